@@ -1,0 +1,107 @@
+import type { BodyOf, Contract, EndpointName, ParamsOf, ProblemBody, QueryOf, ReplyOf } from '@stockade/contract'
+
+type Given<K extends string, T> = T extends undefined | Record<string, never>
+  ? { [P in K]?: undefined }
+  : Record<string, never> extends T
+    ? { [P in K]?: T }
+    : { [P in K]: T }
+
+/** What a call to an endpoint takes: path parameters, query and body, as its contract says. */
+export type CallInput<N extends EndpointName> = Given<'params', ParamsOf<Contract[N]>> &
+  Given<'query', QueryOf<Contract[N]>> &
+  Given<'body', BodyOf<Contract[N]>> & { headers?: Record<string, string>; signal?: AbortSignal }
+
+export type Reply<N extends EndpointName> = ReplyOf<Contract[N]>
+
+/** A refusal: the status, the body of decisions section 2, and the seconds of `Retry-After` where given. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly body: ProblemBody
+  readonly retryAfter: number | null
+  constructor(status: number, body: ProblemBody, retryAfter: number | null) {
+    super(body.message)
+    this.name = 'ApiError'
+    this.status = status
+    this.body = body
+    this.retryAfter = retryAfter
+  }
+}
+
+export interface ClientOptions {
+  /** Where Stockade answers, such as `https://stockade.example`; a path prefix is kept. */
+  readonly baseUrl: string
+  /** An API key or an access token; without it the browser's session cookie speaks. */
+  readonly token?: string
+  readonly fetch?: typeof fetch
+}
+
+export interface Client {
+  /**
+   * Calls an endpoint by its name, `call('GET /servers/{serverId}', { params: { serverId } })`.
+   * Resolves to the reply's body; throws ApiError for a refusal and whatever `fetch` throws when nothing answered.
+   */
+  call<N extends EndpointName>(
+    name: N,
+    ...input: object extends CallInput<N> ? [CallInput<N>?] : [CallInput<N>]
+  ): Promise<Reply<N>>
+}
+
+/** Fills `{name}` in the path and appends the query; undefined values are left out. */
+export const urlOf = (
+  baseUrl: string,
+  path: string,
+  params: Record<string, unknown> = {},
+  query: Record<string, unknown> = {},
+) => {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, String(value)] as [string, string]],
+    ),
+  ).toString()
+  return `${baseUrl.replace(/\/+$/, '')}/api/v1${filled}${search ? `?${search}` : ''}`
+}
+
+const problemOf = (status: number, text: string): ProblemBody => {
+  try {
+    const body = JSON.parse(text) as Partial<ProblemBody>
+    if (typeof body.error === 'string' && typeof body.message === 'string') return body as ProblemBody
+  } catch {
+    // Not ours: a proxy in between may answer with a page of its own.
+  }
+  return { error: `Status ${status}`, message: `The server answered ${status} without an explanation.` }
+}
+
+export const createClient = (options: ClientOptions): Client => {
+  const send = options.fetch ?? fetch
+  return {
+    async call(name, ...[input]) {
+      const [method, path] = name.split(' ') as [string, string]
+      const given = (input ?? {}) as {
+        params?: object
+        query?: object
+        body?: unknown
+        headers?: Record<string, string>
+        signal?: AbortSignal
+      }
+      const reply = await send(urlOf(options.baseUrl, path, { ...given.params }, { ...given.query }), {
+        method,
+        headers: {
+          ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+          ...given.headers,
+        },
+        credentials: 'same-origin',
+        ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+        ...(given.signal ? { signal: given.signal } : {}),
+      })
+      const text = await reply.text()
+      if (!reply.ok) {
+        const wait = Number(reply.headers.get('retry-after'))
+        throw new ApiError(reply.status, problemOf(reply.status, text), Number.isFinite(wait) && wait > 0 ? wait : null)
+      }
+      const json = reply.headers.get('content-type')?.includes('json')
+      return (json ? JSON.parse(text) : text) as never
+    },
+  }
+}

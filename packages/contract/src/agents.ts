@@ -1,0 +1,179 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds } from './limits.ts'
+import { order, resultInput } from './commands.ts'
+import { count, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
+
+const tag = 'Agent'
+/** What hosts say of themselves: kept short, never trusted. */
+const label = text(0, 200)
+const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
+
+export const jailReport = Type.Object({
+  name: text(1, 64),
+  enabled: Type.Boolean(),
+  current_bans: Type.Optional(nullable(count)),
+})
+export const heartbeat = endpoint({
+  method: 'POST',
+  path: '/servers/heartbeat',
+  tag,
+  summary: 'Say that the host is alive (agent)',
+  description: 'Belongs to the server that the key is bound to. The answer may carry commands.',
+  access: 'agent',
+  lenient: true,
+  body: Type.Object({
+    hostname: text(1, bounds.hostname),
+    os: Type.Optional(nullable(label)),
+    engine_version: Type.Optional(nullable(label)),
+    agent_version: Type.Optional(nullable(label)),
+    agent_id: Type.Optional(uuid),
+    metrics: Type.Optional(
+      nullable(
+        Type.Object({
+          cpu_percent: Type.Optional(percent),
+          memory_percent: Type.Optional(percent),
+          disk_percent: Type.Optional(percent),
+          uptime: Type.Optional(nullable(Type.Number({ minimum: 0 }))),
+        }),
+      ),
+    ),
+    jails: Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })),
+    capabilities: Type.Optional(Type.Object({ nftables: Type.Optional(Type.Boolean()) })),
+  }),
+  status: 200,
+  reply: shape({
+    message: Type.String(),
+    commands: Type.Array(order),
+    desired_state: shape({ version: Type.String() }),
+    heartbeat_interval: count,
+  }),
+  refusals: [409],
+})
+
+export const enroll = endpoint({
+  method: 'POST',
+  path: '/agent/enroll',
+  tag,
+  summary: 'Exchange an installation token for an agent key',
+  description: 'The token works once, within 24 hours.',
+  access: 'public',
+  rate: 'sensitive',
+  lenient: true,
+  body: Type.Object({
+    token: text(1, 128),
+    hostname: text(1, bounds.hostname),
+    os: Type.Optional(nullable(label)),
+    engine_version: Type.Optional(nullable(label)),
+    agent_version: Type.Optional(nullable(label)),
+    agent_id: uuid,
+  }),
+  status: 201,
+  reply: shape({ server_id: uuid, api_key: Type.String() }),
+  refusals: [401],
+})
+
+export const agentState = endpoint({
+  method: 'GET',
+  path: '/agent/state',
+  tag,
+  summary: 'What the host should hold (agent)',
+  description: 'Answers 304 to a matching `If-None-Match`.',
+  access: 'agent',
+  lenient: true,
+  status: 200,
+  reply: shape({
+    version: Type.String(),
+    whitelist: shape({ version: Type.String(), count }),
+    portknock: shape({
+      sequences: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+      openings: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+      blocked: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    }),
+  }),
+})
+
+export const acknowledgeState = endpoint({
+  method: 'POST',
+  path: '/agent/state/ack',
+  tag,
+  summary: 'Say what was applied (agent)',
+  access: 'agent',
+  lenient: true,
+  body: Type.Object({
+    version: text(1, 128),
+    whitelist_version: Type.Optional(nullable(text(1, 128))),
+    entry_count: Type.Optional(nullable(count)),
+    error: Type.Optional(nullable(text(0, bounds.description))),
+  }),
+  status: 200,
+  reply: message,
+})
+
+export const putJails = endpoint({
+  method: 'PUT',
+  path: '/agent/jails',
+  tag,
+  summary: 'Report the jails in detail (agent)',
+  access: 'agent',
+  lenient: true,
+  body: Type.Object({
+    jails: Type.Array(
+      Type.Object({
+        name: text(1, 64),
+        enabled: Type.Boolean(),
+        current_bans: Type.Optional(nullable(count)),
+        filter: Type.Optional(nullable(text(0, 256))),
+        logpath: Type.Optional(nullable(text(0, 4096))),
+        maxretry: Type.Optional(nullable(Type.Integer())),
+        bantime: Type.Optional(nullable(Type.Integer())),
+        findtime: Type.Optional(nullable(Type.Integer())),
+      }),
+      { maxItems: bounds.jailsPerHost },
+    ),
+  }),
+  status: 200,
+  reply: message,
+})
+
+export const reportResults = endpoint({
+  method: 'POST',
+  path: '/agent/results',
+  tag,
+  summary: 'Report the results of many commands (agent)',
+  access: 'agent',
+  lenient: true,
+  bodyLimit: bounds.largeBody,
+  body: Type.Object({
+    results: Type.Array(Type.Object({ id: uuid, ...resultInput }), { maxItems: bounds.results }),
+  }),
+  status: 200,
+  reply: shape({ results: Type.Array(shape({ id: uuid, error: nullable(Type.String()) })) }),
+})
+
+export const reportKnocks = endpoint({
+  method: 'POST',
+  path: '/agent/knocks',
+  tag,
+  summary: 'Report port knocks (agent)',
+  access: 'agent',
+  licence: 'port_knocking',
+  lenient: true,
+  body: Type.Object({
+    events: Type.Array(
+      Type.Object({
+        event_id: uuid,
+        sequence_id: Type.Integer({ minimum: 1 }),
+        ip: text(1, 64),
+        status: oneOf(['success', 'failed', 'blocked']),
+        reason: Type.Optional(nullable(text(0, bounds.reason))),
+        timestamp,
+      }),
+      { maxItems: bounds.batch },
+    ),
+  }),
+  status: 200,
+  reply: shape({
+    results: Type.Array(shape({ event_id: uuid, ok: Type.Boolean(), error: nullable(Type.String()) })),
+  }),
+})

@@ -1,0 +1,253 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, times } from './limits.ts'
+import { id, message, nullable, oneOf, role, shape, text, timestamp } from './shapes.ts'
+
+const tag = 'Auth'
+/** Sign-ins take any text up to a bound: whether it is a possible name is not the stranger's to learn. */
+const typedName = text(1, 254)
+const typedPassword = text(1, bounds.password.maximum)
+const code = text(1, 64)
+
+export const tokens = {
+  access_token: Type.String(),
+  refresh_token: Type.String(),
+  expires_in: Type.Integer({ examples: [times.accessToken] }),
+}
+/** A new password as typed: the policy (length from the settings, upper, lower, digit) is checked by the service. */
+export const newPassword = text(1, bounds.password.maximum)
+export const username = Type.String({
+  pattern: '^[A-Za-z0-9_]+$',
+  minLength: bounds.username.minimum,
+  maxLength: bounds.username.maximum,
+})
+export const email = Type.String({ format: 'email', minLength: 3, maxLength: 254 })
+
+const signedIn = shape({
+  ...tokens,
+  user: shape({ id, username: Type.String(), email: Type.String(), role }),
+  mfa_setup_required: Type.Optional(Type.Boolean()),
+})
+const secondFactorWanted = shape({ mfa_required: Type.Literal(true), mfa_token: Type.String() })
+
+export const login = endpoint({
+  method: 'POST',
+  path: '/auth/login',
+  tag,
+  summary: 'Sign in with username and password',
+  description:
+    'Answers tokens and sets the session cookie; a user with MFA gets `mfa_required` and an `mfa_token` for `/auth/mfa/verify` instead.',
+  access: 'public',
+  rate: 'sensitive',
+  body: shape({ username: typedName, password: typedPassword }),
+  status: 200,
+  reply: Type.Union([signedIn, secondFactorWanted]),
+  refusals: [401, 403],
+})
+
+export const verifyMfa = endpoint({
+  method: 'POST',
+  path: '/auth/mfa/verify',
+  tag,
+  summary: 'Finish a sign-in with a second factor',
+  description: '`code` is the 6-digit code, or one of the backup codes.',
+  access: 'public',
+  rate: 'sensitive',
+  body: shape({ mfa_token: text(1, 2048), code }),
+  status: 200,
+  reply: signedIn,
+  refusals: [401],
+})
+
+export const refresh = endpoint({
+  method: 'POST',
+  path: '/auth/refresh',
+  tag,
+  summary: 'Get a new access token',
+  access: 'public',
+  rate: 'sensitive',
+  body: shape({ refresh_token: text(1, 512) }),
+  status: 200,
+  reply: shape({ access_token: Type.String(), expires_in: Type.Integer() }),
+  refusals: [401],
+})
+
+export const logout = endpoint({
+  method: 'POST',
+  path: '/auth/logout',
+  tag,
+  summary: 'End the current session',
+  access: 'session-before-mfa',
+  status: 200,
+  reply: message,
+})
+
+export const me = endpoint({
+  method: 'GET',
+  path: '/auth/me',
+  tag,
+  summary: 'Who am I',
+  access: 'session-before-mfa',
+  status: 200,
+  reply: shape({
+    id,
+    username: Type.String(),
+    email: Type.String(),
+    role,
+    mfa_enabled: Type.Boolean(),
+    created_at: timestamp,
+    last_login: nullable(timestamp),
+    ip_address: Type.String(),
+    version: Type.String(),
+    server_access: oneOf(['all', 'specific']),
+  }),
+})
+
+export const enableMfa = endpoint({
+  method: 'POST',
+  path: '/auth/mfa/enable',
+  tag,
+  summary: 'Prepare a second factor',
+  description: 'MFA is on only after `/auth/mfa/confirm`. The secret and the backup codes are shown once.',
+  access: 'session-before-mfa',
+  rate: 'sensitive',
+  status: 200,
+  reply: shape({ secret: Type.String(), qr_code: Type.String(), backup_codes: Type.Array(Type.String()) }),
+  refusals: [409],
+})
+
+export const confirmMfa = endpoint({
+  method: 'POST',
+  path: '/auth/mfa/confirm',
+  tag,
+  summary: 'Turn the prepared second factor on',
+  access: 'session-before-mfa',
+  rate: 'sensitive',
+  body: shape({ code }),
+  status: 200,
+  reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
+  refusals: [401, 409],
+})
+
+export const disableMfa = endpoint({
+  method: 'POST',
+  path: '/auth/mfa/disable',
+  tag,
+  summary: 'Turn the second factor off',
+  access: 'session-before-mfa',
+  rate: 'sensitive',
+  body: shape({ password: typedPassword }),
+  status: 200,
+  reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
+  refusals: [401, 409],
+})
+
+export const renewBackupCodes = endpoint({
+  method: 'POST',
+  path: '/auth/mfa/backup-codes',
+  tag,
+  summary: 'Replace the backup codes',
+  access: 'session-before-mfa',
+  rate: 'sensitive',
+  body: shape({ password: typedPassword }),
+  status: 200,
+  reply: shape({ backup_codes: Type.Array(Type.String()) }),
+  refusals: [401, 409],
+})
+
+export const changePassword = endpoint({
+  method: 'POST',
+  path: '/auth/password',
+  tag,
+  summary: "Change one's own password",
+  description: 'Ends the other sessions of the user.',
+  access: 'session-before-mfa',
+  rate: 'sensitive',
+  body: shape({ current_password: typedPassword, new_password: newPassword }),
+  status: 200,
+  reply: message,
+  refusals: [401, 409],
+})
+
+const redirect = Type.Unsafe<never>({})
+const callbackQuery = Type.Object(
+  {
+    code: Type.Optional(text(1, 4096)),
+    state: Type.Optional(text(1, 512)),
+    error: Type.Optional(text(1, 512)),
+    error_description: Type.Optional(text(0, 4096)),
+  },
+  { additionalProperties: true },
+)
+const oauthStart = { method: 'GET', tag, access: 'public', status: 302, reply: redirect } as const
+const oauthCallback = { ...oauthStart, query: callbackQuery, lenient: true } as const
+
+export const startProviderA = endpoint({
+  ...oauthStart,
+  path: '/auth/provider_a',
+  summary: 'Sign in with GitHub',
+})
+export const finishProviderA = endpoint({
+  ...oauthCallback,
+  path: '/auth/provider_a/callback',
+  summary: 'Return from GitHub; redirects to the dashboard with a session cookie',
+})
+export const startProviderB = endpoint({
+  ...oauthStart,
+  path: '/auth/provider_b',
+  summary: 'Sign in with the OpenID Connect provider',
+})
+export const finishProviderB = endpoint({
+  ...oauthCallback,
+  path: '/auth/provider_b/callback',
+  summary: 'Return from the OpenID Connect provider; redirects to the dashboard with a session cookie',
+})
+
+export const authOptions = endpoint({
+  method: 'GET',
+  path: '/auth/options',
+  tag,
+  summary: 'What the sign-in page needs to know',
+  access: 'public',
+  status: 200,
+  reply: shape({
+    site_name: Type.String(),
+    base_url: Type.String(),
+    timezone: Type.String(),
+    providers: Type.Array(shape({ id: oneOf(['provider_a', 'provider_b']), label: Type.String() })),
+    local_login_disabled: Type.Boolean(),
+    setup_required: Type.Boolean(),
+    server_time: timestamp,
+  }),
+})
+
+export const getSetup = endpoint({
+  method: 'GET',
+  path: '/setup',
+  tag,
+  summary: 'Whether the first administrator is still to be made',
+  access: 'public',
+  status: 200,
+  reply: shape({ required: Type.Boolean() }),
+})
+
+export const setUp = endpoint({
+  method: 'POST',
+  path: '/setup',
+  tag,
+  summary: 'Make the first administrator',
+  description: 'Needs the one-time code that the server printed on its console. Answers as a sign-in.',
+  access: 'public',
+  rate: 'sensitive',
+  body: shape({
+    code: text(1, 128),
+    username,
+    email,
+    password: newPassword,
+    site_url: Type.Optional(text(1, 2048)),
+    timezone: Type.Optional(text(1, 64)),
+  }),
+  status: 201,
+  reply: signedIn,
+  refusals: [401, 409],
+})

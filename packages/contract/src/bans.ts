@@ -1,0 +1,239 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  id,
+  ip,
+  ipOrRange,
+  jailName,
+  listOf,
+  nullable,
+  paging,
+  period,
+  serverRef,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+const tag = 'Bans'
+const params = shape({ banId: id })
+/** Seconds; -1 is permanent. */
+export const duration = Type.Union([Type.Literal(-1), Type.Integer({ minimum: 1, maximum: bounds.seconds })])
+
+const banFields = {
+  id,
+  ip: Type.String(),
+  jail: Type.String(),
+  server: serverRef,
+  country: nullable(Type.String()),
+  country_name: nullable(Type.String()),
+  city: nullable(Type.String()),
+  latitude: nullable(Type.Number()),
+  longitude: nullable(Type.Number()),
+  asn: nullable(Type.String({ examples: ['AS64500'] })),
+  asn_org: nullable(Type.String()),
+  log_lines: Type.String(),
+  banned_at: timestamp,
+  ban_duration: nullable(Type.Integer()),
+  expires_at: nullable(timestamp),
+  reported_to_reputation_db: Type.Boolean(),
+  unbanned_at: nullable(timestamp),
+  active: Type.Boolean(),
+  banned_by: Type.String(),
+  event_id: nullable(uuid),
+}
+/** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
+export const ban = shape(banFields)
+export type Ban = Static<typeof ban>
+
+export const listBans = endpoint({
+  method: 'GET',
+  path: '/bans',
+  tag,
+  summary: 'List bans',
+  description:
+    'Newest first, with an exact total. `ip` takes an address or a CIDR; `from` is inclusive, `to` exclusive.',
+  access: 'read',
+  query: shape({
+    server_id: Type.Optional(uuid),
+    jail: Type.Optional(text(1, 64)),
+    ip: Type.Optional(ipOrRange),
+    country: Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$' })),
+    active: Type.Optional(Type.Boolean()),
+    from: Type.Optional(timestamp),
+    to: Type.Optional(timestamp),
+    ...paging(pages.bans),
+  }),
+  status: 200,
+  reply: listOf('bans', ban),
+})
+
+export const getBan = endpoint({
+  method: 'GET',
+  path: '/bans/{banId}',
+  tag,
+  summary: 'Read one ban',
+  access: 'read',
+  params,
+  status: 200,
+  reply: shape({ ...banFields, reputation_score: nullable(Type.Integer()) }),
+  refusals: [404],
+})
+
+export const createBan = endpoint({
+  method: 'POST',
+  path: '/servers/{serverId}/bans',
+  tag,
+  summary: 'Ban an address on one server',
+  description:
+    "Queues a `ban-ip` command. `jail` defaults to `stockade`, a jail that the agent keeps for this; `duration` to a day there and to the jail's own elsewhere. Loopback, a managed server's own and the caller's own address need `force: true`.",
+  access: 'write',
+  params: shape({ serverId: uuid }),
+  body: shape({
+    ip: ipOrRange,
+    jail: Type.Optional(jailName),
+    duration: Type.Optional(duration),
+    reason: Type.Optional(text(0, bounds.reason)),
+    force: Type.Optional(Type.Boolean()),
+  }),
+  status: 201,
+  reply: shape({ message: Type.String(), command_id: uuid }),
+  refusals: [404, 409],
+})
+
+export const removeBan = endpoint({
+  method: 'DELETE',
+  path: '/servers/{serverId}/bans/{ip}',
+  tag,
+  summary: 'Lift a ban on one server',
+  description: 'Queues an `unban-ip` command, for one jail or, without `jail`, for all of them.',
+  access: 'write',
+  params: shape({ serverId: uuid, ip: ipOrRange }),
+  query: shape({ jail: Type.Optional(jailName) }),
+  status: 200,
+  reply: shape({ message: Type.String(), command_id: uuid }),
+  refusals: [404],
+})
+
+const share = { count }
+export const banStats = endpoint({
+  method: 'GET',
+  path: '/bans/stats',
+  tag,
+  summary: 'Statistics of bans',
+  access: 'read',
+  query: shape({ server_id: Type.Optional(uuid), period: Type.Optional(period) }),
+  status: 200,
+  reply: shape({
+    total_bans: count,
+    unique_ips: count,
+    bans_by_jail: Type.Array(shape({ jail: Type.String(), ...share })),
+    bans_by_country: Type.Array(shape({ code: Type.String(), name: Type.String(), ...share })),
+    bans_by_hour: Type.Array(shape({ hour: Type.Integer({ minimum: 0, maximum: 23 }), ...share })),
+    bans_by_day: Type.Array(shape({ date: Type.String({ format: 'date' }), ...share })),
+  }),
+})
+
+export const lookUp = endpoint({
+  method: 'GET',
+  path: '/bans/lookup/{ip}',
+  tag,
+  summary: 'Everything known of an address',
+  access: 'read',
+  params: shape({ ip }),
+  status: 200,
+  reply: shape({
+    ip: Type.String(),
+    country: nullable(Type.String()),
+    country_name: nullable(Type.String()),
+    city: nullable(Type.String()),
+    latitude: nullable(Type.Number()),
+    longitude: nullable(Type.Number()),
+    asn: nullable(Type.String()),
+    asn_org: nullable(Type.String()),
+    is_whitelisted: Type.Boolean(),
+    ban_history: Type.Array(shape({ server: Type.String(), jail: Type.String(), banned_at: timestamp })),
+    total_bans: count,
+    reputation: nullable(shape({ score: Type.Integer(), reports: count, last_reported: nullable(timestamp) })),
+  }),
+})
+
+export const reportToReputation = endpoint({
+  method: 'POST',
+  path: '/bans/{banId}/report',
+  tag,
+  summary: "Report a ban's address to the reputation database",
+  access: 'write',
+  params,
+  status: 200,
+  reply: shape({ message: Type.String(), reputation_score: nullable(Type.Integer()) }),
+  refusals: [404, 409, 502],
+})
+
+/** A ban as an agent reports it. `ban_duration` -1 is permanent, null an unknown end. */
+const report = {
+  ip: ipOrRange,
+  jail: jailName,
+  log_lines: Type.Optional(Type.String()),
+  ban_duration: Type.Optional(nullable(Type.Integer({ minimum: -1, maximum: bounds.seconds }))),
+  event_id: Type.Optional(uuid),
+  banned_at: Type.Optional(timestamp),
+  command_id: Type.Optional(uuid),
+}
+
+export const reportBan = endpoint({
+  method: 'POST',
+  path: '/bans',
+  tag: 'Agent',
+  summary: 'Report a ban (agent)',
+  description:
+    'A 201 means that the ban is on disk. The same `event_id` again is the same ban, answered with the first row.',
+  access: 'agent',
+  lenient: true,
+  body: Type.Object(report),
+  status: 201,
+  reply: shape({
+    id,
+    ip: Type.String(),
+    jail: Type.String(),
+    server_id: uuid,
+    country: nullable(Type.String()),
+    banned_at: timestamp,
+    reported_to_reputation_db: Type.Boolean(),
+  }),
+})
+
+export const reportBans = endpoint({
+  method: 'POST',
+  path: '/bans/batch',
+  tag: 'Agent',
+  summary: 'Report many bans and ends of bans (agent)',
+  description: `Up to ${bounds.batch} in all, one request for the rate limit. Each item is judged on its own; an \`error\` is final. \`bans\` are as in POST /bans; \`unbans\` are \`{ ip, jail, unbanned_at, event_id }\`.`,
+  access: 'agent',
+  lenient: true,
+  bodyLimit: bounds.largeBody,
+  body: Type.Object({
+    bans: Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
+    unbans: Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
+  }),
+  status: 200,
+  reply: shape({
+    results: Type.Array(
+      shape({ event_id: nullable(Type.String()), id: nullable(Type.Integer()), error: nullable(Type.String()) }),
+    ),
+  }),
+  refusals: [503],
+})
+export const banReport = Type.Object(report)
+export type BanReport = Static<typeof banReport>
+export const unbanReport = Type.Object({
+  ip: ipOrRange,
+  jail: jailName,
+  unbanned_at: Type.Optional(timestamp),
+  event_id: Type.Optional(uuid),
+})
+export type UnbanReport = Static<typeof unbanReport>

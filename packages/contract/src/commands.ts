@@ -1,0 +1,213 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages, times } from './limits.ts'
+import {
+  count,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  period,
+  serverRef,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+const tag = 'Commands'
+const params = shape({ commandId: uuid })
+
+/** Command types and the parameters that each must have (interface section 4.5). */
+export const commandParams = {
+  'ban-ip': ['jail', 'ip'],
+  'unban-ip': ['jail', 'ip'],
+  'jail-status': ['jail'],
+  'jail-enable': ['jail'],
+  'jail-disable': ['jail'],
+  'jail-reload': ['jail'],
+  'reload-all': [],
+  'service-restart': [],
+  'deploy-template': ['template_id', 'settings'],
+  'remove-template': ['template_name'],
+} as const satisfies Record<string, readonly string[]>
+export type CommandType = keyof typeof commandParams
+export const commandTypes = Object.keys(commandParams) as readonly CommandType[]
+
+export const commandType = oneOf(Object.keys(commandParams) as CommandType[])
+export const commandStatus = oneOf(['pending', 'running', 'completed', 'failed', 'timeout'])
+export type CommandStatus = Static<typeof commandStatus>
+/** What a command carries; which fields it must have depends on its type, see `commandParams`. */
+export const paramsInput = Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 32 })
+const paramsReply = Type.Record(Type.String(), Type.Unknown())
+
+export const commandResult = shape({
+  success: Type.Boolean(),
+  output: Type.String(),
+  exit_code: nullable(Type.Integer()),
+})
+export const command = shape({
+  id: uuid,
+  type: commandType,
+  server: serverRef,
+  params: paramsReply,
+  status: commandStatus,
+  result: nullable(commandResult),
+  initiated_by: Type.String(),
+  retry_of: nullable(uuid),
+  batch_id: nullable(uuid),
+  cancelled: Type.Boolean(),
+  created_at: timestamp,
+  started_at: nullable(timestamp),
+  completed_at: nullable(timestamp),
+})
+
+export const listCommands = endpoint({
+  method: 'GET',
+  path: '/commands',
+  tag,
+  summary: 'List commands',
+  description: 'Newest first.',
+  access: 'read',
+  query: shape({
+    server_id: Type.Optional(uuid),
+    status: Type.Optional(commandStatus),
+    type: Type.Optional(commandType),
+    batch_id: Type.Optional(uuid),
+    from: Type.Optional(timestamp),
+    to: Type.Optional(timestamp),
+    ...paging(pages.commands),
+  }),
+  status: 200,
+  reply: listOf('commands', command),
+})
+
+export const getCommand = endpoint({
+  method: 'GET',
+  path: '/commands/{commandId}',
+  tag,
+  summary: 'Read one command',
+  access: 'read',
+  params,
+  status: 200,
+  reply: command,
+  refusals: [404],
+})
+
+export const createCommand = endpoint({
+  method: 'POST',
+  path: '/servers/{serverId}/commands',
+  tag,
+  summary: 'Queue a command for one server',
+  description:
+    'Types and required parameters: `ban-ip` jail, ip (also duration in seconds or -1, reason, force); `unban-ip` jail (`*` for every jail), ip; `jail-status`, `jail-enable`, `jail-disable`, `jail-reload` jail; `reload-all`; `service-restart`; `deploy-template` template_id, settings; `remove-template` template_name.',
+  access: 'write',
+  params: shape({ serverId: uuid }),
+  body: shape({ type: commandType, params: Type.Optional(paramsInput) }),
+  status: 201,
+  reply: shape({ id: uuid, type: commandType, status: commandStatus, created_at: timestamp }),
+  refusals: [404, 409],
+})
+
+export const createBatch = endpoint({
+  method: 'POST',
+  path: '/commands/batch',
+  tag,
+  summary: 'Queue one command for many servers',
+  description: 'All or nothing: an unknown server is refused and nothing is queued.',
+  access: 'write',
+  body: shape({
+    server_ids: Type.Array(uuid, { minItems: 1, maxItems: 10_000 }),
+    type: commandType,
+    params: Type.Optional(paramsInput),
+  }),
+  status: 201,
+  reply: shape({
+    batch_id: uuid,
+    commands: Type.Array(shape({ id: uuid, server_id: uuid, status: commandStatus })),
+  }),
+  refusals: [409],
+})
+
+export const cancelCommand = endpoint({
+  method: 'DELETE',
+  path: '/commands/{commandId}',
+  tag,
+  summary: 'Cancel a pending command',
+  access: 'write',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const retryCommand = endpoint({
+  method: 'POST',
+  path: '/commands/{commandId}/retry',
+  tag,
+  summary: 'Queue a failed or timed-out command again',
+  access: 'write',
+  params,
+  status: 201,
+  reply: shape({ id: uuid, type: commandType, status: commandStatus, retry_of: uuid, created_at: timestamp }),
+  refusals: [404, 409],
+})
+
+export const commandStats = endpoint({
+  method: 'GET',
+  path: '/commands/stats',
+  tag,
+  summary: 'How commands ended',
+  access: 'read',
+  query: shape({ server_id: Type.Optional(uuid), period: Type.Optional(period) }),
+  status: 200,
+  reply: shape({
+    total: count,
+    by_status: shape({ completed: count, failed: count, timeout: count, cancelled: count }),
+    by_type: Type.Record(Type.String(), count),
+    avg_execution_time_ms: nullable(Type.Number()),
+    success_rate: nullable(Type.Number()),
+  }),
+})
+
+/** A command as an agent gets it. */
+export const order = shape({ id: uuid, type: Type.String(), params: paramsReply })
+export type Order = Static<typeof order>
+export const resultInput = {
+  success: Type.Boolean(),
+  output: Type.Optional(text(0, bounds.body)),
+  exit_code: Type.Optional(nullable(Type.Integer())),
+}
+
+export const pendingCommands = endpoint({
+  method: 'GET',
+  path: '/servers/{serverId}/commands/pending',
+  tag: 'Agent',
+  summary: 'Fetch commands (agent)',
+  description: `With \`wait\` (seconds, 0 to ${times.longPollMaximum}) a long poll: answers as soon as there is a command or the desired state changed.`,
+  access: 'agent',
+  lenient: true,
+  params: shape({ serverId: uuid }),
+  query: Type.Object(
+    { wait: Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })) },
+    { additionalProperties: true },
+  ),
+  status: 200,
+  reply: shape({ commands: Type.Array(order) }),
+})
+
+export const reportResult = endpoint({
+  method: 'POST',
+  path: '/commands/{commandId}/result',
+  tag: 'Agent',
+  summary: "Report a command's result (agent)",
+  access: 'agent',
+  lenient: true,
+  params,
+  body: Type.Object(resultInput),
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})

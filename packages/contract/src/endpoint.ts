@@ -1,0 +1,64 @@
+import type { Static, TObject, TSchema } from 'typebox'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What a role or an API key may do; each includes the ones before it. Viewer = read, Operator = write, Admin = admin. */
+export type Permission = 'read' | 'write' | 'admin'
+
+/**
+ * Who may call an endpoint.
+ *
+ * - `public`: anyone, no credential needed.
+ * - `session`: a signed-in user (token or cookie); an API key gets 403.
+ * - `session-before-mfa`: the same, also while the user still has to set up a required second factor.
+ * - `read`, `write`, `admin`: a user of that role or higher, or an API key of that permission or higher.
+ * - `self`: the user named by `{userId}`, or an administrator.
+ * - `agent`: an API key with `write` that is bound to a server.
+ */
+export type Access = 'public' | 'session' | 'session-before-mfa' | 'self' | 'agent' | Permission
+
+/** Pro features of a licence that an endpoint can need. */
+export type LicenceFeature = 'port_knocking' | 'siem' | 'custom_templates'
+
+/** Which request budget an endpoint draws on: 100 a minute, 10 a minute, or none (liveness probes). */
+export type RateClass = 'standard' | 'sensitive' | 'none'
+
+/** One operation of the interface, as a value: the server mounts it, the client types it, the documents print it. */
+export interface Endpoint {
+  readonly method: Method
+  /** Relative to `/api/v1`, with `{name}` parameters. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly access: Access
+  /** True where it acts on the whole fleet or on accounts: a key that is bound to one server is refused. */
+  readonly fleet?: boolean
+  readonly licence?: LicenceFeature
+  readonly rate?: RateClass
+  readonly params?: TObject
+  readonly query?: TObject
+  readonly body?: TSchema
+  /** True where unknown fields are ignored, so that newer agents can talk to older servers. */
+  readonly lenient?: boolean
+  /** Largest accepted body in bytes, decompressed; 1 MiB unless said. */
+  readonly bodyLimit?: number
+  /** Status of success. */
+  readonly status: 200 | 201 | 302
+  /** Shape of the JSON reply, or of the text where `produces` says so. */
+  readonly reply: TSchema
+  readonly produces?: 'application/json' | 'text/plain'
+  /** Statuses of refusals that are the endpoint's own, beside the ones that any endpoint can answer. */
+  readonly refusals?: readonly number[]
+}
+
+/** Declares an endpoint and keeps its exact type, from which client calls and handlers are typed. */
+export const endpoint = <const E extends Endpoint>(value: E): E => value
+
+export type ParamsOf<E extends Endpoint> = E['params'] extends TSchema ? Static<E['params']> : Record<string, never>
+export type QueryOf<E extends Endpoint> = E['query'] extends TSchema ? Static<E['query']> : Record<string, never>
+export type BodyOf<E extends Endpoint> = E['body'] extends TSchema ? Static<E['body']> : undefined
+export type ReplyOf<E extends Endpoint> = Static<E['reply']>
+
+/** The name of an endpoint: method and path, as in `GET /servers/{serverId}`. */
+export type NameOf<E extends Endpoint> = `${E['method']} ${E['path']}`

@@ -1,0 +1,91 @@
+/** SIEM ids of interface section 6, with their default severities (0 to 10). */
+export const siemTypes = {
+  ban: 5,
+  unban: 2,
+  server_offline: 8,
+  login_success: 1,
+  login_failed: 6,
+  whitelist_add: 3,
+  whitelist_remove: 3,
+  settings_change: 4,
+} as const
+export type SiemType = keyof typeof siemTypes
+
+export interface EventKind {
+  /** Stands in the audit log. */
+  readonly audited: boolean
+  /** Forwarded to a SIEM as this type. */
+  readonly siem?: SiemType
+  /** The notification toggle that it belongs to. */
+  readonly notify?: 'notify_bans' | 'notify_syncs' | 'notify_errors'
+  /** Sent to live feeds as this message, to whoever may see its server. */
+  readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice'
+}
+
+const kind = (value: EventKind): EventKind => value
+const audit = kind({ audited: true })
+
+/**
+ * The catalogue of everything that is recorded, one line a kind. Names are those of the audit log (decisions section 8);
+ * what is not audited is named alike. An event is written in the transaction of the change that it tells of.
+ */
+export const eventKinds = {
+  'ban.report': kind({ audited: false, siem: 'ban', notify: 'notify_bans', live: 'ban' }),
+  'ban.end': kind({ audited: false, siem: 'unban', live: 'unban' }),
+  'ban.create': audit,
+  'ban.remove': audit,
+  'server.create': kind({ audited: true, live: 'server' }),
+  'server.update': kind({ audited: true, live: 'server' }),
+  'server.delete': kind({ audited: true, live: 'server' }),
+  'server.regenerate_token': audit,
+  'server.enroll': kind({ audited: true, live: 'server' }),
+  'server.enroll_refused': audit,
+  'server.clone': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'server.online': kind({ audited: false, live: 'server' }),
+  'server.offline': kind({ audited: false, siem: 'server_offline', notify: 'notify_errors', live: 'server' }),
+  'server.jails': kind({ audited: false, live: 'server' }),
+  'command.create': kind({ audited: true, live: 'command' }),
+  'command.cancel': kind({ audited: true, live: 'command' }),
+  'command.retry': kind({ audited: true, live: 'command' }),
+  'command.start': kind({ audited: false, live: 'command' }),
+  'command.finish': kind({ audited: false, notify: 'notify_errors', live: 'command' }),
+  'auth.login': kind({ audited: true, siem: 'login_success' }),
+  'auth.login_failed': kind({ audited: true, siem: 'login_failed' }),
+  'auth.logout': audit,
+  'auth.password_change': audit,
+  'mfa.enable': audit,
+  'mfa.disable': audit,
+  'mfa.reset': audit,
+  'user.create': audit,
+  'user.update': audit,
+  'user.delete': audit,
+  'user.reset_password': audit,
+  'user.server_access': audit,
+  'session.end': audit,
+  'key.create': audit,
+  'key.delete': audit,
+  'whitelist.add': kind({ audited: true, siem: 'whitelist_add', notify: 'notify_syncs', live: 'whitelist' }),
+  'whitelist.update': kind({ audited: true, live: 'whitelist' }),
+  'whitelist.remove': kind({ audited: true, siem: 'whitelist_remove', notify: 'notify_syncs', live: 'whitelist' }),
+  'whitelist.sync': kind({ audited: true, notify: 'notify_syncs', live: 'whitelist' }),
+  'template.create': audit,
+  'template.update': audit,
+  'template.delete': audit,
+  'template.deploy': audit,
+  'template.remove': audit,
+  'settings.update': kind({ audited: true, siem: 'settings_change' }),
+  'settings.import': audit,
+  'license.activate': audit,
+  'siem.update': kind({ audited: true, siem: 'settings_change' }),
+  'siem.test': audit,
+  'siem.flush': audit,
+  'siem.discard': audit,
+  'siem.replay': audit,
+  'portknock.create': audit,
+  'portknock.update': audit,
+  'portknock.delete': audit,
+  'portknock.knock': audit,
+  'portknock.close': audit,
+  'portknock.unblock': audit,
+} as const satisfies Record<string, EventKind>
+export type EventName = keyof typeof eventKinds

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds } from './limits.ts'
+import { id, message, nullable, permission, shape, text, timestamp, uuid } from './shapes.ts'
+
+const tag = 'API keys'
+const name = text(1, bounds.name)
+
+export const createKey = endpoint({
+  method: 'POST',
+  path: '/keys',
+  tag,
+  summary: 'Create an API key',
+  description: 'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only.',
+  access: 'admin',
+  fleet: true,
+  rate: 'sensitive',
+  body: shape({ name, permissions: Type.Optional(permission), server_id: Type.Optional(uuid) }),
+  status: 201,
+  reply: shape({
+    id,
+    name: Type.String(),
+    key: Type.String(),
+    permissions: permission,
+    server_id: nullable(uuid),
+    created_at: timestamp,
+  }),
+})
+
+export const deleteKey = endpoint({
+  method: 'DELETE',
+  path: '/keys/{keyId}',
+  tag,
+  summary: 'Revoke an API key',
+  description: "Acts at once. One's own keys, or any as an administrator.",
+  access: 'read',
+  fleet: true,
+  rate: 'sensitive',
+  params: shape({ keyId: id }),
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const listUserKeys = endpoint({
+  method: 'GET',
+  path: '/users/{userId}/keys',
+  tag,
+  summary: "List a user's API keys",
+  access: 'self',
+  fleet: true,
+  params: shape({ userId: id }),
+  status: 200,
+  reply: shape({
+    keys: Type.Array(
+      shape({
+        id,
+        name: Type.String(),
+        prefix: Type.String(),
+        permissions: permission,
+        server_id: nullable(uuid),
+        expires_at: nullable(timestamp),
+        last_used: nullable(timestamp),
+        created_at: timestamp,
+      }),
+    ),
+  }),
+  refusals: [404],
+})
+
+export const createUserKey = endpoint({
+  method: 'POST',
+  path: '/users/{userId}/keys',
+  tag,
+  summary: 'Create an API key for a user',
+  description: "Never more than the user's own role: `permissions` above it is refused. Shown once.",
+  access: 'self',
+  fleet: true,
+  rate: 'sensitive',
+  params: shape({ userId: id }),
+  body: shape({ name, permissions: Type.Optional(permission), expires_at: Type.Optional(timestamp) }),
+  status: 201,
+  reply: shape({
+    id,
+    name: Type.String(),
+    key: Type.String(),
+    permissions: permission,
+    expires_at: nullable(timestamp),
+    created_at: timestamp,
+  }),
+  refusals: [404],
+})

@@ -1,0 +1,53 @@
+/** Every bound of the interface (section 8) and of the decisions (sections 1 and 14). Sizes in bytes, times in seconds. */
+export const bounds = {
+  page: 100_000_000,
+  body: 1024 * 1024,
+  largeBody: 16 * 1024 * 1024,
+  hostname: 253,
+  description: 1000,
+  name: 100,
+  reason: 500,
+  logLines: 64 * 1024,
+  commandOutput: 64 * 1024,
+  seconds: 31_536_000,
+  batch: 1000,
+  results: 100,
+  username: { minimum: 3, maximum: 50 },
+  password: { minimum: 8, maximum: 256 },
+  jailsPerHost: 1000,
+} as const
+
+/** Page sizes of the lists: default and maximum. */
+export const pages = {
+  servers: { default: 20, maximum: 100 },
+  users: { default: 20, maximum: 100 },
+  bans: { default: 50, maximum: 100 },
+  commands: { default: 50, maximum: 100 },
+  whitelist: { default: 50, maximum: 100 },
+  audit: { default: 50, maximum: 100 },
+  knocks: { default: 50, maximum: 100 },
+  queue: { default: 100, maximum: 1000 },
+} as const
+
+/** Times of the life of sessions, commands and hosts that both sides know. In seconds. */
+export const times = {
+  accessToken: 3600,
+  sessionTimeout: 604_800,
+  sessionMaximum: 90 * 86_400,
+  installToken: 86_400,
+  heartbeat: 30,
+  offlineAfter: 90,
+  commandLease: 30,
+  commandTimeout: 300,
+  commandTtl: 86_400,
+  /** Orders that must not surprise anyone hours later. */
+  commandTtlShort: 3600,
+  longPollMaximum: 55,
+  defaultBan: 86_400,
+} as const
+
+/** How often a command is handed out at most, and how many one answer carries. */
+export const delivery = { attempts: 3, perAnswer: 50 } as const
+
+/** Requests a minute. */
+export const rates = { standard: 100, sensitive: 10 } as const

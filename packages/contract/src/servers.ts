@@ -1,0 +1,209 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import { count, listOf, ip, message, nullable, oneOf, paging, period, shape, text, timestamp, uuid } from './shapes.ts'
+
+const tag = 'Servers'
+const params = shape({ serverId: uuid })
+export const serverStatus = oneOf(['pending', 'online', 'offline'])
+const hostname = text(1, bounds.hostname)
+const description = text(0, bounds.description)
+const ipAddress = nullable(Type.String())
+
+export const metrics = shape({
+  cpu_percent: nullable(Type.Number()),
+  memory_percent: nullable(Type.Number()),
+  disk_percent: nullable(Type.Number()),
+  uptime: nullable(Type.Integer()),
+})
+export const jailSummary = shape({ name: Type.String(), enabled: Type.Boolean(), current_bans: count })
+export const jailDetail = shape({
+  name: Type.String(),
+  enabled: Type.Boolean(),
+  current_bans: count,
+  total_bans: count,
+  filter: nullable(Type.String()),
+  logpath: nullable(Type.String()),
+  maxretry: nullable(Type.Integer()),
+  bantime: nullable(Type.Integer()),
+  findtime: nullable(Type.Integer()),
+})
+export const serverRow = shape({
+  id: uuid,
+  hostname: Type.String(),
+  ip_address: ipAddress,
+  description: Type.String(),
+  status: serverStatus,
+  os: nullable(Type.String()),
+  engine_version: nullable(Type.String()),
+  agent_version: nullable(Type.String()),
+  total_bans: count,
+  active_jails: count,
+  metrics: nullable(metrics),
+  last_heartbeat: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+export const listServers = endpoint({
+  method: 'GET',
+  path: '/servers',
+  tag,
+  summary: 'List servers',
+  description: 'By hostname. `search` looks in hostname and address.',
+  access: 'read',
+  query: shape({
+    status: Type.Optional(oneOf(['online', 'offline', 'pending', 'all'])),
+    search: Type.Optional(text(1, bounds.hostname)),
+    ...paging(pages.servers),
+  }),
+  status: 200,
+  reply: listOf('servers', serverRow),
+})
+
+export const summariseServers = endpoint({
+  method: 'GET',
+  path: '/servers/summary',
+  tag,
+  summary: 'Name and state of every server, unpaged',
+  access: 'read',
+  status: 200,
+  reply: shape({
+    servers: Type.Array(shape({ id: uuid, hostname: Type.String(), status: serverStatus })),
+    counts: shape({ online: count, offline: count, pending: count }),
+  }),
+})
+
+export const getServer = endpoint({
+  method: 'GET',
+  path: '/servers/{serverId}',
+  tag,
+  summary: 'Read one server',
+  access: 'read',
+  params,
+  status: 200,
+  reply: shape({
+    id: uuid,
+    hostname: Type.String(),
+    ip_address: ipAddress,
+    description: Type.String(),
+    status: serverStatus,
+    os: nullable(Type.String()),
+    engine_version: nullable(Type.String()),
+    agent_version: nullable(Type.String()),
+    total_bans: count,
+    bans_today: count,
+    active_jails: count,
+    jails: Type.Array(jailSummary),
+    metrics: nullable(metrics),
+    last_heartbeat: nullable(timestamp),
+    created_at: timestamp,
+    updated_at: timestamp,
+    install: shape({
+      token_expires_at: nullable(timestamp),
+      token_used_at: nullable(timestamp),
+      token_used_from: nullable(Type.String()),
+      script_fetched_at: nullable(timestamp),
+      first_heartbeat_at: nullable(timestamp),
+      first_ban_at: nullable(timestamp),
+    }),
+  }),
+  refusals: [404],
+})
+
+export const createServer = endpoint({
+  method: 'POST',
+  path: '/servers',
+  tag,
+  summary: 'Register a server',
+  description:
+    'Answers the command that installs the agent on the host, and an API key for hosts that bring their own client. Both are shown once.',
+  access: 'admin',
+  fleet: true,
+  body: shape({ hostname, ip_address: Type.Optional(nullable(ip)), description: Type.Optional(description) }),
+  status: 201,
+  reply: shape({
+    id: uuid,
+    hostname: Type.String(),
+    ip_address: ipAddress,
+    description: Type.String(),
+    api_key: Type.String(),
+    install_command: Type.String(),
+    status: serverStatus,
+    created_at: timestamp,
+  }),
+  refusals: [402],
+})
+
+export const updateServer = endpoint({
+  method: 'PATCH',
+  path: '/servers/{serverId}',
+  tag,
+  summary: 'Rename or describe a server',
+  access: 'admin',
+  params,
+  body: shape({ hostname: Type.Optional(hostname), description: Type.Optional(description) }),
+  status: 200,
+  reply: shape({ id: uuid, hostname: Type.String(), description: Type.String(), updated_at: timestamp }),
+  refusals: [404],
+})
+
+export const deleteServer = endpoint({
+  method: 'DELETE',
+  path: '/servers/{serverId}',
+  tag,
+  summary: 'Remove a server',
+  description: 'Its keys stop at once and its pending commands are cancelled; its bans stay in history.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const regenerateToken = endpoint({
+  method: 'POST',
+  path: '/servers/{serverId}/regenerate-token',
+  tag,
+  summary: 'Make a new installation token',
+  description:
+    'The old token is void at once. An agent that is already enrolled goes on until a new one has taken its place.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: shape({ install_command: Type.String() }),
+  refusals: [404],
+})
+
+export const listJails = endpoint({
+  method: 'GET',
+  path: '/servers/{serverId}/jails',
+  tag,
+  summary: "List a server's jails",
+  access: 'read',
+  params,
+  status: 200,
+  reply: shape({ jails: Type.Array(jailDetail) }),
+  refusals: [404],
+})
+
+const ranked = shape({ name: Type.String(), count })
+export const serverStats = endpoint({
+  method: 'GET',
+  path: '/servers/{serverId}/stats',
+  tag,
+  summary: "Statistics of one server's bans",
+  access: 'read',
+  params,
+  query: shape({ period: Type.Optional(period) }),
+  status: 200,
+  reply: shape({
+    total_bans: count,
+    bans_period: count,
+    unique_ips: count,
+    top_jails: Type.Array(ranked),
+    top_countries: Type.Array(shape({ code: Type.String(), name: Type.String(), count })),
+    bans_by_hour: Type.Array(shape({ hour: Type.String({ examples: ['00:00'] }), count })),
+  }),
+  refusals: [404],
+})

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { oneOf, shape } from './shapes.ts'
+
+const tag = 'Service'
+
+export const health = endpoint({
+  method: 'GET',
+  path: '/health',
+  tag,
+  summary: 'The process lives',
+  access: 'public',
+  rate: 'none',
+  status: 200,
+  reply: shape({ status: oneOf(['ok']), version: Type.String() }),
+})
+
+export const ready = endpoint({
+  method: 'GET',
+  path: '/ready',
+  tag,
+  summary: 'The process serves and its storage answers',
+  access: 'public',
+  rate: 'none',
+  status: 200,
+  reply: shape({ status: oneOf(['ok']) }),
+  refusals: [503],
+})

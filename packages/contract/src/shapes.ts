@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import type { Static, TProperties, TSchema } from 'typebox'
+import { bounds } from './limits.ts'
+
+/** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
+export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
+
+/** The value, or null where it is unknown. */
+export const nullable = <T extends TSchema>(schema: T) => {
+  const plain = { ...schema } as Record<string, unknown>
+  const options = 'enum' in plain && Array.isArray(plain.enum) ? { enum: [...(plain.enum as unknown[]), null] } : {}
+  return Type.Unsafe<Static<T> | null>({ ...plain, ...options, type: [plain.type, 'null'] } as object)
+}
+
+export const oneOf = <const V extends readonly string[]>(values: V, options: object = {}) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options })
+
+/** Input that matches one of the values in any letter case, such as role names. */
+export const oneOfAnyCase = <const V extends readonly string[]>(values: V) =>
+  Type.Unsafe<V[number] | Lowercase<V[number]>>({
+    type: 'string',
+    pattern: `^(?:${values.map(v => [...v].map(c => (/[a-z]/i.test(c) ? `[${c.toLowerCase()}${c.toUpperCase()}]` : c)).join('')).join('|')})$`,
+  })
+
+export const text = (minLength: number, maxLength: number, options: object = {}) =>
+  Type.String({ minLength, maxLength, ...options })
+export const count = Type.Integer({ minimum: 0 })
+export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+export const uuid = Type.String({ format: 'uuid' })
+/** ISO 8601, in replies always UTC with milliseconds: `2026-11-20T09:30:00.000Z`. Inputs take any offset. */
+export const timestamp = Type.String({ format: 'date-time' })
+/** One IPv4 or IPv6 address, in any valid textual form; replies are canonical (RFC 5952). */
+export const ip = Type.String({ format: 'ip', maxLength: 64 })
+/** One address, or a CIDR range. */
+export const ipOrRange = Type.String({ format: 'ip-or-range', maxLength: 64 })
+/** A jail's name, as the engine takes it; never begins with a hyphen, so that it can't be read as an option. */
+export const jailName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', minLength: 1, maxLength: 64 })
+export const message = shape({ message: Type.String() })
+export const permission = oneOf(['read', 'write', 'admin'])
+export const role = oneOf(['Admin', 'Operator', 'Viewer'])
+export const roleInput = oneOfAnyCase(['Admin', 'Operator', 'Viewer'])
+export const period = oneOf(['day', 'week', 'month'])
+export const serverRef = shape({ id: uuid, hostname: Type.String() })
+
+/** `page` and `limit` of a list: integers from 1; beyond the maximum is refused. */
+export const paging = (limits: { readonly default: number; readonly maximum: number }) => ({
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.page, default: 1 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.maximum, default: limits.default })),
+})
+
+/** A list reply: the rows under their own key, and the exact total that match. */
+export const listOf = <K extends string, T extends TSchema>(key: K, row: T) =>
+  shape({
+    ...({ [key]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>),
+    total: count,
+    page: count,
+    limit: count,
+  })
+
+/** Every refusal has this body; validation adds `details`, one a field. */
+export const problem = shape({
+  error: Type.String(),
+  message: Type.String(),
+  details: Type.Optional(Type.Array(shape({ path: Type.String(), message: Type.String() }))),
+})
+export type ProblemBody = Static<typeof problem>
