@@ -4,8 +4,14 @@ import * as auth from './auth.ts'
 import * as bans from './bans.ts'
 import * as commands from './commands.ts'
 import * as keys from './keys.ts'
+import * as portknock from './portknock.ts'
 import * as servers from './servers.ts'
 import * as service from './service.ts'
+import * as settings from './settings.ts'
+import * as siem from './siem.ts'
+import * as templates from './templates.ts'
+import * as users from './users.ts'
+import * as whitelist from './whitelist.ts'
 
 export * from './endpoint.ts'
 export * from './events.ts'
@@ -13,9 +19,23 @@ export * from './limits.ts'
 export * from './live.ts'
 export * as shapes from './shapes.ts'
 export type { ProblemBody } from './shapes.ts'
-export { agents, auth, bans, commands, keys, servers, service }
+export { auth, keys, users, servers, agents, commands, bans, whitelist, templates, settings, portknock, siem, service }
 
-const rooms = { agents, auth, bans, commands, keys, servers, service }
+const rooms = {
+  auth,
+  keys,
+  users,
+  servers,
+  agents,
+  commands,
+  bans,
+  whitelist,
+  templates,
+  settings,
+  portknock,
+  siem,
+  service,
+}
 type Rooms = typeof rooms
 type ValueOf<T> = T[keyof T]
 /** Every endpoint value of the contract. */

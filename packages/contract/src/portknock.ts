@@ -1,0 +1,312 @@
+import { Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { partly } from './changes.ts'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  id,
+  ip,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  period,
+  serverRef,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+const knocking = { tag: 'Port knocking', licence: 'port_knocking' } as const
+const params = shape({ sequenceId: id })
+const name = text(1, bounds.name)
+const port = Type.Integer({ minimum: 1, maximum: 65_535 })
+const protocols = ['tcp', 'udp'] as const
+export const knockStatus = oneOf(['success', 'failed', 'blocked'])
+
+/** Seconds and tries of a sequence, each with its bounds and what it is unless said. */
+const patience = {
+  /** How long the port then stays open for the address. */
+  timeout: { minimum: 1, maximum: 86_400, default: 30 },
+  /** In which the whole sequence must be done. */
+  knock_timeout: { minimum: 1, maximum: 300, default: 10 },
+  /** Wrong sequences within `block_duration` after which the address is blocked for as long. */
+  max_attempts: { minimum: 1, maximum: 100, default: 5 },
+  block_duration: { minimum: 1, maximum: bounds.seconds, default: 3600 },
+}
+const bounded = ({ minimum, maximum }: { minimum: number; maximum: number }) => Type.Integer({ minimum, maximum })
+/** Two to ten ports, no two neighbours equal, the protected port not among them (checked by the service). */
+const knockPorts = Type.Array(port, { minItems: 2, maxItems: 10 })
+const serverIds = Type.Array(uuid, { maxItems: 10_000 })
+
+export const sequence = shape({
+  id,
+  name: Type.String(),
+  protected_port: port,
+  /** A secret: null for who may only read. */
+  knock_ports: nullable(Type.Array(port)),
+  protocol: oneOf(protocols),
+  timeout: Type.Integer(),
+  knock_timeout: Type.Integer(),
+  max_attempts: Type.Integer(),
+  block_duration: Type.Integer(),
+  servers: Type.Array(
+    shape({
+      id: uuid,
+      hostname: Type.String(),
+      state: oneOf(['enforced', 'pending', 'unsupported', 'failed']),
+      error: nullable(Type.String()),
+    }),
+  ),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+export type Sequence = Static<typeof sequence>
+
+/** A list that comes whole, with its length. */
+const whole = <K extends string, T extends TSchema>(key: K, row: T) =>
+  shape({ ...({ [key]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>), total: count })
+
+export const listSequences = endpoint({
+  ...knocking,
+  method: 'GET',
+  path: '/portknock/sequences',
+  summary: 'List knock sequences',
+  description:
+    '`knock_ports` is a secret: null with `read`. Each server says whether the sequence is in force there, and why not.',
+  access: 'read',
+  status: 200,
+  reply: whole('sequences', sequence),
+})
+
+export const getSequence = endpoint({
+  ...knocking,
+  method: 'GET',
+  path: '/portknock/sequences/{sequenceId}',
+  summary: 'Read one sequence',
+  description: '`knock_ports` is null with `read`.',
+  access: 'read',
+  params,
+  status: 200,
+  reply: sequence,
+  refusals: [404],
+})
+
+export const createSequence = endpoint({
+  ...knocking,
+  method: 'POST',
+  path: '/portknock/sequences',
+  summary: 'Create a sequence',
+  description:
+    'The port closes on a host only once its agent has confirmed the rules, and never for whitelisted addresses. `timeout`: seconds that the port then stays open for the address; `knock_timeout`: seconds for the whole sequence; after `max_attempts` wrong ones within `block_duration` seconds the address is blocked for as long.',
+  access: 'admin',
+  fleet: true,
+  body: shape({
+    name,
+    protected_port: port,
+    knock_ports: knockPorts,
+    protocol: Type.Optional(oneOf(protocols, { default: 'tcp' })),
+    timeout: Type.Optional(Type.Integer(patience.timeout)),
+    knock_timeout: Type.Optional(Type.Integer(patience.knock_timeout)),
+    max_attempts: Type.Optional(Type.Integer(patience.max_attempts)),
+    block_duration: Type.Optional(Type.Integer(patience.block_duration)),
+    server_ids: serverIds,
+  }),
+  status: 201,
+  reply: shape({
+    id,
+    name: Type.String(),
+    protected_port: port,
+    knock_ports: Type.Array(port),
+    created_at: timestamp,
+  }),
+  refusals: [409],
+})
+
+export const updateSequence = endpoint({
+  ...knocking,
+  method: 'PATCH',
+  path: '/portknock/sequences/{sequenceId}',
+  summary: 'Change a sequence',
+  description: '`server_ids` replaces the list; a server that is taken out keeps no rule of it.',
+  access: 'admin',
+  fleet: true,
+  params,
+  body: partly({
+    name,
+    protected_port: port,
+    knock_ports: knockPorts,
+    protocol: oneOf(protocols),
+    timeout: bounded(patience.timeout),
+    knock_timeout: bounded(patience.knock_timeout),
+    max_attempts: bounded(patience.max_attempts),
+    block_duration: bounded(patience.block_duration),
+    server_ids: serverIds,
+  }),
+  status: 200,
+  reply: shape({
+    id,
+    name: Type.String(),
+    knock_ports: Type.Array(port),
+    timeout: Type.Integer(),
+    updated_at: timestamp,
+  }),
+  refusals: [404, 409],
+})
+
+export const deleteSequence = endpoint({
+  ...knocking,
+  method: 'DELETE',
+  path: '/portknock/sequences/{sequenceId}',
+  summary: 'Delete a sequence',
+  access: 'admin',
+  fleet: true,
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const knock = endpoint({
+  ...knocking,
+  method: 'POST',
+  path: '/portknock/knock',
+  summary: 'Open the port for the caller',
+  description:
+    'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server.',
+  access: 'write',
+  body: shape({ server_id: uuid, sequence_name: name }),
+  status: 200,
+  reply: shape({
+    message: Type.String(),
+    ip: Type.String(),
+    protected_port: port,
+    expires_at: timestamp,
+    confirmed: Type.Boolean(),
+  }),
+  refusals: [404],
+})
+
+export const opening = shape({
+  id: uuid,
+  server: serverRef,
+  sequence_name: Type.String(),
+  ip: Type.String(),
+  protected_port: port,
+  opened_at: timestamp,
+  expires_at: timestamp,
+})
+export type Opening = Static<typeof opening>
+
+export const listOpenings = endpoint({
+  ...knocking,
+  method: 'GET',
+  path: '/portknock/active',
+  summary: 'List what is open now',
+  access: 'read',
+  query: shape({ server_id: Type.Optional(uuid) }),
+  status: 200,
+  reply: whole('openings', opening),
+})
+
+export const closeOpening = endpoint({
+  ...knocking,
+  method: 'DELETE',
+  path: '/portknock/active/{openingId}',
+  summary: 'Close an opening',
+  description: 'Connections that are open already survive.',
+  access: 'write',
+  params: shape({ openingId: uuid }),
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const listKnocks = endpoint({
+  ...knocking,
+  method: 'GET',
+  path: '/portknock/history',
+  summary: 'List knocks',
+  description: 'Newest first. `from` is inclusive, `to` exclusive.',
+  access: 'read',
+  query: shape({
+    server_id: Type.Optional(uuid),
+    sequence_id: Type.Optional(id),
+    status: Type.Optional(knockStatus),
+    from: Type.Optional(timestamp),
+    to: Type.Optional(timestamp),
+    ...paging(pages.knocks),
+  }),
+  status: 200,
+  reply: listOf(
+    'history',
+    shape({
+      id,
+      server: serverRef,
+      sequence_name: Type.String(),
+      ip: Type.String(),
+      status: knockStatus,
+      reason: nullable(Type.String()),
+      timestamp,
+    }),
+  ),
+})
+
+export const listBlocked = endpoint({
+  ...knocking,
+  method: 'GET',
+  path: '/portknock/blocked',
+  summary: 'List blocked addresses',
+  access: 'read',
+  status: 200,
+  reply: whole(
+    'blocked',
+    shape({
+      ip: Type.String(),
+      server_id: uuid,
+      sequence_name: Type.String(),
+      failed_attempts: count,
+      blocked_at: timestamp,
+      expires_at: timestamp,
+    }),
+  ),
+})
+
+export const unblock = endpoint({
+  ...knocking,
+  method: 'DELETE',
+  path: '/portknock/blocked/{ip}',
+  summary: 'Unblock an address',
+  description: 'On the server of `server_id`, without it on all of them.',
+  access: 'write',
+  params: shape({ ip }),
+  query: shape({ server_id: Type.Optional(uuid) }),
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const knockStats = endpoint({
+  ...knocking,
+  method: 'GET',
+  path: '/portknock/stats',
+  summary: 'Statistics of knocks',
+  access: 'read',
+  query: shape({ period: Type.Optional(period) }),
+  status: 200,
+  reply: shape({
+    period,
+    total_attempts: count,
+    successful: count,
+    failed: count,
+    blocked: count,
+    by_sequence: Type.Array(
+      shape({ name: Type.String(), attempts: count, success_rate: nullable(Type.Number({ examples: [97.5] })) }),
+    ),
+    by_server: Type.Array(shape({ hostname: Type.String(), attempts: count })),
+    top_ips: Type.Array(shape({ ip: Type.String(), attempts: count })),
+  }),
+})

@@ -1,0 +1,343 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { email } from './auth.ts'
+import { partly } from './changes.ts'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages, times } from './limits.ts'
+import {
+  count,
+  id,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  role,
+  roleInput,
+  shape,
+  text,
+  timestamp,
+} from './shapes.ts'
+
+/** All of it is an administrator's, and nothing for a key that is bound to one server. */
+const admin = { tag: 'Settings', access: 'admin', fleet: true } as const
+
+/** A secret goes in and never comes out; null or an empty text takes it away. */
+const secret = nullable(text(0, 1024))
+/** A text that can be taken away with null or an empty text; reads show null then. */
+const clearable = (maxLength: number) => nullable(text(0, maxLength))
+const hourOfDay = Type.Integer({ minimum: 0, maximum: 23 })
+const reportsPerDay = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+const port = Type.Integer({ minimum: 1, maximum: 65_535 })
+
+const sections = {
+  service: {
+    site_name: text(1, bounds.name),
+    site_url: text(1, 2048),
+    timezone: text(1, 64, { examples: ['Europe/Vienna'] }),
+  },
+  security: {
+    /** Seconds without use after which a session ends; no longer than a session lives at all. */
+    session_timeout: Type.Integer({ minimum: 60, maximum: times.sessionMaximum }),
+    mfa_required: Type.Boolean(),
+    password_min_length: Type.Integer({ minimum: bounds.password.minimum, maximum: 128 }),
+  },
+  notifications: {
+    chat_enabled: Type.Boolean(),
+    email_enabled: Type.Boolean(),
+    daily_summary: Type.Boolean(),
+    daily_summary_hour: hourOfDay,
+  },
+  integrations: {
+    reputation_enabled: Type.Boolean(),
+    reputation_rate_limit: reportsPerDay,
+  },
+}
+export const systemSettings = shape({
+  service: shape(sections.service),
+  security: shape(sections.security),
+  notifications: shape(sections.notifications),
+  integrations: shape(sections.integrations),
+})
+export type SystemSettings = Static<typeof systemSettings>
+export const settingsChange = partly({
+  service: partly(sections.service),
+  security: partly(sections.security),
+  notifications: partly(sections.notifications),
+  integrations: partly(sections.integrations),
+})
+export type SettingsChange = Static<typeof settingsChange>
+
+export const getSettings = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings',
+  summary: 'Read the settings',
+  description:
+    '`notifications` and `integrations` are views of the chat, e-mail and reputation sections: changing one changes the other.',
+  status: 200,
+  reply: systemSettings,
+})
+
+export const updateSettings = endpoint({
+  ...admin,
+  method: 'PATCH',
+  path: '/settings',
+  summary: 'Change settings',
+  description:
+    'Only the fields that are sent. `updated_fields` names those whose value changed, as in `security.mfa_required`. `daily_summary_hour` is an hour in `timezone`.',
+  body: settingsChange,
+  status: 200,
+  reply: shape({ message: Type.String(), updated_fields: Type.Array(Type.String()) }),
+})
+
+const toggles = {
+  enabled: Type.Boolean(),
+  notify_bans: Type.Boolean(),
+  notify_syncs: Type.Boolean(),
+  notify_errors: Type.Boolean(),
+  daily_summary: Type.Boolean(),
+  daily_summary_hour: hourOfDay,
+}
+
+export const getChat = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/chat',
+  summary: 'Read the chat settings',
+  status: 200,
+  reply: shape({ ...toggles, webhook_url: nullable(Type.String()) }),
+})
+
+export const updateChat = endpoint({
+  ...admin,
+  method: 'PATCH',
+  path: '/settings/chat',
+  summary: 'Change the chat settings',
+  description:
+    'Which kind of webhook it is shows in its URL. With `enabled` and no URL the settings are kept and nothing is sent.',
+  body: partly({ ...toggles, webhook_url: clearable(2048) }),
+  status: 200,
+  reply: message,
+})
+
+export const testChat = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/settings/chat/test',
+  summary: 'Send a test message to the chat',
+  status: 200,
+  reply: message,
+  refusals: [409, 502],
+})
+
+const mail = { ...toggles, smtp_port: port, smtp_tls: Type.Boolean() }
+export const getEmail = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/email',
+  summary: 'Read the e-mail settings',
+  description: 'The password is never returned; `smtp_pass_set` says whether there is one.',
+  status: 200,
+  reply: shape({
+    ...mail,
+    smtp_host: nullable(Type.String()),
+    smtp_user: nullable(Type.String()),
+    smtp_pass_set: Type.Boolean(),
+    from_address: nullable(Type.String()),
+    recipients: Type.Array(Type.String()),
+  }),
+})
+
+export const updateEmail = endpoint({
+  ...admin,
+  method: 'PATCH',
+  path: '/settings/email',
+  summary: 'Change the e-mail settings',
+  description: 'With `enabled` and no host or no recipient the settings are kept and nothing is sent.',
+  body: partly({
+    ...mail,
+    smtp_host: clearable(bounds.hostname),
+    smtp_user: clearable(254),
+    smtp_pass: secret,
+    from_address: nullable(email),
+    recipients: Type.Array(email, { maxItems: 100 }),
+  }),
+  status: 200,
+  reply: message,
+})
+
+export const testEmail = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/settings/email/test',
+  summary: 'Send a test e-mail',
+  description:
+    "To `recipient`, or without it to the configured recipients. A refusal tells the mail server's own words.",
+  body: shape({ recipient: Type.Optional(email) }),
+  status: 200,
+  reply: message,
+  refusals: [409, 502],
+})
+
+export const getReputation = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/reputation',
+  summary: 'Read the reputation settings',
+  status: 200,
+  reply: shape({
+    enabled: Type.Boolean(),
+    api_key_set: Type.Boolean(),
+    rate_limit: count,
+    reports_today: count,
+    last_report: nullable(timestamp),
+  }),
+})
+
+export const updateReputation = endpoint({
+  ...admin,
+  method: 'PATCH',
+  path: '/settings/reputation',
+  summary: 'Change the reputation settings',
+  description: '`rate_limit` is the number of reports a day.',
+  body: partly({ enabled: Type.Boolean(), api_key: secret, rate_limit: reportsPerDay }),
+  status: 200,
+  reply: message,
+})
+
+export const licenceFeatures = shape({
+  reputation: Type.Boolean(),
+  custom_templates: Type.Boolean(),
+  siem: Type.Boolean(),
+  terminal: Type.Boolean(),
+  port_knocking: Type.Boolean(),
+})
+const tier = Type.String({ examples: ['personal', 'pro'] })
+
+export const getLicense = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/license',
+  summary: 'Read the licence',
+  status: 200,
+  reply: shape({
+    tier,
+    server_limit: count,
+    servers_used: count,
+    features: licenceFeatures,
+    expires_at: nullable(timestamp),
+    registered_to: nullable(Type.String()),
+  }),
+})
+
+export const activateLicense = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/settings/license',
+  summary: 'Activate a licence',
+  description:
+    'The key is a signed document that is verified offline. One that is invalid, expired or tampered with is refused and nothing changes.',
+  body: shape({ license_key: text(1, 16 * 1024) }),
+  status: 200,
+  reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
+})
+
+const allowed = (maxLength: number) => Type.Array(text(1, maxLength), { maxItems: 1000 })
+const providerInput = { enabled: Type.Boolean(), client_id: clearable(512), client_secret: secret }
+const providerReply = { enabled: Type.Boolean(), client_id_set: Type.Boolean(), client_secret_set: Type.Boolean() }
+
+export const getOauth = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/oauth',
+  summary: 'Read the sign-in providers',
+  status: 200,
+  reply: shape({
+    provider_a: shape({
+      ...providerReply,
+      allowed_users: Type.Array(Type.String()),
+      allowed_org: nullable(Type.String()),
+    }),
+    provider_b: shape({ ...providerReply, allowed_domains: Type.Array(Type.String()) }),
+    default_role: role,
+    local_login_disabled: Type.Boolean(),
+  }),
+})
+
+export const updateOauth = endpoint({
+  ...admin,
+  method: 'PATCH',
+  path: '/settings/oauth',
+  summary: 'Change the sign-in providers',
+  description:
+    'Empty allow-lists admit nobody. `local_login_disabled` is refused as long as no administrator signs in through a provider.',
+  body: partly({
+    provider_a: partly({ ...providerInput, allowed_users: allowed(bounds.name), allowed_org: clearable(bounds.name) }),
+    provider_b: partly({ ...providerInput, allowed_domains: allowed(bounds.hostname) }),
+    default_role: roleInput,
+    local_login_disabled: Type.Boolean(),
+  }),
+  status: 200,
+  reply: message,
+  refusals: [409],
+})
+
+export const exportVersion = '1'
+export const exportSettings = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/export',
+  summary: 'Export the settings',
+  description: 'Without secrets.',
+  status: 200,
+  reply: shape({ version: Type.String(), exported_at: timestamp, settings: systemSettings }),
+})
+
+export const importSettings = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/settings/import',
+  summary: 'Import settings',
+  description:
+    'Takes an export as it is. Everything is checked before anything changes. `merge: true` changes what is given; `merge: false` sets all else to its default, and keeps stored secrets.',
+  body: shape({
+    settings: settingsChange,
+    merge: Type.Optional(Type.Boolean({ default: true })),
+    version: Type.Optional(oneOf([exportVersion])),
+    exported_at: Type.Optional(timestamp),
+  }),
+  status: 200,
+  reply: shape({
+    message: Type.String(),
+    updated_sections: Type.Array(oneOf(['service', 'security', 'notifications', 'integrations'])),
+  }),
+})
+
+export const auditEntry = shape({
+  id,
+  user: Type.String(),
+  action: Type.String({ examples: ['settings.update'] }),
+  details: Type.Record(Type.String(), Type.Unknown()),
+  ip_address: nullable(Type.String()),
+  timestamp,
+})
+export type AuditEntry = Static<typeof auditEntry>
+
+export const listAudit = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/audit',
+  summary: 'Read the audit log',
+  description:
+    'Newest first. `action` is a whole name, or a beginning that ends in a dot such as `auth.`; `from` is inclusive, `to` exclusive.',
+  query: shape({
+    user_id: Type.Optional(id),
+    action: Type.Optional(text(1, 64)),
+    from: Type.Optional(timestamp),
+    to: Type.Optional(timestamp),
+    ...paging(pages.audit),
+  }),
+  status: 200,
+  reply: listOf('entries', auditEntry),
+})

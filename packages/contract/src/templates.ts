@@ -1,0 +1,249 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { duration } from './bans.ts'
+import { endpoint } from './endpoint.ts'
+import { bounds } from './limits.ts'
+import { count, id, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
+
+const tag = 'Templates'
+/** The id or the name. Names never look like numbers, so the two can share a path. */
+const templateId = text(1, 64, { examples: ['sshd', '1'] })
+const params = shape({ templateId })
+/** Far beyond any real jail or filter, and small enough to analyse at once. */
+const config = (minLength: number, options: object = {}) => text(minLength, 64 * 1024, options)
+
+/** The engine makes firewall chain names of it: short, lower case, no surprises. */
+export const templateName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,23}$', minLength: 1, maxLength: 24 })
+/** Sections that mean something else to the engine or to the agent. */
+export const reservedTemplateNames = ['stockade', 'default', 'includes', 'known'] as const
+export const templateCategory = oneOf(['common', 'web', 'mail', 'custom'])
+export const templateType = oneOf(['builtin', 'custom'])
+
+/** Options that a deployment can set; null, as a read shows it, stands for "as `jail_config` says". Times in seconds. */
+export const templateSettings = shape({
+  maxretry: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
+  bantime: Type.Optional(Type.Union([duration, Type.Null()])),
+  findtime: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: bounds.seconds }))),
+  /** No control characters: a newline would begin another option. */
+  logpath: Type.Optional(
+    nullable(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]+$', minLength: 1, maxLength: 4096 })),
+  ),
+})
+export type TemplateSettings = Static<typeof templateSettings>
+
+const summaryFields = {
+  id,
+  name: Type.String(),
+  display_name: Type.String(),
+  description: Type.String(),
+  category: templateCategory,
+  type: templateType,
+  default_enabled: Type.Boolean(),
+  settings: shape({
+    maxretry: nullable(Type.Integer()),
+    bantime: nullable(Type.Integer()),
+    findtime: nullable(Type.Integer()),
+    logpath: nullable(Type.String()),
+  }),
+  required_files: Type.Array(Type.String()),
+  compatible_os: Type.Array(Type.String()),
+}
+export const templateSummary = shape(summaryFields)
+export type TemplateSummary = Static<typeof templateSummary>
+export const template = shape({ ...summaryFields, jail_config: Type.String(), filter_config: Type.String() })
+export type Template = Static<typeof template>
+
+export const listTemplates = endpoint({
+  method: 'GET',
+  path: '/templates',
+  tag,
+  summary: 'List jail templates',
+  description: 'All of them, without their configuration texts. `search` looks in names and description.',
+  access: 'read',
+  query: shape({
+    category: Type.Optional(templateCategory),
+    type: Type.Optional(templateType),
+    search: Type.Optional(text(1, bounds.name)),
+  }),
+  status: 200,
+  reply: shape({ templates: Type.Array(templateSummary), total: count }),
+})
+
+export const getTemplate = endpoint({
+  method: 'GET',
+  path: '/templates/{templateId}',
+  tag,
+  summary: 'Read one template',
+  description: 'By id or by name.',
+  access: 'read',
+  params,
+  status: 200,
+  reply: template,
+  refusals: [404],
+})
+
+export const createTemplate = endpoint({
+  method: 'POST',
+  path: '/templates',
+  tag,
+  summary: 'Create a template',
+  description:
+    "A template is root's configuration on every host that it goes to, so only an allow-list of jail and filter options passes; `/templates/validate` says what is wrong and where. `name` is fixed for good; `stockade`, `default`, `includes` and `known` are reserved.",
+  access: 'admin',
+  fleet: true,
+  licence: 'custom_templates',
+  body: shape({
+    name: templateName,
+    display_name: Type.Optional(text(1, bounds.name)),
+    description: Type.Optional(text(0, bounds.description, { default: '' })),
+    category: Type.Optional(oneOf(['common', 'web', 'mail', 'custom'], { default: 'custom' })),
+    settings: Type.Optional(templateSettings),
+    jail_config: config(1),
+    filter_config: Type.Optional(config(0, { default: '' })),
+  }),
+  status: 201,
+  reply: shape({
+    id,
+    name: Type.String(),
+    display_name: Type.String(),
+    type: templateType,
+    created_at: timestamp,
+  }),
+  refusals: [409],
+})
+
+export const updateTemplate = endpoint({
+  method: 'PATCH',
+  path: '/templates/{templateId}',
+  tag,
+  summary: 'Change a template',
+  description:
+    'Built-in templates cannot be modified (403). In `settings` only the options that are sent change; null takes one out. Hosts keep what was deployed until it is deployed again.',
+  access: 'admin',
+  fleet: true,
+  licence: 'custom_templates',
+  params,
+  body: shape({
+    display_name: Type.Optional(text(1, bounds.name)),
+    description: Type.Optional(text(0, bounds.description)),
+    category: Type.Optional(templateCategory),
+    settings: Type.Optional(templateSettings),
+    jail_config: Type.Optional(config(1)),
+    filter_config: Type.Optional(config(0)),
+  }),
+  status: 200,
+  reply: shape({ id, name: Type.String(), display_name: Type.String(), updated_at: timestamp }),
+  refusals: [404],
+})
+
+export const deleteTemplate = endpoint({
+  method: 'DELETE',
+  path: '/templates/{templateId}',
+  tag,
+  summary: 'Delete a template',
+  description: 'Built-in templates cannot be deleted (403), nor one that is deployed somewhere (409).',
+  access: 'admin',
+  fleet: true,
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const deployTemplate = endpoint({
+  method: 'POST',
+  path: '/templates/{templateId}/deploy',
+  tag,
+  summary: 'Deploy a template to servers',
+  description:
+    'Queues one `deploy-template` command a server; the template is frozen as it is now. `settings` win over those of the template. A key that is bound to one server may name that one.',
+  access: 'write',
+  params,
+  body: shape({
+    server_ids: Type.Array(uuid, { minItems: 1, maxItems: 10_000 }),
+    settings: Type.Optional(templateSettings),
+  }),
+  status: 200,
+  reply: shape({
+    message: Type.String(),
+    batch_id: uuid,
+    commands: Type.Array(shape({ server_id: uuid, command_id: uuid })),
+  }),
+  refusals: [404],
+})
+
+export const removeTemplate = endpoint({
+  method: 'DELETE',
+  path: '/templates/{templateId}/servers/{serverId}',
+  tag,
+  summary: 'Take a template off a server',
+  description: 'Queues a `remove-template` command.',
+  access: 'write',
+  params: shape({ templateId, serverId: uuid }),
+  status: 200,
+  reply: shape({ message: Type.String(), command_id: uuid }),
+  refusals: [404],
+})
+
+export const listTemplateCategories = endpoint({
+  method: 'GET',
+  path: '/templates/categories',
+  tag,
+  summary: 'List the categories',
+  access: 'read',
+  status: 200,
+  reply: shape({
+    categories: Type.Array(
+      shape({ id: Type.String(), name: Type.String(), description: Type.String(), template_count: count }),
+    ),
+  }),
+})
+
+/** One finding of the validator, and where: `line` counts from 1, null where no single line is to blame. */
+const problems = Type.Array(
+  shape({
+    file: oneOf(['jail', 'filter']),
+    line: nullable(count),
+    message: Type.String(),
+    severity: oneOf(['error', 'warning']),
+  }),
+)
+export const validateTemplate = endpoint({
+  method: 'POST',
+  path: '/templates/validate',
+  tag,
+  summary: 'Check a template before saving it',
+  description:
+    'Reads both texts as the engine would, as far as that is possible off the host. `problems` is the same with line numbers.',
+  access: 'write',
+  body: shape({ jail_config: config(0), filter_config: Type.Optional(config(0, { default: '' })) }),
+  status: 200,
+  reply: Type.Union([
+    shape({ valid: Type.Literal(true), warnings: Type.Array(Type.String()), problems }),
+    shape({ valid: Type.Literal(false), errors: Type.Array(Type.String()), problems }),
+  ]),
+})
+
+export const templateStatus = endpoint({
+  method: 'GET',
+  path: '/templates/{templateId}/status',
+  tag,
+  summary: 'Where a template is deployed',
+  access: 'read',
+  params,
+  status: 200,
+  reply: shape({
+    template_id: id,
+    template_name: Type.String(),
+    servers: Type.Array(
+      shape({
+        id: uuid,
+        hostname: Type.String(),
+        deployed: Type.Boolean(),
+        enabled: Type.Boolean(),
+        current_bans: count,
+      }),
+    ),
+  }),
+  refusals: [404],
+})

@@ -1,0 +1,208 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { email, newPassword, username } from './auth.ts'
+import { pages } from './limits.ts'
+import {
+  count,
+  id,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  role,
+  roleInput,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+const tag = 'Users'
+const params = shape({ userId: id })
+/** Accounts are nothing of one server's: a key that is bound to one is refused on all of them. */
+const accounts = { tag, fleet: true } as const
+export const serverAccess = oneOf(['all', 'specific'])
+
+const userFields = {
+  id,
+  username: Type.String(),
+  email: Type.String(),
+  role,
+  mfa_enabled: Type.Boolean(),
+  oauth_provider: nullable(oneOf(['provider_a', 'provider_b'])),
+  last_login: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+}
+export const user = shape(userFields)
+export type User = Static<typeof user>
+/** A single read also says which servers the user may see; `server_ids` is empty for `all`. */
+export const userDetail = shape({ ...userFields, server_access: serverAccess, server_ids: Type.Array(uuid) })
+export type UserDetail = Static<typeof userDetail>
+
+export const listUsers = endpoint({
+  ...accounts,
+  method: 'GET',
+  path: '/users',
+  summary: 'List users',
+  description: 'By username. `search` looks in username and e-mail.',
+  access: 'admin',
+  query: shape({
+    role: Type.Optional(roleInput),
+    search: Type.Optional(text(1, 254)),
+    ...paging(pages.users),
+  }),
+  status: 200,
+  reply: listOf('users', user),
+})
+
+export const getUser = endpoint({
+  ...accounts,
+  method: 'GET',
+  path: '/users/{userId}',
+  summary: 'Read one user',
+  access: 'self',
+  params,
+  status: 200,
+  reply: userDetail,
+  refusals: [404],
+})
+
+export const createUser = endpoint({
+  ...accounts,
+  method: 'POST',
+  path: '/users',
+  summary: 'Create a user',
+  description: 'Without `role` a Viewer. A username or e-mail that is taken is refused.',
+  access: 'admin',
+  body: shape({ username, email, password: newPassword, role: Type.Optional(roleInput) }),
+  status: 201,
+  reply: shape({ id, username: Type.String(), email: Type.String(), role, created_at: timestamp }),
+  refusals: [409],
+})
+
+export const updateUser = endpoint({
+  ...accounts,
+  method: 'PATCH',
+  path: '/users/{userId}',
+  summary: "Change a user's e-mail or role",
+  description: 'Acts at once on sessions and keys of the user. The last administrator keeps the role.',
+  access: 'admin',
+  params,
+  body: shape({ email: Type.Optional(email), role: Type.Optional(roleInput) }),
+  status: 200,
+  reply: shape({ id, username: Type.String(), email: Type.String(), role, updated_at: timestamp }),
+  refusals: [404, 409],
+})
+
+export const deleteUser = endpoint({
+  ...accounts,
+  method: 'DELETE',
+  path: '/users/{userId}',
+  summary: 'Delete a user',
+  description:
+    "Ends the user's sessions and revokes the user's keys. Your own account and the last administrator stay.",
+  access: 'admin',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const resetPassword = endpoint({
+  ...accounts,
+  method: 'POST',
+  path: '/users/{userId}/reset-password',
+  summary: "Replace a user's password",
+  description:
+    "Ends the user's other sessions. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
+  access: 'admin',
+  params,
+  body: shape({ new_password: Type.Optional(newPassword) }),
+  status: 200,
+  reply: shape({ message: Type.String(), temporary_password: nullable(Type.String()) }),
+  refusals: [404],
+})
+
+export const resetMfa = endpoint({
+  ...accounts,
+  method: 'POST',
+  path: '/users/{userId}/reset-mfa',
+  summary: "Turn a user's second factor off",
+  description: 'For a lost device. Also lifts the throttle on wrong codes.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
+  refusals: [404],
+})
+
+export const putServerAccess = endpoint({
+  ...accounts,
+  method: 'PUT',
+  path: '/users/{userId}/server-access',
+  summary: 'Say which servers a user may see',
+  description:
+    'With `specific` the user sees the servers of `server_ids` and nothing of others. Administrators always see all. `server_count` is the number of servers that the user sees now.',
+  access: 'admin',
+  params,
+  body: shape({
+    access_type: serverAccess,
+    server_ids: Type.Optional(Type.Array(uuid, { maxItems: 10_000 })),
+  }),
+  status: 200,
+  reply: shape({ message: Type.String(), access_type: serverAccess, server_count: count }),
+  refusals: [404],
+})
+
+export const session = shape({
+  id: uuid,
+  ip_address: Type.String(),
+  user_agent: Type.String(),
+  created_at: timestamp,
+  last_activity: timestamp,
+  current: Type.Boolean(),
+})
+export type Session = Static<typeof session>
+
+export const listSessions = endpoint({
+  ...accounts,
+  method: 'GET',
+  path: '/users/{userId}/sessions',
+  summary: "List a user's sessions",
+  description: "`current` marks the caller's own.",
+  access: 'self',
+  params,
+  status: 200,
+  reply: shape({ sessions: Type.Array(session) }),
+  refusals: [404],
+})
+
+export const endSession = endpoint({
+  ...accounts,
+  method: 'DELETE',
+  path: '/users/{userId}/sessions/{sessionId}',
+  summary: 'End one session',
+  description: 'Acts at once: its access token and its refresh token are refused from then on.',
+  access: 'self',
+  params: shape({ userId: id, sessionId: uuid }),
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const endSessions = endpoint({
+  ...accounts,
+  method: 'DELETE',
+  path: '/users/{userId}/sessions',
+  summary: "End a user's sessions",
+  description: "All of them but, unless `except_current` is false, the caller's own.",
+  access: 'self',
+  params,
+  query: shape({ except_current: Type.Optional(Type.Boolean({ default: true })) }),
+  status: 200,
+  reply: shape({ message: Type.String(), terminated_count: count }),
+  refusals: [404],
+})

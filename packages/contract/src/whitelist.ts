@@ -1,0 +1,229 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  id,
+  ip,
+  ipOrRange,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+const tag = 'Whitelist'
+const params = shape({ id })
+const description = text(0, bounds.description)
+const descriptionOrNone = Type.Optional(text(0, bounds.description, { default: '' }))
+export const whitelistFormat = oneOf(['plain', 'json', 'csv'], { default: 'plain' })
+export const syncStatus = oneOf(['synced', 'pending', 'failed', 'never'])
+
+export const whitelistEntry = shape({
+  id,
+  ip: Type.String({ examples: ['192.0.2.0/24'] }),
+  description: Type.String(),
+  created_by: Type.String(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+export type WhitelistEntry = Static<typeof whitelistEntry>
+
+export const listWhitelist = endpoint({
+  method: 'GET',
+  path: '/whitelist',
+  tag,
+  summary: 'List the whitelist',
+  description: 'In the order of insertion. `search` looks in address and description.',
+  access: 'read',
+  query: shape({ search: Type.Optional(text(1, bounds.description)), ...paging(pages.whitelist) }),
+  status: 200,
+  reply: listOf('whitelist', whitelistEntry),
+})
+
+export const getWhitelistEntry = endpoint({
+  method: 'GET',
+  path: '/whitelist/{id}',
+  tag,
+  summary: 'Read one entry',
+  access: 'read',
+  params,
+  status: 200,
+  reply: whitelistEntry,
+  refusals: [404],
+})
+
+export const addToWhitelist = endpoint({
+  method: 'POST',
+  path: '/whitelist',
+  tag,
+  summary: 'Whitelist an address or a range',
+  description:
+    'Host bits of a range are cleared. Active bans that it covers are lifted on every server. What is there already is refused.',
+  access: 'write',
+  fleet: true,
+  body: shape({ ip: ipOrRange, description: descriptionOrNone }),
+  status: 201,
+  reply: shape({
+    id,
+    ip: Type.String(),
+    description: Type.String(),
+    created_by: Type.String(),
+    created_at: timestamp,
+  }),
+  refusals: [409],
+})
+
+export const addManyToWhitelist = endpoint({
+  method: 'POST',
+  path: '/whitelist/bulk',
+  tag,
+  summary: 'Whitelist many at once',
+  description:
+    'All or nothing: one invalid entry refuses the request and is named by its index. Duplicates are skipped; `added` counts the new ones.',
+  access: 'write',
+  fleet: true,
+  bodyLimit: bounds.largeBody,
+  body: shape({ entries: Type.Array(shape({ ip: ipOrRange, description: descriptionOrNone })) }),
+  status: 201,
+  reply: shape({ added: count, entries: Type.Array(shape({ id, ip: Type.String() })) }),
+})
+
+export const describeWhitelistEntry = endpoint({
+  method: 'PATCH',
+  path: '/whitelist/{id}',
+  tag,
+  summary: "Change an entry's description",
+  access: 'write',
+  fleet: true,
+  params,
+  body: shape({ description: Type.Optional(description) }),
+  status: 200,
+  reply: shape({ id, ip: Type.String(), description: Type.String(), updated_at: timestamp }),
+  refusals: [404],
+})
+
+export const removeFromWhitelist = endpoint({
+  method: 'DELETE',
+  path: '/whitelist/{id}',
+  tag,
+  summary: 'Take an entry off the whitelist',
+  access: 'write',
+  fleet: true,
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const whitelistText = endpoint({
+  method: 'GET',
+  path: '/whitelist.txt',
+  tag,
+  summary: 'The whitelist as text',
+  description:
+    'Comment lines that begin with `#` (title and time of generation), then one address or range a line. Has an `ETag`; answers 304 to a matching `If-None-Match`.',
+  access: 'read',
+  status: 200,
+  reply: Type.String(),
+  produces: 'text/plain',
+})
+
+export const checkWhitelist = endpoint({
+  method: 'GET',
+  path: '/whitelist/check/{ip}',
+  tag,
+  summary: 'Whether an address is whitelisted',
+  description: '`matched_entry` is the most specific entry that covers it.',
+  access: 'read',
+  params: shape({ ip }),
+  status: 200,
+  reply: shape({
+    ip: Type.String(),
+    whitelisted: Type.Boolean(),
+    matched_entry: nullable(shape({ id, ip: Type.String(), description: Type.String() })),
+  }),
+})
+
+export const importWhitelist = endpoint({
+  method: 'POST',
+  path: '/whitelist/import',
+  tag,
+  summary: 'Import entries from a text',
+  description:
+    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry.',
+  access: 'write',
+  fleet: true,
+  bodyLimit: bounds.largeBody,
+  body: shape({
+    format: Type.Optional(whitelistFormat),
+    content: Type.String(),
+    description_prefix: Type.Optional(text(0, bounds.description)),
+  }),
+  status: 200,
+  reply: shape({
+    imported: count,
+    skipped: count,
+    errors: Type.Array(shape({ line: count, value: Type.String(), error: Type.String() })),
+  }),
+})
+
+export const exportWhitelist = endpoint({
+  method: 'GET',
+  path: '/whitelist/export',
+  tag,
+  summary: 'Export the whitelist',
+  description:
+    'As text unless `format` is `json`: `plain` is one entry a line, `csv` has the header `ip,description` and escapes what a spreadsheet would run.',
+  access: 'read',
+  query: shape({ format: Type.Optional(whitelistFormat) }),
+  status: 200,
+  reply: Type.Union([
+    shape({
+      whitelist: Type.Array(shape({ ip: Type.String(), description: Type.String() })),
+      exported_at: timestamp,
+    }),
+    Type.String(),
+  ]),
+})
+
+export const whitelistSyncStatus = endpoint({
+  method: 'GET',
+  path: '/whitelist/sync-status',
+  tag,
+  summary: 'Which servers hold the whitelist',
+  description:
+    '`last_sync` is when the agent confirmed what it read back from the engine, `entry_count` how many entries it read; `error` says why a server failed.',
+  access: 'read',
+  status: 200,
+  reply: shape({
+    servers: Type.Array(
+      shape({
+        id: uuid,
+        hostname: Type.String(),
+        last_sync: nullable(timestamp),
+        sync_status: syncStatus,
+        entry_count: nullable(count),
+        error: nullable(Type.String()),
+      }),
+    ),
+  }),
+})
+
+export const syncWhitelist = endpoint({
+  method: 'POST',
+  path: '/whitelist/sync',
+  tag,
+  summary: 'Have servers apply the whitelist again',
+  description: 'All servers, or those of `server_ids`. A key that is bound to one server may name that one.',
+  access: 'write',
+  body: shape({ server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 10_000 })) }),
+  status: 200,
+  reply: shape({ message: Type.String(), servers_notified: count }),
+})
