@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const here = new URL('./', import.meta.url)
+const programs = { reader: 'reader.py', checker: 'checker.py', lister: 'lister.py', action: 'stockade_action.py' }
+
+/**
+ * Bundles the agent to dist/stockade-agent.mjs: one file for Node 18 or newer, no dependency, with its version and the
+ * Python programs in it; and its checksum beside it. Returns the path.
+ */
+export async function buildAgent() {
+  const { version } = JSON.parse(await readFile(new URL('package.json', here), 'utf8'))
+  const outfile = fileURLToPath(new URL('dist/stockade-agent.mjs', here))
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('src/main.ts', here))],
+    outfile,
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node18',
+    banner: { js: '#!/usr/bin/env node' },
+    define: { STOCKADE_AGENT_VERSION: JSON.stringify(version), 'import.meta.main': 'true' },
+    legalComments: 'none',
+    logLevel: 'warning',
+    plugins: [{ name: 'python-programs', setup: embedPrograms }],
+  })
+  const code = outputFiles[0].contents
+  const hash = createHash('sha256').update(code).digest('hex')
+  await mkdir(new URL('dist/', here), { recursive: true })
+  await writeFile(outfile, code, { mode: 0o755 })
+  await writeFile(`${outfile}.sha256`, `${hash}  stockade-agent.mjs\n`)
+  return outfile
+}
+
+/** The programs are files beside the sources; in the bundle they are text. */
+function embedPrograms(plugin) {
+  plugin.onLoad({ filter: /python\/programs\.ts$/ }, async () => {
+    const exports = Object.entries(programs).map(async ([name, file]) => {
+      const text = await readFile(new URL(`src/python/${file}`, here), 'utf8')
+      return `export const ${name} = ${JSON.stringify(text)}`
+    })
+    return { contents: (await Promise.all(exports)).join('\n'), loader: 'js' }
+  })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await buildAgent())

@@ -1,0 +1,306 @@
+import * as fs from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createHook } from './bans/hook.ts'
+import { createLedger } from './bans/ledger.ts'
+import { openMemory } from './bans/memory.ts'
+import { createOverrides } from './bans/overrides.ts'
+import { createSnapshot } from './bans/snapshot.ts'
+import { createSpool } from './bans/spool.ts'
+import { readTable } from './bans/table.ts'
+import { createTail } from './bans/tail.ts'
+import { createGuard } from './commands/guard.ts'
+import { openJournal } from './commands/journal.ts'
+import { createOrders, type ServiceKind } from './commands/orders.ts'
+import { createRunner } from './commands/runner.ts'
+import type { Identity } from './config.ts'
+import { createEngineConfig } from './engine/config.ts'
+import { createEngine } from './engine/engine.ts'
+import { createJailLoader } from './engine/jail-loader.ts'
+import { allInPlace, ownJailFiles, OWN_JAIL, writeOwnFiles } from './engine/own-files.ts'
+import { privateDirectory } from './files.ts'
+import { createOnce, type Log } from './log.ts'
+import { createHeartbeat } from './loops/heartbeat.ts'
+import { createLink } from './loops/link.ts'
+import { createPoll } from './loops/poll.ts'
+import { createResults } from './loops/results.ts'
+import { createSender } from './loops/sender.ts'
+import { createMetrics, osName } from './metrics.ts'
+import { spoolFile, type Options } from './options.ts'
+import { openOutbox } from './outbox.ts'
+import { runProgram } from './process.ts'
+import { findInterpreter } from './python/interpreter.ts'
+import { action, checker, lister, reader } from './python/programs.ts'
+import { createRejected } from './rejected.ts'
+import { createBudget } from './schedule.ts'
+import { errorText } from './text.ts'
+import { createTransport } from './transport.ts'
+import { agentVersion } from './version.ts'
+import { createWire } from './wire.ts'
+
+const LOOK_EVERY = 5000
+const SNAPSHOT_EVERY = 15_000
+const HISTORY_SECONDS = 8 * 24 * 3600
+const NFT_KNOWN_FOR = 600_000
+
+/** TABLE OF CONTENTS: the whole agent, built from the disk up to the server. `stop` ends it within a few seconds. */
+export async function startAgent(
+  identity: Identity,
+  options: Options,
+  log: Log,
+): Promise<{ stop: () => Promise<void> }> {
+  const now = Date.now
+  const stopping = new AbortController()
+  const timers: NodeJS.Timeout[] = []
+  privateDirectory(options.state)
+  privateDirectory(options.run)
+  removeStages(options.run)
+
+  // The server
+  const transport = createTransport({
+    baseUrl: identity.base_url,
+    apiKey: identity.api_key,
+    ca: identity.ca,
+    budget: createBudget({ perMinute: 80, reserve: 15, now: () => performance.now() }),
+    now,
+    userAgent: `stockade-agent/${agentVersion}`,
+  })
+  const wire = createWire(transport, identity.server_id)
+  const link = createLink(log)
+
+  // What survives a restart
+  const outbox = openOutbox(join(options.state, 'outbox'), { warn: log.warn })
+  const rejected = createRejected(join(options.state, 'rejected.jsonl'), now)
+  const saved = openMemory(join(options.state, 'state.json'), { ready: () => outbox.flush(), now, warn: log.warn })
+  const { memory } = saved
+  const journal = openJournal(join(options.state, 'cmd-journal.json'), now)
+
+  // fail2ban
+  const python = findInterpreter(options.f2bServer)
+  const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
+  const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
+  const engine = createEngine({
+    socketPath,
+    now,
+    onUp: () => void cameUp(),
+    onDown: () => log.warn('fail2ban is gone; waiting for it'),
+  })
+  const loader = createJailLoader({ engine, config, runDirectory: options.run })
+
+  // Bans
+  const ledger = createLedger({
+    serverId: identity.server_id,
+    memory,
+    append: entries => {
+      outbox.append(entries)
+      if (entries.length > 0) sender.wake()
+    },
+    changed: saved.changed,
+    clockOffset: transport.clockOffset,
+    now,
+    warn: log.warn,
+  })
+  const tail = createTail({
+    read: (file, cursor) => readTable(python, reader, file, cursor),
+    ledger,
+    memory,
+    saved,
+    backfill: options.backfill,
+    log,
+  })
+  const overrides = createOverrides({ engine, ledger, memory, save: saved.save, drain: tail.drain, now, log })
+  const snapshot = createSnapshot({
+    engine,
+    ledger,
+    drain: tail.drain,
+    hasTable: tail.hasTable,
+    renew: overrides.renew,
+    now,
+    log,
+  })
+  const spool = createSpool({
+    path: spoolFile(options),
+    ledger,
+    memory,
+    changed: saved.changed,
+    drain: tail.drain,
+    hasTable: tail.hasTable,
+    renew: overrides.renew,
+    onFlush: snapshot.unsettled,
+    log,
+  })
+  const hook = createHook({
+    engine,
+    file: options.actionFile ?? join(options.state, 'stockade_action.py'),
+    source: action,
+    spool: spoolFile(options),
+    onLost: snapshot.unsettled,
+    log,
+  })
+
+  // Commands. The whitelist and the knock rules of a later version get their place beside `guard` and `onState`.
+  const guard = createGuard({ serverAddress: transport.peer })
+  const orders = createOrders({
+    engine,
+    config,
+    loader,
+    ledger,
+    memory,
+    overrides,
+    guard,
+    drain: tail.drain,
+    save: saved.save,
+    ensureOwnJail,
+    settle,
+    unsettled: snapshot.unsettled,
+    client: [options.f2bClient, '-c', options.f2bConfig, '-s', socketPath],
+    service: serviceKind(options),
+    nft: options.nft,
+    now,
+  })
+  const runner = createRunner({
+    orders,
+    journal,
+    configDirectory: options.config,
+    onResult: () => {
+      results.wake()
+      heartbeat.wake()
+    },
+    log,
+  })
+
+  // The loops
+  const common = { wire, link, signal: stopping.signal, now, log }
+  const sender = createSender({ ...common, outbox, rejected, clockOffset: transport.clockOffset })
+  const results = createResults({ ...common, journal })
+  const heartbeat = createHeartbeat({
+    ...common,
+    engine,
+    config,
+    serverId: identity.server_id,
+    about: { hostname: () => hostname().slice(0, 253), os: osName(), agentVersion, agentId: identity.agent_id },
+    nftables: createNftCheck(options.nft, now),
+    metrics: createMetrics(),
+    onCommands: runner.take,
+    onState: () => undefined,
+  })
+  const poll = createPoll({ ...common, onCommands: runner.take, interval: heartbeat.interval })
+
+  const ownJailTrouble = createOnce(log.warn)
+  let shaped = Promise.resolve()
+
+  /** On each new connection: a daemon that may know nothing of us, and may keep its history too short. */
+  async function cameUp(): Promise<void> {
+    try {
+      log.info(`fail2ban ${engine.version() ?? ''} answers`)
+      hook.forget()
+      snapshot.unsettled()
+      tail.follow(await engine.databaseFile())
+      await engine.keepHistory(HISTORY_SECONDS)
+      await settle()
+      heartbeat.wake()
+    } catch (error) {
+      log.debug(`fail2ban went away again: ${errorText(error)}`)
+    }
+  }
+
+  /** Puts right what a reload or restart of fail2ban takes from us. */
+  function settle(): Promise<void> {
+    shaped = shaped.then(async () => {
+      await hook.run()
+      await ensureOwnJail().catch((error: unknown) =>
+        ownJailTrouble.tell(`the jail ${OWN_JAIL} cannot be kept: ${errorText(error)}`),
+      )
+    })
+    return shaped
+  }
+
+  async function ensureOwnJail(): Promise<void> {
+    const files = ownJailFiles(options.f2bConfig)
+    if ((await engine.jails()).includes(OWN_JAIL)) {
+      if (!allInPlace(files)) writeOwnFiles(files)
+      return
+    }
+    if (isSwitchedOff(options.f2bConfig)) return
+    await loader.start(OWN_JAIL, files)
+    await hook.run()
+  }
+
+  /** Every 5 s; a call while fail2ban is down is the attempt to reach it. */
+  async function lookAtEngine(): Promise<void> {
+    if (engine.version() === null) await engine.ping().catch(() => undefined)
+    else await settle()
+  }
+
+  every(LOOK_EVERY, lookAtEngine)
+  every(SNAPSHOT_EVERY, snapshot.run)
+  every(1000, overrides.tick)
+  spool.start()
+  await engine
+    .ping()
+    .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))
+  const running = [heartbeat.run(), poll.run(), sender.run(), results.run()]
+
+  function every(ms: number, work: () => Promise<void>): void {
+    let busy = false
+    timers.push(
+      setInterval(() => {
+        if (busy) return
+        busy = true
+        work()
+          .catch((error: unknown) => log.warn(`unexpected: ${errorText(error)}`))
+          .finally(() => {
+            busy = false
+          })
+      }, ms),
+    )
+  }
+
+  return {
+    async stop() {
+      timers.forEach(clearInterval)
+      spool.stop()
+      tail.stop()
+      // A command that runs gets a moment to end; longer ones are told as unknown by the next start.
+      await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
+      stopping.abort()
+      for (const loop of [heartbeat, poll, sender, results]) loop.wake()
+      await Promise.race([Promise.all(running), new Promise(resolve => setTimeout(resolve, 2000))])
+      saved.save()
+      engine.close()
+      transport.close()
+    },
+  }
+}
+
+function isSwitchedOff(f2bConfig: string): boolean {
+  const state = join(f2bConfig, 'jail.d', `zz-stockade-50-state-${OWN_JAIL}.local`)
+  return fs.existsSync(state) && /enabled = false/.test(fs.readFileSync(state, 'utf8'))
+}
+
+function serviceKind(options: Options): ServiceKind {
+  if (options.service !== 'auto') return options.service
+  // A private configuration is not what the init system starts.
+  if (options.f2bConfig !== '/etc/fail2ban') return 'client'
+  if (fs.existsSync('/run/systemd/system')) return 'systemd'
+  return fs.existsSync('/sbin/openrc-run') ? 'openrc' : 'client'
+}
+
+function createNftCheck(nft: readonly string[], now: () => number): () => Promise<boolean> {
+  let known = false
+  let at = -Infinity
+  return async () => {
+    if (now() - at > NFT_KNOWN_FOR) {
+      at = now()
+      known = (await runProgram([...nft, 'list', 'tables'], { timeout: 5000 })).code === 0
+    }
+    return known
+  }
+}
+
+/** Staged copies that a crash left. */
+function removeStages(directory: string): void {
+  for (const name of fs.readdirSync(directory)) {
+    if (name.startsWith('stage-')) fs.rmSync(join(directory, name), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,67 @@
+import * as fs from 'node:fs'
+import { readText, writeDurably } from '../files.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Log } from '../log.ts'
+import { errorText } from '../text.ts'
+
+export const ACTION_NAME = 'stockade'
+
+/**
+ * Puts our Python action beside each jail's own at run time: no file of the admin's is touched. A reload removes it
+ * without a word, so every 5 s it is looked for and put back.
+ */
+export function createHook(needs: {
+  engine: Engine
+  file: string
+  source: string
+  spool: string
+  onLost: () => void
+  log: Log
+}) {
+  const attached = new Set<string>()
+  const failed = new Set<string>()
+
+  function writeAction(): void {
+    if (readText(needs.file) === needs.source) return
+    writeDurably(needs.file, needs.source, 0o644)
+    fs.chmodSync(needs.file, 0o644)
+  }
+
+  return {
+    async run(): Promise<void> {
+      try {
+        writeAction()
+        const jails = await needs.engine.jails()
+        for (const jail of jails) {
+          if ((await needs.engine.actions(jail)).includes(ACTION_NAME)) {
+            attached.add(jail)
+            continue
+          }
+          if (attached.delete(jail)) needs.onLost()
+          try {
+            await needs.engine.attach(jail, ACTION_NAME, needs.file, { spool: needs.spool })
+            attached.add(jail)
+            needs.log.info(`watching jail ${jail}`)
+          } catch (error) {
+            if (!failed.has(jail)) {
+              needs.log.warn(
+                `jail ${jail}: the action cannot be attached (${errorText(error)}); its bans come from the table alone`,
+              )
+            }
+            failed.add(jail)
+          }
+        }
+        for (const jail of attached) if (!jails.includes(jail)) attached.delete(jail)
+      } catch (error) {
+        needs.log.debug(`no look at the actions: ${errorText(error)}`)
+      }
+    },
+    /** A new daemon knows nothing of us. */
+    forget(): void {
+      attached.clear()
+      failed.clear()
+    },
+  }
+}
+
+export type Hook = ReturnType<typeof createHook>

@@ -1,0 +1,137 @@
+import { banEventId, unbanEventId } from '../event-id.ts'
+import { canonicalIp } from '../ip.ts'
+import type { Entry } from '../outbox.ts'
+import { cleanText, lastBytes } from '../text.ts'
+import { placeKey, seenKey, type ActiveBan, type Intent, type Memory } from './memory.ts'
+import type { BanRow } from './table.ts'
+
+const LOG_BYTES = 16 * 1024
+
+/**
+ * Decides what the server is told. Table, action, snapshot and commands all come here, in any order and more than once;
+ * what leaves is one event for each ban and one for its end.
+ */
+export function createLedger(needs: {
+  serverId: string
+  memory: Memory
+  append: (entries: readonly Entry[]) => void
+  changed: () => void
+  clockOffset: () => number | null
+  now: () => number
+  warn: (text: string) => void
+}) {
+  const { memory } = needs
+
+  function banEntry(row: BanRow, ip: string, eventId: string, intent: Intent | null): Entry {
+    return {
+      kind: 'ban',
+      at: row.time * 1000,
+      offset: needs.clockOffset(),
+      ban: {
+        event_id: eventId,
+        ip,
+        jail: cleanText(row.jail),
+        log_lines: lastBytes(cleanText(row.logLines), LOG_BYTES),
+        ban_duration: intent?.duration ?? row.bantime,
+        ...(intent?.commandId ? { command_id: intent.commandId } : {}),
+        ...(row.failures === 0 ? { source: 'manual' as const } : {}),
+      },
+    }
+  }
+
+  function unbanEntry(ban: ActiveBan, at: number): Entry {
+    return {
+      kind: 'unban',
+      at: Math.round(Math.max(at, ban.time * 1000)),
+      offset: needs.clockOffset(),
+      unban: {
+        event_id: unbanEventId(needs.serverId, ban.jail, ban.ip, ban.time),
+        ip: canonicalIp(ban.ip) ?? ban.ip,
+        jail: cleanText(ban.jail),
+      },
+    }
+  }
+
+  /** The intent that a new row answers: a manual ban (no failures) of that place, made since. */
+  function takeIntent(row: BanRow, ip: string): Intent | null {
+    const place = placeKey(row.jail, ip)
+    const intent = memory.intents.get(place)
+    if (!intent || row.failures !== 0 || row.time * 1000 < intent.since - 2000) return null
+    memory.intents.delete(place)
+    return intent
+  }
+
+  function note(row: BanRow): Entry[] {
+    const key = seenKey([row.jail, row.ip, row.time])
+    const place = placeKey(row.jail, row.ip)
+    const before = memory.active.get(place)
+    if (memory.seen.has(key)) {
+      if (before?.time === row.time && before.bantime !== row.bantime)
+        memory.active.set(place, { ...before, bantime: row.bantime })
+      return []
+    }
+    memory.seen.set(key, row.time)
+    const ip = canonicalIp(row.ip)
+    if (ip === null) {
+      needs.warn(`jail ${row.jail} banned something that is not an address; the server is not told`)
+      return []
+    }
+    const intent = takeIntent(row, ip)
+    if (intent && intent.commandId === null && before) {
+      memory.active.set(place, { ...before, time: row.time, bantime: row.bantime })
+      return []
+    }
+    const ban: ActiveBan = {
+      jail: row.jail,
+      ip: row.ip,
+      time: row.time,
+      bantime: row.bantime,
+      eventId: banEventId(needs.serverId, row.jail, row.ip, row.time),
+    }
+    const entries = [banEntry(row, ip, ban.eventId, intent)]
+    if (before && before.time > row.time) return [...entries, unbanEntry(ban, before.time * 1000)]
+    if (before) entries.unshift(unbanEntry(before, Math.min(endOf(before) ?? Infinity, row.time * 1000)))
+    memory.active.set(place, ban)
+    return entries
+  }
+
+  return {
+    /** New rows, or rows seen before: each ban is told once. */
+    bans(rows: readonly BanRow[]): number {
+      const entries = rows.flatMap(note)
+      needs.append(entries)
+      if (rows.length > 0) needs.changed()
+      return entries.length
+    },
+    /** What was there before the agent came is remembered and never told. */
+    baseline(rows: readonly BanRow[]): void {
+      for (const row of rows) memory.seen.set(seenKey([row.jail, row.ip, row.time]), row.time)
+      needs.changed()
+    },
+    knows: (jail: string, ip: string, time: number): boolean => memory.seen.has(seenKey([jail, ip, time])),
+    active: (jail: string, ip: string): ActiveBan | null => memory.active.get(placeKey(jail, ip)) ?? null,
+    allActive: (): ActiveBan[] => [...memory.active.values()],
+    /** fail2ban changed how long a ban lasts; the server has the time from the table. */
+    prolong(jail: string, ip: string, time: number, bantime: number): void {
+      const ban = memory.active.get(placeKey(jail, ip))
+      if (ban?.time !== time) return
+      memory.active.set(placeKey(jail, ip), { ...ban, bantime })
+      needs.changed()
+    },
+    /** The ban is over: told once, whoever saw it first. */
+    ended(jail: string, ip: string, at: number): void {
+      const ban = memory.active.get(placeKey(jail, ip))
+      if (!ban) return
+      memory.active.delete(placeKey(jail, ip))
+      needs.append([unbanEntry(ban, at)])
+      needs.changed()
+    },
+  }
+}
+
+export type Ledger = ReturnType<typeof createLedger>
+
+/** When fail2ban itself ends the ban, in epoch milliseconds; null for never. */
+export function endOf(ban: { time: number; bantime: number }): number | null {
+  return ban.bantime < 0 ? null : (ban.time + ban.bantime) * 1000
+}

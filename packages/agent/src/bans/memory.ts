@@ -1,0 +1,154 @@
+import { readJson, writeDurably } from '../files.ts'
+import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
+import { START, type BanKey, type Cursor } from './table.ts'
+
+/** A ban that the server was told of and that has not ended. */
+export interface ActiveBan {
+  readonly jail: string
+  readonly ip: string
+  readonly time: number
+  readonly bantime: number
+  readonly eventId: string
+}
+
+/** A ban by command whose end differs from the one that fail2ban knows. `until` in epoch milliseconds, null for permanent. */
+export interface Override {
+  readonly jail: string
+  readonly ip: string
+  readonly until: number | null
+}
+
+/** A ban that we are about to make: the row that appears for it is ours. */
+export interface Intent {
+  readonly jail: string
+  readonly ip: string
+  readonly since: number
+  /** Null: not a ban by command but the renewal of one, which the server knows already. */
+  readonly commandId: string | null
+  /** Seconds, -1 permanent, null: as long as the jail says. */
+  readonly duration: number | null
+}
+
+/**
+ * What must survive a restart of the agent. It is written after the outbox, so that a crash between the two repeats
+ * events (their ids are the same) and never loses one.
+ */
+export interface Memory {
+  started: boolean
+  cursor: Cursor
+  spool: { inode: number; offset: number }
+  /** jail|ip|time -> time. Longer than the table keeps its rows. */
+  readonly seen: Map<string, number>
+  /** jail|ip -> the ban. */
+  readonly active: Map<string, ActiveBan>
+  readonly overrides: Map<string, Override>
+  readonly intents: Map<string, Intent>
+}
+
+const KEEP_SEEN = 9 * 24 * 3600
+
+export function seenKey([jail, ip, time]: BanKey): string {
+  return `${jail}|${ip}|${time}`
+}
+
+export function placeKey(jail: string, ip: string): string {
+  return `${jail}|${ip}`
+}
+
+/** Saves at most once a second; `save` refuses while `ready` says that the outbox is not on the disk. */
+export function openMemory(
+  path: string,
+  options: { ready: () => boolean; now: () => number; warn: (text: string) => void },
+) {
+  const memory = restore(readJson(path))
+  let timer: NodeJS.Timeout | null = null
+  let savedAt = 0
+
+  function save(): void {
+    if (timer) clearTimeout(timer)
+    timer = null
+    if (!options.ready()) return later(5000)
+    try {
+      forget(memory.seen, options.now() / 1000 - KEEP_SEEN)
+      writeDurably(path, serialise(memory))
+      savedAt = options.now()
+    } catch (error) {
+      options.warn(`the state cannot be written: ${(error as Error).message}`)
+      later(5000)
+    }
+  }
+
+  function later(ms: number): void {
+    timer ??= setTimeout(() => {
+      timer = null
+      save()
+    }, ms)
+  }
+
+  return {
+    memory,
+    /** Something changed that a restart may lose and find again. */
+    changed: (): void => later(Math.max(0, Math.min(1000, savedAt + 1000 - options.now()))),
+    /** Something changed that a restart must know. */
+    save,
+  }
+}
+
+function forget(seen: Map<string, number>, before: number): void {
+  for (const [key, time] of seen) if (time < before) seen.delete(key)
+}
+
+function serialise(memory: Memory): string {
+  return JSON.stringify({
+    v: 1,
+    started: memory.started,
+    cursor: memory.cursor,
+    spool: memory.spool,
+    seen: Object.fromEntries(memory.seen),
+    active: [...memory.active.values()],
+    overrides: [...memory.overrides.values()],
+    intents: [...memory.intents.values()],
+  })
+}
+
+function restore(value: unknown): Memory {
+  const file = asFields(value)
+  const cursor = asFields(file['cursor'])
+  const key = asList(cursor['key'])
+  const spool = asFields(file['spool'])
+  const placed = <T extends { jail: string; ip: string }>(list: unknown, read: (fields: Fields) => T): Map<string, T> =>
+    new Map(
+      asList(list)
+        .map(item => read(asFields(item)))
+        .map(item => [placeKey(item.jail, item.ip), item]),
+    )
+  const place = (fields: Fields): { jail: string; ip: string } => ({
+    jail: asText(fields['jail']),
+    ip: asText(fields['ip']),
+  })
+  return {
+    started: file['started'] === true,
+    cursor:
+      key.length === 3
+        ? { last: asInteger(cursor['last'], 0), key: [asText(key[0]), asText(key[1]), asInteger(key[2], 0)] }
+        : START,
+    spool: { inode: asInteger(spool['inode'], 0), offset: asInteger(spool['offset'], 0) },
+    seen: new Map(Object.entries(asFields(file['seen'])).map(([name, time]) => [name, asInteger(time, 0)])),
+    active: placed(file['active'], fields => ({
+      ...place(fields),
+      time: asInteger(fields['time'], 0),
+      bantime: asInteger(fields['bantime'], -1),
+      eventId: asText(fields['eventId']),
+    })),
+    overrides: placed(file['overrides'], fields => ({
+      ...place(fields),
+      until: typeof fields['until'] === 'number' ? fields['until'] : null,
+    })),
+    intents: placed(file['intents'], fields => ({
+      ...place(fields),
+      since: asInteger(fields['since'], 0),
+      commandId: typeof fields['commandId'] === 'string' ? fields['commandId'] : null,
+      duration: typeof fields['duration'] === 'number' ? fields['duration'] : null,
+    })),
+  }
+}

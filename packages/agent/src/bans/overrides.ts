@@ -1,0 +1,76 @@
+import type { Engine } from '../engine/engine.ts'
+import { errorText } from '../text.ts'
+import type { Log } from '../log.ts'
+import type { Ledger } from './ledger.ts'
+import { placeKey, type Memory } from './memory.ts'
+
+/**
+ * Durations of bans by command. fail2ban's own command knows none, and setting the jail's bantime for a moment would
+ * move the end of every other ban in it, so the agent keeps the end: it lifts a ban that fail2ban would keep longer, and
+ * makes one again that fail2ban ended earlier. By wall time, so that it holds over restarts of either.
+ */
+export function createOverrides(needs: {
+  engine: Engine
+  ledger: Ledger
+  memory: Memory
+  save: () => void
+  drain: () => Promise<void>
+  now: () => number
+  log: Log
+}) {
+  const { memory, engine } = needs
+  let busy = false
+
+  return {
+    set(jail: string, ip: string, until: number | null): void {
+      memory.overrides.set(placeKey(jail, ip), { jail, ip, until })
+      needs.save()
+    },
+    drop(jail: string | null, ip: string): void {
+      for (const [place, override] of memory.overrides) {
+        if (override.ip === ip && (jail === null || override.jail === jail)) memory.overrides.delete(place)
+      }
+      needs.save()
+    },
+    /** Whether a ban that fail2ban no longer has was made again, since by our duration it goes on. */
+    async renew(jail: string, ip: string, expired: boolean): Promise<boolean> {
+      const place = placeKey(jail, ip)
+      const override = memory.overrides.get(place)
+      if (!override) return false
+      const over = override.until !== null && override.until <= needs.now()
+      if (over || !expired) {
+        // Not expired means that somebody on the host lifted it: that is an order too.
+        memory.overrides.delete(place)
+        needs.save()
+        return false
+      }
+      memory.intents.set(place, { jail, ip, since: needs.now(), commandId: null, duration: null })
+      needs.save()
+      await engine.ban(jail, ip)
+      await needs.drain().catch(() => undefined)
+      return true
+    },
+    /** Lifts what has reached its end. What fails (fail2ban is down) is tried again at the next tick. */
+    async tick(): Promise<void> {
+      if (busy) return
+      busy = true
+      try {
+        for (const [place, { jail, ip, until }] of memory.overrides) {
+          if (until === null || until > needs.now()) continue
+          // Unbanning deletes rows of the table: what is in it must have been taken over before.
+          await needs.drain()
+          await engine.unban(jail, ip)
+          memory.overrides.delete(place)
+          needs.ledger.ended(jail, ip, until)
+          needs.save()
+        }
+      } catch (error) {
+        needs.log.debug(`a ban's end waits: ${errorText(error)}`)
+      } finally {
+        busy = false
+      }
+    },
+  }
+}
+
+export type Overrides = ReturnType<typeof createOverrides>

@@ -1,0 +1,81 @@
+import { errorText } from '../text.ts'
+import type { Log } from '../log.ts'
+import type { Engine } from '../engine/engine.ts'
+import { endOf, type Ledger } from './ledger.ts'
+import { placeKey } from './memory.ts'
+
+const GRACE = 10_000
+
+/**
+ * The truth of now: what fail2ban has banned, against what the server believes. Ends that nobody announced are found
+ * here. While fail2ban restores its bans after a start (50 a second), its list is short without anything having ended:
+ * so nothing is concluded in the first 10 s, and then only from two looks in a row with a list that no longer grows.
+ */
+export function createSnapshot(needs: {
+  engine: Engine
+  ledger: Ledger
+  drain: () => Promise<void>
+  hasTable: () => boolean
+  renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
+  now: () => number
+  log: Log
+}) {
+  const { engine, ledger } = needs
+  let missing = new Set<string>()
+  let before = 0
+  let quietUntil = 0
+
+  async function look(): Promise<void> {
+    const up = engine.connectedFor()
+    if (up === null || up < GRACE || needs.now() < quietUntil) {
+      missing = new Set()
+      return
+    }
+    await needs.drain().catch(() => undefined)
+    const known = ledger.allActive()
+    const banned = await engine.banned()
+    const size = [...banned.values()].reduce((sum, ips) => sum + ips.size, 0)
+    const growing = size > before
+    before = size
+    const nowMissing = new Set<string>()
+    for (const ban of known) {
+      if (banned.get(ban.jail)?.has(ban.ip)) continue
+      const place = placeKey(ban.jail, ban.ip)
+      const end = endOf(ban)
+      const expired = end !== null && end <= needs.now()
+      nowMissing.add(place)
+      if (!expired && (growing || !missing.has(place))) continue
+      if (ledger.active(ban.jail, ban.ip)?.time !== ban.time) continue
+      if (await needs.renew(ban.jail, ban.ip, expired)) continue
+      ledger.ended(ban.jail, ban.ip, expired ? end : needs.now())
+    }
+    missing = nowMissing
+    if (!needs.hasTable()) adopt(banned)
+  }
+
+  /** Without a table a ban that the action missed shows only here, with no better time than now. */
+  function adopt(banned: Map<string, Set<string>>): void {
+    const time = Math.round(needs.now() / 1000)
+    for (const [jail, ips] of banned) {
+      const fresh = [...ips].filter(ip => ledger.active(jail, ip) === null)
+      ledger.bans(fresh.map(ip => ({ jail, ip, time, bantime: -1, failures: 0, logLines: '' })))
+    }
+  }
+
+  return {
+    async run(): Promise<void> {
+      try {
+        await look()
+      } catch (error) {
+        needs.log.debug(`no snapshot: ${errorText(error)}`)
+      }
+    },
+    /** fail2ban is restarting or reloading: its list means nothing for a while. */
+    unsettled(): void {
+      quietUntil = needs.now() + GRACE
+      missing = new Set()
+    },
+  }
+}
+
+export type Snapshot = ReturnType<typeof createSnapshot>

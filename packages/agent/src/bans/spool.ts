@@ -1,0 +1,213 @@
+import * as fs from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { asFields, asInteger, asText } from '../json.ts'
+import { createOnce, type Log } from '../log.ts'
+import { errorText } from '../text.ts'
+import { endOf, type Ledger } from './ledger.ts'
+import type { Memory } from './memory.ts'
+import type { BanRow } from './table.ts'
+
+const ROTATE_AT = 1024 * 1024
+const CHUNK = 256 * 1024
+const HOLD = 3000
+
+/**
+ * Reads what the Python action noted. It only makes things faster and catches what vanishes at once: a ban waits up to
+ * 3 s for its row in the table, which has the final duration, and is told from here only when none comes.
+ */
+export function createSpool(needs: {
+  path: string
+  ledger: Ledger
+  memory: Memory
+  changed: () => void
+  drain: () => Promise<void>
+  hasTable: () => boolean
+  /** A ban of ours that fail2ban ended before its time: true when it is made again. */
+  renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
+  onFlush: () => void
+  log: Log
+}) {
+  const { ledger, memory } = needs
+  const held = new Map<string, { row: BanRow; until: number }>()
+  const trouble = createOnce(needs.log.warn)
+  let busy = false
+  let again = false
+  let timer: NodeJS.Timeout | null = null
+  let watcher: fs.FSWatcher | null = null
+  const ticker = setInterval(() => void look(), 5000)
+  const old = `${needs.path}.old`
+
+  function start(): void {
+    try {
+      watcher = fs.watch(dirname(needs.path), (_, changed) => {
+        if (changed === null || changed === basename(needs.path)) wake(20)
+      })
+      watcher.on('error', () => watcher?.close())
+    } catch {
+      // The ticker looks every 5 s.
+    }
+    void look()
+  }
+
+  function wake(ms: number): void {
+    timer ??= setTimeout(() => {
+      timer = null
+      void look()
+    }, ms)
+  }
+
+  async function look(): Promise<void> {
+    if (busy) {
+      again = true
+      return
+    }
+    busy = true
+    try {
+      do {
+        again = false
+        await readNew()
+        releaseHeld()
+      } while (again)
+      trouble.over()
+    } catch (error) {
+      trouble.tell(`the action's events cannot be read: ${errorText(error)}`)
+    } finally {
+      busy = false
+    }
+    if (held.size > 0) wake(500)
+  }
+
+  async function readNew(): Promise<void> {
+    if (fs.existsSync(old)) await finishOld()
+    const stat = fs.statSync(needs.path, { throwIfNoEntry: false })
+    if (!stat) return
+    if (!memory.started) {
+      memory.spool = { inode: stat.ino, offset: stat.size }
+      return
+    }
+    if (stat.ino !== memory.spool.inode || stat.size < memory.spool.offset)
+      memory.spool = { inode: stat.ino, offset: 0 }
+    for (;;) {
+      const { lines, end } = readLines(needs.path, memory.spool.offset)
+      for (const line of lines) await take(line)
+      if (end === memory.spool.offset) break
+      memory.spool = { inode: stat.ino, offset: end }
+      needs.changed()
+    }
+    if (memory.spool.offset > ROTATE_AT) {
+      fs.renameSync(needs.path, old)
+      // fail2ban may hold the old file open for one more write.
+      await new Promise(resolve => setTimeout(resolve, 1000))
+      await finishOld()
+    }
+  }
+
+  /** Also after a crash in the middle of this: what was taken before is known and taken for nothing. */
+  async function finishOld(): Promise<void> {
+    let offset = fs.statSync(old).ino === memory.spool.inode ? memory.spool.offset : 0
+    for (;;) {
+      const { lines, end } = readLines(old, offset)
+      for (const line of lines) await take(line)
+      if (end === offset) break
+      offset = end
+    }
+    fs.rmSync(old, { force: true })
+    memory.spool = { inode: 0, offset: 0 }
+    needs.changed()
+  }
+
+  async function take(line: string): Promise<void> {
+    const event = parse(line)
+    const jail = asText(event['jail'])
+    const ip = asText(event['ip'])
+    const time = asInteger(event['time'], -1)
+    const at = typeof event['at'] === 'number' ? event['at'] * 1000 : Date.now()
+    if (event['ev'] === 'flush' || event['ev'] === 'stop') return needs.onFlush()
+    if (jail === '' || ip === '' || time < 0) return
+    const key = `${jail}|${ip}|${time}`
+    switch (event['ev']) {
+      case 'ban':
+        if (ledger.knows(jail, ip, time)) return
+        held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? Date.now() + HOLD : 0 })
+        if (needs.hasTable()) void needs.drain().catch(() => undefined)
+        return
+      case 'prolong': {
+        const bantime = asInteger(event['bantime'], -1)
+        const waiting = held.get(key)
+        if (waiting) held.set(key, { ...waiting, row: { ...waiting.row, bantime } })
+        ledger.prolong(jail, ip, time, bantime)
+        return
+      }
+      case 'unban':
+        return unban(jail, ip, time, at)
+    }
+  }
+
+  async function unban(jail: string, ip: string, time: number, at: number): Promise<void> {
+    if (ledger.active(jail, ip)?.time !== time) {
+      await needs.drain().catch(() => undefined)
+      const waiting = held.get(`${jail}|${ip}|${time}`)
+      if (waiting) ledger.bans([waiting.row])
+      held.delete(`${jail}|${ip}|${time}`)
+    }
+    const ban = ledger.active(jail, ip)
+    // An end that belongs to an older ban of the same address says nothing about the present one.
+    if (!ban || ban.time > time) return
+    const end = endOf(ban)
+    if (await needs.renew(jail, ip, end !== null && at >= end - 2000)) return
+    ledger.ended(jail, ip, at)
+  }
+
+  function releaseHeld(): void {
+    for (const [key, { row, until }] of held) {
+      const known = ledger.knows(row.jail, row.ip, row.time)
+      if (!known && Date.now() < until) continue
+      held.delete(key)
+      if (!known) ledger.bans([row])
+    }
+  }
+
+  return {
+    start,
+    look,
+    stop(): void {
+      clearInterval(ticker)
+      if (timer) clearTimeout(timer)
+      watcher?.close()
+    },
+  }
+}
+
+export type Spool = ReturnType<typeof createSpool>
+
+function parse(line: string) {
+  try {
+    return asFields(JSON.parse(line) as unknown)
+  } catch {
+    return asFields(null)
+  }
+}
+
+function rowOf(event: Readonly<Record<string, unknown>>, jail: string, ip: string, time: number): BanRow {
+  return {
+    jail,
+    ip,
+    time,
+    bantime: asInteger(event['bantime'], -1),
+    failures: asInteger(event['failures'], 0),
+    logLines: asText(event['matches']),
+  }
+}
+
+function readLines(path: string, from: number): { lines: string[]; end: number } {
+  const file = fs.openSync(path, 'r')
+  try {
+    const buffer = Buffer.alloc(CHUNK)
+    const length = fs.readSync(file, buffer, 0, CHUNK, from)
+    const end = buffer.subarray(0, length).lastIndexOf(0x0a) + 1
+    const text = buffer.toString('utf8', 0, end)
+    return { lines: text.split('\n').filter(line => line !== ''), end: from + end }
+  } finally {
+    fs.closeSync(file)
+  }
+}

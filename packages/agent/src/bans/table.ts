@@ -1,0 +1,69 @@
+import type { Interpreter } from '../python/interpreter.ts'
+import { asFields, asInteger, asList, asText } from '../json.ts'
+
+export type BanKey = readonly [jail: string, ip: string, time: number]
+
+/** A row of fail2ban's ban table. `bantime` in seconds, -1 for permanent; `time` is that of the failure. */
+export interface BanRow {
+  readonly jail: string
+  readonly ip: string
+  readonly time: number
+  readonly bantime: number
+  readonly failures: number
+  readonly logLines: string
+}
+
+/** How far the table was read: the last row's number and what it held, which tells whether the number was reused. */
+export interface Cursor {
+  readonly last: number
+  readonly key: BanKey | null
+}
+
+export interface TableRead {
+  readonly rows: readonly BanRow[]
+  readonly end: Cursor
+  /** The answer was cut at its limit: read again from `end`. */
+  readonly more: boolean
+}
+
+export const START: Cursor = { last: 0, key: null }
+
+const ROWS = 2000
+const BYTES = 2 * 1024 * 1024
+
+/** The rows after the cursor, or all of them when the row under the cursor is another one (the guard). */
+export async function readTable(
+  python: Interpreter,
+  program: string,
+  file: string,
+  cursor: Cursor,
+): Promise<TableRead> {
+  const text = await python.run(program, { db: file, last: cursor.last, key: cursor.key, rows: ROWS, bytes: BYTES })
+  return parseRead(text)
+}
+
+export function parseRead(text: string): TableRead {
+  const [first = '', ...rest] = text.split('\n')
+  const head = asFields(JSON.parse(first) as unknown)
+  const key = asList(head['key'])
+  return {
+    rows: rest.filter(line => line !== '').map(parseRow),
+    end: {
+      last: asInteger(head['last'], 0),
+      key: key.length === 3 ? [asText(key[0]), asText(key[1]), asInteger(key[2], 0)] : null,
+    },
+    more: head['more'] === true,
+  }
+}
+
+function parseRow(line: string): BanRow {
+  const [, jail, ip, time, bantime, failures, logLines] = asList(JSON.parse(line) as unknown)
+  return {
+    jail: asText(jail),
+    ip: asText(ip),
+    time: asInteger(time, 0),
+    bantime: asInteger(bantime, -1),
+    failures: asInteger(failures, 0),
+    logLines: asText(logLines),
+  }
+}

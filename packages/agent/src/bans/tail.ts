@@ -1,0 +1,138 @@
+import * as fs from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { errorText } from '../text.ts'
+import { createOnce, type Log } from '../log.ts'
+import type { Ledger } from './ledger.ts'
+import type { Memory } from './memory.ts'
+import type { Cursor, TableRead } from './table.ts'
+
+const DEBOUNCE = 50
+const EVERY = 15_000
+
+/** Follows fail2ban's ban table: woken by changes of its directory, and every 15 s in case a wake was lost. */
+export function createTail(needs: {
+  read: (file: string, cursor: Cursor) => Promise<TableRead>
+  ledger: Ledger
+  memory: Memory
+  saved: { changed(): void; save(): void }
+  backfill: boolean
+  log: Log
+}) {
+  const { memory } = needs
+  const trouble = createOnce(needs.log.warn)
+  let file: string | null = null
+  let watcher: fs.FSWatcher | null = null
+  let debounce: NodeJS.Timeout | null = null
+  let running: Promise<void> | null = null
+  let queued: Promise<void> | null = null
+  let readMark = ''
+  const ticker = setInterval(() => void look(), EVERY)
+
+  function watch(): void {
+    watcher?.close()
+    watcher = null
+    if (file === null) return
+    const name = basename(file)
+    try {
+      watcher = fs.watch(dirname(file), (_, changed) => {
+        if (changed === null || changed.startsWith(name)) debounce ??= setTimeout(settled, DEBOUNCE)
+      })
+      watcher.on('error', () => {
+        watcher?.close()
+        watcher = null
+      })
+    } catch {
+      // No inotify left on a busy host, or no such directory yet: the ticker reads, and tries to watch again.
+      watcher = null
+    }
+  }
+
+  function settled(): void {
+    debounce = null
+    void look()
+  }
+
+  /** Reads only when the file changed since the last read. A change within 2 s of it may share its time stamp. */
+  async function look(): Promise<void> {
+    if (file === null) return
+    if (watcher === null) watch()
+    const stat = fs.statSync(file, { throwIfNoEntry: false })
+    if (stat && markOf(stat) === readMark) return
+    await drain().catch(() => undefined)
+  }
+
+  async function drain(): Promise<void> {
+    if (running) {
+      queued ??= running
+        .catch(() => undefined)
+        .then(() => {
+          queued = null
+          return drain()
+        })
+      return queued
+    }
+    running = readAll().finally(() => {
+      running = null
+    })
+    return running
+  }
+
+  async function readAll(): Promise<void> {
+    if (file === null) return
+    const path = file
+    const stat = fs.statSync(path, { throwIfNoEntry: false })
+    try {
+      for (let more = true; more;) {
+        const read = await needs.read(path, memory.cursor)
+        if (memory.started || needs.backfill) needs.ledger.bans(read.rows)
+        else needs.ledger.baseline(read.rows)
+        const moved = memory.cursor.last !== read.end.last || read.rows.length > 0
+        memory.cursor = read.end
+        if (moved) needs.saved.changed()
+        more = read.more
+      }
+      readMark = stat && Date.now() - stat.mtimeMs > 2000 ? markOf(stat) : ''
+      trouble.over()
+    } catch (error) {
+      // A table that fail2ban has not made yet holds no bans.
+      if (!/no such table|unable to open/.test(errorText(error))) {
+        trouble.tell(`fail2ban's ban table cannot be read: ${errorText(error)}`)
+        throw error
+      }
+    }
+    if (!memory.started) {
+      memory.started = true
+      needs.saved.save()
+    }
+  }
+
+  return {
+    /** Where the table is; null when fail2ban keeps none. */
+    follow(path: string | null): void {
+      if (path !== file) {
+        file = path
+        readMark = ''
+        watch()
+      }
+      if (path === null && !memory.started) {
+        memory.started = true
+        needs.saved.save()
+      }
+      void drain().catch(() => undefined)
+    },
+    hasTable: (): boolean => file !== null,
+    /** Everything that is in the table now has been taken over when this resolves. */
+    drain,
+    stop(): void {
+      clearInterval(ticker)
+      if (debounce) clearTimeout(debounce)
+      watcher?.close()
+    },
+  }
+}
+
+export type Tail = ReturnType<typeof createTail>
+
+function markOf(stat: fs.Stats): string {
+  return `${stat.ino}:${stat.size}:${stat.mtimeMs}`
+}

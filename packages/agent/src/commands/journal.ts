@@ -1,0 +1,101 @@
+import { readJson, writeDurably } from '../files.ts'
+import { asFields, asInteger, asList, asText } from '../json.ts'
+import { firstBytes } from '../text.ts'
+import type { CommandResult } from '../wire.ts'
+
+const KEPT = 1000
+/** Long outputs are kept for the newest commands only: the file is rewritten at each step. */
+const KEPT_WHOLE = 20
+
+interface Item {
+  readonly id: string
+  readonly at: number
+  readonly result: CommandResult | null
+  readonly told: boolean
+}
+
+const UNKNOWN: CommandResult = {
+  success: false,
+  output: 'the agent restarted while this ran; outcome unknown',
+  exit_code: null,
+}
+
+/**
+ * What was ordered and what came of it, on the disk before anything runs: an order that is delivered twice, or again
+ * after a crash, is never carried out twice. The last 1000 are remembered.
+ */
+export function openJournal(path: string, now: () => number) {
+  const items = new Map<string, Item>()
+  for (const value of asList(asFields(readJson(path))['commands'])) {
+    const fields = asFields(value)
+    const id = asText(fields['id'])
+    const result = fields['result'] === null ? null : resultOf(fields['result'])
+    // No result means that we died while it ran: what it did is unknown, and running it again could do it twice.
+    items.set(id, {
+      id,
+      at: asInteger(fields['at'], 0),
+      result: result ?? UNKNOWN,
+      told: result !== null && fields['told'] === true,
+    })
+  }
+
+  function put(item: Item): void {
+    items.delete(item.id)
+    items.set(item.id, item)
+    save()
+  }
+
+  function save(): void {
+    const spare = items.size - KEPT
+    let index = 0
+    for (const [id, item] of items) {
+      if (index < spare && item.told) items.delete(id)
+      else if (index < items.size - KEPT_WHOLE && item.told && item.result && item.result.output.length > 2000) {
+        items.set(id, { ...item, result: { ...item.result, output: firstBytes(item.result.output, 1000) } })
+      }
+      index += 1
+    }
+    writeDurably(path, JSON.stringify({ v: 1, commands: [...items.values()] }))
+  }
+
+  return {
+    has: (id: string): boolean => items.has(id),
+    started(id: string): void {
+      put({ id, at: now(), result: null, told: false })
+    },
+    finished(id: string, result: CommandResult): void {
+      put({ id, at: now(), result, told: false })
+    },
+    /** The server asked again: it gets the result again. */
+    tellAgain(id: string): void {
+      const item = items.get(id)
+      if (item?.result && item.told) put({ ...item, told: false })
+    },
+    told(ids: readonly string[]): void {
+      for (const id of ids) {
+        const item = items.get(id)
+        if (item) items.set(id, { ...item, told: true })
+      }
+      save()
+    },
+    untold(limit: number): (CommandResult & { id: string })[] {
+      const found: (CommandResult & { id: string })[] = []
+      for (const { id, result, told } of items.values()) {
+        if (result && !told && found.length < limit) found.push({ id, ...result })
+      }
+      return found
+    },
+  }
+}
+
+export type Journal = ReturnType<typeof openJournal>
+
+function resultOf(value: unknown): CommandResult {
+  const fields = asFields(value)
+  const code = fields['exit_code']
+  return {
+    success: fields['success'] === true,
+    output: asText(fields['output']),
+    exit_code: typeof code === 'number' ? code : null,
+  }
+}

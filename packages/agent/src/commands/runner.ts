@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { readJson } from '../files.ts'
+import { asFields, asList } from '../json.ts'
+import type { Log } from '../log.ts'
+import { commandOutput, errorText } from '../text.ts'
+import type { Command, CommandResult } from '../wire.ts'
+import type { Journal } from './journal.ts'
+import { createLanes } from './lanes.ts'
+import { laneOf, refusalText, type Orders } from './orders.ts'
+
+/** Carries out each command once, however often and over whichever way it is delivered. */
+export function createRunner(needs: {
+  orders: Orders
+  journal: Journal
+  configDirectory: string
+  onResult: () => void
+  log: Log
+}) {
+  const { journal, log } = needs
+  const lanes = createLanes()
+  const waiting = new Set<string>()
+
+  async function carryOut(command: Command): Promise<void> {
+    try {
+      // On the disk first: after a crash it must be known that this was begun.
+      journal.started(command.id)
+    } catch (error) {
+      log.warn(`command ${command.id} is not begun, since the journal cannot be written: ${errorText(error)}`)
+      waiting.delete(command.id)
+      return
+    }
+    const result = await resultOf(command)
+    log.info(`command ${command.type}: ${result.success ? 'done' : 'failed'}: ${result.output.split('\n')[0] ?? ''}`)
+    try {
+      journal.finished(command.id, result)
+    } catch (error) {
+      log.warn(`the result of command ${command.id} cannot be written: ${errorText(error)}`)
+    }
+    waiting.delete(command.id)
+    needs.onResult()
+  }
+
+  async function resultOf(command: Command): Promise<CommandResult> {
+    const order = Object.hasOwn(needs.orders, command.type) ? needs.orders[command.type] : undefined
+    try {
+      if (!order)
+        return { success: false, output: `this agent does not know commands of type ${command.type}`, exit_code: 1 }
+      if (refusedTypes(needs.configDirectory).includes(command.type)) {
+        return { success: false, output: `policy.json on this host refuses ${command.type}`, exit_code: 1 }
+      }
+      return { success: true, output: commandOutput(await order(command)), exit_code: 0 }
+    } catch (error) {
+      const { output, code } = refusalText(error)
+      return { success: false, output: commandOutput(output), exit_code: code }
+    }
+  }
+
+  return {
+    take(commands: readonly Command[]): void {
+      for (const command of commands) {
+        if (waiting.has(command.id)) continue
+        if (journal.has(command.id)) {
+          journal.tellAgain(command.id)
+          needs.onResult()
+          continue
+        }
+        waiting.add(command.id)
+        lanes.run(laneOf(command), () => carryOut(command))
+      }
+    },
+    idle: (): Promise<void> => lanes.idle(),
+  }
+}
+
+export type Runner = ReturnType<typeof createRunner>
+
+/** What the host's owner does not want to be ordered: `{ "refuse": ["service-restart"] }`. */
+function refusedTypes(configDirectory: string): readonly unknown[] {
+  return asList(asFields(readJson(join(configDirectory, 'policy.json')))['refuse'])
+}

@@ -1,0 +1,95 @@
+import { loadIdentity } from './config.ts'
+import { createEngineConfig, faultsOf } from './engine/config.ts'
+import { createEngine } from './engine/engine.ts'
+import type { Options } from './options.ts'
+import { runProgram } from './process.ts'
+import { findInterpreter } from './python/interpreter.ts'
+import { checker, lister, reader } from './python/programs.ts'
+import { readTable, START } from './bans/table.ts'
+import { createBudget } from './schedule.ts'
+import { errorText } from './text.ts'
+import { createTransport } from './transport.ts'
+import { agentVersion } from './version.ts'
+
+export interface Finding {
+  readonly what: string
+  readonly good: boolean
+  /** Without it the host cannot be watched. */
+  readonly needed: boolean
+  readonly says: string
+}
+
+/** Looks at each thing the agent stands on. `server` also asks the server, which needs an enrolled host. */
+export async function diagnose(options: Options, withServer: boolean): Promise<Finding[]> {
+  const python = findInterpreter(options.f2bServer)
+  const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
+  const findings: Finding[] = []
+  const attempt = async (what: string, needed: boolean, work: () => Promise<string>): Promise<void> => {
+    try {
+      findings.push({ what, needed, good: true, says: await work() })
+    } catch (error) {
+      findings.push({ what, needed, good: false, says: errorText(error) })
+    }
+  }
+
+  await attempt('node', true, () => Promise.resolve(process.version))
+  await attempt("fail2ban's Python", true, async () => {
+    const version = await python.run(
+      'import fail2ban.version, sqlite3, sys; print(fail2ban.version.version, sys.version.split()[0])',
+      {},
+    )
+    return `${python.command.join(' ')}: fail2ban ${version.trim().replace(' ', ', Python ')}`
+  })
+  const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
+  const engine = createEngine({ socketPath, now: Date.now, onUp: () => undefined, onDown: () => undefined })
+  await attempt("fail2ban's socket", true, async () => {
+    await engine.ping()
+    return `fail2ban ${engine.version() ?? ''} at ${socketPath}, jails: ${(await engine.jails()).join(', ') || 'none'}`
+  })
+  await attempt('ban table', false, async () => {
+    const file = await engine.databaseFile()
+    if (file === null)
+      throw new Error('fail2ban keeps no database (dbfile = None): bans that end at once may be missed')
+    await readTable(python, reader, file, START)
+    return file
+  })
+  await attempt('configuration', false, async () => {
+    const check = await config.check(null)
+    const faults = faultsOf(check)
+    if (faults.length > 0) throw new Error(`the next restart of fail2ban may fail: ${faults.join('; ')}`)
+    return `${check.jails.size} enabled jails are sound`
+  })
+  await attempt('nftables', false, async () => {
+    const ran = await runProgram([...options.nft, 'list', 'tables'], { timeout: 5000 })
+    if (ran.code !== 0) throw new Error(ran.stderr.trim() || 'nft does not work')
+    return 'nft works'
+  })
+  engine.close()
+  if (withServer) {
+    await attempt('server', true, async () => {
+      const identity = loadIdentity(options.config)
+      const transport = createTransport({
+        baseUrl: identity.base_url,
+        apiKey: identity.api_key,
+        ca: identity.ca,
+        budget: createBudget({ perMinute: 80, reserve: 0, now: Date.now }),
+        now: Date.now,
+        userAgent: `stockade-agent/${agentVersion}`,
+      })
+      try {
+        await transport.json('GET', '/api/v1/health', { timeout: 10_000 })
+        const plain = identity.base_url.startsWith('http:') && !/\/\/(localhost|127\.|\[::1\])/.test(identity.base_url)
+        return `${identity.base_url} answers${plain ? '; it is plain http: whoever is on the way can read and change what is ordered' : ''}`
+      } finally {
+        transport.close()
+      }
+    })
+  }
+  return findings
+}
+
+export function findingsText(findings: readonly Finding[]): string {
+  return findings
+    .map(({ what, good, needed, says }) => `${good ? 'ok  ' : needed ? 'FAIL' : 'warn'}  ${what}: ${says}\n`)
+    .join('')
+}

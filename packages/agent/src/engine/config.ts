@@ -1,0 +1,104 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { asFields, asList, asText } from '../json.ts'
+import type { Interpreter } from '../python/interpreter.ts'
+import type { Word } from './pickle.ts'
+
+/** A jail as fail2ban's merged configuration has it, running or not. */
+export interface ConfiguredJail {
+  readonly name: string
+  readonly enabled: boolean
+  readonly filter: string
+  readonly logpath: string
+  readonly maxretry: number | null
+  readonly bantime: number | null
+  readonly findtime: number | null
+}
+
+export interface CheckedJail {
+  readonly enabled: boolean
+  readonly errors: readonly string[]
+  /** What the client would send to build this jail. */
+  readonly stream: readonly (readonly Word[])[]
+}
+
+export interface Check {
+  readonly jails: ReadonlyMap<string, CheckedJail>
+  readonly errors: readonly string[]
+}
+
+/** Reads and checks fail2ban's configuration with fail2ban's own classes. */
+export function createEngineConfig(needs: { directory: string; python: Interpreter; lister: string; checker: string }) {
+  let cached: { mark: string; socket: string | null; jails: ConfiguredJail[] } | null = null
+
+  async function list(): Promise<{ socket: string | null; jails: ConfiguredJail[] }> {
+    const mark = markOf(needs.directory)
+    if (cached?.mark !== mark) {
+      const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })) as unknown)
+      const socket = answer['socket']
+      cached = { mark, socket: typeof socket === 'string' ? socket : null, jails: asList(answer['jails']).map(jailOf) }
+    }
+    return cached
+  }
+
+  return {
+    directory: needs.directory,
+    jails: async (): Promise<readonly ConfiguredJail[]> => (await list()).jails,
+    socket: async (): Promise<string | null> => (await list()).socket,
+    /** Checks these jails, or every enabled one, in the given directory (a staged copy, say). */
+    async check(jails: readonly string[] | null, directory = needs.directory): Promise<Check> {
+      const text = await needs.python.run(needs.checker, { config: directory, jails })
+      const answer = asFields(JSON.parse(text) as unknown)
+      const found = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
+        const fields = asFields(value)
+        const checked: CheckedJail = {
+          enabled: fields['enabled'] === true,
+          errors: asList(fields['errors']).map(error => asText(error)),
+          stream: asList(fields['stream']) as (readonly Word[])[],
+        }
+        return [name, checked] as const
+      })
+      return { jails: new Map(found), errors: asList(answer['errors']).map(error => asText(error)) }
+    },
+  }
+}
+
+export type EngineConfig = ReturnType<typeof createEngineConfig>
+
+/** Each thing that is wrong, with its jail; empty when all is well. */
+export function faultsOf(check: Check): string[] {
+  return [...check.errors, ...[...check.jails].flatMap(([name, jail]) => jail.errors.map(error => `${name}: ${error}`))]
+}
+
+function jailOf(value: unknown): ConfiguredJail {
+  const fields = asFields(value)
+  const number = (name: string): number | null => (typeof fields[name] === 'number' ? fields[name] : null)
+  return {
+    name: asText(fields['name']),
+    enabled: fields['enabled'] === true,
+    filter: asText(fields['filter']),
+    logpath: asText(fields['logpath']),
+    maxretry: number('maxretry'),
+    bantime: number('bantime'),
+    findtime: number('findtime'),
+  }
+}
+
+/** Changes whenever a file that jails are made of changes. */
+function markOf(directory: string): string {
+  return ['', 'jail.d']
+    .map(name => join(directory, name))
+    .flatMap(place => {
+      try {
+        return fs.readdirSync(place).map(name => join(place, name))
+      } catch {
+        return []
+      }
+    })
+    .filter(path => /\.(conf|local)$/.test(path))
+    .map(path => {
+      const stat = fs.statSync(path, { throwIfNoEntry: false })
+      return `${path}:${stat?.mtimeMs ?? 0}:${stat?.size ?? 0}`
+    })
+    .join('\n')
+}

@@ -1,0 +1,144 @@
+import { asFields } from '../json.ts'
+import type { Pickled, Word } from './pickle.ts'
+import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
+
+/** What the agent asks of fail2ban, in the agent's words. Every method throws EngineDown or EngineRefused. */
+export interface Engine {
+  /** Null while fail2ban is down. */
+  version(): string | null
+  /** Milliseconds since the connection to this daemon was made; null while it is down. */
+  connectedFor(): number | null
+  ping(): Promise<void>
+  jails(): Promise<string[]>
+  bannedCount(jail: string): Promise<number>
+  thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
+  logpath(jail: string): Promise<string[]>
+  actions(jail: string): Promise<string[]>
+  /** jail -> addresses banned now. */
+  banned(): Promise<Map<string, Set<string>>>
+  isBanned(jail: string, ip: string): Promise<boolean>
+  ban(jail: string, ip: string): Promise<number>
+  unban(jail: string, ip: string): Promise<number>
+  unbanEverywhere(ip: string): Promise<number>
+  attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
+  databaseFile(): Promise<string | null>
+  keepHistory(seconds: number): Promise<void>
+  status(jail: string): Promise<Pickled>
+  stop(jail: string): Promise<void>
+  /** The commands that build one jail; `["start", J]` is among them. */
+  apply(stream: readonly (readonly Word[])[]): Promise<void>
+  close(): void
+}
+
+export { EngineDown, EngineRefused }
+
+export function createEngine(options: {
+  socketPath: string
+  now: () => number
+  onUp: () => void
+  onDown: () => void
+}): Engine {
+  let version: string | null = null
+  let since: number | null = null
+  let greeting: Promise<void> | null = null
+
+  const socket = createEngineSocket({
+    path: options.socketPath,
+    onLost: () => {
+      const wasUp = version !== null
+      version = null
+      since = null
+      if (wasUp) options.onDown()
+    },
+  })
+
+  /** The first words on each new connection; whoever asks for anything waits for them. */
+  async function greet(): Promise<void> {
+    if (version !== null) return
+    greeting ??= (async () => {
+      try {
+        const answer = await socket.call(['version'])
+        version = String(answer)
+        since = options.now()
+        options.onUp()
+      } finally {
+        greeting = null
+      }
+    })()
+    await greeting
+  }
+
+  async function call(words: readonly Word[], timeout?: number): Promise<Pickled> {
+    await greet()
+    return socket.call(words, timeout)
+  }
+
+  const list = async (words: readonly Word[]): Promise<string[]> => strings(await call(words))
+  const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
+
+  return {
+    version: () => version,
+    connectedFor: () => (since === null ? null : options.now() - since),
+    ping: async () => void (await call(['ping'])),
+    async jails() {
+      const names = pairs(await call(['status'])).get('Jail list')
+      return typeof names === 'string'
+        ? names
+            .split(',')
+            .map(name => name.trim())
+            .filter(Boolean)
+        : []
+    },
+    async bannedCount(jail) {
+      const actions = pairs(await call(['status', jail, 'short'])).get('Actions') ?? null
+      return Number(pairs(actions).get('Currently banned') ?? 0)
+    },
+    async thresholds(jail) {
+      const value = async (what: string): Promise<number> => Number(await call(['get', jail, what]))
+      return { maxretry: await value('maxretry'), bantime: await value('bantime'), findtime: await value('findtime') }
+    },
+    logpath: jail => list(['get', jail, 'logpath']),
+    actions: jail => list(['get', jail, 'actions']),
+    async banned() {
+      const found = new Map<string, Set<string>>()
+      const reply = await call(['banned'], 60_000)
+      for (const entry of Array.isArray(reply) ? (reply as readonly Pickled[]) : []) {
+        for (const [jail, ips] of Object.entries(asFields(entry))) found.set(jail, new Set(strings(ips as Pickled)))
+      }
+      return found
+    },
+    isBanned: async (jail, ip) => (await count(['get', jail, 'banned', ip])) === 1,
+    ban: (jail, ip) => count(['set', jail, 'banip', ip]),
+    unban: (jail, ip) => count(['set', jail, 'unbanip', ip]),
+    unbanEverywhere: ip => count(['unban', ip]),
+    attach: async (jail, name, file, extra) =>
+      void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
+    async databaseFile() {
+      const path = await call(['get', 'dbfile'])
+      return typeof path === 'string' && path !== '' && path !== 'None' ? path : null
+    },
+    async keepHistory(seconds) {
+      const kept = Number(await call(['get', 'dbpurgeage']))
+      if (!(kept >= seconds)) await call(['set', 'dbpurgeage', String(seconds)])
+    },
+    status: jail => call(['status', jail]),
+    stop: async jail => void (await call(['stop', jail], 60_000)),
+    async apply(stream) {
+      for (const words of stream) await call(words, 60_000)
+    },
+    close: () => socket.close(),
+  }
+}
+
+function strings(value: Pickled | undefined): string[] {
+  return Array.isArray(value) ? (value as readonly Pickled[]).map(item => String(item)) : []
+}
+
+/** fail2ban's status is a list of [name, value] pairs. */
+function pairs(value: Pickled): Map<string, Pickled> {
+  const found = new Map<string, Pickled>()
+  for (const pair of Array.isArray(value) ? (value as readonly Pickled[]) : []) {
+    if (Array.isArray(pair)) found.set(String((pair as readonly Pickled[])[0]), (pair as readonly Pickled[])[1] ?? null)
+  }
+  return found
+}

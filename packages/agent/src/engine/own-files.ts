@@ -1,0 +1,71 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { readText, removeDurably, writeDurably } from '../files.ts'
+
+const MARK = '# stockade: managed, do not edit'
+
+/** The jail for bans by command: it can match nothing and costs nothing, and its bans survive a restart. */
+export const OWN_JAIL = 'stockade'
+
+const OWN_FILTER_TEXT = `${MARK}
+# Matches nothing: bans in the jail "stockade" are made by command.
+[Definition]
+failregex = ^\\b\\B<HOST>$
+`
+
+const OWN_JAIL_TEXT = `${MARK}
+[stockade]
+enabled = true
+filter = stockade
+backend = polling
+logpath = /dev/null
+banaction = %(banaction_allports)s
+protocol = tcp,udp
+bantime = -1
+maxretry = 1
+`
+
+export interface OwnFile {
+  readonly path: string
+  /** Null: the file is to go. */
+  readonly text: string | null
+}
+
+export function ownJailFiles(config: string): OwnFile[] {
+  return [
+    { path: join(config, 'filter.d', 'stockade.conf'), text: OWN_FILTER_TEXT },
+    { path: join(config, 'jail.d', 'zz-stockade-10-jail.local'), text: OWN_JAIL_TEXT },
+  ]
+}
+
+export function jailStateFile(config: string, jail: string, enabled: boolean): OwnFile {
+  return {
+    path: join(config, 'jail.d', `zz-stockade-50-state-${jail}.local`),
+    text: `${MARK}\n[${jail}]\nenabled = ${enabled}\n`,
+  }
+}
+
+/** Writes the files and returns how to undo it. Refuses to touch a file that is not ours. */
+export function writeOwnFiles(files: readonly OwnFile[]): () => void {
+  const before = files.map(({ path }) => ({ path, text: readText(path) }))
+  for (const { path, text } of before) {
+    if (text !== null && !text.startsWith(MARK)) throw new Error(`${path} exists and is not ours: it is left as it is`)
+  }
+  const put = ({ path, text }: OwnFile): void => {
+    if (text === null) {
+      if (fs.existsSync(path)) removeDurably(path)
+    } else if (readText(path) !== text) writeDurably(path, text, 0o644)
+  }
+  const undo = (): void => before.forEach(put)
+  try {
+    files.forEach(put)
+  } catch (error) {
+    undo()
+    throw error
+  }
+  return undo
+}
+
+export function allInPlace(files: readonly OwnFile[]): boolean {
+  return files.every(({ path, text }) => readText(path) === text)
+}

@@ -1,0 +1,148 @@
+import { connect, type Socket } from 'node:net'
+import { decodePickle, encodePickle, type Pickled, type Word } from './pickle.ts'
+import { errorText } from '../text.ts'
+
+const END = Buffer.from('<F2B_END_COMMAND>')
+const MAX_REPLY = 32 * 1024 * 1024
+
+/** fail2ban is not running, not answering, or speaks nonsense: a state to wait out, never a reason to stop. */
+export class EngineDown extends Error {}
+
+/** fail2ban understood and said no. */
+export class EngineRefused extends Error {}
+
+interface Request {
+  readonly words: Word
+  readonly timeout: number
+  resolve(reply: Pickled): void
+  reject(error: Error): void
+}
+
+/**
+ * fail2ban's control socket: one request at a time over one connection that is made when needed. `onLost` hears that a
+ * connection broke, which is how a stop or restart of the daemon shows.
+ */
+export function createEngineSocket(options: { path: string; onLost: () => void }) {
+  const queue: Request[] = []
+  let socket: Socket | null = null
+  let received: Buffer[] = []
+  let current: { request: Request; timer: NodeJS.Timeout } | null = null
+
+  function next(): void {
+    if (current || queue.length === 0) return
+    const request = queue.shift()
+    if (!request) return
+    const timer = setTimeout(
+      () => drop(new EngineDown(`fail2ban did not answer within ${request.timeout} ms`)),
+      request.timeout,
+    )
+    current = { request, timer }
+    socket ??= open()
+    socket.write(Buffer.concat([encodePickle(request.words), END]))
+  }
+
+  function open(): Socket {
+    const opened = connect({ path: options.path })
+    received = []
+    opened.on('data', (chunk: Buffer) => {
+      if (opened === socket) onData(chunk)
+    })
+    opened.on('error', error => {
+      if (opened === socket) drop(new EngineDown(errorText(error)))
+    })
+    opened.on('close', () => {
+      if (opened === socket) drop(new EngineDown('fail2ban closed the connection'))
+    })
+    return opened
+  }
+
+  function onData(chunk: Buffer): void {
+    received.push(chunk)
+    const size = received.reduce((sum, part) => sum + part.length, 0)
+    if (size > MAX_REPLY) return drop(new EngineDown('the reply is unreasonably large'))
+    if (!endsWithMark(received)) return
+    const whole = Buffer.concat(received)
+    let reply: Pickled
+    try {
+      reply = decodePickle(whole.subarray(0, whole.length - END.length))
+    } catch (error) {
+      // The mark may be part of a log line inside the reply; the rest is on its way, or the timeout ends this.
+      if (errorText(error).includes('too early')) {
+        received = [whole]
+        return
+      }
+      return drop(new EngineDown(`fail2ban's reply is not readable: ${errorText(error)}`))
+    }
+    received = []
+    settle(request => request.resolve(reply))
+  }
+
+  function settle(end: (request: Request) => void): void {
+    const done = current
+    current = null
+    if (done) {
+      clearTimeout(done.timer)
+      end(done.request)
+    }
+    next()
+  }
+
+  /** The connection is of no use any more: the request in flight and all that wait fail, and the next call connects anew. */
+  function drop(error: EngineDown): void {
+    const lost = socket
+    socket = null
+    received = []
+    lost?.destroy()
+    const waiting = queue.splice(0)
+    settle(request => request.reject(error))
+    for (const request of waiting) request.reject(error)
+    if (lost) options.onLost()
+  }
+
+  return {
+    /** The data of a good reply. Throws EngineRefused (fail2ban said no) or EngineDown. */
+    async call(words: readonly Word[], timeout = 10_000): Promise<Pickled> {
+      refuseMarks(words)
+      const reply = await new Promise<Pickled>((resolve, reject) => {
+        queue.push({ words, timeout, resolve, reject })
+        next()
+      })
+      return dataOf(reply)
+    },
+    close(): void {
+      drop(new EngineDown('closed'))
+    },
+  }
+}
+
+export type EngineSocket = ReturnType<typeof createEngineSocket>
+
+function endsWithMark(parts: readonly Buffer[]): boolean {
+  let tail: Buffer = Buffer.alloc(0)
+  for (let i = parts.length - 1; i >= 0 && tail.length < END.length; i -= 1)
+    tail = Buffer.concat([parts[i] ?? tail, tail])
+  return tail.length >= END.length && tail.subarray(tail.length - END.length).equals(END)
+}
+
+/** fail2ban splits its input at the mark, so a word that holds it would be a second command. */
+function refuseMarks(word: Word): void {
+  if (typeof word === 'string' && word.includes('<F2B_')) throw new EngineRefused('a value must not contain "<F2B_"')
+  if (Array.isArray(word)) for (const item of word as readonly Word[]) refuseMarks(item)
+}
+
+function dataOf(reply: Pickled): Pickled {
+  if (typeof reply === 'string') throw new EngineRefused(reply)
+  if (!Array.isArray(reply)) throw new EngineDown('fail2ban answered with something that is not a reply')
+  const [code, data] = reply as readonly Pickled[]
+  if (code === 0) return data ?? null
+  throw new EngineRefused(describe(data ?? null))
+}
+
+function describe(data: Pickled): string {
+  if (typeof data === 'object' && data !== null && 'py' in data) {
+    const { py, args } = data as { py: string; args: readonly Pickled[] }
+    const name = py.slice(py.lastIndexOf('.') + 1)
+    return `${name}: ${args.map(arg => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' ')}`
+  }
+  return typeof data === 'string' ? data : JSON.stringify(data)
+}

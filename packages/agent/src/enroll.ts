@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import * as fs from 'node:fs'
+import { hostname } from 'node:os'
+import { checkBaseUrl, saveIdentity } from './config.ts'
+import { createEngine } from './engine/engine.ts'
+import { osName } from './metrics.ts'
+import type { Options } from './options.ts'
+import { createBudget } from './schedule.ts'
+import { createTransport } from './transport.ts'
+import { agentVersion } from './version.ts'
+import { enroll } from './wire.ts'
+
+/** Swaps the one-time token for this host's own key, which is on the disk before anything else happens. */
+export async function enrollHost(options: Options, env: NodeJS.ProcessEnv): Promise<string> {
+  const token = readToken(options, env)
+  if (options.baseUrl === null) throw new Error('--base-url is missing: the address of the Stockade server')
+  const baseUrl = checkBaseUrl(options.baseUrl)
+  const ca = options.ca === null ? null : fs.readFileSync(options.ca, 'utf8')
+  const transport = createTransport({
+    baseUrl,
+    apiKey: null,
+    ca,
+    budget: createBudget({ perMinute: 80, reserve: 0, now: Date.now }),
+    now: Date.now,
+    userAgent: `stockade-agent/${agentVersion}`,
+  })
+  try {
+    const agentId = randomUUID()
+    const enrolled = await enroll(transport, {
+      token,
+      hostname: hostname().slice(0, 253),
+      os: osName(),
+      engine_version: await engineVersion(options.f2bSocket),
+      agent_version: agentVersion,
+      agent_id: agentId,
+    })
+    saveIdentity(options.config, { base_url: baseUrl, ...enrolled, agent_id: agentId, ca })
+    return enrolled.server_id
+  } finally {
+    transport.close()
+  }
+}
+
+function readToken(options: Options, env: NodeJS.ProcessEnv): string {
+  const text =
+    options.token ??
+    (options.tokenFile === null ? env['STOCKADE_TOKEN'] : fs.readFileSync(options.tokenFile, 'utf8')) ??
+    ''
+  const token = text.trim()
+  if (!/^[A-Za-z0-9._~+/=-]{8,512}$/.test(token))
+    throw new Error('the token is missing: --token, --token-file or STOCKADE_TOKEN')
+  return token
+}
+
+async function engineVersion(socket: string | null): Promise<string> {
+  const engine = createEngine({
+    socketPath: socket ?? '/var/run/fail2ban/fail2ban.sock',
+    now: Date.now,
+    onUp: () => undefined,
+    onDown: () => undefined,
+  })
+  try {
+    await engine.ping()
+    return engine.version() ?? ''
+  } catch {
+    // Enrolment does not wait for fail2ban: the first heartbeat says what runs.
+    return ''
+  } finally {
+    engine.close()
+  }
+}

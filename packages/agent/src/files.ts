@@ -1,0 +1,71 @@
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Whole or not at all, and on the disk when it returns: temporary file, fsync, rename, fsync of the directory. */
+export function writeDurably(path: string, text: string, mode = 0o600): void {
+  const temporary = `${path}.new`
+  const file = fs.openSync(temporary, 'w', mode)
+  try {
+    fs.fchmodSync(file, mode)
+    fs.writeFileSync(file, text)
+    fs.fsyncSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+  fs.renameSync(temporary, path)
+  syncDirectory(dirname(path))
+}
+
+export function syncDirectory(path: string): void {
+  const directory = fs.openSync(path, 'r')
+  try {
+    fs.fsyncSync(directory)
+  } finally {
+    fs.closeSync(directory)
+  }
+}
+
+export function removeDurably(path: string): void {
+  fs.rmSync(path, { force: true })
+  syncDirectory(dirname(path))
+}
+
+export function readText(path: string): string | null {
+  try {
+    return fs.readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+/** The file's JSON; null when it is absent or not JSON (the caller starts afresh: every id of ours repeats harmlessly). */
+export function readJson(path: string): unknown {
+  const text = readText(path)
+  if (text === null) return null
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+export function privateDirectory(path: string): string {
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 })
+  return path
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | null)?.code
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** A copy of a tree made of links to its files: cheap to make, and a change in it never reaches the original. */
+export function linkTree(from: string, to: string): void {
+  fs.mkdirSync(to, { recursive: true, mode: 0o700 })
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    const source = join(from, entry.name)
+    if (fs.statSync(source, { throwIfNoEntry: false })?.isDirectory()) linkTree(source, join(to, entry.name))
+    else fs.symlinkSync(source, join(to, entry.name))
+  }
+}

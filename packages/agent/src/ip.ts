@@ -1,0 +1,68 @@
+import { isIPv4, isIPv6 } from 'node:net'
+
+/**
+ * The canonical form of an address or CIDR: RFC 5952, IPv4-mapped IPv6 as IPv4, host bits cleared, `/32` and `/128`
+ * as the single address. Null for anything else: zone ids, leading zeros, ports, names.
+ */
+export function canonicalIp(text: string): string | null {
+  const slash = text.indexOf('/')
+  const address = canonicalAddress(slash < 0 ? text : text.slice(0, slash))
+  if (address === null) return null
+  if (slash < 0) return address
+  const prefix = text.slice(slash + 1)
+  const bits = isIPv4(address) ? 32 : 128
+  if (!/^(0|[1-9]\d{0,2})$/.test(prefix) || Number(prefix) > bits) return null
+  if (Number(prefix) === bits) return address
+  const host = BigInt(bits - Number(prefix))
+  return `${fromNumber((toNumber(address) >> host) << host, bits)}/${prefix}`
+}
+
+export function isCidr(canonical: string): boolean {
+  return canonical.includes('/')
+}
+
+/** Loopback, unspecified and link-local addresses, and ranges that hold them: a ban of these only hurts the host itself. */
+export function isOwnGround(canonical: string): boolean {
+  return OWN_GROUND.some(range => overlaps(range, canonical))
+}
+
+/** Whether two canonical addresses or CIDRs have an address in common. */
+export function overlaps(one: string, other: string): boolean {
+  const a = span(one)
+  const b = span(other)
+  return a.bits === b.bits && a.first <= b.last && b.first <= a.last
+}
+
+const OWN_GROUND = ['127.0.0.0/8', '0.0.0.0/8', '::1', '::', 'fe80::/10', '169.254.0.0/16']
+
+function canonicalAddress(text: string): string | null {
+  if (text.length > 45 || text.includes('%')) return null
+  if (isIPv4(text)) return text
+  if (!isIPv6(text)) return null
+  const short = new URL(`http://[${text}]/`).hostname.slice(1, -1)
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short)
+  if (!mapped) return short
+  return fromNumber((BigInt(`0x${mapped[1] ?? '0'}`) << 16n) | BigInt(`0x${mapped[2] ?? '0'}`), 32)
+}
+
+function span(canonical: string): { bits: number; first: bigint; last: bigint } {
+  const [address = '', prefix] = canonical.split('/')
+  const bits = isIPv4(address) ? 32 : 128
+  const first = toNumber(address)
+  return { bits, first, last: first + (1n << BigInt(bits - Number(prefix ?? bits))) - 1n }
+}
+
+function toNumber(address: string): bigint {
+  if (isIPv4(address)) return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
+  const [head = '', tail = ''] = address.split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === '' ? [] : tail.split(':')
+  const groups = [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back]
+  return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
+}
+
+function fromNumber(value: bigint, bits: number): string {
+  if (bits === 32) return [24n, 16n, 8n, 0n].map(shift => String((value >> shift) & 255n)).join('.')
+  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
+  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
+}

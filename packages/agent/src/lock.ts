@@ -1,0 +1,30 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { privateDirectory, readText } from './files.ts'
+
+/** One agent a host. The lock names a process by its id and start time, so a lock left by a crash or a reboot is none. */
+export function takeLock(directory: string): () => void {
+  const path = join(privateDirectory(directory), 'lock')
+  const mine = `${process.pid} ${startTime(process.pid) ?? ''}`
+  for (let tries = 0; tries < 3; tries += 1) {
+    try {
+      fs.writeFileSync(path, mine, { flag: 'wx', mode: 0o600 })
+      return () => {
+        if (readText(path) === mine) fs.rmSync(path, { force: true })
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      const [pid = '', started = ''] = (readText(path) ?? '').split(' ')
+      if (started !== '' && startTime(Number(pid)) === started)
+        throw new Error(`another agent runs on this host (process ${pid})`)
+      fs.rmSync(path, { force: true })
+    }
+  }
+  throw new Error(`the lock ${path} cannot be taken`)
+}
+
+/** Field 22 of /proc/PID/stat; the program's name before it may hold blanks and brackets. */
+function startTime(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`)
+  return stat === null ? null : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null)
+}

@@ -1,0 +1,108 @@
+import type { EngineConfig } from '../engine/config.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Metrics } from '../metrics.ts'
+import { createBackoff, createNap, untilSlot } from '../schedule.ts'
+import { ServerError } from '../transport.ts'
+import { errorText } from '../text.ts'
+import type { Log } from '../log.ts'
+import type { Command, Heartbeat, JailDetail, Wire } from '../wire.ts'
+import type { Link } from './link.ts'
+
+const CONFLICT_WAIT = 300_000
+const HOURLY = 3_600_000
+
+/** Tells the server that this host lives, in a slot of its own in each interval, and takes what it orders. */
+export function createHeartbeat(needs: {
+  wire: Wire
+  link: Link
+  engine: Engine
+  config: EngineConfig
+  serverId: string
+  about: { hostname: () => string; os: string; agentVersion: string; agentId: string }
+  nftables: () => Promise<boolean>
+  metrics: () => Metrics
+  onCommands: (commands: readonly Command[]) => void
+  onState: (version: unknown) => void
+  signal: AbortSignal
+  now: () => number
+  log: Log
+}) {
+  const nap = createNap()
+  let interval = 30
+  let toldJails = ''
+  let toldAt = 0
+  needs.link.onBack(nap.wake)
+
+  async function beat(): Promise<void> {
+    const jails = await jailsNow(needs.engine, needs.config).catch(() => [])
+    const heartbeat: Heartbeat = {
+      hostname: needs.about.hostname(),
+      os: needs.about.os,
+      engine_version: needs.engine.version() ?? '',
+      agent_version: needs.about.agentVersion,
+      agent_id: needs.about.agentId,
+      capabilities: { nftables: await needs.nftables() },
+      metrics: needs.metrics(),
+      jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
+    }
+    const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
+    interval = answer.interval
+    needs.link.good('heartbeat')
+    needs.onCommands(answer.commands)
+    needs.onState(answer.stateVersion)
+    await tellJails(jails).catch((error: unknown) => needs.log.debug(`the jails were not taken: ${errorText(error)}`))
+  }
+
+  /** The details change seldom: they go when something but the counts changed, and hourly. */
+  async function tellJails(jails: readonly JailDetail[]): Promise<void> {
+    if (needs.engine.version() === null) return
+    const shape = JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
+    if (shape === toldJails && needs.now() - toldAt < HOURLY) return
+    await needs.wire.jails(jails)
+    toldJails = shape
+    toldAt = needs.now()
+  }
+
+  return {
+    async run(): Promise<void> {
+      const backoff = createBackoff({ interval: () => interval * 1000 })
+      while (!needs.signal.aborted) {
+        try {
+          await beat()
+          backoff.reset()
+          await nap.sleep(untilSlot(needs.serverId, interval * 1000, needs.now()))
+        } catch (error) {
+          if (needs.signal.aborted) return
+          needs.link.bad(error, 'heartbeat')
+          const failure = error instanceof ServerError ? error : null
+          await nap.sleep(failure?.status === 409 ? CONFLICT_WAIT : backoff.next(failure?.retryAfter ?? null))
+        }
+      }
+    },
+    interval: () => interval,
+    /** Something that the server should see soon. */
+    wake: (): void => nap.wake(),
+  }
+}
+
+/** Every jail of the configuration and every one that runs. */
+export async function jailsNow(engine: Engine, config: EngineConfig): Promise<JailDetail[]> {
+  const running = await engine.jails()
+  const configured = await config.jails().catch(() => [])
+  const details: JailDetail[] = []
+  for (const name of running) {
+    const known = configured.find(jail => jail.name === name)
+    const files = await engine.logpath(name).catch(() => [])
+    details.push({
+      name,
+      enabled: true,
+      current_bans: await engine.bannedCount(name),
+      filter: known?.filter ?? '',
+      logpath: files.length > 0 ? files.join('\n') : (known?.logpath ?? ''),
+      ...(await engine.thresholds(name)),
+    })
+  }
+  for (const jail of configured)
+    if (!running.includes(jail.name)) details.push({ ...jail, enabled: false, current_bans: 0 })
+  return details
+}

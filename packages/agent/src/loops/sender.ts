@@ -1,0 +1,168 @@
+import type { Log } from '../log.ts'
+import type { Entry, Outbox } from '../outbox.ts'
+import type { Rejected } from '../rejected.ts'
+import { createBackoff, createNap } from '../schedule.ts'
+import { ServerError } from '../transport.ts'
+import type { BanReport, UnbanReport, Wire } from '../wire.ts'
+import type { Link } from './link.ts'
+
+const MOST = 1000
+const BYTES = 4 * 1024 * 1024
+/** At most this many batches in this time: the first go at once, a storm settles at one a second. */
+const BURST = 10
+const WINDOW = 10_000
+const LONGEST_WAIT = 60_000
+const PATIENCE = 5
+
+/** Carries the outbox to the server, oldest first. Whatever the server answers, nothing is lost and nothing blocks the rest. */
+export function createSender(needs: {
+  outbox: Outbox
+  rejected: Rejected
+  wire: Wire
+  link: Link
+  clockOffset: () => number | null
+  signal: AbortSignal
+  now: () => number
+  log: Log
+}) {
+  const nap = createNap()
+  needs.link.onBack(nap.wake)
+  let limit = MOST
+  /** How often in a row the server left rows of the oldest batch without an answer. */
+  let unanswered = 0
+
+  async function send(): Promise<'sent' | 'empty'> {
+    const whole = needs.outbox.next(limit, BYTES)
+    if (!whole) return 'empty'
+    const together = sendable(whole.entries)
+    const batch = together === whole.entries.length ? whole : needs.outbox.next(together, BYTES)
+    if (!batch) return 'empty'
+    try {
+      const answers = new Map(
+        (await needs.wire.report(bansOf(batch.entries), unbansOf(batch.entries))).map(row => [row.id, row]),
+      )
+      const open = batch.entries.filter(entry => !answers.has(idOf(entry)))
+      if (open.length > 0) {
+        unanswered += 1
+        if (unanswered <= PATIENCE)
+          throw new ServerError(
+            `left ${open.length} of ${batch.entries.length} events without an answer`,
+            0,
+            null,
+            false,
+          )
+        // The rest was answered again and again: these rows would hold it up for ever.
+        if (open.length < batch.entries.length)
+          for (const entry of open) needs.rejected.add(entry, 'the server never answered this event')
+        else throw new ServerError('answers reports without deciding about any event', 0, null, false)
+      }
+      for (const entry of batch.entries) {
+        const error = answers.get(idOf(entry))?.error ?? null
+        if (error !== null) {
+          needs.log.warn(`the server refused an event for good: ${error}`)
+          needs.rejected.add(entry, error)
+        }
+      }
+    } catch (error) {
+      if (!isTheirFault(error)) throw error
+      if (batch.entries.length > 1) {
+        limit = Math.max(1, Math.floor(batch.entries.length / 2))
+        return 'sent'
+      }
+      for (const entry of batch.entries) needs.rejected.add(entry, (error as Error).message)
+      needs.log.warn(`an event is set aside: the server ${(error as Error).message}`)
+    }
+    unanswered = 0
+    batch.done()
+    limit = Math.min(MOST, limit * 2)
+    return 'sent'
+  }
+
+  const iso = (at: number, offset: number | null): string =>
+    new Date(at + (offset ?? needs.clockOffset() ?? 0)).toISOString()
+
+  function bansOf(entries: readonly Entry[]): BanReport[] {
+    return entries.flatMap(entry =>
+      entry.kind === 'ban' ? [{ ...entry.ban, banned_at: iso(entry.at, entry.offset) }] : [],
+    )
+  }
+
+  function unbansOf(entries: readonly Entry[]): UnbanReport[] {
+    return entries.flatMap(entry =>
+      entry.kind === 'unban' ? [{ ...entry.unban, unbanned_at: iso(entry.at, entry.offset) }] : [],
+    )
+  }
+
+  return {
+    async run(): Promise<void> {
+      const backoff = createBackoff({ interval: () => 4000, cap: LONGEST_WAIT })
+      const sentAt: number[] = []
+      let pruned = 0
+      while (!needs.signal.aborted) {
+        if (needs.now() - pruned > 24 * 3_600_000) {
+          needs.rejected.prune()
+          pruned = needs.now()
+        }
+        if (needs.link.muted()) {
+          await nap.sleep(5000)
+          continue
+        }
+        try {
+          const outcome = await send()
+          backoff.reset()
+          if (outcome === 'sent') needs.link.good('other')
+          if (outcome === 'sent') await pause(paceAfter(sentAt, needs.now()), needs.signal)
+          else await nap.sleep(15_000)
+        } catch (error) {
+          if (needs.signal.aborted) return
+          needs.link.bad(error, 'other')
+          await nap.sleep(backoff.next(error instanceof ServerError ? error.retryAfter : null))
+        }
+      }
+    },
+    wake: (): void => nap.wake(),
+  }
+}
+
+/**
+ * How many entries may go together. A request carries its bans and its unbans apart, so a ban that follows the end of an
+ * earlier ban of the same address waits for the next one: else that end could be taken for its own.
+ */
+export function sendable(entries: readonly Entry[]): number {
+  const ended = new Set<string>()
+  for (const [index, entry] of entries.entries()) {
+    const { jail, ip } = entry.kind === 'ban' ? entry.ban : entry.unban
+    if (entry.kind === 'unban') ended.add(`${jail}|${ip}`)
+    else if (ended.has(`${jail}|${ip}`)) return index
+  }
+  return entries.length
+}
+
+/** How long to wait after a batch, so that a storm stays within the requests that a host may make. */
+function paceAfter(sentAt: number[], now: number): number {
+  sentAt.push(now)
+  while (sentAt.length > 0 && now - (sentAt[0] ?? 0) > WINDOW) sentAt.shift()
+  return sentAt.length < BURST ? 100 : WINDOW / BURST
+}
+
+function idOf(entry: Entry): string {
+  return entry.kind === 'ban' ? entry.ban.event_id : entry.unban.event_id
+}
+
+/** The server itself says that the content cannot pass; everything else (also a proxy's 400 page) may pass later. */
+function isTheirFault(error: unknown): boolean {
+  if (!(error instanceof ServerError)) return false
+  return error.status === 413 || (error.spoken && (error.status === 400 || error.status === 422))
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(done, ms)
+    function done(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+  })
+}

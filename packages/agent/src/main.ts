@@ -1,0 +1,80 @@
+import { startAgent } from './agent.ts'
+import { cleanHost } from './clean.ts'
+import { loadIdentity } from './config.ts'
+import { diagnose, findingsText } from './diagnose.ts'
+import { enrollHost } from './enroll.ts'
+import { takeLock } from './lock.ts'
+import { createLog } from './log.ts'
+import { parseInvocation, USAGE, type Options } from './options.ts'
+import { openrcScript, systemdUnit } from './units.ts'
+import { errorText } from './text.ts'
+import { agentVersion } from './version.ts'
+
+const say = (text: string): void => void process.stdout.write(text)
+
+/** What the words on the command line ask for; the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const { command, rest, options } = parseInvocation(args)
+  switch (command) {
+    case 'version':
+      say(`${agentVersion}\n`)
+      return 0
+    case 'help':
+      say(USAGE)
+      return 0
+    case 'run':
+      return run(options)
+    case 'enroll':
+      say(`enrolled as server ${await enrollHost(options, process.env)}\n`)
+      return 0
+    case 'self-test':
+    case 'status': {
+      const findings = await diagnose(options, command === 'status')
+      say(options.json ? `${JSON.stringify(findings, null, 2)}\n` : findingsText(findings))
+      return findings.every(({ good, needed }) => good || !needed) ? 0 : 1
+    }
+    case 'unit':
+      if (rest[0] !== 'systemd' && rest[0] !== 'openrc') throw new Error('unit systemd, or unit openrc')
+      say(rest[0] === 'systemd' ? systemdUnit : openrcScript)
+      return 0
+    case 'clean':
+      await cleanHost(options, rest.includes('--purge'), text => say(`${text}\n`))
+      return 0
+    default:
+      throw new Error(`unknown command ${command}; see stockade-agent --help`)
+  }
+}
+
+async function run(options: Options): Promise<number> {
+  const log = createLog({ verbose: options.verbose, stamp: process.env['JOURNAL_STREAM'] === undefined })
+  const identity = loadIdentity(options.config)
+  const unlock = takeLock(options.run)
+  // A defect in one corner must not take down what guards the host; the loops each start over by themselves.
+  process.on('unhandledRejection', error => log.warn(`unexpected: ${errorText(error)}`))
+  process.on('uncaughtException', error => log.warn(`unexpected: ${errorText(error)}`))
+  log.info(`stockade-agent ${agentVersion} for ${identity.base_url}`)
+  const agent = await startAgent(identity, options, log)
+  const signal = await new Promise<string>(resolve => {
+    process.once('SIGTERM', () => resolve('SIGTERM'))
+    process.once('SIGINT', () => resolve('SIGINT'))
+  })
+  log.info(`${signal}: stopping`)
+  await agent.stop()
+  unlock()
+  return 0
+}
+
+if (import.meta.main ?? isEntry()) {
+  main(process.argv.slice(2)).then(
+    code => process.exit(code),
+    (error: unknown) => {
+      process.stderr.write(`stockade-agent: ${errorText(error)}\n`)
+      process.exit(1)
+    },
+  )
+}
+
+/** Before Node 24 there is no import.meta.main; the bundle is always the entry. */
+function isEntry(): boolean {
+  return /stockade-agent(\.mjs)?$|main\.ts$/.test(process.argv[1] ?? '')
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+/** Where everything is. Nothing is hard-wired: several agents with own directories can run on one machine in tests. */
+export interface Options {
+  readonly config: string
+  readonly state: string
+  readonly run: string
+  readonly f2bConfig: string
+  /** Null: as fail2ban's configuration says. */
+  readonly f2bSocket: string | null
+  /** Null: the fail2ban-server on the path. */
+  readonly f2bServer: string | null
+  readonly f2bClient: string
+  readonly nft: readonly string[]
+  readonly actionFile: string | null
+  readonly service: 'auto' | 'systemd' | 'openrc' | 'client'
+  readonly backfill: boolean
+  readonly verbose: boolean
+  readonly token: string | null
+  readonly tokenFile: string | null
+  readonly baseUrl: string | null
+  readonly ca: string | null
+  readonly json: boolean
+}
+
+export interface Invocation {
+  readonly command: string
+  readonly rest: readonly string[]
+  readonly options: Options
+}
+
+export const USAGE = `stockade-agent: tells a Stockade server of this host's bans and carries out its orders
+
+  stockade-agent run                       work (what the init system starts)
+  stockade-agent enroll --base-url URL     swap a one-time token for this host's key
+      token: --token TOKEN, --token-file FILE, or the variable STOCKADE_TOKEN
+      --ca FILE                            a private certificate authority, PEM
+  stockade-agent status                    what works and what does not (--json for programs)
+  stockade-agent --self-test               can this host be watched? exit code 0 or 1
+  stockade-agent unit systemd|openrc       print the service file
+  stockade-agent clean [--purge]           remove what the agent put into fail2ban and nftables
+  stockade-agent --version | --help
+
+Options
+  --config DIR        agent.json and policy.json        /etc/stockade-agent
+  --state DIR         outbox, journal, state            /var/lib/stockade-agent
+  --run DIR           lock, staging                     /run/stockade-agent
+  --f2b-config DIR    fail2ban's configuration          /etc/fail2ban
+  --f2b-socket PATH   fail2ban's socket                 as its configuration says
+  --f2b-server PATH   fail2ban-server                   from the path
+  --f2b-client PATH   fail2ban-client                   fail2ban-client
+  --nft "CMD"         the nft program                   nft
+  --action-file PATH  where fail2ban loads our action from
+  --service KIND      systemd, openrc, client or auto   auto
+  --backfill          also report the bans from before the first run
+  --verbose
+`
+
+/** Throws with a sentence when an argument is not understood. */
+export function parseInvocation(args: readonly string[]): Invocation {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      config: { type: 'string', default: '/etc/stockade-agent' },
+      state: { type: 'string', default: '/var/lib/stockade-agent' },
+      run: { type: 'string', default: '/run/stockade-agent' },
+      'f2b-config': { type: 'string', default: '/etc/fail2ban' },
+      'f2b-socket': { type: 'string' },
+      'f2b-server': { type: 'string' },
+      'f2b-client': { type: 'string', default: 'fail2ban-client' },
+      nft: { type: 'string', default: 'nft' },
+      'action-file': { type: 'string' },
+      service: { type: 'string', default: 'auto' },
+      backfill: { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
+      token: { type: 'string' },
+      'token-file': { type: 'string' },
+      'base-url': { type: 'string' },
+      ca: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      purge: { type: 'boolean', default: false },
+      'self-test': { type: 'boolean', default: false },
+      version: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const [first = 'help', ...rest] = positionals
+  const command = values.version ? 'version' : values.help ? 'help' : values['self-test'] ? 'self-test' : first
+  const service = values.service
+  if (service !== 'auto' && service !== 'systemd' && service !== 'openrc' && service !== 'client') {
+    throw new Error('--service must be systemd, openrc, client or auto')
+  }
+  return {
+    command,
+    rest: values.purge ? [...rest, '--purge'] : rest,
+    options: {
+      config: values.config,
+      state: values.state,
+      run: values.run,
+      f2bConfig: values['f2b-config'],
+      f2bSocket: values['f2b-socket'] ?? null,
+      f2bServer: values['f2b-server'] ?? null,
+      f2bClient: values['f2b-client'],
+      nft: values.nft.split(/\s+/).filter(Boolean),
+      actionFile: values['action-file'] ?? null,
+      service,
+      backfill: values.backfill,
+      verbose: values.verbose,
+      token: values.token ?? null,
+      tokenFile: values['token-file'] ?? null,
+      baseUrl: values['base-url'] ?? null,
+      ca: values.ca ?? null,
+      json: values.json,
+    },
+  }
+}
+
+export function spoolFile(options: Options): string {
+  return join(options.state, 'events.jsonl')
+}

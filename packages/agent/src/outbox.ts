@@ -1,0 +1,222 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { privateDirectory, readJson, syncDirectory, writeDurably } from './files.ts'
+import { asFields, asInteger } from './json.ts'
+import type { BanReport, UnbanReport } from './wire.ts'
+
+/** What waits for the server. `offset` is the server's clock minus ours when it happened, null when not known then. */
+export type Entry =
+  | {
+      readonly kind: 'ban'
+      readonly at: number
+      readonly offset: number | null
+      readonly ban: Omit<BanReport, 'banned_at'>
+    }
+  | {
+      readonly kind: 'unban'
+      readonly at: number
+      readonly offset: number | null
+      readonly unban: Omit<UnbanReport, 'unbanned_at'>
+    }
+
+export interface Batch {
+  readonly entries: readonly Entry[]
+  /** Forget them: the server has decided about each. Durable enough: losing it repeats, and ids make repeats harmless. */
+  done(): void
+}
+
+interface Segment {
+  readonly number: number
+  size: number
+}
+
+export interface Limits {
+  readonly total: number
+  readonly segment: number
+}
+
+const LIMITS: Limits = { total: 64 * 1024 * 1024, segment: 1024 * 1024 }
+const MAX_MEMORY = 20_000
+
+/**
+ * Events on their way to the server: append-only JSON lines, fsynced before the cursor over fail2ban's table moves, so
+ * that a crash can only repeat an event. Read from the disk in batches: a long outage must not fill the memory.
+ */
+export function openOutbox(directory: string, options: { limits?: Limits; warn: (text: string) => void }) {
+  const limits = options.limits ?? LIMITS
+  privateDirectory(directory)
+  const headFile = join(directory, 'head.json')
+  const segments = listSegments(directory)
+  const fileOf = (number: number): string => join(directory, `${String(number).padStart(10, '0')}.jsonl`)
+
+  const saved = asFields(readJson(headFile))
+  let head = { segment: asInteger(saved['segment'], 0), offset: asInteger(saved['offset'], 0) }
+  let dropped = 0
+  /** What the disk did not take (full, read-only). While it holds something, nobody may count on durability. */
+  const memory: string[] = []
+
+  for (const segment of segments.filter(({ number }) => number < head.segment)) removeSegment(segment)
+  const last = segments[segments.length - 1]
+  if (last) last.size = cutTornLine(fileOf(last.number), last.size)
+  const first = segments[0]
+  if (first && first.number !== head.segment) head = { segment: first.number, offset: 0 }
+  if (!first) head = { segment: head.segment + 1, offset: 0 }
+
+  function removeSegment(segment: Segment): void {
+    fs.rmSync(fileOf(segment.number), { force: true })
+    const index = segments.indexOf(segment)
+    if (index >= 0) segments.splice(index, 1)
+  }
+
+  function write(text: string): void {
+    let segment = segments[segments.length - 1]
+    const fresh = !segment || segment.size >= limits.segment
+    if (!segment || fresh) {
+      segment = { number: segment ? segment.number + 1 : head.segment, size: 0 }
+      segments.push(segment)
+    }
+    const bytes = Buffer.from(text, 'utf8')
+    const file = fs.openSync(fileOf(segment.number), 'a', 0o600)
+    try {
+      let written = 0
+      try {
+        while (written < bytes.length) written += fs.writeSync(file, bytes, written)
+        fs.fdatasyncSync(file)
+      } catch (error) {
+        // Half a batch would be taken for a whole one by the next append.
+        fs.ftruncateSync(file, segment.size)
+        throw error
+      }
+      segment.size += bytes.length
+    } finally {
+      fs.closeSync(file)
+    }
+    if (fresh) syncDirectory(directory)
+  }
+
+  function shrink(): void {
+    let total = segments.reduce((sum, segment) => sum + segment.size, 0)
+    while (total > limits.total && segments.length > 1) {
+      const oldest = segments[0]
+      if (!oldest) return
+      total -= oldest.size
+      const lost = fs.readFileSync(fileOf(oldest.number), 'utf8').split('\n').length - 1
+      dropped += lost
+      removeSegment(oldest)
+      moveHead({ segment: segments[0]?.number ?? oldest.number + 1, offset: 0 })
+      options.warn(
+        `the outbox is full (${Math.round(limits.total / 1024 / 1024)} MB): the oldest ${lost} events are lost, ${dropped} in all`,
+      )
+    }
+  }
+
+  function moveHead(to: { segment: number; offset: number }): void {
+    head = to
+    writeDurably(headFile, JSON.stringify(head))
+  }
+
+  function flush(): boolean {
+    if (memory.length === 0) return true
+    try {
+      write(memory.join(''))
+      memory.length = 0
+      shrink()
+      return true
+    } catch (error) {
+      options.warn(`the outbox cannot be written: ${(error as Error).message}; events are kept in memory`)
+      if (memory.length > MAX_MEMORY) dropped += memory.splice(0, memory.length - MAX_MEMORY).length
+      return false
+    }
+  }
+
+  return {
+    /** Durable when it returns true; else kept in memory and written by a later call. */
+    append(entries: readonly Entry[]): boolean {
+      for (const entry of entries) memory.push(`${JSON.stringify(entry)}\n`)
+      return flush()
+    },
+    flush,
+    /** The oldest entries, at most `maxEntries` and about `maxBytes`. Null when there is nothing. */
+    next(maxEntries: number, maxBytes: number): Batch | null {
+      flush()
+      for (;;) {
+        const segment = segments[0]
+        if (!segment) return null
+        const { lines, end } = readLines(fileOf(segment.number), head.offset, maxEntries, maxBytes)
+        const whole = end >= segment.size
+        if (lines.length === 0) {
+          if (!whole || segments.length === 1) return null
+          removeSegment(segment)
+          moveHead({ segment: segments[0]?.number ?? segment.number + 1, offset: 0 })
+          continue
+        }
+        const number = segment.number
+        return {
+          entries: lines.map(parseEntry).filter((entry): entry is Entry => entry !== null),
+          done() {
+            if (head.segment !== number) return
+            const current = segments.find(candidate => candidate.number === number)
+            if (!current) return
+            if (end >= current.size) {
+              removeSegment(current)
+              moveHead({ segment: segments[0]?.number ?? number + 1, offset: 0 })
+            } else moveHead({ segment: number, offset: end })
+          },
+        }
+      }
+    },
+    bytes: (): number =>
+      segments.reduce((sum, segment) => sum + segment.size, 0) - (segments.length > 0 ? head.offset : 0),
+    dropped: (): number => dropped,
+  }
+}
+
+export type Outbox = ReturnType<typeof openOutbox>
+
+function listSegments(directory: string): Segment[] {
+  return fs
+    .readdirSync(directory)
+    .filter(name => /^\d{10}\.jsonl$/.test(name))
+    .map(name => ({ number: Number(name.slice(0, 10)), size: fs.statSync(join(directory, name)).size }))
+    .sort((a, b) => a.number - b.number)
+}
+
+/** A crash while appending leaves half a line, whose event the cursor has not passed: it comes again. */
+function cutTornLine(path: string, size: number): number {
+  const bytes = fs.readFileSync(path)
+  const end = bytes.lastIndexOf(0x0a) + 1
+  if (end < size) fs.truncateSync(path, end)
+  return end
+}
+
+function readLines(path: string, from: number, maxLines: number, maxBytes: number): { lines: string[]; end: number } {
+  const file = fs.openSync(path, 'r')
+  try {
+    let size = Math.max(64 * 1024, maxBytes)
+    for (;;) {
+      const buffer = Buffer.alloc(size)
+      const length = fs.readSync(file, buffer, 0, size, from)
+      const lines: string[] = []
+      let at = 0
+      while (lines.length < maxLines) {
+        const end = buffer.subarray(0, length).indexOf(0x0a, at)
+        if (end < 0) break
+        lines.push(buffer.toString('utf8', at, end))
+        at = end + 1
+      }
+      if (lines.length > 0 || length < size) return { lines, end: from + at }
+      size *= 2
+    }
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+function parseEntry(line: string): Entry | null {
+  try {
+    const entry = JSON.parse(line) as Entry
+    return entry.kind === 'ban' || entry.kind === 'unban' ? entry : null
+  } catch {
+    return null
+  }
+}

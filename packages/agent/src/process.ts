@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { commandOutput } from './text.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program with an argument array, no shell. Never throws: a program that is missing has code 127. */
+export function runProgram(
+  command: readonly string[],
+  options: { timeout?: number; input?: string; maxOutput?: number } = {},
+): Promise<Ran> {
+  const [program = '', ...args] = command
+  return new Promise(resolve => {
+    const child = execFile(
+      program,
+      args,
+      { timeout: options.timeout ?? 60_000, maxBuffer: options.maxOutput ?? 64 * 1024 * 1024, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => {
+        const failure = error as (Error & { code?: number | string }) | null
+        const code =
+          failure === null ? 0 : typeof failure.code === 'number' ? failure.code : failure.code === 'ENOENT' ? 127 : 1
+        resolve({ code, stdout, stderr: failure !== null && stderr === '' ? failure.message : stderr })
+      },
+    )
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(options.input ?? '')
+  })
+}
+
+/** fail2ban 1.0.2 writes a warning about `allowipv6` at every call. */
+export function withoutNoise(stderr: string): string {
+  return commandOutput(
+    stderr
+      .split('\n')
+      .filter(line => !line.includes("'allowipv6' not defined"))
+      .join('\n')
+      .trim(),
+  )
+}

@@ -1,0 +1,103 @@
+"""Checks fail2ban's configuration with fail2ban's own classes. Part of stockade-agent; run with -I.
+
+fail2ban's own test (-t) accepts expressions that do not compile, and its reload then drops every other jail.
+
+stdin:  {"config": directory, "jails": [names] or null for every enabled one}
+stdout: {"jails": {name: {"enabled", "errors": [...], "stream": [[...], ...]}}, "errors": [...]}
+"""
+import json
+import logging
+import os
+import sys
+
+logging.disable(logging.CRITICAL)
+
+from fail2ban.client.jailreader import JailReader  # noqa: E402
+from fail2ban.client.jailsreader import JailsReader  # noqa: E402
+from fail2ban.server.datedetector import DateDetector  # noqa: E402
+from fail2ban.server.failregex import FailRegex, Regex  # noqa: E402
+from fail2ban.server.mytime import MyTime  # noqa: E402
+
+SECONDS = ("bantime", "findtime", "bantime.maxtime", "bantime.rndtime")
+WHOLE = ("maxretry", "maxlines", "maxmatches")
+
+
+def values(words):
+    """The settings of one command: ["set", J, name, value] or ["multi-set", J, name, [values]]."""
+    if words[0] == "multi-set" and isinstance(words[-1], list):
+        return [v for v in words[-1] if isinstance(v, str)]
+    return words[3:4]
+
+
+def check_stream(stream):
+    errors = []
+    settings = [(w[2], v) for w in stream if len(w) > 3 and w[0] in ("set", "multi-set") for v in values(w)]
+    plain = {name: value for name, value in settings}
+    usedns = plain.get("usedns", "warn")
+    multiline = str(plain.get("maxlines", "1")) not in ("1", "None")
+    prefregex = None
+
+    def attempt(what, value, action):
+        try:
+            return action()
+        except Exception as error:
+            errors.append("%s = %s: %s" % (what, str(value)[:300], str(error)[:300]))
+            return None
+
+    if plain.get("prefregex"):
+        prefregex = attempt("prefregex", plain["prefregex"], lambda: Regex(plain["prefregex"], useDns=usedns))
+    for name, value in settings:
+        if name == "addfailregex":
+            attempt("failregex", value,
+                    lambda: FailRegex(value, prefRegex=prefregex, multiline=multiline, useDns=usedns))
+        elif name == "addignoreregex":
+            attempt("ignoreregex", value, lambda: Regex(value, multiline=multiline, useDns=usedns))
+        elif name in SECONDS and value is not None:
+            attempt(name, value, lambda: int(MyTime.str2seconds(value)))
+        elif name in WHOLE and value is not None:
+            attempt(name, value, lambda: int(value))
+        elif name == "datepattern" and value:
+            attempt(name, value, lambda: DateDetector().appendTemplate(value) if "{DEFAULT" not in value else None)
+    return errors
+
+
+def check_jail(reader, name):
+    jail = JailReader(name, share_config=reader.share_config, use_config=reader._cfg)
+    try:
+        good = jail.getOptions()
+        if good and not jail.isEnabled():
+            return {"enabled": False, "errors": [], "stream": []}
+        if not good:
+            error = (jail.options or {}).get("config-error") or "the configuration of this jail is not readable"
+            return {"enabled": True, "errors": [str(error)], "stream": []}
+        stream = jail.convert()
+        bad = [w[1] for w in stream if w[0] == "config-error"]
+        stream.append(["start", name])
+        return {"enabled": True, "errors": bad or check_stream(stream), "stream": [] if bad else stream}
+    except Exception as error:
+        return {"enabled": True, "errors": ["%s" % error], "stream": []}
+
+
+def main():
+    ask = json.load(sys.stdin)
+    result = {"jails": {}, "errors": []}
+    try:
+        reader = JailsReader(basedir=os.path.abspath(ask["config"]), share_config={})
+        reader.read()
+        known = [s for s in reader.sections() if s not in ("INCLUDES", "DEFAULT", "Definition")]
+    except Exception as error:
+        result["errors"].append("%s" % error)
+        known = []
+    for name in known if ask["jails"] is None else ask["jails"]:
+        if name not in known:
+            if not result["errors"]:
+                result["errors"].append("there is no jail %s in the configuration" % name)
+            continue
+        found = check_jail(reader, name)
+        if ask["jails"] is not None or found["enabled"]:
+            result["jails"][name] = found
+    json.dump(result, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

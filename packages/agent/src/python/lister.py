@@ -1,0 +1,67 @@
+"""Lists the jails of fail2ban's merged configuration, enabled or not. Part of stockade-agent; run with -I.
+
+stdin:  {"config": directory}
+stdout: {"socket": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime"}]}
+"""
+import json
+import logging
+import os
+import sys
+
+logging.disable(logging.CRITICAL)
+
+from fail2ban.client.configreader import ConfigReader  # noqa: E402
+from fail2ban.client.fail2banreader import Fail2banReader  # noqa: E402
+from fail2ban.client.jailsreader import JailsReader  # noqa: E402
+from fail2ban.server.mytime import MyTime  # noqa: E402
+
+OPTIONS = {
+    "enabled": ["bool", False],
+    "filter": ["string", ""],
+    "logpath": ["string", ""],
+    "maxretry": ["string", None],
+    "bantime": ["string", None],
+    "findtime": ["string", None],
+}
+
+
+def number(value):
+    try:
+        return int(MyTime.str2seconds(value))
+    except Exception:
+        return None
+
+
+def main():
+    base = os.path.abspath(json.load(sys.stdin)["config"])
+    main_config = Fail2banReader(basedir=base, share_config={})
+    main_config.read()
+    early = main_config.getEarlyOptions()
+    reader = JailsReader(basedir=base, share_config={})
+    reader.read()
+    reader.merge_defaults({"fail2ban_version": "", "fail2ban_confpath": base})
+    jails = []
+    for name in reader.sections():
+        if name in ("INCLUDES", "DEFAULT", "Definition"):
+            continue
+        found = {}
+        for option, kind in OPTIONS.items():
+            # One by one: the variables of a filter are unknown here, and one of them must not hide the other options.
+            try:
+                found.update(ConfigReader.getOptions(reader, name, {option: kind}) or {})
+            except Exception:
+                pass
+        jails.append({
+            "name": name,
+            "enabled": bool(found.get("enabled")),
+            "filter": (found.get("filter") or "").split("[")[0].strip(),
+            "logpath": found.get("logpath") or "",
+            "maxretry": number(found.get("maxretry")),
+            "bantime": number(found.get("bantime")),
+            "findtime": number(found.get("findtime")),
+        })
+    json.dump({"socket": early.get("socket"), "jails": jails}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

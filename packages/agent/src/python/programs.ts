@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs'
+
+/** The Python programs as text. The bundle has them built in: build.mjs replaces this module. */
+const load = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+export const reader = load('reader.py')
+export const checker = load('checker.py')
+export const lister = load('lister.py')
+export const action = load('stockade_action.py')

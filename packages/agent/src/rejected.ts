@@ -1,0 +1,43 @@
+import * as fs from 'node:fs'
+import { readText, writeDurably } from './files.ts'
+import { asFields, asInteger } from './json.ts'
+
+const WEEK = 7 * 24 * 3600 * 1000
+const MAX_BYTES = 8 * 1024 * 1024
+
+/** What the server refused for good: kept a week for whoever looks into it, never in the way of the rest. */
+export function createRejected(path: string, now: () => number) {
+  let count = 0
+  return {
+    add(entry: unknown, reason: string): void {
+      count += 1
+      try {
+        if ((fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) < MAX_BYTES) {
+          fs.appendFileSync(path, `${JSON.stringify({ rejected_at: now(), reason, entry })}\n`, { mode: 0o600 })
+        }
+      } catch {
+        // A full disk must not keep the queue from moving on; the count still says that something was refused.
+      }
+    },
+    prune(): void {
+      const text = readText(path)
+      if (text === null) return
+      const kept = text
+        .split('\n')
+        .filter(line => line !== '' && asInteger(asFields(parse(line))['rejected_at'], 0) > now() - WEEK)
+      if (kept.length === 0) fs.rmSync(path, { force: true })
+      else writeDurably(path, `${kept.join('\n')}\n`)
+    },
+    count: () => count,
+  }
+}
+
+export type Rejected = ReturnType<typeof createRejected>
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return null
+  }
+}

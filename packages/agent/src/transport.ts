@@ -1,0 +1,179 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { retryAfterOf, type Budget } from './schedule.ts'
+import { cleanText, errorText } from './text.ts'
+
+const MAX_BODY = 8 * 1024 * 1024
+
+/** An answer of the server that is not the one asked for: its status, or 0 when there was none that makes sense. */
+export class ServerError extends Error {
+  readonly status: number
+  /** Milliseconds, when the server said so. */
+  readonly retryAfter: number | null
+  /** The server itself said it, in its error format; false for a proxy's page, a broken connection, nonsense. */
+  readonly spoken: boolean
+  constructor(message: string, status: number, retryAfter: number | null, spoken: boolean) {
+    super(message)
+    this.status = status
+    this.retryAfter = retryAfter
+    this.spoken = spoken
+  }
+}
+
+export interface Ask {
+  readonly body?: unknown
+  readonly timeout?: number
+  readonly signal?: AbortSignal
+  /** May use the requests that the budget keeps back. */
+  readonly urgent?: boolean
+}
+
+export interface Transport {
+  /** The JSON of a 2xx answer. Throws ServerError for everything else; never hangs longer than the timeout. */
+  json(method: string, path: string, ask?: Ask): Promise<unknown>
+  /** Milliseconds to add to our clock to get the server's, from its last answer; null before the first one. */
+  clockOffset(): number | null
+  /** The address that the server was last reached at. */
+  peer(): string | null
+  close(): void
+}
+
+/** HTTP/1.1 with keep-alive over node's own client, since the agent must run on Node 18 with no dependency. */
+export function createTransport(options: {
+  baseUrl: string
+  apiKey: string | null
+  ca: string | null
+  budget: Budget
+  now: () => number
+  userAgent: string
+}): Transport {
+  const base = new URL(options.baseUrl)
+  const secure = base.protocol === 'https:'
+  const settings = { keepAlive: true, maxSockets: 4, ...(secure && options.ca !== null ? { ca: options.ca } : {}) }
+  const agent = secure ? new https.Agent(settings) : new http.Agent(settings)
+  const prefix = base.pathname.replace(/\/+$/, '')
+  let offset: number | null = null
+  let peer: string | null = null
+
+  function once(method: string, path: string, ask: Ask): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
+      const started = options.now()
+      const request = (secure ? https : http).request({
+        agent,
+        method,
+        host: base.hostname.replace(/^\[|\]$/g, ''),
+        port: base.port || (secure ? 443 : 80),
+        path: prefix + path,
+        headers: {
+          accept: 'application/json',
+          'user-agent': options.userAgent,
+          ...(options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` }),
+          ...(body === null ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
+        },
+        ...(ask.signal ? { signal: ask.signal } : {}),
+      })
+      const timeout = ask.timeout ?? 30_000
+      const timer = setTimeout(
+        () => request.destroy(new Error(`no complete answer within ${Math.round(timeout / 1000)} s`)),
+        timeout,
+      )
+      const fail = (error: Error): void => {
+        clearTimeout(timer)
+        reject(
+          Object.assign(error, {
+            stale: request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET',
+          }),
+        )
+      }
+      request.on('error', fail)
+      request.on('response', response => {
+        peer = response.socket.remoteAddress ?? peer
+        const parts: Buffer[] = []
+        let size = 0
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length
+          if (size > MAX_BODY) request.destroy(new Error('the answer is unreasonably large'))
+          else parts.push(chunk)
+        })
+        response.on('error', fail)
+        response.on('aborted', () => fail(new Error('the answer was cut off')))
+        response.on('end', () => {
+          clearTimeout(timer)
+          if (!response.complete) return fail(new Error('the answer was cut off'))
+          noteDate(response.headers.date, started)
+          try {
+            resolve(answerOf(response, Buffer.concat(parts).toString('utf8')))
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)))
+          }
+        })
+      })
+      request.end(body ?? undefined)
+    })
+  }
+
+  /** The header has whole seconds, so its middle is taken, and less than two seconds are its own noise. */
+  function noteDate(header: string | undefined, started: number): void {
+    const date = Date.parse(header ?? '')
+    if (Number.isNaN(date)) return
+    const difference = date + 500 - (started + options.now()) / 2
+    offset = Math.abs(difference) < 2000 ? 0 : Math.round(difference)
+  }
+
+  function answerOf(response: http.IncomingMessage, text: string): unknown {
+    const status = response.statusCode ?? 0
+    const parsed = parse(text)
+    if (status >= 200 && status < 300) {
+      if (isObject(parsed)) return parsed
+      throw new ServerError(`answered ${status} with something that is not JSON`, 0, null, false)
+    }
+    const said = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : ''
+    const spoken = isObject(parsed) && typeof parsed['error'] === 'string'
+    const retryAfter = retryAfterOf(response.headers['retry-after'], options.now())
+    throw new ServerError(
+      cleanText(`answered ${status}${said ? `: ${said.slice(0, 500)}` : ''}`),
+      status,
+      retryAfter,
+      spoken,
+    )
+  }
+
+  return {
+    async json(method, path, ask = {}) {
+      for (
+        let wait = options.budget.take(ask.urgent ?? false);
+        wait > 0;
+        wait = options.budget.take(ask.urgent ?? false)
+      ) {
+        if (ask.signal?.aborted) throw new ServerError('cancelled', 0, null, false)
+        await new Promise(resolve => setTimeout(resolve, Math.min(wait, 5000)))
+      }
+      try {
+        return await once(method, path, ask).catch((error: unknown) => {
+          // A kept connection that the server had just closed: our ids make a second try harmless.
+          if ((error as { stale?: boolean }).stale === true) return once(method, path, ask)
+          throw error
+        })
+      } catch (error) {
+        if (error instanceof ServerError) throw error
+        throw new ServerError(errorText(error), 0, null, false)
+      }
+    },
+    clockOffset: () => offset,
+    peer: () => peer,
+    close: () => agent.destroy(),
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,71 @@
+/** Service files, printed by `stockade-agent unit` for the installer. */
+
+/**
+ * Root is needed as the owner of fail2ban's socket and table; of its powers two are left: nftables and files of others.
+ * MemoryDenyWriteExecute is not possible (V8 compiles at run time).
+ */
+export const systemdUnit = `[Unit]
+Description=Stockade agent: reports fail2ban's bans and carries out the server's orders
+After=network-online.target fail2ban.service nftables.service
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=/opt/stockade-agent/stockade-agent run
+Restart=always
+RestartSec=5
+UMask=0077
+StateDirectory=stockade-agent
+StateDirectoryMode=0700
+ConfigurationDirectory=stockade-agent
+ConfigurationDirectoryMode=0700
+RuntimeDirectory=stockade-agent
+RuntimeDirectoryMode=0700
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_READ_SEARCH
+AmbientCapabilities=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=/etc/fail2ban/jail.d /etc/fail2ban/filter.d -/run/fail2ban
+ReadOnlyPaths=-/var/lib/fail2ban
+ProtectHome=read-only
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectProc=invisible
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources @mount @swap @reboot @raw-io
+SystemCallErrorNumber=EPERM
+MemoryMax=192M
+TasksMax=64
+CPUQuota=50%
+
+[Install]
+WantedBy=multi-user.target
+`
+
+export const openrcScript = `#!/sbin/openrc-run
+description="Stockade agent: reports fail2ban's bans and carries out the server's orders"
+supervisor=supervise-daemon
+command=/opt/stockade-agent/stockade-agent
+command_args=run
+respawn_delay=5
+respawn_max=0
+error_log=/var/log/stockade-agent.log
+umask=077
+
+depend() {
+  need net
+  after fail2ban nftables
+}
+`

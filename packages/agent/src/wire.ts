@@ -1,0 +1,137 @@
+import { asFields, asInteger, asList, asText, type Fields } from './json.ts'
+import type { Transport } from './transport.ts'
+
+/** The requests of the agent as they go over the wire; names are the interface's. */
+
+export interface BanReport {
+  readonly event_id: string
+  readonly ip: string
+  readonly jail: string
+  readonly log_lines: string
+  /** Seconds, -1 for permanent. */
+  readonly ban_duration: number
+  readonly banned_at: string
+  readonly command_id?: string
+  readonly source?: 'manual'
+}
+
+export interface UnbanReport {
+  readonly event_id: string
+  readonly ip: string
+  readonly jail: string
+  readonly unbanned_at: string
+}
+
+export interface Heartbeat {
+  readonly hostname: string
+  readonly os: string
+  readonly engine_version: string
+  readonly agent_version: string
+  readonly agent_id: string
+  readonly capabilities: { readonly nftables: boolean }
+  readonly metrics: { cpu_percent: number; memory_percent: number; disk_percent: number; uptime: number }
+  readonly jails: readonly { name: string; enabled: boolean; current_bans: number }[]
+}
+
+export interface JailDetail {
+  readonly name: string
+  readonly enabled: boolean
+  readonly current_bans: number
+  readonly filter: string
+  readonly logpath: string
+  readonly maxretry: number | null
+  readonly bantime: number | null
+  readonly findtime: number | null
+}
+
+export interface Command {
+  readonly id: string
+  readonly type: string
+  readonly params: Fields
+}
+
+export interface CommandResult {
+  readonly success: boolean
+  readonly output: string
+  readonly exit_code: number | null
+}
+
+export interface RowResult {
+  readonly id: string
+  readonly error: string | null
+}
+
+export type Wire = ReturnType<typeof createWire>
+
+export function createWire(transport: Transport, serverId: string) {
+  return {
+    async heartbeat(beat: Heartbeat, signal: AbortSignal) {
+      const answer = asFields(
+        await transport.json('POST', '/api/v1/servers/heartbeat', { body: beat, urgent: true, signal }),
+      )
+      const interval = asInteger(answer['heartbeat_interval'], 30)
+      return {
+        commands: commandsOf(answer['commands']),
+        interval: interval >= 1 && interval <= 3600 ? interval : 30,
+        stateVersion: asFields(answer['desired_state'])['version'],
+      }
+    },
+    /** Answers when there is something to do, else after `wait` seconds. */
+    async pending(wait: number, signal: AbortSignal): Promise<Command[]> {
+      const path = `/api/v1/servers/${encodeURIComponent(serverId)}/commands/pending?wait=${wait}`
+      const answer = asFields(await transport.json('GET', path, { timeout: (wait + 20) * 1000, signal }))
+      return commandsOf(answer['commands'])
+    },
+    /** One row for each event that the server has decided about, by event id. */
+    async report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]> {
+      const answer = await transport.json('POST', '/api/v1/bans/batch', { body: { bans, unbans }, timeout: 60_000 })
+      return rowsOf(answer, 'event_id')
+    },
+    async results(results: readonly (CommandResult & { id: string })[]): Promise<RowResult[]> {
+      const answer = await transport.json('POST', '/api/v1/agent/results', { body: { results }, urgent: true })
+      return rowsOf(answer, 'id')
+    },
+    async jails(jails: readonly JailDetail[]): Promise<void> {
+      await transport.json('PUT', '/api/v1/agent/jails', { body: { jails } })
+    },
+  }
+}
+
+export async function enroll(
+  transport: Transport,
+  request: {
+    token: string
+    hostname: string
+    os: string
+    engine_version: string
+    agent_version: string
+    agent_id: string
+  },
+): Promise<{ server_id: string; api_key: string }> {
+  const answer = asFields(await transport.json('POST', '/api/v1/agent/enroll', { body: request }))
+  const enrolled = { server_id: asText(answer['server_id']), api_key: asText(answer['api_key']) }
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(enrolled.server_id) || !/^[\x21-\x7e]{8,256}$/.test(enrolled.api_key)) {
+    throw new Error('the server answered the enrolment with something else than an id and a key')
+  }
+  return enrolled
+}
+
+function commandsOf(value: unknown): Command[] {
+  return asList(value)
+    .slice(0, 200)
+    .map(asFields)
+    .map(item => ({ id: asText(item['id']), type: asText(item['type']), params: asFields(item['params']), item }))
+    .filter(({ id, type }) => /^[A-Za-z0-9_-]{1,100}$/.test(id) && /^[a-z-]{1,40}$/.test(type))
+    .map(({ id, type, params, item }) => ({
+      id,
+      type,
+      params: 'template' in item ? { ...params, template: item['template'] } : params,
+    }))
+}
+
+function rowsOf(answer: unknown, key: 'event_id' | 'id'): RowResult[] {
+  return asList(asFields(answer)['results'])
+    .map(asFields)
+    .filter(row => typeof row[key] === 'string')
+    .map(row => ({ id: asText(row[key]), error: typeof row['error'] === 'string' ? row['error'] : null }))
+}
