@@ -1,0 +1,142 @@
+import { createRequire } from 'node:module'
+import type { FastifyBaseLogger } from 'fastify'
+import { ipText, parseRange } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { openShipped, openWatched } from './mmdb.ts'
+import { loadNetworks } from './networks.ts'
+import type { Networks } from './networks.ts'
+import { isSpecial } from './special.ts'
+
+/** Where an address is, as far as the data tells: approximate, and null where unknown. */
+export interface Place {
+  readonly country: string | null
+  readonly country_name: string | null
+  readonly city: string | null
+  readonly latitude: number | null
+  readonly longitude: number | null
+  readonly asn: number | null
+  readonly asn_org: string | null
+}
+
+export interface IpInfo {
+  /** The place of an address, or of the first address of a range; as text or as read already. Nonsense is nowhere. */
+  locate(ip: string | IpRange): Place
+  /** Whose data it is and how old; to be shown wherever results are. */
+  readonly credits: string
+  /** Resolves once networks are known too; until then `locate` answers null for them. Never rejects. */
+  readonly ready: Promise<void>
+  close(): void
+}
+
+export interface IpInfoNeeds {
+  /** MMDB files of the operator's; they win over the data that ships. */
+  readonly cityFile: string | null
+  readonly asnFile: string | null
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  /** Milliseconds between two looks at the operator's files. */
+  readonly interval?: number
+}
+
+const require = createRequire(import.meta.url)
+const shipped = {
+  country: require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'),
+  ipv4: require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'),
+  ipv6: require.resolve('@ip-location-db/asn/asn-ipv6.csv'),
+}
+/** The licences ask for these names, and DB-IP's for its link, wherever results are shown. */
+const countryCredit = 'country data by NRO (https://www.nro.net), CC BY 4.0'
+const networkCredit =
+  'network data by RouteViews (https://www.routeviews.org), NRO and IP Geolocation by DB-IP (https://db-ip.com), CC BY 4.0'
+
+const nowhere: Place = Object.freeze({
+  country: null,
+  country_name: null,
+  city: null,
+  latitude: null,
+  longitude: null,
+  asn: null,
+  asn_org: null,
+})
+
+/** Country and city by MMDB, networks by table: all of it local, no look-up leaves the host. */
+export const createIpInfo = ({ cityFile, asnFile, log, interval = 10_000 }: IpInfoNeeds): IpInfo => {
+  const countries = openShipped(shipped.country)
+  const cities = cityFile === null ? null : openWatched(cityFile, log, interval)
+  const asns = asnFile === null ? null : openWatched(asnFile, log, interval)
+  let networks: Networks | null = null
+  const ready = loadNetworks(shipped).then(
+    loaded => {
+      networks = loaded
+    },
+    (error: unknown) => {
+      log.warn({ reason: String(error) }, 'network data not read, networks of addresses stay unknown')
+    },
+  )
+  return {
+    ready,
+    locate(ip) {
+      const range = typeof ip === 'string' ? parseRange(ip) : ip
+      if (!range || isSpecial(range.bytes)) return nowhere
+      const address = range.prefix === null ? range.text : ipText(range.bytes, null)
+      const record = cities?.find(address)
+      const country = countryOf(record) ?? countryOf(countries.find(address))
+      const network = networkOf(asns?.find(address)) ?? networks?.find(range.bytes)
+      return {
+        country,
+        country_name: country && countryName(country),
+        city: text(field(record, 'city', 'names', 'en')) ?? text(field(record, 'city')),
+        latitude: degrees(field(record, 'location', 'latitude') ?? field(record, 'latitude')),
+        longitude: degrees(field(record, 'location', 'longitude') ?? field(record, 'longitude')),
+        asn: network?.asn ?? null,
+        asn_org: network?.org || null,
+      }
+    },
+    get credits() {
+      const own = [cities?.label(), asns?.label()].flatMap(label => label ?? [])
+      return [
+        ...(own.length > 0 ? [`Places from this installation's own files: ${own.join(', ')}; otherwise`] : []),
+        `${countryCredit}, ${countries.label()?.slice(-10)}; ${networkCredit}. Places are approximate.`,
+      ].join(' ')
+    },
+    close() {
+      cities?.close()
+      asns?.close()
+    },
+  }
+}
+
+const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
+const names = new Map<string, string | null>()
+/** The English name of a country by its code of two letters. */
+export const countryName = (code: string): string | null => {
+  const known = names.get(code)
+  if (known !== undefined) return known
+  const name = /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? null) : null
+  if (names.size < 1000) names.set(code, name)
+  return name
+}
+
+/** A field of a record of unknown shape: MaxMind nests them, others write them flat. */
+const field = (record: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && name in value
+        ? (value as Record<string, unknown>)[name]
+        : undefined,
+    record,
+  )
+const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+const degrees = (value: unknown): number | null => {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  return typeof number === 'number' && Math.abs(number) <= 180 ? number : null
+}
+const countryOf = (record: unknown): string | null => {
+  const code = text(field(record, 'country', 'iso_code')) ?? text(field(record, 'country_code'))
+  // ZZ is how some data sets write "unknown".
+  return code !== null && /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : null
+}
+const networkOf = (record: unknown) => {
+  const asn = field(record, 'autonomous_system_number')
+  if (typeof asn !== 'number') return null
+  return { asn, org: text(field(record, 'autonomous_system_organization')) }
+}

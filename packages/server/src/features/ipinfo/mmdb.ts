@@ -1,0 +1,86 @@
+import { readFileSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { Reader } from 'maxmind'
+import type { Response } from 'maxmind'
+import type { FastifyBaseLogger } from 'fastify'
+
+/** An open MMDB file. Records are data of others: whoever reads one checks each field. */
+export interface Mmdb {
+  find(ip: string): unknown
+  /** Kind and build date as the file says, such as `GeoLite2-City of 2026-11-20`; null while there is none. */
+  label(): string | null
+  close(): void
+}
+
+const open = (data: Buffer) => new Reader<Response>(data)
+const labelOf = ({ metadata }: Reader<Response>) =>
+  `${metadata.databaseType} of ${metadata.buildEpoch.toISOString().slice(0, 10)}`
+
+/** A file that ships with the product: it is there and stays as it is. */
+export const openShipped = (file: string): Mmdb => {
+  const reader = open(readFileSync(file))
+  return { find: ip => reader.get(ip), label: () => labelOf(reader), close() {} }
+}
+
+/**
+ * A file of the operator's: read again when it changes, and waited for while it is missing. A half-written or broken
+ * one changes nothing: the last good one goes on, and the log says so. Looked at every `interval` milliseconds, because
+ * notices of changes get lost on network file systems and when a file is replaced by renaming.
+ */
+export const openWatched = (file: string, log: Pick<FastifyBaseLogger, 'info' | 'warn'>, interval: number): Mmdb => {
+  let reader: Reader<Response> | null = null
+  /** What the file was when it was last read; taken before reading, so that no later change is missed. */
+  let seen = ''
+  let looking = false
+  let broken = false
+  const versionOf = ({ mtimeMs, size, ino }: Stats) => `${mtimeMs} ${size} ${ino}`
+  const failed = (error: unknown) =>
+    log.warn(
+      { file, reason: error instanceof Error ? error.message : String(error) },
+      reader ? 'GeoIP file not read, the one before is kept' : 'GeoIP file not read, looking again when it changes',
+    )
+  const take = (data: Buffer) => {
+    reader = open(data)
+    broken = false
+  }
+  try {
+    seen = versionOf(statSync(file))
+    take(readFileSync(file))
+  } catch (error) {
+    failed(error)
+  }
+  const look = async () => {
+    // Missing: perhaps about to be replaced. What was read goes on.
+    const version = await stat(file).then(versionOf, () => seen)
+    if (version === seen) return
+    seen = version
+    try {
+      take(await readFile(file))
+      log.info({ file, data: reader && labelOf(reader) }, 'GeoIP file read again')
+    } catch (error) {
+      failed(error)
+    }
+  }
+  const timer = setInterval(() => {
+    if (looking) return
+    looking = true
+    void look().finally(() => {
+      looking = false
+    })
+  }, interval).unref()
+  return {
+    find(ip) {
+      try {
+        return reader?.get(ip) ?? null
+      } catch (error) {
+        // A damaged file answers some addresses and not others; the bans behind them must not fail for that.
+        if (!broken) failed(error)
+        broken = true
+        return null
+      }
+    },
+    label: () => reader && labelOf(reader),
+    close: () => clearInterval(timer),
+  }
+}
