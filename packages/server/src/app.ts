@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { FastifyBaseLogger } from 'fastify'
+import { service } from '@stockade/contract'
+import type { Config } from './config.ts'
+import { hour, minute, second } from './core/clock.ts'
+import type { Clock } from './core/clock.ts'
+import { forbidden, unavailable } from './core/problem.ts'
+import { createSecrets, secretKeyIn } from './core/secrets.ts'
+import type { Database } from './db/database.ts'
+import { migrate } from './db/migrate.ts'
+import { openPostgres } from './db/postgres.ts'
+import { openSqlite } from './db/sqlite.ts'
+import { createEvents, system } from './events/events.ts'
+import { followEvents } from './events/tail.ts'
+import type { Tail } from './events/tail.ts'
+import { mountAgents } from './features/agents/agents.routes.ts'
+import { createAgents } from './features/agents/agents.service.ts'
+import { mountDownloads } from './features/agents/downloads.ts'
+import { mountBans } from './features/bans/bans.routes.ts'
+import { createBans, guardBan } from './features/bans/bans.service.ts'
+import { mountCommands } from './features/commands/commands.routes.ts'
+import { createCommands } from './features/commands/commands.service.ts'
+import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
+import { mountKeys } from './features/keys/keys.routes.ts'
+import { createKeys } from './features/keys/keys.service.ts'
+import { mountLive } from './features/live/live.ts'
+import { createRegistry } from './features/servers/registry.ts'
+import { mountServers } from './features/servers/servers.routes.ts'
+import { createServers } from './features/servers/servers.service.ts'
+import { updateServer } from './features/servers/servers.store.ts'
+import { mountSessions } from './features/sessions/sessions.routes.ts'
+import { createSessions } from './features/sessions/sessions.service.ts'
+import { makeSetupCode } from './features/sessions/setup-code.ts'
+import { createTokens } from './features/sessions/tokens.ts'
+import { createSettings } from './features/settings/settings.service.ts'
+import { createUsers } from './features/users/users.service.ts'
+import { serveDashboard } from './http/dashboard.ts'
+import { renderDocs } from './http/docs.ts'
+import { createHttp } from './http/http.ts'
+import { createMetrics } from './http/metrics.ts'
+import { describe } from './http/openapi.ts'
+import { createRateLimits } from './http/rate-limit.ts'
+import { createJobs } from './jobs/jobs.ts'
+
+export const version = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+export interface App {
+  /** Where it listens, such as `http://127.0.0.1:8420`. */
+  listen(): Promise<string>
+  /** The one-time code for the first administrator; null when there is one. */
+  readonly setupCode: string | null
+  readonly baseUrl: () => string
+  readonly log: FastifyBaseLogger
+  /** Finishes what was accepted, then lets go of everything. */
+  close(): Promise<void>
+}
+
+/**
+ * The table of contents: every part, in the order in which it may use the ones before it.
+ * `clock` is for tests that move the time.
+ */
+export const createApp = async (config: Config, clock: Clock = Date.now): Promise<App> => {
+  const log: FastifyBaseLogger = pino({
+    level: config.logLevel,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: [
+      'password',
+      'token',
+      'api_key',
+      'authorization',
+      'cookie',
+      '*.password',
+      '*.token',
+      '*.authorization',
+      '*.cookie',
+    ],
+  })
+  const secrets = createSecrets(config.secretKey ?? secretKeyIn(config.dataDir))
+
+  // Storage and the stream of events
+  const postgres = config.databaseUrl
+    ? await openPostgres(config.databaseUrl, error => log.warn({ err: error }, 'a database connection broke'))
+    : null
+  const db: Database = postgres ?? (await openSqlite(join(config.dataDir, 'stockade.sqlite3')))
+  await migrate(db)
+  let tail: Tail | null = null
+  const events = createEvents(
+    db,
+    clock,
+    error => log.error({ err: error }, 'a subscriber of events failed'),
+    postgres ? () => tail?.nudge() : null,
+  )
+  const jobs = createJobs(db, randomUUID(), clock, (error, job) => {
+    metrics.failed(job)
+    log.error({ err: error, job }, 'a job failed and will be tried again')
+  })
+
+  // Features
+  const settings = await createSettings(db)
+  const baseUrl = () => config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`
+  const ipinfo = createIpInfo({ cityFile: config.geoipCity, asnFile: config.geoipAsn, log })
+  const users = createUsers(db, clock, settings)
+  const sessions = createSessions({ db, clock, events, tokens: createTokens(secrets.tokens, clock), settings, users })
+  const keys = await createKeys({ db, clock, events, users })
+  const registry = await createRegistry(db, clock)
+  const servers = createServers({
+    db,
+    clock,
+    events,
+    registry,
+    keys,
+    baseUrl,
+    onRemove: (change, serverNo) => commands.cancelAll(change, serverNo),
+  })
+  const guard = guardBan(registry)
+  const commands = await createCommands({ db, clock, events, config, servers, guardBan: guard })
+  const bans = createBans({
+    db,
+    clock,
+    events,
+    registry,
+    servers,
+    commands,
+    ipinfo,
+    guardBan: guard,
+    onReported: count => metrics.bansReported(count),
+    async onFirstBan(serverNo, at) {
+      const row = await updateServer(db.write, serverNo, { first_ban_at: at })
+      if (row) registry.put(row)
+    },
+  })
+  const agents = createAgents({ clock, config, events, registry, keys, commands, bans, shared: postgres !== null })
+
+  // HTTP
+  const metrics = createMetrics({
+    servers: () => {
+      const counts = { online: 0, offline: 0, pending: 0 }
+      for (const { row } of registry.all()) counts[row.status]++
+      return counts
+    },
+    live: () => live.count(),
+  })
+  const http = await createHttp({
+    log,
+    limits: createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive }),
+    credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
+    trustedProxies: config.trustedProxies,
+    baseUrl,
+    observe: metrics.observe,
+  })
+  const { fastify } = http
+  await describe(fastify, version)
+  http.serve(service.health, () => ({ status: 'ok' as const, version }))
+  http.serve(service.ready, async () => {
+    if (closing) throw unavailable('The server is shutting down.')
+    await db.ping().catch(() => {
+      throw unavailable('Storage does not answer.')
+    })
+    return { status: 'ok' as const }
+  })
+  mountSessions(http, sessions, settings, { version, baseUrl, clock })
+  mountKeys(http, keys, servers)
+  mountServers(http, servers)
+  mountCommands(http, commands)
+  mountBans(http, bans)
+  mountAgents(http, agents)
+  mountDownloads(fastify, baseUrl, servers.scriptFetched)
+  const live = await mountLive(http, {
+    events,
+    registry,
+    bans,
+    commands,
+    renew: async request => {
+      const actor = await http.identify(request)
+      return actor.kind === 'anonymous' ? null : actor
+    },
+    log: error => log.error({ err: error }, 'the live feed failed'),
+  })
+  fastify.get('/metrics', async (request, reply) => {
+    const forwarded = request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined
+    const actor = await http.identify(request)
+    const local = !forwarded && ['127.0.0.1', '::1'].includes(actor.ip)
+    if (!local && (actor.kind === 'anonymous' || (actor.kind === 'key' && actor.serverNo !== null)))
+      throw forbidden('Metrics are for the host itself, or for a key with read permission.')
+    return reply.type(metrics.contentType).send(await metrics.text())
+  })
+  fastify.get('/api/openapi.json', async () => fastify.swagger())
+  let docs: { html: string; css: string } | null = null
+  const docsOf = () => (docs ??= renderDocs(fastify.swagger()))
+  fastify.get('/api/docs', async (_, reply) => {
+    void reply
+      .header('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
+      .header('x-content-type-options', 'nosniff')
+    return reply.type('text/html; charset=utf-8').send(docsOf().html)
+  })
+  fastify.get('/api/docs.css', async (_, reply) => reply.type('text/css; charset=utf-8').send(docsOf().css))
+  http.fallback(await serveDashboard(fastify, baseUrl))
+
+  // What one process changed, the others take over
+  if (postgres && config.databaseUrl) {
+    tail = await followEvents(postgres, config.databaseUrl, events.dispatch, error =>
+      log.warn({ err: error }, 'following events failed; polling goes on'),
+    )
+    events.subscribe(told => {
+      const fail = (error: unknown) =>
+        log.error({ err: error }, 'taking over a change failed; the next minute repairs it')
+      const servers = new Set(
+        told.flatMap(({ name, serverNo }) => (name.startsWith('server.') && serverNo !== null ? [serverNo] : [])),
+      )
+      const waiting = new Set(
+        told.flatMap(({ name, serverNo }) => (name.startsWith('command.') && serverNo !== null ? [serverNo] : [])),
+      )
+      for (const no of servers) registry.refresh(no).catch(fail)
+      for (const no of waiting) commands.reload(no).catch(fail)
+      if (told.some(({ name }) => /^(key|server|user)\./.test(name))) keys.reload().catch(fail)
+      if (told.some(({ name }) => name.startsWith('settings.') || name === 'user.create')) settings.reload().catch(fail)
+    })
+    jobs.add({ name: 'sync', every: 2 * second, everywhere: true, run: registry.sync })
+    jobs.add({
+      name: 'reread',
+      every: minute,
+      everywhere: true,
+      run: () => Promise.all([commands.reload(), keys.reload(), settings.reload()]).then(() => {}),
+    })
+  }
+
+  // Jobs
+  jobs.add({ name: 'heartbeats', every: 5 * second, everywhere: true, run: registry.flush })
+  jobs.add({
+    name: 'last used',
+    every: 20 * second,
+    everywhere: true,
+    run: () => Promise.all([keys.flush(), sessions.flush()]).then(() => {}),
+  })
+  jobs.add({ name: 'offline', every: 5 * second, run: agents.markOffline })
+  jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
+  jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
+  jobs.add({ name: 'sessions', every: hour, run: sessions.sweep })
+
+  // The first administrator
+  let setupCode: string | null = null
+  if (await users.none()) {
+    if (config.admin) {
+      const passwordHash = await users.preparePassword('STOCKADE_ADMIN_PASSWORD', config.admin.password)
+      const admin = config.admin
+      await events.change(change => users.create(change, system, { ...admin, passwordHash, role: 'Admin' }))
+    } else setupCode = await makeSetupCode(db)
+  }
+
+  let closing = false
+  fastify.addHook('preClose', async () => {
+    closing = true
+    commands.close()
+    live.close()
+  })
+  return {
+    setupCode,
+    baseUrl,
+    log,
+    async listen() {
+      const address = await fastify.listen({ host: config.host, port: config.port })
+      jobs.start()
+      return address
+    },
+    async close() {
+      await fastify.close()
+      await jobs.stop()
+      await bans.drain()
+      await Promise.all([registry.flush(), keys.flush(), sessions.flush()])
+      await tail?.close()
+      ipinfo.close()
+      await db.close()
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createPublicKey } from 'node:crypto'
+import { parseRange } from './core/ip.ts'
+
+/** The configuration of one process, read once from the environment (decisions section 13). Times in seconds. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Without a slash at its end; null when unset, then `site_url` of the settings counts. */
+  readonly baseUrl: string | null
+  readonly dataDir: string
+  readonly databaseUrl: string | null
+  readonly secretKey: string | null
+  readonly admin: { readonly username: string; readonly email: string; readonly password: string } | null
+  readonly rateLimit: number
+  readonly rateLimitSensitive: number
+  readonly trustedProxies: readonly string[]
+  readonly licenseKey: string | null
+  readonly licensePublicKey: string | null
+  readonly heartbeatInterval: number
+  readonly offlineAfter: number
+  readonly commandTtl: number
+  readonly commandTimeout: number
+  readonly banRetentionDays: number
+  readonly eventRetentionDays: number
+  readonly geoipCity: string | null
+  readonly geoipAsn: string | null
+  readonly logLevel: string
+}
+
+export class ConfigError extends Error {}
+
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/**
+ * Reads and checks every variable.
+ * @throws ConfigError that names the variable and says what it may be.
+ */
+export const readConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
+  const text = (name: string): string | null => {
+    const value = env[`STOCKADE_${name}`]
+    return value === undefined || value === '' ? null : value
+  }
+  const refuse = (name: string, problem: string): never => {
+    throw new ConfigError(`STOCKADE_${name} ${problem}`)
+  }
+  /** A secret may stand in a file, so that it is not in the process's environment. */
+  const secret = (name: string): string | null => {
+    const file = text(`${name}_FILE`)
+    if (!file) return text(name)
+    if (text(name)) refuse(name, `and STOCKADE_${name}_FILE are both set; set one of them.`)
+    try {
+      return readFileSync(file, 'utf8').trim() || refuse(`${name}_FILE`, 'names an empty file.')
+    } catch (error) {
+      if (error instanceof ConfigError) throw error
+      return refuse(`${name}_FILE`, `can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+    }
+  }
+  const whole = (name: string, fallback: number, from: number, to: number): number => {
+    const value = text(name)
+    if (value === null) return fallback
+    const number = Number(value)
+    return /^\d+$/.test(value) && number >= from && number <= to
+      ? number
+      : refuse(name, `must be a whole number from ${from} to ${to}, not "${value}".`)
+  }
+  const url = (name: string, protocols: readonly string[]): string | null => {
+    const value = text(name)
+    if (value === null) return null
+    const parsed = URL.parse(value)
+    if (!parsed || !protocols.includes(parsed.protocol) || parsed.search || parsed.hash || parsed.username)
+      return refuse(
+        name,
+        `must be an address that begins with ${protocols.map(p => `${p}//`).join(' or ')}, not "${value}".`,
+      )
+    return value.replace(/\/+$/, '')
+  }
+  const databaseUrl = secret('DATABASE_URL')
+  if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl)) refuse('DATABASE_URL', 'must begin with postgres://.')
+  const secretKey = secret('SECRET_KEY')
+  if (secretKey && secretKey.length < 32) refuse('SECRET_KEY', 'must have at least 32 characters.')
+  if (databaseUrl && !secretKey)
+    refuse(
+      'SECRET_KEY',
+      'is required with PostgreSQL, because all processes share it. Make one with: openssl rand -base64 48',
+    )
+  const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap(part => part.trim() || [])
+  for (const proxy of trustedProxies)
+    if (!parseRange(proxy))
+      refuse('TRUSTED_PROXIES', `must be addresses or CIDRs with commas between; "${proxy}" is neither.`)
+  const logLevel = text('LOG_LEVEL') ?? 'info'
+  if (!levels.includes(logLevel)) refuse('LOG_LEVEL', `must be one of ${levels.join(', ')}, not "${logLevel}".`)
+  const heartbeatInterval = whole('HEARTBEAT_INTERVAL', 30, 1, 3600)
+  const offlineAfter = whole('OFFLINE_AFTER', 90, 2, 86_400)
+  if (offlineAfter <= heartbeatInterval) refuse('OFFLINE_AFTER', 'must be longer than STOCKADE_HEARTBEAT_INTERVAL.')
+  const licensePublicKey = secret('LICENSE_PUBLIC_KEY')
+  if (licensePublicKey)
+    try {
+      if (createPublicKey(licensePublicKey).asymmetricKeyType !== 'ed25519') throw new Error()
+    } catch {
+      refuse('LICENSE_PUBLIC_KEY', 'must be the PEM text of an Ed25519 public key.')
+    }
+  const username = text('ADMIN_USERNAME')
+  const email = text('ADMIN_EMAIL')
+  const password = secret('ADMIN_PASSWORD')
+  if ((username || email || password) && !(username && email && password))
+    refuse('ADMIN_USERNAME', ', STOCKADE_ADMIN_EMAIL and STOCKADE_ADMIN_PASSWORD go together: set all three or none.')
+  return Object.freeze({
+    host: text('HOST') ?? '0.0.0.0',
+    port: whole('PORT', 8420, 0, 65_535),
+    baseUrl: url('BASE_URL', ['http:', 'https:']),
+    dataDir: resolve(text('DATA_DIR') ?? './data'),
+    databaseUrl,
+    secretKey,
+    admin: username && email && password ? { username, email, password } : null,
+    rateLimit: whole('RATE_LIMIT', 100, 0, 1_000_000),
+    rateLimitSensitive: whole('RATE_LIMIT_SENSITIVE', 10, 0, 1_000_000),
+    trustedProxies,
+    licenseKey: secret('LICENSE_KEY'),
+    licensePublicKey,
+    heartbeatInterval,
+    offlineAfter,
+    commandTtl: whole('COMMAND_TTL', 86_400, 1, 2_592_000),
+    commandTimeout: whole('COMMAND_TIMEOUT', 300, 1, 86_400),
+    banRetentionDays: whole('BAN_RETENTION_DAYS', 365, 1, 36_500),
+    eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
+    geoipCity: text('GEOIP_CITY'),
+    geoipAsn: text('GEOIP_ASN'),
+    logLevel,
+  })
+}

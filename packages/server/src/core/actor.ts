@@ -1,0 +1,83 @@
+import type { Endpoint, Permission } from '@stockade/contract'
+import { forbidden, unauthorized } from './problem.ts'
+import type { Problem } from './problem.ts'
+
+export type Role = 'Admin' | 'Operator' | 'Viewer'
+/** Servers by their internal number. */
+export type ServerScope = 'all' | ReadonlySet<number>
+
+interface Known {
+  /** `anna`, `key:backup` or `system`, as in audit entries. */
+  readonly name: string
+  readonly ip: string
+  readonly permission: Permission
+  readonly servers: ServerScope
+}
+/** Somebody signed in, by token or by cookie. */
+export interface UserActor extends Known {
+  readonly kind: 'user'
+  readonly userId: number
+  readonly sessionId: string
+  readonly role: Role
+  /** A second factor is required and not yet set up. */
+  readonly mfaMissing: boolean
+}
+/** An API key; bound to one server when `serverNo` is set. */
+export interface KeyActor extends Known {
+  readonly kind: 'key'
+  readonly keyId: number
+  readonly userId: number | null
+  readonly serverNo: number | null
+}
+/** The program that speaks for one host. */
+export interface AgentActor extends KeyActor {
+  readonly serverNo: number
+}
+export interface Anonymous {
+  readonly kind: 'anonymous'
+  readonly ip: string
+}
+export type Principal = UserActor | KeyActor
+export type Actor = Principal | Anonymous
+
+const rank: Record<Permission, number> = { read: 1, write: 2, admin: 3 }
+export const permissionOf: Record<Role, Permission> = { Viewer: 'read', Operator: 'write', Admin: 'admin' }
+export const atLeast = (has: Permission, needs: Permission): boolean => rank[has] >= rank[needs]
+export const lower = (a: Permission, b: Permission): Permission => (rank[a] <= rank[b] ? a : b)
+
+export const sees = (actor: { servers: ServerScope }, serverNo: number): boolean =>
+  actor.servers === 'all' || actor.servers.has(serverNo)
+
+const roleOf: Record<Permission, string> = { read: 'Viewer', write: 'Operator', admin: 'Admin' }
+const needs = (permission: Permission) =>
+  forbidden(`This needs ${permission} permission (a user of role ${roleOf[permission]}).`)
+
+/**
+ * Whether the caller may use the endpoint at all: decisions section 3, read from the contract. What it may see of it
+ * is the service's part. `userId` is the one in the path, for endpoints about oneself.
+ */
+export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Problem | null => {
+  if (endpoint.access === 'public') return null
+  if (actor.kind === 'anonymous') return unauthorized('Sign in, or send an API key, as "Authorization: Bearer ...".')
+  if (endpoint.access === 'session' || endpoint.access === 'session-before-mfa') {
+    if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
+    return endpoint.access === 'session' ? mfaRefusal(actor) : null
+  }
+  if (endpoint.access === 'agent') {
+    if (actor.kind !== 'key' || actor.serverNo === null)
+      return forbidden('This is for agents: it needs an API key that is bound to a server.')
+    return atLeast(actor.permission, 'write') ? null : needs('write')
+  }
+  if (actor.kind === 'key' && actor.serverNo !== null && endpoint.fleet)
+    return forbidden('This API key is bound to one server; this concerns the whole fleet.')
+  const barred = mfaRefusal(actor)
+  if (barred) return barred
+  if (endpoint.access === 'self')
+    return (actor.userId !== null && actor.userId === userId) || actor.permission === 'admin' ? null : needs('admin')
+  return atLeast(actor.permission, endpoint.access) ? null : needs(endpoint.access)
+}
+
+const mfaRefusal = (actor: Principal): Problem | null =>
+  actor.kind === 'user' && actor.mfaMissing
+    ? forbidden('A second factor is required here. Enable MFA first: POST /api/v1/auth/mfa/enable.')
+    : null

@@ -1,0 +1,11 @@
+/** Epoch milliseconds. Passed in wherever time matters, so that tests can move it. */
+export type Clock = () => number
+
+/** `2026-11-20T09:30:00.000Z`, or null. */
+export const iso = (at: number): string => new Date(at).toISOString()
+export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
+
+export const second = 1000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour

@@ -1,0 +1,86 @@
+import ipaddr from 'ipaddr.js'
+
+/** An address or a range, canonical. `bytes` has 4 or 16 bytes; `prefix` is null for a single address. */
+export interface IpRange {
+  readonly bytes: Uint8Array
+  readonly prefix: number | null
+  readonly text: string
+}
+
+const textOf = (bytes: Uint8Array): string => {
+  const address = ipaddr.fromByteArray([...bytes])
+  return address.kind() === 'ipv6' ? (address as ipaddr.IPv6).toRFC5952String() : address.toString()
+}
+
+const bytesOf = (text: string): Uint8Array | null => {
+  // No zones, no leading zeros, no short IPv4 forms: `010.0.0.1` and `10.1` mean different things to different readers.
+  if (text.length > 45 || text.includes('%')) return null
+  if (!text.includes(':')) {
+    return ipaddr.IPv4.isValidFourPartDecimal(text) && !/(^|\.)0\d/.test(text)
+      ? Uint8Array.from(text.split('.'), Number)
+      : null
+  }
+  if (!ipaddr.IPv6.isValid(text) || /(^|[:.])0\d+\./.test(text)) return null
+  const address = ipaddr.IPv6.parse(text)
+  return Uint8Array.from(address.toByteArray())
+}
+
+const mapped = (bytes: Uint8Array) =>
+  bytes.length === 16 && bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every(byte => byte === 0)
+
+/** Reads one address in any valid textual form; IPv4-mapped IPv6 becomes IPv4. Null when it is none. */
+export const parseIp = (text: string): IpRange | null => {
+  const read = bytesOf(text)
+  if (!read) return null
+  const bytes = mapped(read) ? read.slice(12) : read
+  return { bytes, prefix: null, text: textOf(bytes) }
+}
+
+/** Reads an address or a CIDR; host bits are cleared, `/32` and `/128` become the single address. Null when it is neither. */
+export const parseRange = (text: string): IpRange | null => {
+  const slash = text.indexOf('/')
+  if (slash < 0) return parseIp(text)
+  const length = text.slice(slash + 1)
+  if (!/^(0|[1-9]\d{0,2})$/.test(length)) return null
+  const read = bytesOf(text.slice(0, slash))
+  if (!read) return null
+  let prefix = Number(length)
+  if (prefix > read.length * 8) return null
+  // The mapped block is folded only where the whole range lies inside it.
+  const folds = mapped(read) && prefix >= 96
+  const bytes = folds ? read.slice(12) : read
+  if (folds) prefix -= 96
+  if (prefix === bytes.length * 8) return { bytes, prefix: null, text: textOf(bytes) }
+  clearHostBits(bytes, prefix)
+  return { bytes, prefix, text: `${textOf(bytes)}/${prefix}` }
+}
+
+const clearHostBits = (bytes: Uint8Array, prefix: number) => {
+  for (let index = 0; index < bytes.length; index++) {
+    const kept = Math.min(8, Math.max(0, prefix - index * 8))
+    bytes[index] = (bytes[index] ?? 0) & (0xff << (8 - kept))
+  }
+}
+
+/** The last address of a range, for comparing stored bytes with `>= first and <= last`. */
+export const lastOf = (range: IpRange): Uint8Array => {
+  const bytes = Uint8Array.from(range.bytes)
+  const prefix = range.prefix ?? bytes.length * 8
+  for (let index = 0; index < bytes.length; index++) {
+    const kept = Math.min(8, Math.max(0, prefix - index * 8))
+    bytes[index] = (bytes[index] ?? 0) | (0xff >> kept)
+  }
+  return bytes
+}
+
+export const ipText = (bytes: Uint8Array, prefix: number | null): string =>
+  prefix === null ? textOf(bytes) : `${textOf(bytes)}/${prefix}`
+
+export const isLoopback = (ip: IpRange): boolean =>
+  ip.bytes.length === 4 ? ip.bytes[0] === 127 : ip.bytes.every((byte, index) => byte === (index === 15 ? 1 : 0))
+
+/** Whether the address lies in the range. */
+export const covers = (range: IpRange, ip: IpRange): boolean => {
+  if (range.bytes.length !== ip.bytes.length) return false
+  return Buffer.compare(range.bytes, ip.bytes) <= 0 && Buffer.compare(ip.bytes, lastOf(range)) <= 0
+}

@@ -1,0 +1,46 @@
+import type { ProblemBody } from '@stockade/contract'
+
+/**
+ * A refusal that the caller is told of: status, reason and a sentence that says what was wrong and what to do
+ * (decisions section 2). Anything else that is thrown is a defect and answered as 500.
+ */
+export class Problem extends Error {
+  readonly status: number
+  readonly error: string
+  readonly details: ProblemBody['details']
+  readonly headers: Record<string, string>
+  constructor(
+    status: number,
+    error: string,
+    message: string,
+    more: { details?: ProblemBody['details']; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.name = 'Problem'
+    this.status = status
+    this.error = error
+    this.details = more.details
+    this.headers = more.headers ?? {}
+  }
+  get body(): ProblemBody {
+    return { error: this.error, message: this.message, ...(this.details ? { details: this.details } : {}) }
+  }
+}
+
+/** 400 that names the field. */
+export const invalid = (path: string, message: string) =>
+  new Problem(400, 'Bad Request', message, { details: [{ path, message }] })
+export const badRequest = (message: string) => new Problem(400, 'Bad Request', message)
+export const unauthorized = (message: string) =>
+  new Problem(401, 'Unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
+export const paymentRequired = (message: string) => new Problem(402, 'Payment Required', message)
+export const forbidden = (message: string) => new Problem(403, 'Forbidden', message)
+export const notFound = (message: string) => new Problem(404, 'Not Found', message)
+export const conflict = (message: string) => new Problem(409, 'Conflict', message)
+/** 429; `seconds` until it is worth another try. */
+export const tooManyRequests = (seconds: number, message?: string) =>
+  new Problem(429, 'Too Many Requests', message ?? `Too many requests. Try again in ${seconds} seconds.`, {
+    headers: { 'retry-after': String(seconds) },
+  })
+export const unavailable = (message: string, seconds = 2) =>
+  new Problem(503, 'Service Unavailable', message, { headers: { 'retry-after': String(seconds) } })

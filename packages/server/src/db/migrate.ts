@@ -1,0 +1,13 @@
+import { Migrator } from 'kysely/migration'
+import type { Database } from './database.ts'
+import { foundation } from './migrations/0001-foundation.ts'
+
+/** Brings the schema up to date; several processes may start at once, one of them does it. */
+export const migrate = async (db: Database): Promise<void> => {
+  const migrator = new Migrator({
+    db: db.write,
+    provider: { getMigrations: async () => ({ '0001-foundation': foundation(db.engine) }) },
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,245 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/*
+ * Every table on one page. Times are integer epoch milliseconds, booleans 0 or 1, JSON is text: the subset that SQLite
+ * and PostgreSQL share. `server_no`, `jail_id` and `country_id` are small integers because they stand in every index.
+ */
+
+export interface MetaTable {
+  key: string
+  value: string
+}
+export interface SettingsTable {
+  key: string
+  value: string
+  updated_at: number
+}
+export interface UsersTable {
+  id: Generated<number>
+  username: string
+  /** Lower case, unique: names that differ by case only would be taken for one another. */
+  username_key: string
+  email: string
+  email_key: string
+  password_hash: string | null
+  role: 'Admin' | 'Operator' | 'Viewer'
+  server_access: 'all' | 'specific'
+  mfa_enabled: number
+  mfa_secret: string | null
+  oauth_provider: string | null
+  oauth_subject: string | null
+  last_login: number | null
+  created_at: number
+  updated_at: number
+}
+export interface UserServersTable {
+  user_id: number
+  server_no: number
+}
+export interface SessionsTable {
+  id: string
+  user_id: number
+  refresh_hash: string
+  cookie_hash: string
+  ip_address: string
+  user_agent: string
+  created_at: number
+  last_activity: number
+}
+export interface ApiKeysTable {
+  id: Generated<number>
+  name: string
+  hash: string
+  prefix: string
+  permissions: 'read' | 'write' | 'admin'
+  /** `agent`: given by enrolment; `server`: given by POST /servers; `user`: made by a person. */
+  kind: 'agent' | 'server' | 'user'
+  /** Whose key it is; null for the keys of hosts. */
+  user_id: number | null
+  server_no: number | null
+  expires_at: number | null
+  last_used: number | null
+  created_at: number
+}
+export interface ServersTable {
+  no: Generated<number>
+  id: string
+  hostname: string
+  ip_address: string | null
+  description: string
+  status: 'pending' | 'online' | 'offline'
+  os: string | null
+  engine_version: string | null
+  agent_version: string | null
+  /** The identity that the host's agent made; another one with the same key is a cloned machine. */
+  agent_id: string | null
+  /** The key that enrolment gave; older keys of agents end when this one is first used. */
+  agent_key_id: number | null
+  install_token_hash: string | null
+  install_token_expires_at: number | null
+  install_token_used_at: number | null
+  install_token_used_from: string | null
+  first_heartbeat_at: number | null
+  first_ban_at: number | null
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+}
+/** Liveness, apart from `servers` because it is written all the time. */
+export interface HeartbeatsTable {
+  server_no: number
+  last_heartbeat: number
+  metrics: string | null
+  /** JSON array of jails in detail, as the host last said. */
+  jails: string
+}
+export interface ServerTotalsTable {
+  server_no: number
+  /** Bans ever reported; retention does not shrink it. */
+  total_bans: number
+}
+export interface JailsTable {
+  id: Generated<number>
+  name: string
+}
+export interface CountriesTable {
+  id: Generated<number>
+  code: string
+}
+export interface NetworksTable {
+  asn: number
+  org: string | null
+}
+/** 4 or 16 bytes. */
+export type Bytes = ColumnType<Uint8Array, Uint8Array, Uint8Array>
+export interface BansTable {
+  id: Generated<number>
+  server_no: number
+  jail_id: number
+  /** 0 where unknown. */
+  country_id: number
+  ip: Bytes
+  /** Length of the prefix of a range; null for one address. */
+  prefix: number | null
+  banned_at: number
+  /** Seconds; -1 permanent; null when the end is unknown. */
+  ban_duration: number | null
+  unbanned_at: number | null
+  asn: number | null
+  city: string | null
+  latitude: number | null
+  longitude: number | null
+  log_lines: string
+  /** The operator behind a manual ban; null for the engine. */
+  banned_by: string | null
+  event_id: Bytes
+  reported: Generated<number>
+  reputation_score: number | null
+}
+/** What is banned now, narrow, so that "active" needs no index on the big table. */
+export interface ActiveBansTable {
+  ban_id: number
+  server_no: number
+  jail_id: number
+  country_id: number
+  ip: Bytes
+  prefix: number | null
+  banned_at: number
+  /** Null: no end, or an unknown one. */
+  expires_at: number | null
+}
+/** Exact counts of bans by server, jail and country. */
+export interface BanCubeTable {
+  server_no: number
+  jail_id: number
+  country_id: number
+  n: number
+}
+/** Roll-ups: `bucket` is the start of an hour or a UTC day in epoch milliseconds. */
+export interface BanHoursJailTable {
+  bucket: number
+  jail_id: number
+  n: number
+}
+export interface BanHoursCountryTable {
+  bucket: number
+  country_id: number
+  n: number
+}
+export interface BanDaysJailTable {
+  bucket: number
+  server_no: number
+  jail_id: number
+  n: number
+}
+export interface BanDaysCountryTable {
+  bucket: number
+  server_no: number
+  country_id: number
+  n: number
+}
+export interface CommandsTable {
+  id: string
+  server_no: number
+  type: string
+  params: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'timeout'
+  success: number | null
+  output: string | null
+  exit_code: number | null
+  initiated_by: string
+  retry_of: string | null
+  batch_id: string | null
+  cancelled: Generated<number>
+  deliveries: Generated<number>
+  delivered_at: number | null
+  created_at: number
+  /** Not handed out after this. */
+  expires_at: number
+  started_at: number | null
+  completed_at: number | null
+}
+/** Everything that happened, in one stream; no secondary indexes, and a ban is referred to, not copied. */
+export interface EventsTable {
+  id: Generated<number>
+  at: number
+  name: string
+  actor: string | null
+  actor_user_id: number | null
+  actor_ip: string | null
+  server_no: number | null
+  ban_id: number | null
+  data: string | null
+}
+/** Who runs the jobs; `fence` rises with each change of hands. */
+export interface LeasesTable {
+  name: string
+  holder: string
+  fence: number
+  until: number
+}
+
+export interface Schema {
+  meta: MetaTable
+  settings: SettingsTable
+  users: UsersTable
+  user_servers: UserServersTable
+  sessions: SessionsTable
+  api_keys: ApiKeysTable
+  servers: ServersTable
+  heartbeats: HeartbeatsTable
+  server_totals: ServerTotalsTable
+  jails: JailsTable
+  countries: CountriesTable
+  networks: NetworksTable
+  bans: BansTable
+  active_bans: ActiveBansTable
+  ban_cube: BanCubeTable
+  ban_hours_jail: BanHoursJailTable
+  ban_hours_country: BanHoursCountryTable
+  ban_days_jail: BanDaysJailTable
+  ban_days_country: BanDaysCountryTable
+  commands: CommandsTable
+  events: EventsTable
+  leases: LeasesTable
+}

@@ -1,0 +1,109 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { DatabaseSync } from 'node:sqlite'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Prepare, PreparedProcedure } from './database.ts'
+
+/*
+ * The only writer of the SQLite file, in a thread of its own so that commits never stop the event loop. It takes plain
+ * data, one message after the other; whoever sends keeps transactions apart.
+ */
+
+export interface WriterData {
+  readonly file: string
+}
+export type WriterRequest =
+  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
+  | {
+      readonly id: number
+      readonly kind: 'run'
+      readonly name: string
+      readonly module: string
+      readonly input: unknown
+    }
+  | { readonly id: number; readonly kind: 'close' }
+export interface QueryAnswer {
+  readonly rows: readonly unknown[]
+  readonly changes: number
+  readonly lastId: number
+}
+export type WriterReply =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly message: string; readonly code: number | null }
+
+const port = parentPort
+if (!port) throw new Error('This runs as a worker thread.')
+
+/** WAL with FULL: a commit that was acknowledged survives a power cut where the disk honours fsync. */
+export const openForWriting = (file: string): DatabaseSync => {
+  const db = new DatabaseSync(file, { timeout: 2000 })
+  db.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;
+    pragma wal_autocheckpoint = 10000; pragma cache_size = -65536; pragma temp_store = memory;
+    pragma journal_size_limit = 67108864`)
+  return db
+}
+
+const db = openForWriting((workerData as WriterData).file)
+const statements = new Map<string, StatementSync>()
+const procedures = new Map<string, PreparedProcedure<unknown, unknown>>()
+
+const statementOf = (sql: string): StatementSync => {
+  const known = statements.get(sql)
+  if (known) return known
+  const made = db.prepare(sql)
+  if (statements.size > 500) statements.clear()
+  statements.set(sql, made)
+  return made
+}
+
+const query = (sql: string, parameters: readonly unknown[]): QueryAnswer => {
+  const statement = statementOf(sql)
+  const values = parameters as SQLInputValue[]
+  if (statement.columns().length > 0) return { rows: statement.all(...values), changes: 0, lastId: 0 }
+  const done = statement.run(...values)
+  return { rows: [], changes: Number(done.changes), lastId: Number(done.lastInsertRowid) }
+}
+
+const procedureOf = async (name: string, module: string) => {
+  const known = procedures.get(name)
+  if (known) return known
+  const { prepare } = (await import(module)) as { prepare: Prepare<unknown, unknown> }
+  const made = prepare(db)
+  procedures.set(name, made)
+  return made
+}
+
+const answer = async (request: WriterRequest): Promise<unknown> => {
+  if (request.kind === 'query') return query(request.sql, request.parameters)
+  if (request.kind === 'close') {
+    db.exec('pragma optimize')
+    db.close()
+    return null
+  }
+  const procedure = await procedureOf(request.name, request.module)
+  db.exec('begin immediate')
+  try {
+    const value = procedure(request.input)
+    db.exec('commit')
+    return value
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
+  }
+}
+
+// Loading a procedure waits; the chain keeps the order of the messages all the same.
+let last: Promise<void> = Promise.resolve()
+port.on('message', (request: WriterRequest) => {
+  last = last.then(async () => {
+    let reply: WriterReply
+    try {
+      reply = { id: request.id, ok: true, value: await answer(request) }
+    } catch (error) {
+      const code = (error as { errcode?: unknown }).errcode
+      const message = error instanceof Error ? error.message : String(error)
+      reply = { id: request.id, ok: false, message, code: typeof code === 'number' ? code : null }
+    }
+    port.postMessage(reply)
+    if (request.kind === 'close') port.close()
+  })
+})

@@ -1,0 +1,182 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+import type { Database, Procedure } from './database.ts'
+import type { Schema } from './schema.ts'
+import type { QueryAnswer, WriterReply, WriterRequest } from './sqlite-writer.ts'
+
+const plain = (value: unknown): unknown =>
+  typeof value === 'boolean' ? Number(value) : value === undefined ? null : value
+
+const dialectOf = (driver: Driver): Dialect => ({
+  createAdapter: () => new SqliteAdapter(),
+  createDriver: () => driver,
+  createIntrospector: db => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+})
+
+const noStream = (): never => {
+  throw new Error('SQLite results are not streamed; page them.')
+}
+
+/** Sends work to the writer thread and keeps transactions apart: one holder at a time, in the order of asking. */
+const createWriter = (file: string) => {
+  const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { file } })
+  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  let nextId = 1
+  let broken: Error | null = null
+  worker.on('message', (reply: WriterReply) => {
+    const asked = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (reply.ok) asked?.resolve(reply.value)
+    else asked?.reject(Object.assign(new Error(reply.message), { code: reply.code }))
+  })
+  const fail = (error: Error) => {
+    broken = error
+    for (const asked of waiting.values()) asked.reject(error)
+    waiting.clear()
+  }
+  worker.on('error', error => fail(error instanceof Error ? error : new Error(String(error))))
+  worker.on('exit', () => fail(new Error('The database is closed.')))
+
+  const send = <T>(
+    request: WriterRequest extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never,
+  ) =>
+    new Promise<T>((resolve, reject) => {
+      if (broken) return reject(broken)
+      const id = nextId++
+      waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
+      worker.postMessage({ ...request, id })
+    })
+
+  let tail: Promise<void> = Promise.resolve()
+  /** Waits for the writer; the caller must call what it gets when done. */
+  const acquire = async (): Promise<() => void> => {
+    const before = tail
+    let release: () => void = () => {}
+    tail = new Promise(resolve => (release = resolve))
+    await before
+    return release
+  }
+  return {
+    acquire,
+    query: (sql: string, parameters: readonly unknown[]) => send<QueryAnswer>({ kind: 'query', sql, parameters }),
+    run: <T>(name: string, module: string, input: unknown) => send<T>({ kind: 'run', name, module, input }),
+    async close() {
+      const release = await acquire()
+      await send({ kind: 'close' })
+      release()
+      await worker.terminate()
+    },
+  }
+}
+type Writer = ReturnType<typeof createWriter>
+
+const writeDriver = (writer: Writer): Driver => {
+  const releases = new WeakMap<DatabaseConnection, () => void>()
+  const run = (text: string) => writer.query(text, [])
+  return {
+    async init() {},
+    async acquireConnection() {
+      const release = await writer.acquire()
+      const connection: DatabaseConnection = {
+        async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+          const answer = await writer.query(query.sql, query.parameters.map(plain))
+          return {
+            rows: answer.rows as R[],
+            numAffectedRows: BigInt(answer.changes),
+            insertId: BigInt(answer.lastId),
+          }
+        },
+        streamQuery: noStream,
+      }
+      releases.set(connection, release)
+      return connection
+    },
+    async beginTransaction() {
+      await run('begin immediate')
+    },
+    async commitTransaction() {
+      await run('commit')
+    },
+    async rollbackTransaction() {
+      await run('rollback')
+    },
+    async releaseConnection(connection) {
+      releases.get(connection)?.()
+    },
+    async destroy() {},
+  }
+}
+
+/** Reads are synchronous and short: pages and points by an index cost less than a hop to another thread. */
+const readDriver = (db: DatabaseSync): Driver => {
+  const statements = new Map<string, StatementSync>()
+  const statementOf = (sql: string) => {
+    const known = statements.get(sql)
+    if (known) return known
+    if (statements.size > 500) statements.clear()
+    const made = db.prepare(sql)
+    statements.set(sql, made)
+    return made
+  }
+  const refuse = async () => {
+    throw new Error('This connection only reads.')
+  }
+  const connection: DatabaseConnection = {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      return { rows: statementOf(query.sql).all(...(query.parameters.map(plain) as SQLInputValue[])) as R[] }
+    },
+    streamQuery: noStream,
+  }
+  return {
+    async init() {},
+    async acquireConnection() {
+      return connection
+    },
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    async releaseConnection() {},
+    async destroy() {},
+  }
+}
+
+/** Opens (or makes) the SQLite file. */
+export const openSqlite = async (file: string): Promise<Database> => {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const writer = createWriter(file)
+  // The first query waits for the worker: the file and its journal mode are there when the reader opens.
+  await writer.query('select 1', [])
+  const reading = new DatabaseSync(file, { timeout: 2000 })
+  reading.exec('pragma query_only = on; pragma cache_size = -65536; pragma temp_store = memory')
+  const read = new Kysely<Schema>({ dialect: dialectOf(readDriver(reading)) })
+  const write = new Kysely<Schema>({ dialect: dialectOf(writeDriver(writer)) })
+  return {
+    engine: 'sqlite',
+    read,
+    write,
+    async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
+      const release = await writer.acquire()
+      try {
+        return await writer.run<Output>(procedure.name, procedure.module, input)
+      } finally {
+        release()
+      }
+    },
+    async ping() {
+      await read.executeQuery(CompiledQuery.raw('select 1'))
+      await writer.query('select 1', [])
+    },
+    async close() {
+      await read.destroy()
+      await write.destroy()
+      reading.close()
+      await writer.close()
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import type { Insertable, Selectable, Transaction } from 'kysely'
+import { eventKinds } from '@stockade/contract'
+import type { EventName } from '@stockade/contract'
+import type { Clock } from '../core/clock.ts'
+import type { Database } from '../db/database.ts'
+import type { EventsTable, Schema } from '../db/schema.ts'
+
+/** Who did it, as the audit log shows it. */
+export interface Author {
+  readonly name: string
+  readonly userId: number | null
+  readonly ip: string | null
+}
+export const system: Author = { name: 'system', userId: null, ip: null }
+
+export interface StockadeEvent {
+  readonly id: number
+  readonly at: number
+  readonly name: EventName
+  readonly author: Author | null
+  readonly serverNo: number | null
+  readonly banId: number | null
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface EventInput {
+  readonly name: EventName
+  readonly author?: Author | null
+  readonly serverNo?: number
+  readonly banId?: number
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** A change under way: its SQL, and the record of what it did in the same transaction. */
+export interface Change {
+  readonly sql: Transaction<Schema>
+  record(event: EventInput): Promise<void>
+}
+
+export type Listener = (events: readonly StockadeEvent[]) => void
+
+export interface Events {
+  /** Runs a transaction; the events recorded in it are told to the subscribers after commit. */
+  change<T>(work: (change: Change) => Promise<T>): Promise<T>
+  /** Tells of events that a hot write recorded itself. */
+  tell(events: readonly StockadeEvent[]): void
+  subscribe(listener: Listener): () => void
+}
+
+export const rowOf = (event: EventInput, at: number): Insertable<EventsTable> => ({
+  at,
+  name: event.name,
+  actor: event.author?.name ?? null,
+  actor_user_id: event.author?.userId ?? null,
+  actor_ip: event.author?.ip ?? null,
+  server_no: event.serverNo ?? null,
+  ban_id: event.banId ?? null,
+  data: event.data ? JSON.stringify(event.data) : null,
+})
+
+export const eventOf = (row: Selectable<EventsTable>): StockadeEvent | null =>
+  row.name in eventKinds
+    ? {
+        id: row.id,
+        at: row.at,
+        name: row.name as EventName,
+        author: row.actor === null ? null : { name: row.actor, userId: row.actor_user_id, ip: row.actor_ip },
+        serverNo: row.server_no,
+        banId: row.ban_id,
+        data: row.data === null ? {} : (JSON.parse(row.data) as Record<string, unknown>),
+      }
+    : null
+
+/**
+ * The stream of everything that happened. With one process (SQLite) subscribers hear an event right after its commit;
+ * with N processes over PostgreSQL each of them reads the stream by its cursor (`tail.ts`), and a commit only nudges it.
+ */
+export const createEvents = (
+  db: Database,
+  clock: Clock,
+  log: (error: unknown) => void,
+  nudge: (() => void) | null,
+): Events & { dispatch(events: readonly StockadeEvent[]): void } => {
+  const listeners = new Set<Listener>()
+  const dispatch = (events: readonly StockadeEvent[]) => {
+    if (events.length === 0) return
+    for (const listener of listeners)
+      try {
+        listener(events)
+      } catch (error) {
+        // One subscriber's defect must not keep the others from hearing; it stands in the log.
+        log(error)
+      }
+  }
+  const tell = (events: readonly StockadeEvent[]) => (nudge ? nudge() : dispatch(events))
+  return {
+    dispatch,
+    tell,
+    async change(work) {
+      const recorded: StockadeEvent[] = []
+      const value = await db.write.transaction().execute(async sql => {
+        recorded.length = 0
+        return work({
+          sql,
+          async record(event) {
+            const row = await sql
+              .insertInto('events')
+              .values(rowOf(event, clock()))
+              .returningAll()
+              .executeTakeFirstOrThrow()
+            const told = eventOf(row)
+            if (told) recorded.push(told)
+          },
+        })
+      })
+      if (recorded.length > 0) tell(recorded)
+      return value
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,271 @@
+import { bounds, times } from '@stockade/contract'
+import type { BodyOf, ReplyOf, agents as contract } from '@stockade/contract'
+import type { AgentActor } from '../../core/actor.ts'
+import { minute, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { sha256 } from '../../core/ids.ts'
+import { conflict, forbidden, unauthorized } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Config } from '../../config.ts'
+import { system } from '../../events/events.ts'
+import type { Events } from '../../events/events.ts'
+import type { BansService } from '../bans/bans.service.ts'
+import type { CommandsService, Effect, Result } from '../commands/commands.service.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { KeysService } from '../keys/keys.service.ts'
+import type { Jail, Metrics, Registry, Server } from '../servers/registry.ts'
+import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
+
+type Heartbeat = BodyOf<typeof contract.heartbeat>
+type Orders = Awaited<ReturnType<CommandsService['take']>>
+
+export interface AgentsService {
+  enroll(input: BodyOf<typeof contract.enroll>, ip: string): Promise<{ server_id: string; api_key: string }>
+  heartbeat(agent: AgentActor, beat: Heartbeat): Promise<ReplyOf<typeof contract.heartbeat>>
+  putJails(agent: AgentActor, jails: BodyOf<typeof contract.putJails>['jails']): Promise<void>
+  pending(agent: AgentActor, serverId: string, seconds: number, gone: AbortSignal): Promise<Orders>
+  result(agent: AgentActor, id: string, result: Result): Promise<void>
+  results(
+    agent: AgentActor,
+    results: readonly (Result & { id: string })[],
+  ): Promise<{ id: string; error: string | null }[]>
+  /** Declares silent servers offline. */
+  markOffline(): Promise<void>
+}
+
+export const createAgents = (needs: {
+  clock: Clock
+  config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>
+  events: Events
+  registry: Registry
+  keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
+  commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
+  bans: Pick<BansService, 'lifted'>
+  /** Several processes share the hosts: what another one heard of may reach us seconds late. */
+  shared: boolean
+}): AgentsService => {
+  const { clock, config, events, registry, keys, commands, bans } = needs
+  const startedAt = clock()
+  const cloneToldAt = new Map<number, number>()
+  const word = (text: string | null | undefined, most = 200): string | null => (text ? tame(text, most * 4) : null)
+
+  const serverOf = (agent: AgentActor): Server => {
+    const server = registry.byNo(agent.serverNo)
+    if (!server) throw unauthorized('The server of this key was removed.')
+    return server
+  }
+  /** Two hosts with one identity would overwrite each other: the second one is refused while the first one lives. */
+  const refuseClone = async (agent: AgentActor, server: Server, agentId: string, now: number) => {
+    const valid = server.row.agent_id
+    if (valid === null || valid === agentId) return
+    if (server.lastHeartbeat === null || server.lastHeartbeat < now - config.offlineAfter * second) return
+    if ((cloneToldAt.get(agent.serverNo) ?? 0) < now - 5 * minute) {
+      cloneToldAt.set(agent.serverNo, now)
+      await events.change(change =>
+        change.record({
+          name: 'server.clone',
+          author: authorOf(agent),
+          serverNo: agent.serverNo,
+          data: { id: server.row.id, hostname: server.row.hostname, agent_id: agentId, valid_agent_id: valid },
+        }),
+      )
+    }
+    throw conflict('Another host reports with the identity of this server. Enrol this host on its own.')
+  }
+  /** What the host says of its jails, kept together with the details that it sent before. */
+  const mergeJails = (known: readonly Jail[], told: Heartbeat['jails']): readonly Jail[] => {
+    if (!told) return known
+    const before = new Map(known.map(jail => [jail.name, jail]))
+    const merged = new Map<string, Jail>()
+    for (const jail of told) {
+      const name = tame(jail.name, 256)
+      const details = before.get(name) ?? { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null }
+      merged.set(name, { ...details, name, enabled: jail.enabled, current_bans: jail.current_bans ?? 0 })
+    }
+    return [...merged.values()]
+  }
+  const outline = (jails: readonly Jail[]) =>
+    jails
+      .map(jail => `${jail.name}:${jail.enabled}`)
+      .sort()
+      .join(' ')
+  const tellJails = async (server: Server, before: readonly Jail[], after: readonly Jail[]) => {
+    if (outline(before) === outline(after)) return
+    await events.change(change =>
+      change.record({
+        name: 'server.jails',
+        serverNo: server.row.no,
+        data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
+      }),
+    )
+  }
+  /** What a successful command means for the bans. */
+  const effect: Effect = async (change, command) => {
+    if (command.type !== 'unban-ip') return
+    const { ip, jail } = JSON.parse(command.params) as { ip: string; jail: string }
+    await bans.lifted(change, command.server_no, ip, jail === '*' ? null : jail)
+  }
+
+  const service: AgentsService = {
+    async enroll(input, ip) {
+      const now = clock()
+      const agent_id = input.agent_id.toLowerCase()
+      const enrolled = await events.change(async change => {
+        const server = await takeInstallToken(change.sql, sha256(input.token), now, ip)
+        if (!server) return null
+        const key = await keys.createForServer(
+          change,
+          { ...system, ip },
+          'agent',
+          server.no,
+          server.hostname.slice(0, bounds.name),
+        )
+        // The agent before goes on until this one has been heard of, a day at most.
+        await keys.retireAgentKeys(change, server.no, key.id, now + times.installToken * second)
+        const row = await updateServer(change.sql, server.no, {
+          agent_id,
+          agent_key_id: key.id,
+          os: word(input.os) ?? server.os,
+          engine_version: word(input.engine_version) ?? server.engine_version,
+          agent_version: word(input.agent_version) ?? server.agent_version,
+          ip_address: server.ip_address ?? ip,
+          updated_at: now,
+        })
+        if (!row) return null
+        await change.record({
+          name: 'server.enroll',
+          author: { ...system, ip },
+          serverNo: row.no,
+          data: { id: row.id, hostname: row.hostname, agent_id },
+        })
+        return { row, key }
+      })
+      if (!enrolled) {
+        await events.change(change =>
+          change.record({
+            name: 'server.enroll_refused',
+            author: { ...system, ip },
+            data: { hostname: word(input.hostname, bounds.hostname) },
+          }),
+        )
+        throw unauthorized(
+          'This installation token is unknown, used or older than 24 hours. Make a new one in the dashboard.',
+        )
+      }
+      registry.put(enrolled.row)
+      keys.remember(enrolled.key.row)
+      await keys.reload()
+      return { server_id: enrolled.row.id, api_key: enrolled.key.key }
+    },
+    async heartbeat(agent, beat) {
+      const now = clock()
+      const server = serverOf(agent)
+      const agentId = beat.agent_id?.toLowerCase()
+      if (agentId !== undefined) await refuseClone(agent, server, agentId, now)
+      const { row } = server
+      const said = {
+        os: beat.os === undefined ? row.os : word(beat.os),
+        engine_version: beat.engine_version === undefined ? row.engine_version : word(beat.engine_version),
+        agent_version: beat.agent_version === undefined ? row.agent_version : word(beat.agent_version),
+        agent_id: agentId ?? row.agent_id,
+        ip_address: row.ip_address ?? agent.ip,
+        first_heartbeat_at: row.first_heartbeat_at ?? now,
+        ...(row.status === 'pending' ? { hostname: tame(beat.hostname, bounds.hostname * 4) } : {}),
+      }
+      const news = (Object.keys(said) as (keyof typeof said)[]).some(key => said[key] !== row[key])
+      const firstOfKey = row.agent_key_id === agent.keyId && row.first_heartbeat_at !== null && row.agent_id !== agentId
+      if (row.status !== 'online' || news || firstOfKey) {
+        const updated = await events.change(async change => {
+          const done = await updateServer(change.sql, row.no, { ...said, status: 'online', updated_at: now })
+          if (!done) return null
+          // The new agent is at work: the keys of the ones before it have done their duty.
+          if (agent.keyId === done.agent_key_id) await keys.retireAgentKeys(change, row.no, agent.keyId, now)
+          if (row.status !== 'online')
+            await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
+          return done
+        })
+        if (!updated) throw unauthorized('The server of this key was removed.')
+        registry.put(updated)
+        if (agent.keyId === updated.agent_key_id) await keys.reload()
+      }
+      const jails = mergeJails(server.jails, beat.jails)
+      registry.beat(row.no, now, metricsOf(beat.metrics), jails)
+      await tellJails(server, server.jails, jails)
+      return {
+        message: 'ok',
+        commands: await commands.take(row.no),
+        desired_state: { version: '0' },
+        heartbeat_interval: config.heartbeatInterval,
+      }
+    },
+    async putJails(agent, told) {
+      const server = serverOf(agent)
+      const jails = new Map<string, Jail>()
+      for (const jail of told) {
+        const name = tame(jail.name, 256)
+        jails.set(name, {
+          name,
+          enabled: jail.enabled,
+          current_bans: jail.current_bans ?? 0,
+          filter: word(jail.filter, 256),
+          logpath: word(jail.logpath, 4096),
+          maxretry: jail.maxretry ?? null,
+          bantime: jail.bantime ?? null,
+          findtime: jail.findtime ?? null,
+        })
+      }
+      const after = [...jails.values()]
+      registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
+      await tellJails(server, server.jails, after)
+    },
+    async pending(agent, serverId, seconds, gone) {
+      const server = serverOf(agent)
+      if (server.row.id !== serverId.toLowerCase()) throw forbidden('This key is bound to another server.')
+      return commands.waitAndTake(agent.serverNo, seconds, gone)
+    },
+    result: (agent, id, result) => commands.finish(agent, id, result, effect),
+    async results(agent, results) {
+      const answers: { id: string; error: string | null }[] = []
+      for (const { id, ...result } of results)
+        try {
+          await service.result(agent, id, result)
+          answers.push({ id, error: null })
+        } catch (error) {
+          if (!(error instanceof Error) || error.name !== 'Problem') throw error
+          answers.push({ id, error: error.message })
+        }
+      return answers
+    },
+    async markOffline() {
+      const now = clock()
+      // Our own outage must not make everybody else's: hosts get two intervals to call again.
+      if (now < startedAt + Math.max(2 * config.heartbeatInterval, config.offlineAfter) * second) return
+      const silent = now - config.offlineAfter * second - (needs.shared ? 5 * second : 0)
+      for (const { row, lastHeartbeat } of registry.all()) {
+        if (row.status !== 'online' || (lastHeartbeat ?? row.created_at) > silent) continue
+        const updated = await events.change(async change => {
+          const done = await updateServer(change.sql, row.no, { status: 'offline', updated_at: now }, 'online')
+          if (done)
+            await change.record({
+              name: 'server.offline',
+              serverNo: row.no,
+              data: { id: row.id, hostname: row.hostname, last_heartbeat: lastHeartbeat },
+            })
+          return done
+        })
+        if (updated) registry.put(updated)
+      }
+    },
+  }
+  return service
+}
+
+const metricsOf = (told: Heartbeat['metrics']): Metrics | null =>
+  told
+    ? {
+        cpu_percent: told.cpu_percent ?? null,
+        memory_percent: told.memory_percent ?? null,
+        disk_percent: told.disk_percent ?? null,
+        uptime: told.uptime === undefined || told.uptime === null ? null : Math.floor(told.uptime),
+      }
+    : null

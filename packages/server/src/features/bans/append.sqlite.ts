@@ -1,0 +1,120 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { PreparedProcedure } from '../../db/database.ts'
+import { cellTables, cellsOf, expiryOf } from './append.ts'
+import type { AppendInput, Appended, BanEnd, Counted, NewBan } from './append.ts'
+
+/** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
+export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Appended[]> => {
+  const insert = db.prepare(`insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
+    city, latitude, longitude, log_lines, banned_by, event_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (server_no, event_id) do nothing`)
+  const findFirst = db.prepare('select id, banned_at from bans where server_no = ? and event_id = ?')
+  const activate = db.prepare(`insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at,
+    expires_at) values (?, ?, ?, ?, ?, ?, ?, ?)`)
+  const findActive =
+    db.prepare(`select ban_id from active_bans where server_no = ? and ip = ? and prefix is ? and jail_id = ?
+    order by banned_at desc`)
+  const findActiveAnywhere = db.prepare(`select ban_id from active_bans where server_no = ? and ip = ? and prefix is ?
+    order by banned_at desc`)
+  const deactivate = db.prepare('delete from active_bans where ban_id = ?')
+  const end = db.prepare('update bans set unbanned_at = max(?, banned_at) where id = ?')
+  const record = db.prepare('insert into events (at, name, server_no, ban_id) values (?, ?, ?, ?)')
+  const nameNetwork = db.prepare('insert into networks (asn, org) values (?, ?) on conflict do nothing')
+  const cells = cellTables.map(([table, keys, value]) =>
+    db.prepare(`insert into ${table} (${keys.join(', ')}, ${value}) values (${keys.map(() => '?').join(', ')}, ?)
+      on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`),
+  )
+  const dimension = (table: 'jails' | 'countries', column: 'name' | 'code') => {
+    const find = db.prepare(`select id from ${table} where ${column} = ?`)
+    const add = db.prepare(`insert into ${table} (${column}) values (?)`)
+    const known = new Map<string, number>()
+    // Only committed ids are remembered for good: what a rolled back batch added is not there.
+    const fresh: string[] = []
+    return {
+      id(name: string): number {
+        const remembered = known.get(name)
+        if (remembered !== undefined) return remembered
+        const row = find.get(name) as { id: number } | undefined
+        const id = row?.id ?? Number(add.run(name).lastInsertRowid)
+        known.set(name, id)
+        fresh.push(name)
+        return id
+      },
+      settle(committed: boolean) {
+        if (!committed) for (const name of fresh) known.delete(name)
+        fresh.length = 0
+      },
+    }
+  }
+  const jails = dimension('jails', 'name')
+  const countries = dimension('countries', 'code')
+  const networks = new Set<number>()
+
+  const addBan = (ban: NewBan, now: number, counted: Counted[]): Appended => {
+    const jailId = jails.id(ban.jail)
+    const countryId = ban.country === null ? 0 : countries.id(ban.country)
+    if (ban.asn !== null && !networks.has(ban.asn)) {
+      nameNetwork.run(ban.asn, ban.asnOrg)
+      networks.add(ban.asn)
+    }
+    const done = insert.run(
+      ban.serverNo,
+      jailId,
+      countryId,
+      ban.ip,
+      ban.prefix,
+      ban.bannedAt,
+      ban.duration,
+      ban.asn,
+      ban.city,
+      ban.latitude,
+      ban.longitude,
+      ban.logLines,
+      ban.bannedBy,
+      ban.eventId,
+    )
+    if (Number(done.changes) === 0) {
+      const first = findFirst.get(ban.serverNo, ban.eventId) as { id: number; banned_at: number }
+      return { id: first.id, changed: false, bannedAt: first.banned_at, eventId: null }
+    }
+    const id = Number(done.lastInsertRowid)
+    const expires = expiryOf(ban)
+    // A ban that was over before it arrived is history: it ended when its time was up.
+    if (expires !== null && expires <= now) end.run(expires, id)
+    else activate.run(id, ban.serverNo, jailId, countryId, ban.ip, ban.prefix, ban.bannedAt, expires)
+    const event = record.run(now, 'ban.report', ban.serverNo, id)
+    counted.push({ serverNo: ban.serverNo, jailId, countryId, bannedAt: ban.bannedAt })
+    return { id, changed: true, bannedAt: ban.bannedAt, eventId: Number(event.lastInsertRowid) }
+  }
+  const endBan = (item: BanEnd, now: number): Appended => {
+    const rows = (
+      item.jail === null
+        ? findActiveAnywhere.all(item.serverNo, item.ip, item.prefix)
+        : findActive.all(item.serverNo, item.ip, item.prefix, jails.id(item.jail))
+    ) as { ban_id: number }[]
+    let eventId: number | null = null
+    for (const { ban_id } of rows) {
+      deactivate.run(ban_id)
+      end.run(item.at, ban_id)
+      eventId = Number(record.run(now, 'ban.end', item.serverNo, ban_id).lastInsertRowid)
+    }
+    return { id: rows[0]?.ban_id ?? null, changed: rows.length > 0, bannedAt: item.at, eventId }
+  }
+  return ({ items, now }) => {
+    const counted: Counted[] = []
+    try {
+      const results = items.map(item => (item.kind === 'ban' ? addBan(item, now, counted) : endBan(item, now)))
+      cellsOf(counted).forEach((rows, table) => {
+        for (const row of rows) cells[table]?.run(...row)
+      })
+      jails.settle(true)
+      countries.settle(true)
+      return results
+    } catch (error) {
+      jails.settle(false)
+      countries.settle(false)
+      networks.clear()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,321 @@
+import { bounds, times } from '@stockade/contract'
+import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
+import { sees } from '../../core/actor.ts'
+import type { AgentActor, Principal } from '../../core/actor.ts'
+import { iso, isoOrNull, minute } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { uuid7, uuidBytes, uuidText } from '../../core/ids.ts'
+import { covers, ipText, isLoopback, parseIp, parseRange } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { timeOf, timeRange } from '../../core/page.ts'
+import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Change, Events, StockadeEvent } from '../../events/events.ts'
+import { detailsOf } from '../../http/validate.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import { checkParams } from '../commands/params.ts'
+import type { Params } from '../commands/params.ts'
+import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import { appendBans, expiryOf } from './append.ts'
+import type { Append, Appended, NewBan } from './append.ts'
+import { bansById, countBans, countryIdOf, endActive, jailIdOf, pageOfBans } from './bans.store.ts'
+import type { BanRow } from './bans.store.ts'
+import { createGroup } from './group.ts'
+import { checkBanReport, checkUnbanReport } from './reports.ts'
+
+export interface BansService {
+  list(actor: Principal, query: QueryOf<typeof contract.listBans>): Promise<ReplyOf<typeof contract.listBans>>
+  read(actor: Principal, id: number): Promise<ReplyOf<typeof contract.getBan>>
+  /** As they are sent to live feeds. */
+  viewsOf(ids: readonly number[]): Promise<(contract.Ban & { serverNo: number })[]>
+  /** An agent tells of a ban that its host has made; resolves when it is on disk. */
+  report(agent: AgentActor, report: contract.BanReport): Promise<ReplyOf<typeof contract.reportBan>>
+  reportMany(
+    agent: AgentActor,
+    batch: { bans?: readonly unknown[]; unbans?: readonly unknown[] },
+  ): Promise<ReplyOf<typeof contract.reportBans>>
+  ban(actor: Principal, serverId: string, input: Params): Promise<ReplyOf<typeof contract.createBan>>
+  lift(
+    actor: Principal,
+    serverId: string,
+    ip: string,
+    jail: string | undefined,
+  ): Promise<ReplyOf<typeof contract.removeBan>>
+  /** A host has lifted the bans of an address. */
+  lifted(change: Change, serverNo: number, ip: string, jail: string | null): Promise<void>
+  /** Ends the bans whose time is up. */
+  expire(): Promise<void>
+  /** Resolves when every accepted report is written. */
+  drain(): Promise<void>
+}
+
+const viewOf = (row: BanRow, now: number): contract.Ban => {
+  const expires = expiryOf({ bannedAt: row.banned_at, duration: row.ban_duration })
+  const over = expires !== null && expires <= now
+  return {
+    id: row.id,
+    ip: ipText(row.ip, row.prefix),
+    jail: row.jail,
+    server: { id: row.server_id, hostname: row.hostname },
+    country: row.country,
+    country_name: row.country === null ? null : countryName(row.country),
+    city: row.city,
+    latitude: row.latitude,
+    longitude: row.longitude,
+    asn: row.asn === null ? null : `AS${row.asn}`,
+    asn_org: row.asn_org,
+    log_lines: row.log_lines,
+    banned_at: iso(row.banned_at),
+    ban_duration: row.ban_duration,
+    expires_at: isoOrNull(expires),
+    reported_to_reputation_db: row.reported === 1,
+    unbanned_at: isoOrNull(row.unbanned_at ?? (over ? expires : null)),
+    active: row.unbanned_at === null && !over,
+    banned_by: row.banned_by ?? 'engine',
+    event_id: uuidText(row.event_id),
+  }
+}
+const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+const countryName = (code: string): string | null => {
+  try {
+    return names.of(code) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** No engine bans more than this at once: a wider range is a slip of the finger. */
+export const guardBan =
+  (registry: Pick<Registry, 'all'>) =>
+  (actor: Principal, params: Params): void => {
+    const ip = typeof params.ip === 'string' ? parseRange(params.ip) : null
+    if (!ip || params.force === true) return
+    const why = (what: string) => conflict(`${ip.text} ${what}. Send "force": true to ban it all the same.`)
+    if (isLoopback(ip) || (ip.prefix !== null && covers(ip, loopback))) throw why('is a loopback address')
+    const touches = (text: string | null) => {
+      const other = text === null ? null : parseIp(text)
+      return other !== null && covers(ip, other)
+    }
+    if (touches(actor.ip)) throw why('is the address that you come from')
+    const server = registry.all().find(({ row }) => touches(row.ip_address))
+    if (server) throw why(`is the address of the managed server ${server.row.hostname}`)
+  }
+const loopback: IpRange = { bytes: Uint8Array.of(127, 0, 0, 1), prefix: null, text: '127.0.0.1' }
+
+export const createBans = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  registry: Pick<Registry, 'byNo'>
+  servers: Pick<ServersService, 'get' | 'named'>
+  commands: Pick<CommandsService, 'queue' | 'initiatorOf'>
+  ipinfo: Pick<IpInfo, 'locate'>
+  guardBan: (actor: Principal, params: Params) => void
+  /** The first ban of a server was written. */
+  onFirstBan: (serverNo: number, at: number) => Promise<void>
+  onReported: (count: number) => void
+}): BansService => {
+  const { db, clock, events, registry, servers, commands, ipinfo } = needs
+
+  const group = createGroup<Append, Appended>(
+    async items => {
+      const now = clock()
+      const results = await db.run(appendBans, { items, now })
+      const told = results.flatMap((result, index): StockadeEvent[] => {
+        const item = items[index]
+        if (!result.changed || result.id === null || !item) return []
+        const name = item.kind === 'ban' ? ('ban.report' as const) : ('ban.end' as const)
+        return [
+          { id: result.eventId ?? 0, at: now, name, author: null, serverNo: item.serverNo, banId: result.id, data: {} },
+        ]
+      })
+      if (told.length > 0) events.tell(told)
+      return results
+    },
+    { batch: 1000, waiting: 50_000 },
+  )
+  /** Checks and completes a report; what is written is decided here, before the batch. */
+  const accept = async (agent: AgentActor, report: contract.BanReport): Promise<NewBan> => {
+    const now = clock()
+    const ip = parseRange(report.ip)
+    if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
+    const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
+    const place = ipinfo.locate(ip.prefix === null ? ip.text : ipText(ip.bytes, null))
+    const by = report.command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, report.command_id)
+    return {
+      kind: 'ban',
+      serverNo: agent.serverNo,
+      jail: report.jail,
+      country: place.country,
+      ip: ip.bytes,
+      prefix: ip.prefix,
+      // A host's clock may be ahead; a ban of the future is taken as one of now.
+      bannedAt: told > now + 5 * minute ? now : Math.max(0, told),
+      duration: report.ban_duration ?? null,
+      asn: place.asn,
+      asnOrg: place.asn_org,
+      city: place.city,
+      latitude: place.latitude,
+      longitude: place.longitude,
+      logLines: tame(report.log_lines ?? '', bounds.logLines),
+      bannedBy: by,
+      eventId: uuidBytes(report.event_id ?? uuid7(now)),
+    }
+  }
+  const noteFirst = async (serverNo: number) => {
+    if (registry.byNo(serverNo)?.row.first_ban_at === null) await needs.onFirstBan(serverNo, clock())
+  }
+  const outside = forbidden('You have no access to the server of this ban.')
+
+  return {
+    async list(actor, query) {
+      const { page = 1, limit = 50 } = query
+      const now = clock()
+      const server = query.server_id === undefined ? null : servers.named(actor, 'server_id', query.server_id)
+      const jailId = query.jail === undefined ? undefined : await jailIdOf(db.read, query.jail)
+      const countryId =
+        query.country === undefined ? undefined : await countryIdOf(db.read, query.country.toUpperCase())
+      const range = timeRange(query.from, query.to)
+      // A name that no ban has ever had matches nothing.
+      if (jailId === null || countryId === null) return { bans: [], total: 0, page, limit }
+      const ip = query.ip === undefined ? undefined : (parseRange(query.ip) ?? undefined)
+      const filter = {
+        servers: actor.servers,
+        ...(server ? { serverNo: server.no } : {}),
+        ...(jailId === undefined ? {} : { jailId }),
+        ...(countryId === undefined ? {} : { countryId }),
+        ...(ip ? { ip } : {}),
+        ...(query.active === undefined ? {} : { active: query.active }),
+        ...range,
+      }
+      const rows = await pageOfBans(db.read, filter, now, (page - 1) * limit, limit)
+      return { bans: rows.map(row => viewOf(row, now)), total: await countBans(db.read, filter, now), page, limit }
+    },
+    async read(actor, id) {
+      const [row] = await bansById(db.read, [id])
+      if (!row) throw notFound(`There is no ban ${id}.`)
+      if (!sees(actor, row.server_no)) throw outside
+      return { ...viewOf(row, clock()), reputation_score: row.reputation_score }
+    },
+    async viewsOf(ids) {
+      const now = clock()
+      return (await bansById(db.read, ids)).map(row => ({ ...viewOf(row, now), serverNo: row.server_no }))
+    },
+    async report(agent, report) {
+      const ban = await accept(agent, report)
+      const [result] = await group.add([ban])
+      const server = registry.byNo(agent.serverNo)
+      if (!result || result.id === null || !server) throw notFound('This server was removed.')
+      if (result.changed) {
+        needs.onReported(1)
+        await noteFirst(agent.serverNo)
+      } else {
+        const [first] = await bansById(db.read, [result.id])
+        if (first) return { ...viewOf(first, clock()), server_id: server.row.id }
+      }
+      return {
+        id: result.id,
+        ip: ipText(ban.ip, ban.prefix),
+        jail: ban.jail,
+        server_id: server.row.id,
+        country: ban.country,
+        banned_at: iso(result.bannedAt),
+        reported_to_reputation_db: false,
+      }
+    },
+    async reportMany(agent, { bans = [], unbans = [] }) {
+      if (bans.length + unbans.length > bounds.batch)
+        throw invalid('bans', `bans and unbans together may be at most ${bounds.batch}.`)
+      const items: Append[] = []
+      const answers: { event_id: string | null; error: string | null; item: number | null }[] = []
+      const judge = async (raw: unknown, check: () => Promise<Append>) => {
+        const given = (raw as { event_id?: unknown } | null)?.event_id
+        const event_id = typeof given === 'string' ? given.slice(0, 64) : null
+        try {
+          const item = await check()
+          answers.push({ event_id, error: null, item: items.push(item) - 1 })
+        } catch (error) {
+          if (!(error instanceof Error) || error.name !== 'Problem') throw error
+          answers.push({ event_id, error: error.message, item: null })
+        }
+      }
+      const refuse = (errors: typeof checkBanReport.errors): never => {
+        const details = detailsOf(errors)
+        throw invalid(details[0]?.path ?? '', details.map(detail => detail.message).join('; '))
+      }
+      for (const raw of bans)
+        await judge(raw, async () => (checkBanReport(raw) ? accept(agent, raw) : refuse(checkBanReport.errors)))
+      for (const raw of unbans)
+        await judge(raw, async () => {
+          if (!checkUnbanReport(raw)) return refuse(checkUnbanReport.errors)
+          const ip = parseRange(raw.ip)
+          if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
+          const now = clock()
+          const at = raw.unbanned_at === undefined ? now : Math.min(now, timeOf('unbanned_at', raw.unbanned_at))
+          return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
+        })
+      const results = await group.add(items)
+      const fresh = results.filter((result, index) => result.changed && items[index]?.kind === 'ban').length
+      if (fresh > 0) {
+        needs.onReported(fresh)
+        await noteFirst(agent.serverNo)
+      }
+      return {
+        results: answers.map(({ event_id, error, item }) => ({
+          event_id,
+          id: item === null ? null : (results[item]?.id ?? null),
+          error,
+        })),
+      }
+    },
+    async ban(actor, serverId, input) {
+      const params = checkParams('ban-ip', { jail: 'stockade', ...input })
+      const { row: server } = servers.get(actor, serverId)
+      needs.guardBan(actor, params)
+      const whole = params.jail === 'stockade' ? { duration: times.defaultBan, ...params } : params
+      const queued = await commands.queue(authorOf(actor), server.no, 'ban-ip', whole)
+      await events.change(change =>
+        change.record({
+          name: 'ban.create',
+          author: authorOf(actor),
+          serverNo: server.no,
+          data: { ...whole, command_id: queued.id },
+        }),
+      )
+      return { message: `The ban of ${String(params.ip)} is queued for ${server.hostname}.`, command_id: queued.id }
+    },
+    async lift(actor, serverId, ip, jail) {
+      const params = checkParams('unban-ip', { ip, jail: jail ?? '*' })
+      const { row: server } = servers.get(actor, serverId)
+      const queued = await commands.queue(authorOf(actor), server.no, 'unban-ip', params)
+      await events.change(change =>
+        change.record({
+          name: 'ban.remove',
+          author: authorOf(actor),
+          serverNo: server.no,
+          data: { ...params, command_id: queued.id },
+        }),
+      )
+      return {
+        message: `Lifting the ban of ${String(params.ip)} is queued for ${server.hostname}.`,
+        command_id: queued.id,
+      }
+    },
+    async lifted(change, serverNo, ip, jail) {
+      const range = parseRange(ip)
+      if (range) await endActive(change, { serverNo, ip: range, jail }, clock())
+    },
+    async expire() {
+      for (;;) {
+        const now = clock()
+        const ended = await events.change(change => endActive(change, { expiredBy: now, most: 200 }, now))
+        if (ended.length < 200) return
+      }
+    },
+    drain: () => group.drain(),
+  }
+}

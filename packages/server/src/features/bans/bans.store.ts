@@ -1,0 +1,200 @@
+import { sql as raw } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
+import type { ServerScope } from '../../core/actor.ts'
+import { lastOf } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import type { Change } from '../../events/events.ts'
+import type { Schema } from '../../db/schema.ts'
+import { dayOf, hourOf } from './append.ts'
+
+type Sql = Kysely<Schema>
+
+export interface BanFilter {
+  readonly servers: ServerScope
+  readonly serverNo?: number
+  readonly jailId?: number
+  readonly countryId?: number
+  readonly ip?: IpRange
+  readonly active?: boolean
+  readonly from?: number
+  readonly to?: number
+}
+export interface BanRow {
+  readonly id: number
+  readonly server_no: number
+  readonly server_id: string
+  readonly hostname: string
+  readonly jail: string
+  readonly country: string | null
+  readonly ip: Uint8Array
+  readonly prefix: number | null
+  readonly banned_at: number
+  readonly ban_duration: number | null
+  readonly unbanned_at: number | null
+  readonly asn: number | null
+  readonly asn_org: string | null
+  readonly city: string | null
+  readonly latitude: number | null
+  readonly longitude: number | null
+  readonly log_lines: string
+  readonly banned_by: string | null
+  readonly event_id: Uint8Array
+  readonly reported: number
+  readonly reputation_score: number | null
+}
+
+const all = (parts: readonly RawBuilder<unknown>[]) => (parts.length > 0 ? raw.join(parts, raw` and `) : raw`1 = 1`)
+const onServers = (servers: ServerScope, column = raw`server_no`) =>
+  servers === 'all' ? [] : servers.size > 0 ? [raw`${column} in (${raw.join([...servers])})`] : [raw`1 = 0`]
+
+/** Conditions that `bans` and `active_bans` share, since they name their columns alike. */
+const conditions = (filter: BanFilter, time = true) => [
+  ...onServers(filter.serverNo === undefined ? filter.servers : 'all'),
+  ...(filter.serverNo === undefined ? [] : [raw`server_no = ${filter.serverNo}`]),
+  ...(filter.jailId === undefined ? [] : [raw`jail_id = ${filter.jailId}`]),
+  ...(filter.countryId === undefined ? [] : [raw`country_id = ${filter.countryId}`]),
+  ...(filter.ip === undefined ? [] : within(filter.ip)),
+  ...(time && filter.from !== undefined ? [raw`banned_at >= ${filter.from}`] : []),
+  ...(time && filter.to !== undefined ? [raw`banned_at < ${filter.to}`] : []),
+]
+/** An address by its bytes; a range by its first and last, of the same family. */
+const within = (ip: IpRange) =>
+  ip.prefix === null
+    ? [raw`ip = ${ip.bytes}`]
+    : [raw`ip >= ${ip.bytes}`, raw`ip <= ${lastOf(ip)}`, raw`length(ip) = ${ip.bytes.length}`]
+
+const select = raw`select bans.id, bans.server_no, servers.id as server_id, servers.hostname, jails.name as jail,
+  countries.code as country, bans.ip, bans.prefix, bans.banned_at, bans.ban_duration, bans.unbanned_at, bans.asn,
+  networks.org as asn_org, bans.city, bans.latitude, bans.longitude, bans.log_lines, bans.banned_by, bans.event_id,
+  bans.reported, bans.reputation_score
+  from bans join servers on servers.no = bans.server_no join jails on jails.id = bans.jail_id
+  left join countries on countries.id = bans.country_id left join networks on networks.asn = bans.asn`
+
+/** One page, newest first: the ids by the index that fits the filter, then their rows. */
+export const pageOfBans = async (
+  sql: Sql,
+  filter: BanFilter,
+  now: number,
+  offset: number,
+  limit: number,
+): Promise<BanRow[]> => {
+  const paged = raw`order by banned_at desc, id desc limit ${limit} offset ${offset}`
+  const ids =
+    filter.active === true
+      ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
+          order by banned_at desc, ban_id desc limit ${limit} offset ${offset}`
+      : filter.active === false
+        ? raw`select id from bans where ${all(conditions(filter))} and not exists (select 1 from active_bans a
+            where a.ban_id = bans.id and (a.expires_at is null or a.expires_at > ${now})) ${paged}`
+        : raw`select id from bans where ${all(conditions(filter))} ${paged}`
+  const { rows } = await raw<BanRow>`${select} where bans.id in (select id from (${ids}) as page)
+    order by bans.banned_at desc, bans.id desc`.execute(sql)
+  return rows
+}
+export const bansById = async (sql: Sql, ids: readonly number[]): Promise<BanRow[]> =>
+  ids.length === 0 ? [] : (await raw<BanRow>`${select} where bans.id in (${raw.join([...ids])})`.execute(sql)).rows
+
+const numberOf = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
+  Number((await query.execute(sql)).rows[0]?.n ?? 0)
+
+const countActive = (sql: Sql, filter: BanFilter, now: number) =>
+  numberOf(
+    sql,
+    raw`select count(*) as n from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}`,
+  )
+const countRaw = (sql: Sql, filter: BanFilter) =>
+  numberOf(sql, raw`select count(*) as n from bans where ${all(conditions(filter))}`)
+
+/** The exact number of bans that match; never a scan of the table where a counter knows. */
+export const countBans = async (sql: Sql, filter: BanFilter, now: number): Promise<number> => {
+  if (filter.active === true) return countActive(sql, filter, now)
+  const total = await countAll(sql, filter)
+  return filter.active === undefined ? total : total - (await countActive(sql, filter, now))
+}
+
+const countAll = (sql: Sql, filter: BanFilter): Promise<number> => {
+  if (filter.ip !== undefined) return countRaw(sql, filter)
+  if (filter.from === undefined && filter.to === undefined)
+    return numberOf(sql, raw`select sum(n) as n from ban_cube where ${all(conditions(filter, false))}`)
+  return countWindow(sql, filter)
+}
+
+/** Whole buckets from the roll-ups, the edges of the window from the rows. */
+const countWindow = async (sql: Sql, filter: BanFilter): Promise<number> => {
+  const oneServer = filter.serverNo !== undefined || filter.servers !== 'all'
+  const { jailId, countryId } = filter
+  if (jailId !== undefined && countryId !== undefined) return countRaw(sql, filter)
+  const floor = oneServer ? dayOf : hourOf
+  const table = oneServer
+    ? countryId === undefined
+      ? raw`ban_days_jail`
+      : raw`ban_days_country`
+    : countryId === undefined
+      ? raw`ban_hours_jail`
+      : raw`ban_hours_country`
+  const length = oneServer ? 86_400_000 : 3_600_000
+  const start = filter.from === undefined ? undefined : floor(filter.from + length - 1)
+  const end = filter.to === undefined ? undefined : floor(filter.to)
+  if (start !== undefined && end !== undefined && start >= end) return countRaw(sql, filter)
+  const buckets = await numberOf(
+    sql,
+    raw`select sum(n) as n from ${table} where ${all([
+      ...conditions(filter, false),
+      ...(start === undefined ? [] : [raw`bucket >= ${start}`]),
+      ...(end === undefined ? [] : [raw`bucket < ${end}`]),
+    ])}`,
+  )
+  const before = filter.from === undefined || start === undefined ? 0 : await countRaw(sql, { ...filter, to: start })
+  const after = filter.to === undefined || end === undefined ? 0 : await countRaw(sql, { ...filter, from: end })
+  return before + buckets + after
+}
+
+export const jailIdOf = async (sql: Sql, name: string): Promise<number | null> =>
+  (await sql.selectFrom('jails').select('id').where('name', '=', name).executeTakeFirst())?.id ?? null
+export const countryIdOf = async (sql: Sql, code: string): Promise<number | null> =>
+  (await sql.selectFrom('countries').select('id').where('code', '=', code).executeTakeFirst())?.id ?? null
+
+export interface EndedBan {
+  readonly ban_id: number
+  readonly server_no: number
+}
+/** Ends active bans inside a change: of an address on a server (in one jail, or all), or whose time is up. */
+export const endActive = async (
+  change: Change,
+  which: { serverNo: number; ip: IpRange; jail: string | null } | { expiredBy: number; most: number },
+  at: number,
+): Promise<EndedBan[]> => {
+  const expired = 'expiredBy' in which
+  const rows = await change.sql
+    .selectFrom('active_bans')
+    .select(['ban_id', 'server_no', 'expires_at'])
+    .$if(expired, query =>
+      expired ? query.where('expires_at', '<=', which.expiredBy).orderBy('expires_at').limit(which.most) : query,
+    )
+    .$if(!expired, query => {
+      if (expired) return query
+      const { bytes, prefix } = which.ip
+      const same = query
+        .where('server_no', '=', which.serverNo)
+        .where('ip', '=', bytes)
+        .where('prefix', prefix === null ? 'is' : '=', prefix)
+      const { jail } = which
+      return jail === null
+        ? same
+        : same.where('jail_id', '=', eb => eb.selectFrom('jails').select('jails.id').where('jails.name', '=', jail))
+    })
+    .execute()
+  for (const row of rows) {
+    await change.sql.deleteFrom('active_bans').where('ban_id', '=', row.ban_id).execute()
+    const ended = expired ? (row.expires_at ?? at) : at
+    const done = await change.sql
+      .updateTable('bans')
+      .set(eb => ({ unbanned_at: eb.case().when('banned_at', '>', ended).then(eb.ref('banned_at')).else(ended).end() }))
+      .where('id', '=', row.ban_id)
+      .where('unbanned_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (done) await change.record({ name: 'ban.end', serverNo: row.server_no, banId: row.ban_id })
+  }
+  return rows
+}

@@ -1,0 +1,71 @@
+import { unavailable } from '../../core/problem.ts'
+
+/** Items that are written together: idle, at once; while a write runs the next batch forms. No timers. */
+export interface Group<Item, Result> {
+  /** Resolves when the item's batch is durable. @throws Problem 503 when too much waits already. */
+  add(items: readonly Item[]): Promise<Result[]>
+  /** Resolves when nothing waits any more. */
+  drain(): Promise<void>
+}
+
+export const createGroup = <Item, Result>(
+  write: (items: readonly Item[]) => Promise<Result[]>,
+  limits: { readonly batch: number; readonly waiting: number },
+): Group<Item, Result> => {
+  interface Entry {
+    readonly items: readonly Item[]
+    readonly resolve: (results: Result[]) => void
+    readonly reject: (error: unknown) => void
+  }
+  let queue: Entry[] = []
+  let size = 0
+  let running: Promise<void> | null = null
+
+  const next = (): Entry[] => {
+    const batch: Entry[] = []
+    let items = 0
+    for (const entry of queue) {
+      if (batch.length > 0 && items + entry.items.length > limits.batch) break
+      batch.push(entry)
+      items += entry.items.length
+    }
+    queue = queue.slice(batch.length)
+    size -= items
+    return batch
+  }
+  const settle = async (batch: readonly Entry[]) => {
+    try {
+      const results = await write(batch.flatMap(entry => entry.items))
+      let start = 0
+      for (const entry of batch) {
+        entry.resolve(results.slice(start, start + entry.items.length))
+        start += entry.items.length
+      }
+    } catch (error) {
+      // One request's rows must not fail its neighbours': each is tried alone, and the one at fault fails alone.
+      if (batch.length === 1) return batch[0]?.reject(error)
+      for (const entry of batch) await settle([entry])
+    }
+  }
+  const work = async () => {
+    // What arrives in the same turn of the event loop goes into the same transaction.
+    await new Promise(resolve => setImmediate(resolve))
+    while (queue.length > 0) await settle(next())
+    running = null
+  }
+  return {
+    add(items) {
+      if (items.length === 0) return Promise.resolve([])
+      if (size + items.length > limits.waiting)
+        return Promise.reject(unavailable('Too many reports wait to be written. Try again in a moment.'))
+      return new Promise((resolve, reject) => {
+        queue.push({ items, resolve, reject })
+        size += items.length
+        running ??= work()
+      })
+    },
+    async drain() {
+      while (running) await running
+    },
+  }
+}

@@ -1,0 +1,417 @@
+import { bounds, delivery, times } from '@stockade/contract'
+import type { QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
+import { sees } from '../../core/actor.ts'
+import type { AgentActor, Principal } from '../../core/actor.ts'
+import { iso, isoOrNull, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { uuid7 } from '../../core/ids.ts'
+import { conflict, forbidden, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import { timeRange } from '../../core/page.ts'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import { system } from '../../events/events.ts'
+import type { Author, Change, Events } from '../../events/events.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import {
+  changeCommand,
+  countCommandRows,
+  findCommandRow,
+  findCommandView,
+  findCommandViews,
+  insertCommands,
+  lateCommands,
+  listCommandRows,
+  openCommands,
+  openCommandsOf,
+} from './commands.store.ts'
+import type { CommandRow, CommandView } from './commands.store.ts'
+import { checkParams } from './params.ts'
+import type { Params } from './params.ts'
+import { createWaiting } from './waiting.ts'
+
+type Type = contract.CommandType
+type Command = ReplyOf<typeof contract.getCommand>
+type Order = contract.Order
+
+export interface Queued {
+  readonly id: string
+  readonly type: Type
+  readonly status: 'pending'
+  readonly created_at: string
+}
+export interface Result {
+  readonly success: boolean
+  readonly output?: string
+  readonly exit_code?: number | null
+}
+
+export interface CommandsService {
+  list(actor: Principal, query: QueryOf<typeof contract.listCommands>): Promise<ReplyOf<typeof contract.listCommands>>
+  read(actor: Principal, id: string): Promise<Command>
+  /** As they are sent to live feeds. */
+  viewsOf(ids: readonly string[]): Promise<Command[]>
+  create(actor: Principal, serverId: string, type: Type, params: Params | undefined): Promise<Queued>
+  createBatch(
+    actor: Principal,
+    serverIds: readonly string[],
+    type: Type,
+    params: Params | undefined,
+  ): Promise<ReplyOf<typeof contract.createBatch>>
+  /** Queues a command whose server and parameters are checked already. */
+  queue(author: Author, serverNo: number, type: Type, params: Params): Promise<Queued>
+  cancel(actor: Principal, id: string): Promise<void>
+  retry(actor: Principal, id: string): Promise<Queued & { retry_of: string }>
+  /** Hands out what is due for a server. No query where nothing is. */
+  take(serverNo: number): Promise<Order[]>
+  /** The same, waiting up to `seconds` for something to come. */
+  waitAndTake(serverNo: number, seconds: number, gone: AbortSignal): Promise<Order[]>
+  wake(serverNo: number): void
+  /** Takes a result in; `effect` runs in the same transaction when the command succeeded. */
+  finish(agent: AgentActor, id: string, result: Result, effect: Effect): Promise<void>
+  /** Who asked for a command of this server; null when it has none of that id. */
+  initiatorOf(serverNo: number, id: string): Promise<string | null>
+  cancelAll(change: Change, serverNo: number): Promise<void>
+  /** Ends what nobody fetched or answered in time. */
+  expire(): Promise<void>
+  /** Reads the open commands anew: all, or those of one server after another process changed them. */
+  reload(serverNo?: number): Promise<void>
+  close(): void
+}
+export type Effect = (change: Change, command: CommandRow) => Promise<void>
+
+/** Orders that must not surprise anyone hours later. */
+const shortLived = new Set<Type>([
+  'service-restart',
+  'reload-all',
+  'jail-status',
+  'jail-enable',
+  'jail-disable',
+  'jail-reload',
+])
+
+const viewOf = (row: CommandView): Command => ({
+  id: row.id,
+  type: row.type as Type,
+  server: { id: row.server_id, hostname: row.hostname },
+  params: JSON.parse(row.params) as Record<string, unknown>,
+  status: row.status,
+  result:
+    row.success === null ? null : { success: row.success === 1, output: row.output ?? '', exit_code: row.exit_code },
+  initiated_by: row.initiated_by,
+  retry_of: row.retry_of,
+  batch_id: row.batch_id,
+  cancelled: row.cancelled === 1,
+  created_at: iso(row.created_at),
+  started_at: isoOrNull(row.started_at),
+  completed_at: isoOrNull(row.completed_at),
+})
+
+export const createCommands = async (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  config: Pick<Config, 'commandTtl' | 'commandTimeout'>
+  servers: Pick<ServersService, 'get' | 'named'>
+  /** Refuses what an operator must not ban, 409 with the reason. */
+  guardBan: (actor: Principal, params: Params) => void
+}): Promise<CommandsService> => {
+  const { db, clock, events, config, servers, guardBan } = needs
+  const waiting = createWaiting()
+  /** When each open command of a server is next due to be handed out; what is not here costs no query. */
+  const due = new Map<number, Map<string, number>>()
+
+  const dueAt = (row: CommandRow): number | null => {
+    if (row.status === 'pending') return 0
+    if (row.status === 'running' && row.deliveries < delivery.attempts)
+      return (row.delivered_at ?? 0) + times.commandLease * second
+    return null
+  }
+  const track = (row: CommandRow) => {
+    const at = dueAt(row)
+    const mine = due.get(row.server_no)
+    if (at !== null) {
+      if (mine) mine.set(row.id, at)
+      else due.set(row.server_no, new Map([[row.id, at]]))
+    } else if (mine?.delete(row.id) && mine.size === 0) due.delete(row.server_no)
+  }
+  const lifetime = (type: Type, params: Params): number => {
+    const most = config.commandTtl
+    if (shortLived.has(type)) return Math.min(most, times.commandTtlShort)
+    if (type === 'ban-ip' && typeof params.duration === 'number' && params.duration > 0)
+      return Math.min(most, params.duration)
+    return most
+  }
+  const rowOf = (
+    author: Author,
+    serverNo: number,
+    type: Type,
+    params: Params,
+    more: Partial<CommandRow> = {},
+  ): CommandRow => {
+    const now = clock()
+    return {
+      id: uuid7(now),
+      server_no: serverNo,
+      type,
+      params: JSON.stringify(params),
+      status: 'pending',
+      success: null,
+      output: null,
+      exit_code: null,
+      initiated_by: author.name,
+      retry_of: null,
+      batch_id: null,
+      cancelled: 0,
+      deliveries: 0,
+      delivered_at: null,
+      created_at: now,
+      expires_at: now + lifetime(type, params) * second,
+      started_at: null,
+      completed_at: null,
+      ...more,
+    }
+  }
+  const told = (row: CommandRow) => ({ id: row.id, type: row.type, params: JSON.parse(row.params) as object })
+  const add = async (author: Author, rows: readonly CommandRow[], name: 'command.create' | 'command.retry') => {
+    await events.change(async change => {
+      await insertCommands(change.sql, rows)
+      for (const row of rows) await change.record({ name, author, serverNo: row.server_no, data: told(row) })
+    })
+    for (const row of rows) {
+      track(row)
+      waiting.wake(row.server_no)
+    }
+  }
+  const queued = (row: CommandRow): Queued => ({
+    id: row.id,
+    type: row.type as Type,
+    status: 'pending',
+    created_at: iso(row.created_at),
+  })
+  const check = (actor: Principal, type: Type, given: Params | undefined): Params => {
+    const params = checkParams(type, given)
+    if (type === 'ban-ip') guardBan(actor, params)
+    return params
+  }
+  const visible = async (actor: Principal, id: string): Promise<CommandView> => {
+    const row = await findCommandView(db.read, id)
+    if (!row) throw notFound(`There is no command ${id}.`)
+    if (!sees(actor, row.server_no)) throw forbidden('You have no access to the server of this command.')
+    return row
+  }
+  /** Claims what is due, oldest first. Another process that claims the same finds it changed and leaves it. */
+  const claim = async (serverNo: number): Promise<Order[]> => {
+    const rows = await events.change(async change => {
+      const now = clock()
+      const taken: CommandRow[] = []
+      for (const row of await openCommandsOf(change.sql, serverNo)) {
+        if (taken.length >= delivery.perAnswer) break
+        const at = dueAt(row)
+        if (at === null || at > now || (row.status === 'pending' && row.expires_at <= now)) continue
+        const first = row.status === 'pending'
+        const claimed = await changeCommand(change.sql, row, {
+          status: 'running',
+          started_at: row.started_at ?? now,
+          deliveries: row.deliveries + 1,
+          delivered_at: now,
+        })
+        if (!claimed) continue
+        taken.push(claimed)
+        if (first) await change.record({ name: 'command.start', serverNo, data: { id: row.id, type: row.type } })
+      }
+      return taken
+    })
+    for (const row of rows) track(row)
+    return rows.map(row => ({ id: row.id, type: row.type, params: JSON.parse(row.params) as Record<string, unknown> }))
+  }
+  const isDue = (serverNo: number): boolean => {
+    const mine = due.get(serverNo)
+    if (!mine) return false
+    const now = clock()
+    for (const at of mine.values()) if (at <= now) return true
+    return false
+  }
+  const service: CommandsService = {
+    async list(actor, query) {
+      const { page = 1, limit = 50 } = query
+      const { from, to } = timeRange(query.from, query.to)
+      const server = query.server_id === undefined ? null : servers.named(actor, 'server_id', query.server_id)
+      const filter = {
+        servers: actor.servers,
+        ...(server ? { serverNo: server.no } : {}),
+        ...(query.status ? { status: query.status } : {}),
+        ...(query.type ? { type: query.type } : {}),
+        ...(query.batch_id ? { batchId: query.batch_id } : {}),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      }
+      const rows = await listCommandRows(db.read, filter, (page - 1) * limit, limit)
+      return { commands: rows.map(viewOf), total: await countCommandRows(db.read, filter), page, limit }
+    },
+    read: async (actor, id) => viewOf(await visible(actor, id)),
+    viewsOf: async ids => (await findCommandViews(db.read, ids)).map(viewOf),
+    async create(actor, serverId, type, given) {
+      const params = check(actor, type, given)
+      const { row: server } = servers.get(actor, serverId)
+      return service.queue(authorOf(actor), server.no, type, params)
+    },
+    async createBatch(actor, serverIds, type, given) {
+      const params = check(actor, type, given)
+      const targets = [...new Set(serverIds.map(id => id.toLowerCase()))].map(id =>
+        servers.named(actor, 'server_ids', id),
+      )
+      const author = authorOf(actor)
+      const batch_id = uuid7(clock())
+      const rows = targets.map(server => ({ server, row: rowOf(author, server.no, type, params, { batch_id }) }))
+      await add(
+        author,
+        rows.map(({ row }) => row),
+        'command.create',
+      )
+      return {
+        batch_id,
+        commands: rows.map(({ server, row }) => ({ id: row.id, server_id: server.id, status: 'pending' })),
+      }
+    },
+    async queue(author, serverNo, type, params) {
+      const row = rowOf(author, serverNo, type, params)
+      await add(author, [row], 'command.create')
+      return queued(row)
+    },
+    async cancel(actor, id) {
+      const row = await visible(actor, id)
+      const cancelled = await events.change(async change => {
+        const done = await changeCommand(
+          change.sql,
+          { id, status: 'pending', deliveries: 0 },
+          {
+            status: 'failed',
+            cancelled: 1,
+            success: 0,
+            output: `Cancelled by ${actor.name}`,
+            completed_at: clock(),
+          },
+        )
+        if (done)
+          await change.record({
+            name: 'command.cancel',
+            author: authorOf(actor),
+            serverNo: row.server_no,
+            data: told(done),
+          })
+        return done
+      })
+      if (!cancelled)
+        throw conflict('Only a pending command can be cancelled; this one was handed out already or has ended.')
+      track(cancelled)
+    },
+    async retry(actor, id) {
+      const old = await visible(actor, id)
+      if (old.status !== 'failed' && old.status !== 'timeout')
+        throw conflict(`Only a failed or timed-out command can be tried again; this one is ${old.status}.`)
+      // A server that is gone since has no agent to run it.
+      const { row: server } = servers.get(actor, old.server_id)
+      const type = old.type as Type
+      const params = check(actor, type, JSON.parse(old.params) as Params)
+      const row = rowOf(authorOf(actor), server.no, type, params, { retry_of: id })
+      await add(authorOf(actor), [row], 'command.retry')
+      return { ...queued(row), retry_of: id }
+    },
+    async take(serverNo) {
+      return isDue(serverNo) ? claim(serverNo) : []
+    },
+    async waitAndTake(serverNo, seconds, gone) {
+      const until = clock() + seconds * second
+      for (;;) {
+        const orders = gone.aborted ? [] : await service.take(serverNo)
+        const left = until - clock()
+        if (orders.length > 0 || left <= 0 || gone.aborted) return orders
+        // A lease that runs out meanwhile is worth waking for as well.
+        const next = Math.min(...[...(due.get(serverNo)?.values() ?? [])].map(at => Math.max(10, at - clock())), left)
+        await waiting.wait(serverNo, next, gone)
+        if (next === left || !isDue(serverNo)) return service.take(serverNo)
+      }
+    },
+    wake: serverNo => waiting.wake(serverNo),
+    async finish(agent, id, result, effect) {
+      const row = await findCommandRow(db.read, id)
+      if (!row) throw notFound(`There is no command ${id}.`)
+      if (row.server_no !== agent.serverNo) throw forbidden('This command belongs to another server.')
+      const given = {
+        success: result.success ? 1 : 0,
+        output: tame(result.output ?? '', bounds.commandOutput),
+        exit_code: result.exit_code ?? null,
+      }
+      const same = row.success === given.success && row.output === given.output && row.exit_code === given.exit_code
+      if (row.status === 'completed' || row.status === 'failed') {
+        if (same) return
+        throw conflict('This command has another result already.')
+      }
+      if (row.status === 'pending') throw conflict('This command was never handed out.')
+      // A late result of a timed-out command is recorded: the truth wins.
+      const finished = await events.change(async change => {
+        const done = await changeCommand(change.sql, row, {
+          ...given,
+          status: result.success ? 'completed' : 'failed',
+          completed_at: clock(),
+        })
+        if (!done) return null
+        if (result.success) await effect(change, done)
+        await change.record({
+          name: 'command.finish',
+          serverNo: row.server_no,
+          data: { id, type: row.type, status: done.status },
+        })
+        return done
+      })
+      // Handed out once more in the same moment: look again.
+      if (!finished) return service.finish(agent, id, result, effect)
+      track(finished)
+    },
+    async initiatorOf(serverNo, id) {
+      const row = await findCommandRow(db.read, id)
+      return row && row.server_no === serverNo ? row.initiated_by : null
+    },
+    async cancelAll(change, serverNo) {
+      for (const row of await openCommandsOf(change.sql, serverNo)) {
+        if (row.status !== 'pending') continue
+        const done = await changeCommand(change.sql, row, {
+          status: 'failed',
+          cancelled: 1,
+          success: 0,
+          output: 'Cancelled because the server was removed',
+          completed_at: clock(),
+        })
+        if (done) await change.record({ name: 'command.cancel', author: system, serverNo, data: told(done) })
+      }
+      due.delete(serverNo)
+    },
+    async expire() {
+      const now = clock()
+      const rows = await lateCommands(db.read, now, now - config.commandTimeout * second)
+      for (const row of rows)
+        await events.change(async change => {
+          const done = await changeCommand(change.sql, row, { status: 'timeout', completed_at: now })
+          if (!done) return
+          await change.record({
+            name: 'command.finish',
+            serverNo: row.server_no,
+            data: { id: row.id, type: row.type, status: 'timeout' },
+          })
+          track(done)
+        })
+    },
+    async reload(serverNo) {
+      const rows = await (serverNo === undefined ? openCommands(db.read) : openCommandsOf(db.read, serverNo))
+      if (serverNo === undefined) due.clear()
+      else due.delete(serverNo)
+      for (const row of rows) track(row)
+      if (serverNo !== undefined && isDue(serverNo)) waiting.wake(serverNo)
+    },
+    close: () => waiting.close(),
+  }
+  await service.reload()
+  return service
+}

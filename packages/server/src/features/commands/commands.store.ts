@@ -1,0 +1,119 @@
+import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import type { ServerScope } from '../../core/actor.ts'
+import type { CommandsTable, Schema } from '../../db/schema.ts'
+
+export type CommandRow = Selectable<CommandsTable>
+export type CommandView = CommandRow & { server_id: string; hostname: string }
+type Sql = Kysely<Schema>
+
+export interface CommandFilter {
+  readonly servers: ServerScope
+  readonly serverNo?: number
+  readonly status?: CommandRow['status']
+  readonly type?: string
+  readonly batchId?: string
+  readonly from?: number
+  readonly to?: number
+}
+
+const where = (filter: CommandFilter) => (eb: ExpressionBuilder<Schema, 'commands'>) =>
+  eb.and([
+    ...(filter.serverNo === undefined ? [] : [eb('commands.server_no', '=', filter.serverNo)]),
+    ...(filter.servers === 'all'
+      ? []
+      : [filter.servers.size ? eb('commands.server_no', 'in', [...filter.servers]) : eb.lit(false)]),
+    ...(filter.status ? [eb('commands.status', '=', filter.status)] : []),
+    ...(filter.type ? [eb('commands.type', '=', filter.type)] : []),
+    ...(filter.batchId ? [eb('commands.batch_id', '=', filter.batchId)] : []),
+    ...(filter.from === undefined ? [] : [eb('commands.created_at', '>=', filter.from)]),
+    ...(filter.to === undefined ? [] : [eb('commands.created_at', '<', filter.to)]),
+  ])
+
+const withServer = (sql: Sql) =>
+  sql
+    .selectFrom('commands')
+    .innerJoin('servers', 'servers.no', 'commands.server_no')
+    .selectAll('commands')
+    .select(['servers.id as server_id', 'servers.hostname'])
+
+export const listCommandRows = (
+  sql: Sql,
+  filter: CommandFilter,
+  offset: number,
+  limit: number,
+): Promise<CommandView[]> =>
+  withServer(sql)
+    .where(where(filter) as never)
+    .orderBy('commands.created_at', 'desc')
+    .orderBy('commands.id', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+export const countCommandRows = async (sql: Sql, filter: CommandFilter): Promise<number> => {
+  const row = await sql
+    .selectFrom('commands')
+    .select(eb => eb.fn.countAll<number>().as('n'))
+    .where(where(filter))
+    .executeTakeFirst()
+  return Number(row?.n ?? 0)
+}
+export const findCommandView = (sql: Sql, id: string): Promise<CommandView | undefined> =>
+  withServer(sql).where('commands.id', '=', id).executeTakeFirst()
+export const findCommandViews = async (sql: Sql, ids: readonly string[]): Promise<CommandView[]> =>
+  ids.length === 0 ? [] : withServer(sql).where('commands.id', 'in', ids).execute()
+export const findCommandRow = (sql: Sql, id: string): Promise<CommandRow | undefined> =>
+  sql.selectFrom('commands').selectAll().where('id', '=', id).executeTakeFirst()
+
+const chunk = 500
+export const insertCommands = async (sql: Sql, rows: readonly Insertable<CommandsTable>[]): Promise<void> => {
+  for (let start = 0; start < rows.length; start += chunk)
+    await sql
+      .insertInto('commands')
+      .values(rows.slice(start, start + chunk))
+      .execute()
+}
+/** Changes a command that still is as it was read: `was` names its status and how often it was handed out. */
+export const changeCommand = (
+  sql: Sql,
+  was: Pick<CommandRow, 'id' | 'status' | 'deliveries'>,
+  set: Updateable<CommandsTable>,
+): Promise<CommandRow | undefined> =>
+  sql
+    .updateTable('commands')
+    .set(set)
+    .where('id', '=', was.id)
+    .where('status', '=', was.status)
+    .where('deliveries', '=', was.deliveries)
+    .returningAll()
+    .executeTakeFirst()
+/** What was not fetched or not answered in time; some at a time, so that a flood of them stalls nobody. */
+export const lateCommands = (sql: Sql, now: number, startedBefore: number): Promise<CommandRow[]> =>
+  sql
+    .selectFrom('commands')
+    .selectAll()
+    .where(eb =>
+      eb.or([
+        eb.and([eb('status', '=', 'pending'), eb('expires_at', '<=', now)]),
+        eb.and([eb('status', '=', 'running'), eb('started_at', '<=', startedBefore)]),
+      ]),
+    )
+    .limit(500)
+    .execute()
+/** Everything that may still have to be handed out or timed out. */
+export const openCommands = (sql: Sql): Promise<CommandRow[]> =>
+  sql
+    .selectFrom('commands')
+    .selectAll()
+    .where('status', 'in', ['pending', 'running'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+export const openCommandsOf = (sql: Sql, serverNo: number): Promise<CommandRow[]> =>
+  sql
+    .selectFrom('commands')
+    .selectAll()
+    .where('server_no', '=', serverNo)
+    .where('status', 'in', ['pending', 'running'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()

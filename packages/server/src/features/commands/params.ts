@@ -1,0 +1,79 @@
+import { bounds, commands } from '@stockade/contract'
+import type { commands as contract } from '@stockade/contract'
+import { parseRange } from '../../core/ip.ts'
+import { invalid } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+
+export type Params = Readonly<Record<string, unknown>>
+
+const jailPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const optional: Partial<Record<contract.CommandType, readonly string[]>> = { 'ban-ip': ['duration', 'reason', 'force'] }
+
+const jail = (value: unknown, everyJail: boolean): string => {
+  if (typeof value === 'string' && (jailPattern.test(value) || (everyJail && value === '*'))) return value
+  throw invalid('params.jail', `params.jail must be a jail's name${everyJail ? ' or *' : ''}.`)
+}
+const ip = (value: unknown): string => {
+  const range = typeof value === 'string' && value.length <= 64 ? parseRange(value) : null
+  if (!range) throw invalid('params.ip', 'params.ip must be an IPv4 or IPv6 address or a CIDR.')
+  return range.text
+}
+/** No engine bans more than this at once: a wider range is a slip of the finger. */
+const banned = (value: unknown): string => {
+  const text = ip(value)
+  const range = parseRange(text)
+  const widest = range?.bytes.length === 4 ? 16 : 32
+  if (range && range.prefix !== null && range.prefix < widest)
+    throw invalid('params.ip', `params.ip is a range wider than /${widest}; that is refused.`)
+  return text
+}
+const duration = (value: unknown): number => {
+  if (typeof value === 'number' && Number.isInteger(value) && (value === -1 || (value >= 1 && value <= bounds.seconds)))
+    return value
+  throw invalid('params.duration', `params.duration must be -1 (permanent) or 1 to ${bounds.seconds} seconds.`)
+}
+const reason = (value: unknown): string => {
+  if (typeof value === 'string' && value.length <= bounds.reason) return tame(value, bounds.reason * 4)
+  throw invalid('params.reason', `params.reason must be a text of at most ${bounds.reason} characters.`)
+}
+const force = (value: unknown): boolean => {
+  if (typeof value === 'boolean') return value
+  throw invalid('params.force', 'params.force must be true or false.')
+}
+
+/**
+ * The parameters of a command as the agent gets them: only known ones, checked and canonical.
+ * @throws Problem 400 that names the parameter.
+ */
+export const checkParams = (type: contract.CommandType, given: Params = {}): Params => {
+  const required: readonly string[] = commands.commandParams[type]
+  const known = [...required, ...(optional[type] ?? [])]
+  for (const name of Object.keys(given))
+    if (!known.includes(name)) throw invalid(`params.${name}`, `params.${name} is not a parameter of ${type}.`)
+  for (const name of required)
+    if (given[name] === undefined) throw invalid(`params.${name}`, `params.${name} is required for ${type}.`)
+  switch (type) {
+    case 'ban-ip':
+      return {
+        jail: jail(given.jail, false),
+        ip: banned(given.ip),
+        ...(given.duration === undefined ? {} : { duration: duration(given.duration) }),
+        ...(given.reason === undefined ? {} : { reason: reason(given.reason) }),
+        ...(given.force === undefined ? {} : { force: force(given.force) }),
+      }
+    case 'unban-ip':
+      return { jail: jail(given.jail, true), ip: ip(given.ip) }
+    case 'jail-status':
+    case 'jail-enable':
+    case 'jail-disable':
+    case 'jail-reload':
+      return { jail: jail(given.jail, false) }
+    case 'reload-all':
+    case 'service-restart':
+      return {}
+    case 'deploy-template':
+      throw invalid('params.template_id', 'There is no template with this id.')
+    case 'remove-template':
+      throw invalid('params.template_name', 'There is no template with this name.')
+  }
+}

@@ -1,0 +1,187 @@
+import { atLeast, lower, sees } from '../../core/actor.ts'
+import type { KeyActor, Principal } from '../../core/actor.ts'
+import { iso } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { randomText, sha256 } from '../../core/ids.ts'
+import { forbidden, notFound } from '../../core/problem.ts'
+import type { Database } from '../../db/database.ts'
+import type { Author, Change, Events } from '../../events/events.ts'
+import type { UsersService } from '../users/users.service.ts'
+import {
+  agentKeysOf,
+  allKeys,
+  expireKey,
+  findKey,
+  findKeyByHash,
+  insertKey,
+  removeKey,
+  removeKeysOfServer,
+  touchKeys,
+} from './keys.store.ts'
+import type { KeyRow } from './keys.store.ts'
+
+type Permission = 'read' | 'write' | 'admin'
+export interface MadeKey {
+  readonly id: number
+  readonly key: string
+  readonly row: KeyRow
+}
+
+export interface KeysService {
+  create(
+    actor: Principal,
+    input: { name: string; permissions?: Permission; server?: { no: number; id: string } | null },
+  ): Promise<{
+    id: number
+    name: string
+    key: string
+    permissions: Permission
+    server_id: string | null
+    created_at: string
+  }>
+  remove(actor: Principal, id: number): Promise<void>
+  /** A key for a host, made inside the change that registers or enrols it; call `remember` after the commit. */
+  createForServer(
+    change: Change,
+    author: Author,
+    kind: 'agent' | 'server',
+    serverNo: number,
+    name: string,
+  ): Promise<MadeKey>
+  remember(row: KeyRow): void
+  /** Ends the keys of a server's earlier agents at that time. */
+  retireAgentKeys(change: Change, serverNo: number, except: number, at: number): Promise<void>
+  removeForServer(change: Change, serverNo: number): Promise<void>
+  /** Re-reads all keys: after changes here, and when another process changed one. */
+  reload(): Promise<void>
+  byKey(key: string, ip: string): KeyActor | null | Promise<KeyActor | null>
+  flush(): Promise<void>
+}
+
+export const authorOf = (actor: Principal): Author => ({ name: actor.name, userId: actor.userId, ip: actor.ip })
+
+export const createKeys = async (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  users: Pick<UsersService, 'grantOf'>
+}): Promise<KeysService> => {
+  const { db, clock, events, users } = needs
+  // Every key by its hash: an agent's request costs no query, and an unknown key none either.
+  let known = new Map<string, KeyRow>()
+  const used = new Map<number, number>()
+
+  const make = () => {
+    const key = `svc_${randomText(32)}`
+    return { key, hash: sha256(key), prefix: key.slice(0, 8) }
+  }
+  const actorOf = (row: KeyRow, ip: string): KeyActor | null | Promise<KeyActor | null> => {
+    const now = clock()
+    if (row.expires_at !== null && row.expires_at <= now) return null
+    used.set(row.id, now)
+    const bound = row.server_no === null ? null : new Set([row.server_no])
+    const own = {
+      kind: 'key',
+      name: `key:${row.name}`,
+      ip,
+      keyId: row.id,
+      userId: row.user_id,
+      serverNo: row.server_no,
+    } as const
+    if (row.user_id === null) return { ...own, permission: row.permissions, servers: bound ?? 'all' }
+    // A person's key is never more than the person is now.
+    return users.grantOf(row.user_id).then(grant => {
+      if (!grant) return null
+      if (row.server_no !== null && !sees(grant, row.server_no)) return null
+      return { ...own, permission: lower(row.permissions, grant.permission), servers: bound ?? grant.servers }
+    })
+  }
+
+  const service: KeysService = {
+    async create(actor, { name, permissions = 'read', server = null }) {
+      if (!atLeast(actor.permission, permissions))
+        throw forbidden(`You have ${actor.permission} permission and can't give ${permissions}.`)
+      const { key, hash, prefix } = make()
+      const row = await events.change(async change => {
+        const made = await insertKey(change.sql, {
+          name,
+          hash,
+          prefix,
+          permissions,
+          kind: 'user',
+          user_id: actor.userId,
+          server_no: server?.no ?? null,
+          created_at: clock(),
+        })
+        await change.record({
+          name: 'key.create',
+          author: authorOf(actor),
+          ...(server ? { serverNo: server.no } : {}),
+          data: { id: made.id, name, permissions, server_id: server?.id ?? null },
+        })
+        return made
+      })
+      known.set(row.hash, row)
+      return { id: row.id, name, key, permissions, server_id: server?.id ?? null, created_at: iso(row.created_at) }
+    },
+    async remove(actor, id) {
+      const row = await findKey(db.read, id)
+      if (!row) throw notFound(`There is no API key ${id}.`)
+      const own = row.user_id !== null && row.user_id === actor.userId
+      if (!own && !atLeast(actor.permission, 'admin'))
+        throw forbidden("Only an administrator can revoke somebody else's key.")
+      await events.change(async change => {
+        await removeKey(change.sql, id)
+        await change.record({ name: 'key.delete', author: authorOf(actor), data: { id, name: row.name } })
+      })
+      known.delete(row.hash)
+    },
+    async createForServer(change, author, kind, serverNo, name) {
+      const { key, hash, prefix } = make()
+      const row = await insertKey(change.sql, {
+        name,
+        hash,
+        prefix,
+        permissions: 'write',
+        kind,
+        server_no: serverNo,
+        created_at: clock(),
+      })
+      await change.record({
+        name: 'key.create',
+        author,
+        serverNo,
+        data: { id: row.id, name, permissions: 'write', kind },
+      })
+      return { id: row.id, key, row }
+    },
+    remember: row => void known.set(row.hash, row),
+    async retireAgentKeys(change, serverNo, except, at) {
+      for (const row of await agentKeysOf(change.sql, serverNo, except)) await expireKey(change.sql, row.id, at)
+    },
+    removeForServer: (change, serverNo) => removeKeysOfServer(change.sql, serverNo),
+    async reload() {
+      known = new Map((await allKeys(db.read)).map(row => [row.hash, row]))
+    },
+    byKey(key, ip) {
+      if (key.length !== 36) return null
+      const hash = sha256(key)
+      const row = known.get(hash)
+      if (row) return actorOf(row, ip)
+      // Another process may have made it a moment ago; a single one knows them all.
+      if (db.engine === 'sqlite') return null
+      return findKeyByHash(db.read, hash).then(found => {
+        if (!found) return null
+        known.set(hash, found)
+        return actorOf(found, ip)
+      })
+    },
+    async flush() {
+      const batch = new Map(used)
+      used.clear()
+      if (batch.size > 0) await db.write.transaction().execute(sql => touchKeys(sql, batch))
+    },
+  }
+  await service.reload()
+  return service
+}

@@ -1,0 +1,41 @@
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { ApiKeysTable, Schema } from '../../db/schema.ts'
+
+export type KeyRow = Selectable<ApiKeysTable>
+type Sql = Kysely<Schema>
+
+export const insertKey = (sql: Sql, row: Insertable<ApiKeysTable>): Promise<KeyRow> =>
+  sql.insertInto('api_keys').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const allKeys = (sql: Sql): Promise<KeyRow[]> => sql.selectFrom('api_keys').selectAll().execute()
+export const findKey = (sql: Sql, id: number): Promise<KeyRow | undefined> =>
+  sql.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
+export const findKeyByHash = (sql: Sql, hash: string): Promise<KeyRow | undefined> =>
+  sql.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
+
+export const removeKey = async (sql: Sql, id: number): Promise<void> => {
+  await sql.deleteFrom('api_keys').where('id', '=', id).execute()
+}
+/** The keys of a server's earlier agents. */
+export const agentKeysOf = (sql: Sql, serverNo: number, except: number): Promise<KeyRow[]> =>
+  sql
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('server_no', '=', serverNo)
+    .where('kind', '=', 'agent')
+    .where('id', '!=', except)
+    .execute()
+export const removeKeysOfServer = async (sql: Sql, serverNo: number): Promise<void> => {
+  await sql.deleteFrom('api_keys').where('server_no', '=', serverNo).execute()
+}
+export const expireKey = async (sql: Sql, id: number, at: number): Promise<void> => {
+  await sql
+    .updateTable('api_keys')
+    .set({ expires_at: at })
+    .where('id', '=', id)
+    .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
+    .execute()
+}
+export const touchKeys = async (sql: Sql, used: ReadonlyMap<number, number>): Promise<void> => {
+  for (const [id, at] of used) await sql.updateTable('api_keys').set({ last_used: at }).where('id', '=', id).execute()
+}

@@ -1,0 +1,181 @@
+import type { WebSocket } from 'ws'
+import websocket from '@fastify/websocket'
+import type { FastifyRequest } from 'fastify'
+import { eventKinds, liveProtocol } from '@stockade/contract'
+import type { LiveMessage } from '@stockade/contract'
+import { refusal, sees } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
+import { iso, isoOrNull, second } from '../../core/clock.ts'
+import { unauthorized } from '../../core/problem.ts'
+import type { Events, StockadeEvent } from '../../events/events.ts'
+import type { Http } from '../../http/http.ts'
+import type { BansService } from '../bans/bans.service.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import type { Registry } from '../servers/registry.ts'
+
+interface Client {
+  readonly socket: WebSocket
+  actor: Principal
+  readonly request: FastifyRequest
+  alive: boolean
+  /** It fell behind: until its buffer is empty it hears nothing, then that it has to fetch again. */
+  behind: boolean
+}
+/** What a slow reader may have waiting, in bytes. */
+const buffer = 1024 * 1024
+const most = 5000
+
+/** The live feed, `GET /api/v1/ws` (decisions section 12): one socket a client, filtered by what it may see. */
+export const mountLive = async (
+  http: Http,
+  needs: {
+    events: Events
+    registry: Registry
+    bans: Pick<BansService, 'viewsOf'>
+    commands: Pick<CommandsService, 'viewsOf'>
+    /** The same caller as it is now, or null when its credential is gone. */
+    renew: (request: FastifyRequest) => Promise<Principal | null>
+    log: (error: unknown) => void
+  },
+): Promise<{ close(): void; count(): number }> => {
+  const { events, registry, bans, commands } = needs
+  const clients = new Set<Client>()
+  let waiting: StockadeEvent[] = []
+  let sending: Promise<void> | null = null
+
+  await http.fastify.register(websocket, {
+    options: { maxPayload: 4096, handleProtocols: protocols => (protocols.has(liveProtocol) ? liveProtocol : false) },
+  })
+  /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
+  const tokenOf = (request: FastifyRequest) => {
+    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map(part => part.trim())
+    return offered.find(part => part.startsWith('bearer.'))?.slice(7)
+  }
+  http.fastify.get(
+    '/api/v1/ws',
+    {
+      websocket: true,
+      preValidation: async request => {
+        const token = tokenOf(request)
+        if (token) request.headers.authorization = `Bearer ${token}`
+        const actor = await http.identify(request)
+        if (actor.kind === 'anonymous') throw unauthorized('Sign in, or offer the subprotocol bearer.<token>.')
+        if (request.byCookie) http.checkOrigin(request)
+        const refused = refusal(actor, { access: 'read' } as never)
+        if (refused) throw refused
+        request.actor = actor
+      },
+    },
+    (socket, request) => {
+      const actor = request.actor
+      if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
+      const client: Client = { socket, actor, request, alive: true, behind: false }
+      clients.add(client)
+      socket.on('pong', () => (client.alive = true))
+      socket.on('error', () => socket.terminate())
+      socket.on('close', () => clients.delete(client))
+    },
+  )
+
+  const send = (client: Client, message: LiveMessage, text: string) => {
+    if (client.socket.bufferedAmount > buffer) client.behind = true
+    if (client.behind) {
+      if (client.socket.bufferedAmount > 0) return
+      client.behind = false
+      client.socket.send('{"type":"resync"}')
+      return
+    }
+    client.socket.send(text)
+  }
+  const serverMessage = (event: StockadeEvent): LiveMessage => {
+    const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)
+    const data = event.data as { id?: string; hostname?: string }
+    return {
+      type: 'server',
+      at: iso(event.at),
+      data: {
+        id: server?.row.id ?? data.id ?? '',
+        hostname: server?.row.hostname ?? data.hostname ?? '',
+        status: server?.row.status ?? 'offline',
+        last_heartbeat: isoOrNull(server?.lastHeartbeat ?? null),
+        deleted: event.name === 'server.delete',
+      },
+    }
+  }
+  /** Bodies are read once for all clients, by their ids. */
+  const messagesOf = async (told: readonly StockadeEvent[]) => {
+    const banIds = [...new Set(told.flatMap(event => (event.banId === null ? [] : [event.banId])))]
+    const commandIds = [
+      ...new Set(told.flatMap(event => (event.name.startsWith('command.') ? [String(event.data.id)] : []))),
+    ]
+    const banBodies = new Map((await bans.viewsOf(banIds)).map(({ serverNo: _, ...ban }) => [ban.id, ban]))
+    const commandBodies = new Map((await commands.viewsOf(commandIds)).map(command => [command.id, command]))
+    return told.flatMap((event): { serverNo: number | null; message: LiveMessage }[] => {
+      const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
+      const at = iso(event.at)
+      const ban = event.banId === null ? undefined : banBodies.get(event.banId)
+      const command = commandBodies.get(String(event.data.id))
+      const message: LiveMessage | null =
+        (live === 'ban' || live === 'unban') && ban
+          ? { type: live, at, data: ban }
+          : live === 'command' && command
+            ? { type: 'command', at, data: command }
+            : live === 'server'
+              ? serverMessage(event)
+              : live === 'notice'
+                ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
+                : null
+      return message ? [{ serverNo: event.serverNo, message }] : []
+    })
+  }
+  const work = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, 200)
+      for (const { serverNo, message } of await messagesOf(batch)) {
+        const text = JSON.stringify(message)
+        for (const client of clients) if (serverNo === null || sees(client.actor, serverNo)) send(client, message, text)
+      }
+    }
+  }
+  const stop = events.subscribe(told => {
+    if (clients.size === 0) return
+    waiting.push(...told.filter(event => 'live' in eventKinds[event.name]))
+    if (waiting.length > 20_000) {
+      // More than anyone can read: fetching again is cheaper than catching up.
+      waiting = []
+      for (const client of clients) client.behind = true
+    }
+    sending ??= work()
+      .catch(needs.log)
+      .finally(() => (sending = null))
+  })
+  /** Ends what may no longer listen: within a second of a logout or a revoked key. */
+  const review = setInterval(() => {
+    for (const client of clients)
+      needs
+        .renew(client.request)
+        .then(actor => (actor ? void (client.actor = actor) : client.socket.close(4401, 'signed out')))
+        .catch(needs.log)
+  }, second)
+  const ping = setInterval(() => {
+    for (const client of clients) {
+      if (!client.alive) client.socket.terminate()
+      else {
+        client.alive = false
+        client.socket.ping()
+      }
+    }
+  }, 25 * second)
+  return {
+    count: () => clients.size,
+    close() {
+      stop()
+      clearInterval(review)
+      clearInterval(ping)
+      for (const client of clients) client.socket.close(1001, 'shutting down')
+    },
+  }
+}
+
+const noticeOf = (event: StockadeEvent): string =>
+  event.name === 'server.clone' ? `Two hosts report with the identity of ${String(event.data.hostname)}.` : event.name

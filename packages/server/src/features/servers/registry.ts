@@ -1,0 +1,136 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../db/database.ts'
+import { allHeartbeats, findServerRow, liveServers, saveHeartbeats } from './servers.store.ts'
+import type { HeartbeatRow, ServerRow } from './servers.store.ts'
+
+export interface Metrics {
+  readonly cpu_percent: number | null
+  readonly memory_percent: number | null
+  readonly disk_percent: number | null
+  readonly uptime: number | null
+}
+/** A jail as its host describes it. */
+export interface Jail {
+  readonly name: string
+  readonly enabled: boolean
+  readonly current_bans: number
+  readonly filter: string | null
+  readonly logpath: string | null
+  readonly maxretry: number | null
+  readonly bantime: number | null
+  readonly findtime: number | null
+}
+export interface Server {
+  readonly row: ServerRow
+  readonly lastHeartbeat: number | null
+  readonly metrics: Metrics | null
+  readonly jails: readonly Jail[]
+}
+
+/**
+ * Every server in memory, a mirror of the tables: lists, polls and heartbeats cost no query. What a heartbeat says is
+ * written at intervals, many at once; a lost second of it does no harm.
+ */
+export interface Registry {
+  byId(id: string): Server | undefined
+  byNo(no: number): Server | undefined
+  /** By hostname. */
+  all(): readonly Server[]
+  /** Takes over what was committed. */
+  put(row: ServerRow): void
+  remove(no: number): void
+  beat(no: number, at: number, metrics: Metrics | null, jails: readonly Jail[]): void
+  /** Writes the heartbeats since the last time. */
+  flush(): Promise<void>
+  /** Reads what other processes wrote. */
+  sync(): Promise<void>
+  /** Reads one server anew, after another process changed it. */
+  refresh(no: number): Promise<void>
+}
+
+export const createRegistry = async (db: Database, clock: Clock): Promise<Registry> => {
+  const byNo = new Map<number, Server>()
+  const nos = new Map<string, number>()
+  const dirty = new Set<number>()
+  /** The order by hostname; heartbeats leave it as it is. */
+  let order: number[] | null = null
+  let synced = 0
+
+  const set = (no: number, server: Server) => {
+    if (byNo.get(no)?.row.hostname !== server.row.hostname) order = null
+    byNo.set(no, server)
+    nos.set(server.row.id, no)
+  }
+  const put = (row: ServerRow) => {
+    if (row.deleted_at !== null) return remove(row.no)
+    set(row.no, { ...(byNo.get(row.no) ?? { lastHeartbeat: null, metrics: null, jails: [] }), row })
+  }
+  const remove = (no: number) => {
+    const server = byNo.get(no)
+    if (!server) return
+    byNo.delete(no)
+    nos.delete(server.row.id)
+    dirty.delete(no)
+    order = null
+  }
+  const merge = (beat: HeartbeatRow) => {
+    const server = byNo.get(beat.server_no)
+    if (!server || (server.lastHeartbeat ?? 0) >= beat.last_heartbeat) return
+    set(beat.server_no, {
+      ...server,
+      lastHeartbeat: beat.last_heartbeat,
+      metrics: beat.metrics === null ? null : (JSON.parse(beat.metrics) as Metrics),
+      jails: JSON.parse(beat.jails) as Jail[],
+    })
+  }
+  for (const row of await liveServers(db.read)) put(row)
+  for (const beat of await allHeartbeats(db.read, 0)) merge(beat)
+  synced = clock()
+
+  return {
+    byId(id) {
+      const no = nos.get(id.toLowerCase())
+      return no === undefined ? undefined : byNo.get(no)
+    },
+    byNo: no => byNo.get(no),
+    all() {
+      order ??= [...byNo.values()]
+        .map(({ row }) => ({ no: row.no, key: row.hostname.toLowerCase() }))
+        .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.no - b.no))
+        .map(({ no }) => no)
+      return order.flatMap(no => byNo.get(no) ?? [])
+    },
+    put,
+    remove,
+    beat(no, at, metrics, jails) {
+      const server = byNo.get(no)
+      if (!server) return
+      byNo.set(no, { row: server.row, lastHeartbeat: at, metrics, jails })
+      dirty.add(no)
+    },
+    async flush() {
+      const rows = [...dirty].flatMap(no => {
+        const server = byNo.get(no)
+        return server?.lastHeartbeat
+          ? {
+              server_no: no,
+              last_heartbeat: server.lastHeartbeat,
+              metrics: server.metrics && JSON.stringify(server.metrics),
+              jails: JSON.stringify(server.jails),
+            }
+          : []
+      })
+      dirty.clear()
+      if (rows.length > 0) await db.write.transaction().execute(sql => saveHeartbeats(sql, rows))
+    },
+    async sync() {
+      const from = synced - 10_000
+      synced = clock()
+      for (const beat of await allHeartbeats(db.read, from)) merge(beat)
+    },
+    async refresh(no) {
+      const row = await findServerRow(db.read, no)
+      if (row) put(row)
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import { servers as contract } from '@stockade/contract'
+import type { Http } from '../../http/http.ts'
+import type { ServersService } from './servers.service.ts'
+
+export const mountServers = (http: Http, servers: ServersService): void => {
+  http.serve(contract.listServers, ({ actor, query }) => servers.list(actor, query))
+  http.serve(contract.summariseServers, ({ actor }) => servers.summary(actor))
+  http.serve(contract.getServer, ({ actor, params }) => servers.read(actor, params.serverId))
+  http.serve(contract.createServer, ({ actor, body }) => servers.create(actor, body))
+  http.serve(contract.updateServer, ({ actor, params, body }) => servers.update(actor, params.serverId, body))
+  http.serve(contract.deleteServer, async ({ actor, params }) => {
+    await servers.remove(actor, params.serverId)
+    return { message: 'The server is removed. Its bans stay in the history.' }
+  })
+  http.serve(contract.regenerateToken, ({ actor, params }) => servers.regenerateToken(actor, params.serverId))
+  http.serve(contract.listJails, ({ actor, params }) => servers.jails(actor, params.serverId))
+}

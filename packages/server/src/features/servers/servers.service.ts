@@ -1,0 +1,259 @@
+import { bounds, times } from '@stockade/contract'
+import type { QueryOf, ReplyOf, servers as contract } from '@stockade/contract'
+import { sees } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
+import { day, iso, isoOrNull, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { randomText, sha256, uuid7 } from '../../core/ids.ts'
+import { parseIp } from '../../core/ip.ts'
+import { forbidden, invalid, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Change, Events } from '../../events/events.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { KeysService } from '../keys/keys.service.ts'
+import type { Registry, Server } from './registry.ts'
+import { bansByJail, bansSince, insertServer, totalsOf, updateServer } from './servers.store.ts'
+
+export interface ServersService {
+  list(actor: Principal, query: QueryOf<typeof contract.listServers>): Promise<ReplyOf<typeof contract.listServers>>
+  summary(actor: Principal): ReplyOf<typeof contract.summariseServers>
+  read(actor: Principal, id: string): Promise<ReplyOf<typeof contract.getServer>>
+  create(
+    actor: Principal,
+    input: { hostname: string; ip_address?: string | null; description?: string },
+  ): Promise<ReplyOf<typeof contract.createServer>>
+  update(
+    actor: Principal,
+    id: string,
+    input: { hostname?: string; description?: string },
+  ): Promise<ReplyOf<typeof contract.updateServer>>
+  remove(actor: Principal, id: string): Promise<void>
+  regenerateToken(actor: Principal, id: string): Promise<{ install_command: string }>
+  jails(actor: Principal, id: string): Promise<ReplyOf<typeof contract.listJails>>
+  /** The server in a path: 404 when there is none, 403 outside the caller's access. */
+  get(actor: Principal, id: string): Server
+  /** The server named in a body or query: 400 that names the field, 403 outside the caller's access. */
+  named(actor: Principal, field: string, id: string): { no: number; id: string; hostname: string }
+  /** Somebody downloaded the installer. */
+  scriptFetched(): void
+}
+
+export const createServers = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  registry: Registry
+  keys: Pick<KeysService, 'createForServer' | 'remember' | 'removeForServer' | 'reload'>
+  baseUrl: () => string
+  /** What else ends with a server, in the same transaction. */
+  onRemove: (change: Change, serverNo: number) => Promise<void>
+}): ServersService => {
+  const { db, clock, events, registry, keys, baseUrl } = needs
+  let lastScript: number | null = null
+
+  const freshToken = () => {
+    const token = `sit_${randomText(32)}`
+    const install_command = `curl -fsSL ${baseUrl()}/install.sh | sudo sh -s -- --token ${token}`
+    return {
+      install_command,
+      columns: { install_token_hash: sha256(token), install_token_expires_at: clock() + times.installToken * second },
+    }
+  }
+  const view = (server: Server, totals: ReadonlyMap<number, number>) => ({
+    id: server.row.id,
+    hostname: server.row.hostname,
+    ip_address: server.row.ip_address,
+    description: server.row.description,
+    status: server.row.status,
+    os: server.row.os,
+    engine_version: server.row.engine_version,
+    agent_version: server.row.agent_version,
+    total_bans: totals.get(server.row.no) ?? 0,
+    active_jails: server.jails.filter(jail => jail.enabled).length,
+    metrics: server.metrics,
+    last_heartbeat: isoOrNull(server.lastHeartbeat),
+    created_at: iso(server.row.created_at),
+    updated_at: iso(server.row.updated_at),
+  })
+  const get = (actor: Principal, id: string): Server => {
+    const server = registry.byId(id)
+    if (!server) throw notFound(`There is no server ${id}.`)
+    if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
+    return server
+  }
+  const visible = (actor: Principal) => registry.all().filter(server => sees(actor, server.row.no))
+
+  return {
+    get,
+    named(actor, field, id) {
+      const server = registry.byId(id)
+      if (!server) throw invalid(field, `There is no server ${id}.`)
+      if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
+      return { no: server.row.no, id: server.row.id, hostname: server.row.hostname }
+    },
+    async list(actor, { status = 'all', search, page = 1, limit = 20 }) {
+      const wanted = search?.toLowerCase()
+      // A search for an address finds it however it is written.
+      const address = search ? parseIp(search)?.text : undefined
+      const rows = visible(actor).filter(
+        ({ row }) =>
+          (status === 'all' || row.status === status) &&
+          (wanted === undefined ||
+            row.hostname.toLowerCase().includes(wanted) ||
+            (row.ip_address?.includes(wanted) ?? false) ||
+            (address !== undefined && row.ip_address === address)),
+      )
+      const shown = rows.slice((page - 1) * limit, page * limit)
+      const totals = await totalsOf(
+        db.read,
+        shown.map(server => server.row.no),
+      )
+      return { servers: shown.map(server => view(server, totals)), total: rows.length, page, limit }
+    },
+    summary(actor) {
+      const counts = { online: 0, offline: 0, pending: 0 }
+      const servers = visible(actor).map(({ row }) => {
+        counts[row.status]++
+        return { id: row.id, hostname: row.hostname, status: row.status }
+      })
+      return { servers, counts }
+    },
+    async read(actor, id) {
+      const server = get(actor, id)
+      const { row } = server
+      const totals = await totalsOf(db.read, [row.no])
+      const today = Math.floor(clock() / day) * day
+      return {
+        ...view(server, totals),
+        bans_today: await bansSince(db.read, row.no, today),
+        jails: server.jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
+        install: {
+          token_expires_at: isoOrNull(row.install_token_expires_at),
+          token_used_at: isoOrNull(row.install_token_used_at),
+          token_used_from: row.install_token_used_from,
+          script_fetched_at:
+            lastScript !== null &&
+            row.install_token_expires_at !== null &&
+            lastScript > row.install_token_expires_at - times.installToken * second
+              ? iso(lastScript)
+              : null,
+          first_heartbeat_at: isoOrNull(row.first_heartbeat_at),
+          first_ban_at: isoOrNull(row.first_ban_at),
+        },
+      }
+    },
+    async create(actor, input) {
+      const now = clock()
+      const { install_command, columns } = freshToken()
+      const hostname = tame(input.hostname, bounds.hostname * 4)
+      const { row, key } = await events.change(async change => {
+        const made = await insertServer(change.sql, {
+          id: uuid7(now),
+          hostname,
+          ip_address: input.ip_address ? (parseIp(input.ip_address)?.text ?? null) : null,
+          description: tame(input.description ?? '', bounds.description * 4),
+          status: 'pending',
+          ...columns,
+          created_at: now,
+          updated_at: now,
+        })
+        const key = await keys.createForServer(
+          change,
+          authorOf(actor),
+          'server',
+          made.no,
+          hostname.slice(0, bounds.name),
+        )
+        await change.record({
+          name: 'server.create',
+          author: authorOf(actor),
+          serverNo: made.no,
+          data: { id: made.id, hostname },
+        })
+        return { row: made, key }
+      })
+      registry.put(row)
+      keys.remember(key.row)
+      return {
+        id: row.id,
+        hostname: row.hostname,
+        ip_address: row.ip_address,
+        description: row.description,
+        api_key: key.key,
+        install_command,
+        status: row.status,
+        created_at: iso(row.created_at),
+      }
+    },
+    async update(actor, id, input) {
+      const server = get(actor, id)
+      const set = {
+        ...(input.hostname === undefined ? {} : { hostname: tame(input.hostname, bounds.hostname * 4) }),
+        ...(input.description === undefined ? {} : { description: tame(input.description, bounds.description * 4) }),
+      }
+      let row = server.row
+      if (Object.keys(set).length > 0) {
+        row = await events.change(async change => {
+          const updated = await updateServer(change.sql, server.row.no, { ...set, updated_at: clock() })
+          if (!updated) throw notFound(`There is no server ${id}.`)
+          await change.record({
+            name: 'server.update',
+            author: authorOf(actor),
+            serverNo: updated.no,
+            data: { id: updated.id, ...set },
+          })
+          return updated
+        })
+        registry.put(row)
+      }
+      return { id: row.id, hostname: row.hostname, description: row.description, updated_at: iso(row.updated_at) }
+    },
+    async remove(actor, id) {
+      const { row } = get(actor, id)
+      await events.change(async change => {
+        const gone = await updateServer(change.sql, row.no, { deleted_at: clock(), install_token_hash: null })
+        if (!gone) throw notFound(`There is no server ${id}.`)
+        await keys.removeForServer(change, row.no)
+        await needs.onRemove(change, row.no)
+        await change.record({
+          name: 'server.delete',
+          author: authorOf(actor),
+          serverNo: row.no,
+          data: { id: row.id, hostname: row.hostname },
+        })
+      })
+      registry.remove(row.no)
+      await keys.reload()
+    },
+    async regenerateToken(actor, id) {
+      const { row } = get(actor, id)
+      const { install_command, columns } = freshToken()
+      const updated = await events.change(async change => {
+        const done = await updateServer(change.sql, row.no, {
+          ...columns,
+          install_token_used_at: null,
+          install_token_used_from: null,
+        })
+        if (!done) throw notFound(`There is no server ${id}.`)
+        await change.record({
+          name: 'server.regenerate_token',
+          author: authorOf(actor),
+          serverNo: row.no,
+          data: { id: row.id, hostname: row.hostname },
+        })
+        return done
+      })
+      registry.put(updated)
+      return { install_command }
+    },
+    async jails(actor, id) {
+      const server = get(actor, id)
+      const totals = await bansByJail(db.read, server.row.no)
+      return { jails: server.jails.map(jail => ({ ...jail, total_bans: totals.get(jail.name) ?? 0 })) }
+    },
+    scriptFetched() {
+      lastScript = clock()
+    },
+  }
+}

@@ -1,0 +1,232 @@
+import { times } from '@stockade/contract'
+import type { UserActor } from '../../core/actor.ts'
+import { day, iso, isoOrNull, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { randomText, sha256, uuid7 } from '../../core/ids.ts'
+import { conflict, unauthorized } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import { system } from '../../events/events.ts'
+import type { Author, Events } from '../../events/events.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import { checkPassword } from '../users/passwords.ts'
+import type { UsersService } from '../users/users.service.ts'
+import { countUsers, findUserByName, noteLogin } from '../users/users.store.ts'
+import type { UserRow } from '../users/users.store.ts'
+import { findSession, insertSession, removeEnded, removeSession, touchSessions } from './sessions.store.ts'
+import type { SessionRow } from './sessions.store.ts'
+import { isSetupCode } from './setup-code.ts'
+import type { Tokens } from './tokens.ts'
+
+/** Where a sign-in comes from. */
+export interface Visitor {
+  readonly ip: string
+  readonly userAgent: string
+}
+export interface SignIn {
+  readonly cookie: string
+  readonly reply: {
+    access_token: string
+    refresh_token: string
+    expires_in: number
+    user: { id: number; username: string; email: string; role: UserRow['role'] }
+    mfa_setup_required?: boolean
+  }
+}
+export interface SetUp {
+  readonly code: string
+  readonly username: string
+  readonly email: string
+  readonly password: string
+  readonly site_url?: string
+  readonly timezone?: string
+}
+
+export interface SessionsService {
+  login(typed: { username: string; password: string }, from: Visitor): Promise<SignIn>
+  refresh(refreshToken: string): Promise<{ access_token: string; expires_in: number }>
+  logout(actor: UserActor): Promise<void>
+  me(actor: UserActor, version: string): Promise<object>
+  setUp(input: SetUp, from: Visitor): Promise<SignIn>
+  setupRequired(): Promise<boolean>
+  byToken(token: string, ip: string): Promise<UserActor | null>
+  byCookie(value: string, ip: string): Promise<UserActor | null>
+  /** Still alive, with what it may do now; for connections that outlive a request. */
+  byId(sessionId: string, ip: string): Promise<UserActor | null>
+  flush(): Promise<void>
+  /** Forgets sessions that have ended. */
+  sweep(): Promise<void>
+}
+
+export const createSessions = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  tokens: Tokens
+  settings: Pick<SettingsService, 'get' | 'set' | 'reload'>
+  users: UsersService
+}): SessionsService => {
+  const { db, clock, events, tokens, settings, users } = needs
+  /** Activity is written at intervals, not on each request. */
+  const seen = new Map<string, number>()
+
+  const alive = (session: SessionRow): boolean => {
+    const active = Math.max(session.last_activity, seen.get(session.id) ?? 0)
+    const now = clock()
+    return (
+      active + settings.get('security.session_timeout') * second > now &&
+      session.created_at + times.sessionMaximum * second > now
+    )
+  }
+  const actorOf = async (session: SessionRow | undefined, ip: string): Promise<UserActor | null> => {
+    if (!session || !alive(session)) return null
+    const grant = await users.grantOf(session.user_id)
+    if (!grant) return null
+    seen.set(session.id, clock())
+    return {
+      kind: 'user',
+      name: grant.user.username,
+      ip,
+      userId: grant.user.id,
+      sessionId: session.id,
+      role: grant.user.role,
+      permission: grant.permission,
+      servers: grant.servers,
+      mfaMissing: mfaMissing(grant.user),
+    }
+  }
+  const mfaMissing = (user: UserRow) =>
+    settings.get('security.mfa_required') && user.mfa_enabled === 0 && user.oauth_provider === null
+
+  const begin = async (user: UserRow, from: Visitor, author: Author): Promise<SignIn> => {
+    const now = clock()
+    const id = uuid7(now)
+    const refresh = randomText(48)
+    const cookie = randomText(48)
+    await events.change(async change => {
+      await insertSession(change.sql, {
+        id,
+        user_id: user.id,
+        refresh_hash: sha256(refresh),
+        cookie_hash: sha256(cookie),
+        ip_address: from.ip,
+        user_agent: tame(from.userAgent, 512),
+        created_at: now,
+        last_activity: now,
+      })
+      await noteLogin(change.sql, user.id, now)
+      await change.record({ name: 'auth.login', author, data: { session_id: id, method: 'password' } })
+    })
+    return {
+      cookie,
+      reply: {
+        access_token: await tokens.sign(user.id, id),
+        refresh_token: refresh,
+        expires_in: times.accessToken,
+        user: { id: user.id, username: user.username, email: user.email, role: user.role },
+        ...(mfaMissing(user) ? { mfa_setup_required: true } : {}),
+      },
+    }
+  }
+
+  return {
+    async login({ username, password }, from) {
+      const user = await findUserByName(db.read, username)
+      if (!(await checkPassword(user?.password_hash ?? null, password)) || !user) {
+        const name = tame(username, 200)
+        await events.change(change =>
+          change.record({
+            name: 'auth.login_failed',
+            author: { name, userId: user?.id ?? null, ip: from.ip },
+            data: { username: name },
+          }),
+        )
+        throw unauthorized('Wrong username or password.')
+      }
+      return begin(user, from, { name: user.username, userId: user.id, ip: from.ip })
+    },
+    async refresh(refreshToken) {
+      const session = await findSession(db.read, 'refresh_hash', sha256(refreshToken))
+      const actor = await actorOf(session, '')
+      if (!session || !actor) throw unauthorized('This session has ended. Sign in again.')
+      return { access_token: await tokens.sign(actor.userId, session.id), expires_in: times.accessToken }
+    },
+    async logout(actor) {
+      await events.change(async change => {
+        await removeSession(change.sql, actor.sessionId)
+        await change.record({
+          name: 'auth.logout',
+          author: { name: actor.name, userId: actor.userId, ip: actor.ip },
+          data: { session_id: actor.sessionId },
+        })
+      })
+      seen.delete(actor.sessionId)
+    },
+    async me(actor, version) {
+      const grant = await users.grantOf(actor.userId)
+      if (!grant) throw unauthorized('This session has ended. Sign in again.')
+      const { user } = grant
+      return {
+        id: user.id,
+        username: user.username,
+        email: user.email,
+        role: user.role,
+        mfa_enabled: user.mfa_enabled === 1,
+        oauth_provider: user.oauth_provider,
+        created_at: iso(user.created_at),
+        updated_at: iso(user.updated_at),
+        last_login: isoOrNull(user.last_login),
+        ip_address: actor.ip,
+        version,
+        server_access: user.role === 'Admin' ? 'all' : user.server_access,
+      }
+    },
+    setupRequired: () => users.none(),
+    async setUp(input, from) {
+      if (!(await users.none())) throw conflict('Stockade is set up already. Sign in.')
+      if (!(await isSetupCode(db, input.code)))
+        throw unauthorized(
+          'This set-up code is not the one that the server printed last. Make a new one by restarting the server.',
+        )
+      const passwordHash = await users.preparePassword('password', input.password)
+      const user = await events.change(async change => {
+        const at = clock()
+        // Whoever comes second finds the code gone, also when both began at the same moment.
+        const code = await change.sql.deleteFrom('meta').where('key', '=', 'setup_code_hash').executeTakeFirst()
+        if (code.numDeletedRows === 0n || (await countUsers(change.sql)) > 0)
+          throw conflict('Stockade is set up already. Sign in.')
+        const made = await users.create(change, { ...system, ip: from.ip }, { ...input, passwordHash, role: 'Admin' })
+        await settings.set(
+          change,
+          {
+            ...(input.site_url === undefined ? {} : { 'service.site_url': input.site_url.replace(/\/+$/, '') }),
+            ...(input.timezone === undefined ? {} : { 'service.timezone': input.timezone }),
+          },
+          at,
+        )
+        return made
+      })
+      await settings.reload()
+      return begin(user, from, { name: user.username, userId: user.id, ip: from.ip })
+    },
+    async byToken(token, ip) {
+      const id = await tokens.verify(token)
+      return id ? actorOf(await findSession(db.read, 'id', id), ip) : null
+    },
+    async byCookie(value, ip) {
+      return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip)
+    },
+    async byId(sessionId, ip) {
+      return actorOf(await findSession(db.read, 'id', sessionId), ip)
+    },
+    async flush() {
+      const batch = new Map(seen)
+      seen.clear()
+      if (batch.size > 0) await db.write.transaction().execute(sql => touchSessions(sql, batch))
+    },
+    async sweep() {
+      const now = clock()
+      await removeEnded(db.write, now - settings.get('security.session_timeout') * second, now - 90 * day)
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Schema, SessionsTable } from '../../db/schema.ts'
+
+export type SessionRow = Selectable<SessionsTable>
+type Sql = Kysely<Schema>
+
+export const insertSession = async (sql: Sql, row: Insertable<SessionsTable>): Promise<void> => {
+  await sql.insertInto('sessions').values(row).execute()
+}
+export const findSession = (
+  sql: Sql,
+  by: 'id' | 'refresh_hash' | 'cookie_hash',
+  value: string,
+): Promise<SessionRow | undefined> => sql.selectFrom('sessions').selectAll().where(by, '=', value).executeTakeFirst()
+
+export const removeSession = async (sql: Sql, id: string): Promise<void> => {
+  await sql.deleteFrom('sessions').where('id', '=', id).execute()
+}
+export const removeEnded = async (sql: Sql, idleBefore: number, createdBefore: number): Promise<void> => {
+  await sql
+    .deleteFrom('sessions')
+    .where(eb => eb.or([eb('last_activity', '<', idleBefore), eb('created_at', '<', createdBefore)]))
+    .execute()
+}
+/** Many at once; never back in time. */
+export const touchSessions = async (sql: Sql, seen: ReadonlyMap<string, number>): Promise<void> => {
+  for (const [id, at] of seen)
+    await sql
+      .updateTable('sessions')
+      .set({ last_activity: at })
+      .where('id', '=', id)
+      .where('last_activity', '<', at)
+      .execute()
+}

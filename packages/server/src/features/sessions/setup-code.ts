@@ -1,0 +1,21 @@
+import { timingSafeEqual } from 'node:crypto'
+import { randomText, sha256 } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
+
+const key = 'setup_code_hash'
+
+/** The one-time code that lets somebody with access to the console make the first administrator. */
+export const makeSetupCode = async (db: Database): Promise<string> => {
+  const code = randomText(24)
+  await db.write
+    .insertInto('meta')
+    .values({ key, value: sha256(code) })
+    .onConflict(on => on.column('key').doUpdateSet({ value: sha256(code) }))
+    .execute()
+  return code
+}
+
+export const isSetupCode = async (db: Database, code: string): Promise<boolean> => {
+  const row = await db.read.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst()
+  return row !== undefined && timingSafeEqual(Buffer.from(row.value), Buffer.from(sha256(code)))
+}

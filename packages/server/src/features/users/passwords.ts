@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+import pLimit from 'p-limit'
+import { bounds } from '@stockade/contract'
+import { invalid } from '../../core/problem.ts'
+
+/** argon2id with 19 MiB and two passes (RFC 9106, OWASP's minimum). Two at a time, off the event loop. */
+const options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
+const pool = pLimit(2)
+
+export const hashPassword = (password: string): Promise<string> => pool(() => hash(password, options))
+
+let nobody: Promise<string> | null = null
+/** Takes about as long for a user that does not exist, so that the time tells nothing. */
+export const checkPassword = async (stored: string | null, password: string): Promise<boolean> => {
+  nobody ??= hashPassword(randomBytes(16).toString('hex'))
+  const known = stored ?? (await nobody)
+  return (await pool(() => verify(known, password))) && stored !== null
+}
+
+/** @throws Problem 400 that says which rule the password breaks. */
+export const requirePolicy = (path: string, password: string, minimum: number): void => {
+  const broken = [
+    [password.length < minimum, `must have at least ${minimum} characters`],
+    [password.length > bounds.password.maximum, `must have at most ${bounds.password.maximum} characters`],
+    [!/[A-Z]/.test(password), 'must have an upper-case letter'],
+    [!/[a-z]/.test(password), 'must have a lower-case letter'],
+    [!/\d/.test(password), 'must have a digit'],
+  ].find(([fails]) => fails)
+  if (broken) throw invalid(path, `The password ${String(broken[1])}.`)
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import compress from '@fastify/compress'
+import statics from '@fastify/static'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+const dist = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
+
+const policy = (nonce: string) =>
+  [
+    "default-src 'self'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** Headers of every page: no framing, no guessing of types, no address told to others. */
+export const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
+  'content-security-policy': policy(nonce),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  ...(secure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+})
+
+/** Whether the dashboard is built. */
+export const dashboardBuilt = (): boolean => existsSync(`${dist}index.html`)
+
+/** Serves the built dashboard's files; returns what answers any other page's path with `index.html`. */
+export const serveDashboard = async (
+  fastify: FastifyInstance,
+  baseUrl: () => string,
+): Promise<(reply: FastifyReply) => FastifyReply> => {
+  if (!dashboardBuilt())
+    return reply =>
+      reply.status(503).type('text/plain; charset=utf-8').send('The dashboard is not built. Run: npm run build\n')
+  await fastify.register(async scope => {
+    await scope.register(compress, { threshold: 1024 })
+    await scope.register(statics, {
+      root: dist,
+      wildcard: false,
+      index: false,
+      globIgnore: ['index.html'],
+      cacheControl: false,
+      setHeaders(reply, path) {
+        // The names of built files change with their content.
+        reply.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+        reply.header('x-content-type-options', 'nosniff')
+      },
+    })
+  })
+  const page = readFileSync(`${dist}index.html`, 'utf8')
+  return reply => {
+    const nonce = randomBytes(18).toString('base64')
+    const base = `${new URL(baseUrl()).pathname.replace(/\/+$/, '')}/`
+    const html = page.replaceAll('__BASE_HREF__', encodeURI(base)).replaceAll('__CSP_NONCE__', nonce)
+    return reply
+      .status(200)
+      .headers({ ...pageHeaders(nonce, baseUrl().startsWith('https:')), 'cache-control': 'no-cache' })
+      .type('text/html; charset=utf-8')
+      .send(html)
+  }
+}

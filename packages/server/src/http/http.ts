@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto'
+import Fastify, { LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import cookie from '@fastify/cookie'
+import { bounds, shapes } from '@stockade/contract'
+import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
+import { refusal } from '../core/actor.ts'
+import type { Actor, AgentActor, Anonymous, Principal, UserActor } from '../core/actor.ts'
+import { parseIp } from '../core/ip.ts'
+import {
+  Problem,
+  badRequest,
+  forbidden,
+  notFound,
+  tooManyRequests,
+  unauthorized,
+  unavailable,
+} from '../core/problem.ts'
+import { documented } from './openapi.ts'
+import { addressKey } from './rate-limit.ts'
+import type { Budget, RateLimits } from './rate-limit.ts'
+import { compileBody, compileText, validationProblem } from './validate.ts'
+
+/** Finds who is behind a credential. Null: unknown, expired or revoked. */
+export interface Credentials {
+  byKey(key: string, ip: string): Principal | null | Promise<Principal | null>
+  byToken(token: string, ip: string): Promise<Principal | null>
+  byCookie(value: string, ip: string): Promise<Principal | null>
+}
+
+type ActorOf<E extends Endpoint> = E['access'] extends 'public'
+  ? Actor | Anonymous
+  : E['access'] extends 'agent'
+    ? AgentActor
+    : E['access'] extends 'session' | 'session-before-mfa'
+      ? UserActor
+      : Principal
+
+export interface Call<E extends Endpoint> {
+  readonly actor: ActorOf<E>
+  readonly params: ParamsOf<E>
+  readonly query: QueryOf<E>
+  readonly body: BodyOf<E>
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+export type Handler<E extends Endpoint> = (call: Call<E>) => Promise<ReplyOf<E>> | ReplyOf<E>
+
+export interface Http {
+  readonly fastify: FastifyInstance
+  /** Mounts an endpoint of the contract: access, budget, validation and the shape of the reply come from it. */
+  serve<E extends Endpoint>(endpoint: E, handler: Handler<E>): void
+  /** Who sends this request, by header or cookie. */
+  identify(request: FastifyRequest): Promise<Actor>
+  /** Refuses cookies that a page of another origin sent along. */
+  checkOrigin(request: FastifyRequest): void
+  /** What answers a page's path that is neither the API's nor a file. */
+  fallback(answer: (reply: FastifyReply) => FastifyReply): void
+  /** Endpoints that are mounted. */
+  readonly mounted: readonly Endpoint[]
+}
+
+export interface HttpNeeds {
+  readonly log: FastifyBaseLogger
+  readonly limits: RateLimits
+  readonly credentials: Credentials
+  readonly trustedProxies: readonly string[]
+  /** The public address, for the origin check. */
+  readonly baseUrl: () => string
+  /** Called after each reply, for the metrics. */
+  readonly observe: (endpoint: string, status: number, seconds: number) => void
+}
+
+export const cookieNames = { plain: 'stockade_session', secure: '__Host-stockade_session' } as const
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    endpoint?: Endpoint
+  }
+  interface FastifyRequest {
+    actor: Actor | null
+    byCookie: boolean
+  }
+}
+
+const empty = shapes.shape({})
+const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const prefix = '/api/v1'
+
+/** The caller's address: canonical, and the connection's own where a trusted proxy sent nonsense. */
+export const addressOf = (request: FastifyRequest): string =>
+  parseIp(request.ip)?.text ?? parseIp(request.socket.remoteAddress ?? '')?.text ?? '0.0.0.0'
+
+const budgetHeaders = (budget: Budget) => ({
+  'x-ratelimit-limit': String(budget.limit),
+  'x-ratelimit-remaining': String(budget.remaining),
+  'x-ratelimit-reset': String(Math.ceil(budget.resetAt / 1000)),
+})
+
+/** NUL can't be stored as text everywhere, and nobody means it: it becomes the replacement character. */
+const withoutNul = (json: string) =>
+  json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : json
+
+export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
+  const { credentials, limits } = needs
+  const mounted: Endpoint[] = []
+  const patterns: { method: string; pattern: RegExp }[] = []
+  const origin = randomBytes(4).toString('hex')
+  let requests = 0
+  let fallback: ((reply: FastifyReply) => FastifyReply) | null = null
+
+  const fastify = Fastify({
+    loggerInstance: needs.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: needs.trustedProxies.length > 0 ? [...needs.trustedProxies] : false,
+    bodyLimit: bounds.body,
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    genReqId: () => `${origin}-${(++requests).toString(36)}`,
+    requestTimeout: 30_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    rewriteUrl: request => withoutBase(request.url ?? '/'),
+  }) as unknown as FastifyInstance
+  /** A base URL may carry a path; a proxy may strip it or not, both are answered. */
+  const withoutBase = (url: string): string => {
+    const path = new URL(needs.baseUrl()).pathname.replace(/\/+$/, '')
+    return path && (url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`))
+      ? url.slice(path.length) || '/'
+      : url
+  }
+  await fastify.register(cookie)
+  fastify.decorateRequest('actor', null)
+  fastify.decorateRequest('byCookie', false)
+  fastify.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === 'body' ? compileBody : compileText)(schema as object),
+  )
+
+  // An absent or empty body counts as {} whatever the content type says; anything else has to be JSON.
+  const parseJson = fastify.getDefaultJsonParser('error', 'error')
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
+    const text = String(body)
+    if (text.length === 0) return done(null, {})
+    const type = request.headers['content-type'] ?? ''
+    if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
+      return done(
+        new Problem(415, 'Unsupported Media Type', 'Send the body as JSON, with Content-Type: application/json.'),
+      )
+    parseJson(request, withoutNul(text), done)
+  })
+
+  const identify = async (request: FastifyRequest): Promise<Actor> => {
+    const ip = addressOf(request)
+    const header = request.headers.authorization
+    if (header !== undefined) {
+      const credential = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(header)?.[1]
+      const actor = credential
+        ? await (credential.startsWith('svc_')
+            ? credentials.byKey(credential, ip)
+            : credentials.byToken(credential, ip))
+        : null
+      return actor ?? { kind: 'anonymous', ip }
+    }
+    const value = request.cookies[cookieNames.secure] ?? request.cookies[cookieNames.plain]
+    const actor = value ? await credentials.byCookie(value, ip) : null
+    request.byCookie = actor !== null
+    return actor ?? { kind: 'anonymous', ip }
+  }
+  const checkOrigin = (request: FastifyRequest) => {
+    const sent = request.headers.origin ?? request.headers.referer
+    const from = sent ? URL.parse(sent) : null
+    const own = new URL(needs.baseUrl())
+    if (from && (from.origin === own.origin || from.host === request.headers.host)) return
+    throw forbidden(
+      `A change by session cookie needs the Origin of this dashboard, ${own.origin}; this came from ${from?.origin ?? 'nowhere'}.`,
+    )
+  }
+  const take = async (reply: FastifyReply, endpoint: Endpoint, who: string) => {
+    const budget = await limits.take(endpoint.rate ?? 'standard', who)
+    if (!budget) return
+    reply.headers(budgetHeaders(budget))
+    if (budget.exceeded) throw tooManyRequests(Math.max(1, Math.ceil((budget.resetAt - Date.now()) / 1000)))
+  }
+  /** Everything that is decided before the body is read, in the order of decisions section 14. */
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    const endpoint = request.routeOptions.config.endpoint
+    if (!endpoint) return
+    if (request.raw.url?.includes('%00')) throw badRequest('The address holds a NUL character.')
+    const open = endpoint.access === 'public'
+    if (open) await take(reply, endpoint, addressKey(addressOf(request)))
+    const actor = await identify(request)
+    request.actor = actor
+    if (actor.kind === 'anonymous' && !open) {
+      // Headers on every reply, also on this one; a budget apart, so that strangers can't use up the sign-in page's.
+      await take(reply, endpoint, `x:${addressKey(actor.ip)}`).catch(() => {})
+      throw request.headers.authorization === undefined
+        ? (refusal(actor, endpoint) ?? unauthorized('Sign in first.'))
+        : unauthorized('This credential is unknown, expired or revoked.')
+    }
+    if (actor.kind !== 'anonymous' && !open) {
+      await take(reply, endpoint, actor.kind === 'user' ? `s:${actor.sessionId}` : `k:${actor.keyId}`)
+      if (request.byCookie && changing.has(request.method)) checkOrigin(request)
+    }
+    const userId = Number((request.params as Record<string, string> | undefined)?.userId)
+    const refused = refusal(actor, endpoint, userId)
+    if (refused) throw refused
+  }
+  fastify.addHook('onRequest', admit)
+  fastify.addHook('preValidation', async request => {
+    if (request.body === undefined || request.body === null) request.body = request.method === 'GET' ? undefined : {}
+  })
+  fastify.addHook('onResponse', async (request, reply) => {
+    const name = request.routeOptions.config.endpoint
+    needs.observe(name ? `${name.method} ${name.path}` : 'other', reply.statusCode, reply.elapsedTime / 1000)
+    request.log.debug(
+      { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    )
+  })
+
+  const problemOf = (error: FastifyError | Problem | Error, request: FastifyRequest): Problem => {
+    if (error instanceof Problem) return error
+    const known = error as FastifyError
+    if (known.validation) return validationProblem(known.validation as never)
+    switch (known.code) {
+      case 'FST_ERR_CTP_BODY_TOO_LARGE':
+        return new Problem(
+          413,
+          'Payload Too Large',
+          `The body is larger than ${String(request.routeOptions.bodyLimit ?? bounds.body)} bytes.`,
+        )
+      case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+        return new Problem(415, 'Unsupported Media Type', 'Send the body as JSON, with Content-Type: application/json.')
+      case 'FST_ERR_BAD_URL':
+        return badRequest('The address holds a malformed percent escape.')
+      case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+        return badRequest('The body is not as long as Content-Length says.')
+      case 'FST_ERR_REOPENED_CLOSE_SERVER':
+      case 'FST_ERR_CLOSING':
+        return unavailable('The server is shutting down. Try again in a moment.')
+    }
+    if (known.statusCode === 400)
+      return badRequest(
+        `The body is not valid JSON: ${known.message.replace(/^Body is not valid JSON but content-type is set to .*$/, 'it can not be parsed')}.`,
+      )
+    if (known.statusCode === 503) return unavailable('The server is shutting down. Try again in a moment.')
+    request.log.error({ err: error, method: request.method, url: request.routeOptions.url }, 'defect')
+    return isStorage(error)
+      ? unavailable('Storage does not answer. Try again in a moment.')
+      : new Problem(
+          500,
+          'Internal Server Error',
+          `Something went wrong here. The log has it under request id ${request.id}.`,
+        )
+  }
+  fastify.setErrorHandler((error: FastifyError, request, reply) => {
+    const problem = problemOf(error, request)
+    void reply
+      .status(problem.status)
+      .headers(problem.headers)
+      .header('cache-control', 'no-store')
+      .type('application/json; charset=utf-8')
+      .serializer((body: unknown) => JSON.stringify(body))
+      .send(problem.body)
+  })
+  fastify.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? ''
+    const page =
+      (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|agent|metrics|install\.sh)(\/|$)/.test(path)
+    if (page && fallback) return void fallback(reply)
+    const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+    const problem =
+      allow.length > 0
+        ? new Problem(
+            405,
+            'Method Not Allowed',
+            `${request.method} is not for this path. It takes ${allow.join(', ')}.`,
+            { headers: { allow: allow.join(', ') } },
+          )
+        : notFound(`There is nothing at ${path.slice(0, 200)}.`)
+    void reply
+      .status(problem.status)
+      .headers(problem.headers)
+      .type('application/json; charset=utf-8')
+      .send(problem.body)
+  })
+
+  return {
+    fastify,
+    identify,
+    checkOrigin,
+    mounted,
+    fallback(answer) {
+      fallback = answer
+    },
+    serve(endpoint, handler) {
+      const path = `${prefix}${endpoint.path}`
+      mounted.push(endpoint)
+      patterns.push({
+        method: endpoint.method,
+        pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+      })
+      const json = (endpoint.produces ?? 'application/json') === 'application/json' && endpoint.status !== 302
+      fastify.route({
+        method: endpoint.method,
+        url: path.replace(/\{(\w+)\}/g, ':$1'),
+        config: { endpoint },
+        bodyLimit: endpoint.bodyLimit ?? bounds.body,
+        schema: {
+          ...documented(endpoint),
+          ...(endpoint.params ? { params: endpoint.params } : {}),
+          querystring: endpoint.query ?? (endpoint.lenient ? {} : empty),
+          ...(endpoint.method === 'GET' ? {} : { body: endpoint.body ?? (endpoint.lenient ? {} : empty) }),
+          ...(json ? { response: { [endpoint.status]: endpoint.reply } } : {}),
+        },
+        handler: async (request, reply) => {
+          reply.status(endpoint.status)
+          if (json) reply.header('cache-control', 'no-store')
+          return handler({
+            actor: request.actor as never,
+            params: request.params as never,
+            query: request.query as never,
+            body: request.body as never,
+            request,
+            reply,
+          })
+        },
+      })
+    },
+  }
+}
+
+/** Errors of a database that is away or full: the same request may pass later. */
+const isStorage = (error: Error): boolean => {
+  const code = String((error as { code?: unknown }).code ?? '')
+  // PostgreSQL: connection (08), out of resources (53), shutting down (57P0x). SQLite: 5 busy, 10 I/O, 13 full.
+  return (
+    /^(08|53|57P0)/.test(code) ||
+    ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', '5', '10', '13'].includes(code) ||
+    /^(timeout exceeded when trying to connect|Connection terminated|The database is closed)/.test(error.message)
+  )
+}

@@ -1,0 +1,66 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client'
+
+export interface Metrics {
+  observe(endpoint: string, status: number, seconds: number): void
+  bansReported(count: number): void
+  failed(where: string): void
+  /** Prometheus' text format. */
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+/** What an operator watches: answers by endpoint, bans, and the health of the process. */
+export const createMetrics = (gauges: {
+  servers: () => { online: number; offline: number; pending: number }
+  live: () => number
+}): Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'stockade_http_requests_total',
+    help: 'Answers by endpoint and status',
+    labelNames: ['endpoint', 'status'],
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'stockade_http_request_seconds',
+    help: 'Time to answer, without long polls',
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  })
+  const bans = new Counter({ name: 'stockade_bans_reported_total', help: 'New bans that agents reported', registers })
+  const failures = new Counter({
+    name: 'stockade_failures_total',
+    help: 'Failed jobs and subscribers',
+    labelNames: ['where'],
+    registers,
+  })
+  new Gauge({
+    name: 'stockade_servers',
+    help: 'Servers by state',
+    labelNames: ['status'],
+    registers,
+    collect() {
+      for (const [status, count] of Object.entries(gauges.servers())) this.set({ status }, count)
+    },
+  })
+  new Gauge({
+    name: 'stockade_live_clients',
+    help: 'Open live feeds',
+    registers,
+    collect() {
+      this.set(gauges.live())
+    },
+  })
+  return {
+    observe(endpoint, status, seconds) {
+      requests.inc({ endpoint, status })
+      if (!endpoint.endsWith('/commands/pending')) duration.observe(seconds)
+    },
+    bansReported: count => bans.inc(count),
+    failed: where => failures.inc({ where }),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}

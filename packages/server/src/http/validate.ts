@@ -1,0 +1,109 @@
+import { Ajv } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import formats from 'ajv-formats'
+import type { FormatsPlugin } from 'ajv-formats'
+import type { ProblemBody } from '@stockade/contract'
+import { parseIp, parseRange } from '../core/ip.ts'
+import { Problem } from '../core/problem.ts'
+
+const make = (coerceTypes: boolean) => {
+  const ajv = new Ajv({ coerceTypes, allErrors: true, strict: false, useDefaults: false, removeAdditional: false })
+  ;(formats as unknown as FormatsPlugin)(ajv, ['date-time', 'date', 'email', 'uuid', 'uri'])
+  ajv.addFormat('ip', text => parseIp(text) !== null)
+  ajv.addFormat('ip-or-range', text => parseRange(text) !== null)
+  return ajv
+}
+const strict = make(false)
+/** Paths and queries are text: `limit=50` is the integer 50 there. In bodies `"50"` stays a string and is refused. */
+const coercing = make(true)
+
+export const compileBody = (schema: object): ValidateFunction => strict.compile(schema)
+export const compileText = (schema: object): ValidateFunction => coercing.compile(schema)
+
+const formatWords: Record<string, string> = {
+  'date-time': 'an ISO 8601 time with an offset or Z, such as 2026-11-20T09:30:00Z',
+  date: 'a date such as 2026-11-20',
+  email: 'an e-mail address',
+  uuid: 'a UUID',
+  ip: 'an IPv4 or IPv6 address (no port, no zone, no leading zeros)',
+  'ip-or-range': 'an IPv4 or IPv6 address or a CIDR (no port, no zone, no leading zeros)',
+}
+const patternWords: Record<string, string> = {
+  '^[A-Za-z0-9_]+$': 'may hold letters, digits and underscores only',
+  '^[A-Za-z]{2}$': 'must be a country code of two letters',
+  '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$':
+    'must begin with a letter or digit; letters, digits, dot, underscore and hyphen follow, 64 in all',
+}
+
+const sentence = (error: ErrorObject, path: string): { path: string; message: string } => {
+  const name = path || 'the request'
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'required': {
+      const field = [path, String(params.missingProperty)].filter(Boolean).join('.')
+      return { path: field, message: `${field} is required` }
+    }
+    case 'additionalProperties': {
+      const field = [path, String(params.additionalProperty).slice(0, 100)].filter(Boolean).join('.')
+      return { path: field, message: `${field} is not a known field` }
+    }
+    case 'type':
+      return {
+        path,
+        message: `${name} must be ${[params.type]
+          .flat()
+          .map(type => (type === 'null' ? 'null' : `of type ${String(type)}`))
+          .join(' or ')}`,
+      }
+    case 'format':
+      return {
+        path,
+        message: `${name} must be ${formatWords[String(params.format)] ?? `a valid ${String(params.format)}`}`,
+      }
+    case 'pattern':
+      return { path, message: `${name} ${patternWords[String(params.pattern)] ?? 'is not one of the allowed values'}` }
+    case 'enum':
+      return {
+        path,
+        message: `${name} must be one of ${(params.allowedValues as unknown[]).filter(value => value !== null).join(', ')}`,
+      }
+    case 'const':
+    case 'anyOf':
+      return { path, message: `${name} has a value that is not allowed` }
+    case 'minLength':
+      return {
+        path,
+        message:
+          Number(params.limit) === 1
+            ? `${name} must not be empty`
+            : `${name} must have at least ${String(params.limit)} characters`,
+      }
+    case 'maxLength':
+      return { path, message: `${name} must have at most ${String(params.limit)} characters` }
+    default:
+      return { path, message: `${name} ${error.message ?? 'is not valid'}` }
+  }
+}
+
+/** The first few things that are wrong, each with the field's dotted path. */
+export const detailsOf = (errors: readonly ErrorObject[] | null | undefined): NonNullable<ProblemBody['details']> => {
+  const details = (errors ?? []).slice(0, 40).map(error =>
+    sentence(
+      error,
+      error.instancePath
+        .slice(1)
+        .split('/')
+        .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+        .join('.'),
+    ),
+  )
+  const seen = new Set<string>()
+  return details.filter(detail => !seen.has(detail.message) && seen.add(detail.message)).slice(0, 20)
+}
+
+/** 400 with one sentence a field. */
+export const validationProblem = (errors: readonly ErrorObject[] | null | undefined): Problem => {
+  const details = detailsOf(errors)
+  const message = `${details.map(detail => detail.message).join('; ')}.`
+  return new Problem(400, 'Bad Request', message.charAt(0).toUpperCase() + message.slice(1), { details })
+}

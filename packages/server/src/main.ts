@@ -1,0 +1,51 @@
+import { ConfigError, readConfig } from './config.ts'
+import { createApp } from './app.ts'
+import { Problem } from './core/problem.ts'
+
+/** Reads the configuration, starts, and stops gracefully on SIGTERM and SIGINT; a second signal stops at once. */
+const start = async (): Promise<void> => {
+  const config = readConfig(process.env)
+  const app = await createApp(config)
+  let stopping = false
+  const stop = (signal: string) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    app.log.info({ signal }, 'stopping')
+    const late = setTimeout(() => process.exit(1), 25_000)
+    app.close().then(
+      () => {
+        clearTimeout(late)
+        process.exitCode = 0
+      },
+      (error: unknown) => {
+        app.log.error({ err: error }, 'stopping failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  const address = await app.listen()
+  app.log.info({ address, database: config.databaseUrl ? 'postgres' : 'sqlite' }, 'listening')
+  const where = app.baseUrl()
+  process.stdout.write(
+    app.setupCode
+      ? `\n  Stockade is ready. Make the first administrator (this link works once):\n\n  ${where}/setup?code=${app.setupCode}\n\n`
+      : `\n  Stockade is ready: ${where}\n\n`,
+  )
+}
+
+try {
+  await start()
+} catch (error) {
+  const code = (error as NodeJS.ErrnoException).code
+  if (error instanceof ConfigError) process.stderr.write(`Stockade can't start: ${error.message}\n`)
+  else if (error instanceof Problem) process.stderr.write(`Stockade can't start: ${error.message}\n`)
+  else if (code === 'EADDRINUSE')
+    process.stderr.write(`Stockade can't start: the port is taken. Choose another with STOCKADE_PORT.\n`)
+  else
+    process.stderr.write(
+      `Stockade can't start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    )
+  process.exit(1)
+}

@@ -1,0 +1,189 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { createClient } from '@stockade/client'
+import type { Client } from '@stockade/client'
+import { createApp } from '../app.ts'
+import { readConfig } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import { freePort } from './postgres.ts'
+
+export { freePort } from './postgres.ts'
+
+/** Which engine the tests of this run use; the whole suite runs once on each. */
+export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_POSTGRES ? 'postgres' : 'sqlite'
+
+export const password = 'Sup3r-secret-1'
+
+export interface Signed {
+  readonly token: string
+  readonly client: Client
+}
+export interface TestServer {
+  readonly url: string
+  readonly port: number
+  readonly dataDir: string
+  readonly setupCode: string | null
+  /** A client with that credential, or none. */
+  client(token?: string): Client
+  /** Makes the first administrator (`admin`, `password`) with the set-up code. */
+  setUp(): Promise<Signed>
+  /** Stops gracefully and removes what it stored, unless a data folder was given. */
+  close(): Promise<void>
+}
+export interface Options {
+  readonly env?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  /** A folder to come back to; then `close` leaves data alone. */
+  readonly dataDir?: string
+  readonly port?: number
+  /** A PostgreSQL database to share or come back to. */
+  readonly databaseUrl?: string
+}
+
+/** A database of its own in the tests' PostgreSQL; null with SQLite. */
+export const freshDatabase = async (): Promise<{ url: string; drop(): Promise<void> } | null> => {
+  const admin = process.env.STOCKADE_TEST_POSTGRES
+  if (!admin) return null
+  const name = `t_${randomUUID().replaceAll('-', '')}`
+  const run = async (statement: string) => {
+    const client = new pg.Client({ connectionString: admin })
+    await client.connect()
+    await client.query(statement).finally(() => client.end())
+  }
+  await run(`create database ${name}`)
+  const url = new URL(admin)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }
+}
+
+interface Place {
+  readonly dataDir: string
+  readonly env: Record<string, string>
+  cleanUp(): Promise<void>
+}
+const placeOf = async (options: Options): Promise<Place> => {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'stockade-test-'))
+  const database = options.databaseUrl ? null : await freshDatabase()
+  const url = options.databaseUrl ?? database?.url
+  return {
+    dataDir,
+    env: {
+      STOCKADE_HOST: '127.0.0.1',
+      STOCKADE_PORT: String(options.port ?? (await freePort())),
+      STOCKADE_DATA_DIR: dataDir,
+      STOCKADE_RATE_LIMIT: '0',
+      STOCKADE_RATE_LIMIT_SENSITIVE: '0',
+      STOCKADE_LOG_LEVEL: process.env.STOCKADE_TEST_LOG ?? 'error',
+      ...(url ? { STOCKADE_DATABASE_URL: url, STOCKADE_SECRET_KEY: 'test-secret-of-thirty-two-characters' } : {}),
+      ...options.env,
+    },
+    async cleanUp() {
+      await database?.drop()
+      if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+const dealings = (url: string, setupCode: () => string | null) => {
+  const client = (token?: string) => createClient({ baseUrl: url, ...(token ? { token } : {}) })
+  return {
+    client,
+    async setUp(): Promise<Signed> {
+      const reply = await client().call('POST /setup', {
+        body: { code: setupCode() ?? '', username: 'admin', email: 'admin@stockade.example', password },
+      })
+      return { token: reply.access_token, client: client(reply.access_token) }
+    },
+  }
+}
+
+/** Starts the whole server inside this process, on a free port, with storage of its own. */
+export const startServer = async (options: Options = {}): Promise<TestServer> => {
+  const place = await placeOf(options)
+  const config = readConfig(place.env)
+  const app = await createApp(config, options.clock)
+  await app.listen()
+  const url = `http://127.0.0.1:${config.port}`
+  return {
+    url,
+    port: config.port,
+    dataDir: place.dataDir,
+    setupCode: app.setupCode,
+    ...dealings(url, () => app.setupCode),
+    async close() {
+      await app.close()
+      await place.cleanUp()
+    },
+  }
+}
+
+export interface SpawnedServer extends TestServer {
+  readonly pid: number
+  /** What it printed. */
+  output(): string
+  /** SIGKILL: no farewell. Data stays. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves to the exit code. Data stays. */
+  stop(): Promise<number | null>
+}
+
+/** Starts the server as a process of its own, as a user's is. */
+export const spawnServer = async (options: Options = {}): Promise<SpawnedServer> => {
+  const place = await placeOf(options)
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../main.ts', import.meta.url))], {
+    env: { PATH: process.env.PATH, ...place.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', data => (output += String(data)))
+  child.stderr.on('data', data => (output += String(data)))
+  const exited = new Promise<number | null>(resolve => child.once('exit', resolve))
+  const started = Date.now()
+  while (!output.includes('Stockade is ready')) {
+    if (child.exitCode !== null || Date.now() - started > 30_000)
+      throw new Error(`The server did not start:\n${output}`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  const url = `http://127.0.0.1:${place.env.STOCKADE_PORT ?? ''}`
+  const setupCode = () => /setup\?code=(\w+)/.exec(output)?.[1] ?? null
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exited
+  }
+  return {
+    url,
+    port: Number(place.env.STOCKADE_PORT),
+    pid: child.pid ?? 0,
+    dataDir: place.dataDir,
+    setupCode: setupCode(),
+    output: () => output,
+    ...dealings(url, setupCode),
+    kill: () => end('SIGKILL').then(() => {}),
+    stop: () => end('SIGTERM'),
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) await end('SIGTERM')
+      await place.cleanUp()
+    },
+  }
+}
+
+/** A host that is enrolled: its server's id and a client with its key. */
+export interface EnrolledHost {
+  readonly id: string
+  readonly key: string
+  readonly agentId: string
+  readonly client: Client
+}
+/** Registers a server and enrols a stand-in for its agent, through the interface. */
+export const aHost = async (server: TestServer, admin: Client, hostname = 'web-01'): Promise<EnrolledHost> => {
+  const made = await admin.call('POST /servers', { body: { hostname } })
+  const agentId = randomUUID()
+  const { api_key } = await server.client().call('POST /agent/enroll', {
+    body: { token: made.install_command.split(' ').at(-1) ?? '', hostname, agent_id: agentId },
+  })
+  return { id: made.id, key: api_key, agentId, client: server.client(api_key) }
+}

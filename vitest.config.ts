@@ -1,0 +1,64 @@
+import { defineConfig } from 'vitest/config'
+
+/*
+ * The server's suite runs twice, once on each storage engine. Tests that need a host's kernel (network namespaces,
+ * nftables, fail2ban) or a browser are projects of their own.
+ */
+const common = { pool: 'forks', testTimeout: 20_000, hookTimeout: 60_000 } as const
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    reporters: process.env.CI ? ['default', './scripts/closing-lines.mjs'] : ['default', './scripts/closing-lines.mjs'],
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'unit',
+          include: [
+            'packages/{contract,client,agent,cli,dashboard}/**/*.test.{ts,tsx}',
+            'packages/server/src/**/*.unit.test.ts',
+            'tests/house/**/*.test.ts',
+          ],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'sqlite',
+          include: ['packages/server/{src,test}/**/*.test.ts'],
+          exclude: ['**/*.unit.test.ts'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'postgres',
+          include: ['packages/server/{src,test}/**/*.test.ts'],
+          exclude: ['**/*.unit.test.ts'],
+          globalSetup: ['packages/server/src/testing/global-setup.ts'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'engine',
+          include: ['tests/{engine,e2e}/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'browser',
+          include: ['tests/browser/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
