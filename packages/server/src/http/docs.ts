@@ -287,8 +287,7 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-const escape = (text: string): string => text
-const escape2 = (text: string): string => text.replace(/[&<>"']/g, character => entities[character] ?? '')
+const escape = (text: string): string => text.replace(/[&<>"']/g, character => entities[character] ?? '')
 /** Text in which `backticks` mark code. */
 const inline = (text: string): string => escape(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 const prose = (text: string): string => (text ? `<p>${inline(text)}</p>` : '')
