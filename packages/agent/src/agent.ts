@@ -61,7 +61,7 @@ export async function startAgent(
     baseUrl: identity.base_url,
     apiKey: identity.api_key,
     ca: identity.ca,
-    budget: createBudget({ perMinute: 80, reserve: 15, now: () => performance.now() }),
+    budget: createBudget({ perMinute: 80, now: () => performance.now() }),
     now,
     userAgent: `stockade-agent/${agentVersion}`,
   })
@@ -162,9 +162,9 @@ export async function startAgent(
     orders,
     journal,
     configDirectory: options.config,
-    onResult: () => {
+    onResult: command => {
       results.wake()
-      heartbeat.wake()
+      if (command?.type.startsWith('jail-')) heartbeat.wake()
     },
     log,
   })

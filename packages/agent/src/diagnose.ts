@@ -72,7 +72,7 @@ export async function diagnose(options: Options, withServer: boolean): Promise<F
         baseUrl: identity.base_url,
         apiKey: identity.api_key,
         ca: identity.ca,
-        budget: createBudget({ perMinute: 80, reserve: 0, now: Date.now }),
+        budget: createBudget({ perMinute: 80, now: Date.now }),
         now: Date.now,
         userAgent: `stockade-agent/${agentVersion}`,
       })

@@ -20,7 +20,7 @@ export async function enrollHost(options: Options, env: NodeJS.ProcessEnv): Prom
     baseUrl,
     apiKey: null,
     ca,
-    budget: createBudget({ perMinute: 80, reserve: 0, now: Date.now }),
+    budget: createBudget({ perMinute: 80, now: Date.now }),
     now: Date.now,
     userAgent: `stockade-agent/${agentVersion}`,
   })

@@ -39,7 +39,7 @@ export function memoryPercent(meminfo: string): number {
 
 export function osName(): string {
   const line = /^PRETTY_NAME=(.*)$/m.exec(readText('/etc/os-release') ?? '')?.[1] ?? ''
-  return line.replace(/^["']|["']$/g, '') || `${process.platform}`
+  return line.replace(/^["']|["']$/g, '').slice(0, 200) || process.platform
 }
 
 /** As df counts: what only root may still use is not free. */

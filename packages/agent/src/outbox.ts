@@ -192,7 +192,9 @@ function cutTornLine(path: string, size: number): number {
 function readLines(path: string, from: number, maxLines: number, maxBytes: number): { lines: string[]; end: number } {
   const file = fs.openSync(path, 'r')
   try {
-    let size = Math.max(64 * 1024, maxBytes)
+    const rest = fs.fstatSync(file).size - from
+    let size = Math.min(Math.max(64 * 1024, maxBytes), Math.max(0, rest))
+    if (size === 0) return { lines: [], end: from }
     for (;;) {
       const buffer = Buffer.alloc(size)
       const length = fs.readSync(file, buffer, 0, size, from)
@@ -204,8 +206,8 @@ function readLines(path: string, from: number, maxLines: number, maxBytes: numbe
         lines.push(buffer.toString('utf8', at, end))
         at = end + 1
       }
-      if (lines.length > 0 || length < size) return { lines, end: from + at }
-      size *= 2
+      if (lines.length > 0 || size >= rest) return { lines, end: from + at }
+      size = Math.min(size * 2, rest)
     }
   } finally {
     fs.closeSync(file)

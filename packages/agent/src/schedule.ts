@@ -45,15 +45,20 @@ export function retryAfterOf(header: unknown, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** Keeps to `perMinute` requests; `reserve` of them are left for urgent ones (heartbeats). */
-export function createBudget(options: { perMinute: number; reserve: number; now: () => number }) {
+/** Whose request it is: in a rush the polls wait first (heartbeats carry commands too), heartbeats and results last. */
+export type Urgency = 'heartbeat' | 'report' | 'poll'
+
+const KEPT_BACK: Record<Urgency, number> = { heartbeat: 0, report: 0.2, poll: 0.45 }
+
+/** Keeps to `perMinute` requests in any minute. */
+export function createBudget(options: { perMinute: number; now: () => number }) {
   const taken: number[] = []
   return {
     /** 0 when a request may go now (and is counted), else how long to wait before asking again. */
-    take(urgent: boolean): number {
+    take(urgency: Urgency): number {
       const now = options.now()
       while (taken.length > 0 && now - (taken[0] ?? 0) >= 60_000) taken.shift()
-      const limit = urgent ? options.perMinute : options.perMinute - options.reserve
+      const limit = Math.floor(options.perMinute * (1 - KEPT_BACK[urgency]))
       const blocking = taken[taken.length - limit]
       if (taken.length < limit || blocking === undefined) {
         taken.push(now)

@@ -3,7 +3,7 @@ import * as https from 'node:https'
 import { retryAfterOf, type Budget } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
 
-const MAX_BODY = 8 * 1024 * 1024
+const MAX_BODY = 4 * 1024 * 1024
 
 /** An answer of the server that is not the one asked for: its status, or 0 when there was none that makes sense. */
 export class ServerError extends Error {
@@ -58,7 +58,6 @@ export function createTransport(options: {
   function once(method: string, path: string, ask: Ask): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
-      const started = options.now()
       const request = (secure ? https : http).request({
         agent,
         method,
@@ -89,6 +88,7 @@ export function createTransport(options: {
       request.on('error', fail)
       request.on('response', response => {
         peer = response.socket.remoteAddress ?? peer
+        noteDate(response.headers.date)
         const parts: Buffer[] = []
         let size = 0
         response.on('data', (chunk: Buffer) => {
@@ -101,7 +101,6 @@ export function createTransport(options: {
         response.on('end', () => {
           clearTimeout(timer)
           if (!response.complete) return fail(new Error('the answer was cut off'))
-          noteDate(response.headers.date, started)
           try {
             resolve(answerOf(response, Buffer.concat(parts).toString('utf8')))
           } catch (error) {
@@ -113,11 +112,14 @@ export function createTransport(options: {
     })
   }
 
-  /** The header has whole seconds, so its middle is taken, and less than two seconds are its own noise. */
-  function noteDate(header: string | undefined, started: number): void {
+  /**
+   * Taken when the head of the answer comes (a long poll was asked long before). The header has whole seconds, so their
+   * middle is taken, and less than two seconds are its own noise.
+   */
+  function noteDate(header: string | undefined): void {
     const date = Date.parse(header ?? '')
     if (Number.isNaN(date)) return
-    const difference = date + 500 - (started + options.now()) / 2
+    const difference = date + 500 - options.now()
     offset = Math.abs(difference) < 2000 ? 0 : Math.round(difference)
   }
 
@@ -139,16 +141,19 @@ export function createTransport(options: {
     )
   }
 
+  /** Waits until the request is within what a host may ask in a minute. */
+  async function admit(ask: Ask): Promise<void> {
+    for (;;) {
+      const wait = options.budget.take(ask.urgency ?? 'report')
+      if (wait === 0) return
+      if (ask.signal?.aborted) throw new ServerError('cancelled', 0, null, false)
+      await new Promise(resolve => setTimeout(resolve, Math.min(wait, 2000)))
+    }
+  }
+
   return {
     async json(method, path, ask = {}) {
-      for (
-        let wait = options.budget.take(ask.urgent ?? false);
-        wait > 0;
-        wait = options.budget.take(ask.urgent ?? false)
-      ) {
-        if (ask.signal?.aborted) throw new ServerError('cancelled', 0, null, false)
-        await new Promise(resolve => setTimeout(resolve, Math.min(wait, 5000)))
-      }
+      await admit(ask)
       try {
         return await once(method, path, ask).catch((error: unknown) => {
           // A kept connection that the server had just closed: our ids make a second try harmless.

@@ -8,8 +8,8 @@ export interface BanReport {
   readonly ip: string
   readonly jail: string
   readonly log_lines: string
-  /** Seconds, -1 for permanent. */
-  readonly ban_duration: number
+  /** Seconds, -1 for permanent, null for an end that is not known yet. */
+  readonly ban_duration: number | null
   readonly banned_at: string
   readonly command_id?: string
   readonly source?: 'manual'
@@ -67,7 +67,7 @@ export function createWire(transport: Transport, serverId: string) {
   return {
     async heartbeat(beat: Heartbeat, signal: AbortSignal) {
       const answer = asFields(
-        await transport.json('POST', '/api/v1/servers/heartbeat', { body: beat, urgent: true, signal }),
+        await transport.json('POST', '/api/v1/servers/heartbeat', { body: beat, urgency: 'heartbeat', signal }),
       )
       const interval = asInteger(answer['heartbeat_interval'], 30)
       return {
@@ -79,7 +79,9 @@ export function createWire(transport: Transport, serverId: string) {
     /** Answers when there is something to do, else after `wait` seconds. */
     async pending(wait: number, signal: AbortSignal): Promise<Command[]> {
       const path = `/api/v1/servers/${encodeURIComponent(serverId)}/commands/pending?wait=${wait}`
-      const answer = asFields(await transport.json('GET', path, { timeout: (wait + 20) * 1000, signal }))
+      const answer = asFields(
+        await transport.json('GET', path, { timeout: (wait + 20) * 1000, urgency: 'poll', signal }),
+      )
       return commandsOf(answer['commands'])
     },
     /** One row for each event that the server has decided about, by event id. */
@@ -88,7 +90,7 @@ export function createWire(transport: Transport, serverId: string) {
       return rowsOf(answer, 'event_id')
     },
     async results(results: readonly (CommandResult & { id: string })[]): Promise<RowResult[]> {
-      const answer = await transport.json('POST', '/api/v1/agent/results', { body: { results }, urgent: true })
+      const answer = await transport.json('POST', '/api/v1/agent/results', { body: { results }, urgency: 'heartbeat' })
       return rowsOf(answer, 'id')
     },
     async jails(jails: readonly JailDetail[]): Promise<void> {

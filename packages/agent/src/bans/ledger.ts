@@ -6,6 +6,7 @@ import { placeKey, seenKey, type ActiveBan, type Intent, type Memory } from './m
 import type { BanRow } from './table.ts'
 
 const LOG_BYTES = 16 * 1024
+const YEAR = 31_536_000
 
 /**
  * Decides what the server is told. Table, action, snapshot and commands all come here, in any order and more than once;
@@ -32,7 +33,7 @@ export function createLedger(needs: {
         ip,
         jail: cleanText(row.jail),
         log_lines: lastBytes(cleanText(row.logLines), LOG_BYTES),
-        ban_duration: intent?.duration ?? row.bantime,
+        ban_duration: durationOf(intent?.duration ?? row.bantime),
         ...(intent?.commandId ? { command_id: intent.commandId } : {}),
         ...(row.failures === 0 ? { source: 'manual' as const } : {}),
       },
@@ -130,6 +131,11 @@ export function createLedger(needs: {
 }
 
 export type Ledger = ReturnType<typeof createLedger>
+
+/** The interface knows at most a year; of a longer ban the end is told when it comes. */
+function durationOf(bantime: number): number | null {
+  return bantime < 0 ? -1 : bantime > YEAR ? null : bantime
+}
 
 /** When fail2ban itself ends the ban, in epoch milliseconds; null for never. */
 export function endOf(ban: { time: number; bantime: number }): number | null {

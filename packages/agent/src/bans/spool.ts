@@ -202,9 +202,11 @@ function rowOf(event: Readonly<Record<string, unknown>>, jail: string, ip: strin
 function readLines(path: string, from: number): { lines: string[]; end: number } {
   const file = fs.openSync(path, 'r')
   try {
-    const buffer = Buffer.alloc(CHUNK)
-    const length = fs.readSync(file, buffer, 0, CHUNK, from)
-    const end = buffer.subarray(0, length).lastIndexOf(0x0a) + 1
+    const buffer = Buffer.alloc(Math.min(CHUNK, Math.max(0, fs.fstatSync(file).size - from)))
+    const length = fs.readSync(file, buffer, 0, buffer.length, from)
+    const newline = buffer.subarray(0, length).lastIndexOf(0x0a) + 1
+    // A line that fills the whole chunk is none of ours: it is passed over, else everything behind it would wait for ever.
+    const end = newline === 0 && length === CHUNK ? length : newline
     const text = buffer.toString('utf8', 0, end)
     return { lines: text.split('\n').filter(line => line !== ''), end: from + end }
   } finally {

@@ -13,7 +13,8 @@ export function createRunner(needs: {
   orders: Orders
   journal: Journal
   configDirectory: string
-  onResult: () => void
+  /** A result waits to be told: of this command just now, or again of an old one. */
+  onResult: (command: Command | null) => void
   log: Log
 }) {
   const { journal, log } = needs
@@ -37,7 +38,7 @@ export function createRunner(needs: {
       log.warn(`the result of command ${command.id} cannot be written: ${errorText(error)}`)
     }
     waiting.delete(command.id)
-    needs.onResult()
+    needs.onResult(command)
   }
 
   async function resultOf(command: Command): Promise<CommandResult> {
@@ -61,7 +62,7 @@ export function createRunner(needs: {
         if (waiting.has(command.id)) continue
         if (journal.has(command.id)) {
           journal.tellAgain(command.id)
-          needs.onResult()
+          needs.onResult(null)
           continue
         }
         waiting.add(command.id)

@@ -3,13 +3,14 @@ import type { Engine } from '../engine/engine.ts'
 import type { Metrics } from '../metrics.ts'
 import { createBackoff, createNap, untilSlot } from '../schedule.ts'
 import { ServerError } from '../transport.ts'
-import { errorText } from '../text.ts'
+import { cleanText, errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Command, Heartbeat, JailDetail, Wire } from '../wire.ts'
 import type { Link } from './link.ts'
 
 const CONFLICT_WAIT = 300_000
 const HOURLY = 3_600_000
+const MOST_JAILS = 1000
 
 /** Tells the server that this host lives, in a slot of its own in each interval, and takes what it orders. */
 export function createHeartbeat(needs: {
@@ -104,5 +105,13 @@ export async function jailsNow(engine: Engine, config: EngineConfig): Promise<Ja
   }
   for (const jail of configured)
     if (!running.includes(jail.name)) details.push({ ...jail, enabled: false, current_bans: 0 })
+  // One strange name must not make the server refuse the heartbeat as a whole.
   return details
+    .filter(({ name }) => name.length > 0 && name.length <= 64)
+    .slice(0, MOST_JAILS)
+    .map(jail => ({
+      ...jail,
+      filter: cleanText(jail.filter).slice(0, 256),
+      logpath: cleanText(jail.logpath).slice(0, 4096),
+    }))
 }

@@ -1,0 +1,39 @@
+import * as fs from 'node:fs'
+import { expect, it } from 'vitest'
+import { sleep, until } from './host.ts'
+import { reported } from './scenarios.ts'
+import { onStage } from './stage.ts'
+
+onStage('the agent at rest', [], scene => {
+  it('stays within 64 MB and nearly no processor time, and tells of a ban within 2 s of the decision', async () => {
+    const { host, server } = scene()
+    const latencies: number[] = []
+    for (const last of [1, 2, 3]) {
+      await host.attack(`192.0.2.${last}`)
+      await until(() => host.bannedInEngine('sshd', `192.0.2.${last}`), 20, 'the ban')
+      const log = fs.readFileSync(`${host.directory}/log/fail2ban.log`, 'utf8')
+      const decided = new RegExp(`^(\\S+ [\\d:]+),(\\d+) .*Ban 192\\.0\\.2\\.${last}$`, 'm').exec(log)
+      const { received_at } = await reported(scene(), `192.0.2.${last}`)
+      latencies.push(received_at - Date.parse(`${decided?.[1]}.${decided?.[2]}`))
+    }
+    const busy = cpuSeconds(host.agentPid())
+    await sleep(10_000)
+    const share = (cpuSeconds(host.agentPid()) - busy) / 10
+    const resident =
+      Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${host.agentPid()}/status`, 'utf8'))?.[1]) / 1024
+    console.log(
+      `at rest: ${resident.toFixed(1)} MB, ${(share * 100).toFixed(1)} % of a core; decision to report: ${latencies.join(', ')} ms`,
+    )
+    expect(Math.max(...latencies)).toBeLessThan(2000)
+    expect(resident).toBeLessThanOrEqual(64)
+    expect(share).toBeLessThan(0.05)
+    expect(server.complaints).toEqual([])
+  })
+})
+
+/** User and system time, fields 14 and 15, in hundredths. */
+function cpuSeconds(pid: number | null): number {
+  const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}

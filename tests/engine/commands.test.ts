@@ -1,0 +1,53 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { sleep, until } from './host.ts'
+import { outcomeOf } from './scenarios.ts'
+import { onStage } from './stage.ts'
+
+onStage(
+  'commands on a real fail2ban',
+  [
+    'a ban by command has its own duration, kept over a restart of the agent',
+    "a ban by command longer than the jail's goes on, as one ban",
+    'an order that would cut the host off is refused without force',
+    'orders with bad parameters fail with a sentence',
+    'a jail is disabled and enabled, also for the next start, with its bans',
+    'the state of a jail, its reload, a reload of all and a restart',
+    'a reload of a broken configuration is refused, and every jail stays',
+  ],
+  scene => {
+    it('a command that is delivered again is not carried out again, also by the next agent', async () => {
+      const { host, server, serverId } = scene()
+      const id = await server.order(serverId, 'ban-ip', { ip: '203.0.113.60', duration: 600 })
+      await outcomeOf(scene(), id)
+      await host.client('set', 'stockade', 'unbanip', '203.0.113.60')
+      server.redeliver(id)
+      await until(() => server.resultDeliveries(id) === 2, 20, 'the result once more')
+      await host.killAgent()
+      await host.startAgent()
+      server.redeliver(id)
+      await until(() => server.resultDeliveries(id) >= 3, 20, 'the result a third time')
+      expect(await host.bannedInNft('203.0.113.60')).toBe(false)
+      expect(server.rows.filter(row => row.ip === '203.0.113.60')).toMatchObject([{ command_id: id }])
+    })
+
+    it('a command that was running when the agent died is told as unknown', async () => {
+      const { host, server, serverId } = scene()
+      const id = await server.order(serverId, 'service-restart')
+      await until(
+        () => fs.readFileSync(join(host.agentState, 'cmd-journal.json'), 'utf8').includes(id),
+        20,
+        'the restart in the journal',
+      )
+      await host.killAgent()
+      expect(await server.outcome(id)).toBeNull()
+      await sleep(1500)
+      await host.startAgent()
+      expect(await outcomeOf(scene(), id)).toMatchObject({
+        success: false,
+        output: 'the agent restarted while this ran; outcome unknown',
+      })
+    })
+  },
+)

@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ReportedBan, ServerUnderTest } from './server.ts'
+
+type Row = { -readonly [K in keyof ReportedBan]: ReportedBan[K] } & {
+  event_id: string
+  deliveries: number
+  command_id: string | null
+}
+interface Order {
+  readonly id: string
+  readonly serverId: string
+  readonly type: string
+  readonly params: Record<string, unknown>
+  handedOut: number
+  result: { success: boolean; output: string } | null
+  resultDeliveries: number
+}
+
+/** What the recorder does instead of answering. */
+export type Mischief =
+  'html' | 'wrong-types' | 'truncated' | 'huge' | 'reset' | 'slow' | 'error-500' | 'unauthorized' | null
+
+/**
+ * A small peer that speaks the agent's part of the interface and remembers what it was told. It checks the shape of what
+ * it gets: anything that the real server would refuse makes `complaints` grow.
+ */
+export async function aRecorder() {
+  const servers = new Map<string, { key: string; beats: Record<string, unknown>[]; jails: Record<string, unknown>[] }>()
+  const tokens = new Map<string, string>()
+  const rows: (Row & { serverId: string })[] = []
+  const unbanIds = new Set<string>()
+  const orders: Order[] = []
+  const complaints: string[] = []
+  const requests: { at: number; path: string }[] = []
+  const waiting = new Set<() => void>()
+  let mischief: Mischief = null
+  let port = 0
+  let http: Server | null = null
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    requests.push({ at: Date.now(), path })
+    const body = await readBody(request)
+    if (mischief !== null && misbehave(mischief, response)) return
+    const route = `${request.method} ${path}`
+    if (route === 'GET /api/v1/health') return reply(response, 200, { status: 'ok', version: 'recorder' })
+    if (route === 'POST /api/v1/agent/enroll') {
+      const serverId = tokens.get(String(body['token']))
+      if (!serverId) return reply(response, 401, { error: 'Unauthorized', message: 'unknown token' })
+      tokens.delete(String(body['token']))
+      if (typeof body['agent_id'] !== 'string' || typeof body['hostname'] !== 'string')
+        complaints.push('enroll without agent_id or hostname')
+      return reply(response, 201, { server_id: serverId, api_key: servers.get(serverId)?.key })
+    }
+    const key = (request.headers.authorization ?? '').replace('Bearer ', '')
+    const [serverId, server] = [...servers].find(([, candidate]) => candidate.key === key) ?? []
+    if (!serverId || !server) return reply(response, 401, { error: 'Unauthorized', message: 'unknown key' })
+    if (route === 'POST /api/v1/servers/heartbeat') {
+      server.beats.push(body)
+      return reply(response, 200, {
+        message: 'ok',
+        commands: handOut(serverId),
+        desired_state: { version: 1 },
+        heartbeat_interval: 3,
+      })
+    }
+    if (route === `GET /api/v1/servers/${serverId}/commands/pending`) {
+      const wait = Number(new URLSearchParams((request.url ?? '').split('?')[1]).get('wait'))
+      if (!orders.some(order => order.serverId === serverId && order.handedOut === 0)) await wake(wait * 1000, response)
+      return reply(response, 200, { commands: handOut(serverId) })
+    }
+    if (route === 'POST /api/v1/bans/batch') return reply(response, 200, { results: take(serverId, body) })
+    if (route === 'POST /api/v1/agent/results') {
+      const results = (
+        body['results'] as { id: string; success: boolean; output: string; exit_code: number | null }[]
+      ).map(result => {
+        const order = orders.find(({ id }) => id === result.id)
+        if (!order) return { id: result.id, error: 'unknown command' }
+        order.resultDeliveries += 1
+        if (order.result && order.result.output !== result.output)
+          return { id: result.id, error: 'it has another result' }
+        order.result = { success: result.success, output: result.output }
+        return { id: result.id, error: null }
+      })
+      return reply(response, 200, { results })
+    }
+    if (route === 'PUT /api/v1/agent/jails') {
+      server.jails = body['jails'] as Record<string, unknown>[]
+      return reply(response, 200, { message: 'ok' })
+    }
+    complaints.push(`no such endpoint: ${route}`)
+    reply(response, 404, { error: 'Not Found', message: 'unknown path' })
+  }
+
+  function handOut(serverId: string): { id: string; type: string; params: Record<string, unknown> }[] {
+    const due = orders.filter(order => order.serverId === serverId && order.handedOut === 0)
+    for (const order of due) order.handedOut += 1
+    return due.map(({ id, type, params }) => ({ id, type, params }))
+  }
+
+  function take(serverId: string, body: Record<string, unknown>) {
+    const bans = (body['bans'] ?? []) as Record<string, unknown>[]
+    const unbans = (body['unbans'] ?? []) as Record<string, unknown>[]
+    if (bans.length + unbans.length > 1000) complaints.push('more than 1000 in a batch')
+    const results: { event_id: unknown; id: number | null; error: string | null }[] = []
+    for (const ban of bans) {
+      const id = String(ban['event_id'])
+      if (!/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))
+        complaints.push(`not a UUIDv8: ${id}`)
+      if (Number.isNaN(Date.parse(String(ban['banned_at'])))) complaints.push(`not a time: ${String(ban['banned_at'])}`)
+      if (!Number.isInteger(ban['ban_duration'])) complaints.push(`not a duration: ${String(ban['ban_duration'])}`)
+      // eslint-disable-next-line no-control-regex -- they must not arrive
+      if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(String(ban['log_lines'])))
+        complaints.push('control characters in log lines')
+      const known = rows.find(row => row.event_id === id)
+      if (known) known.deliveries += 1
+      else {
+        rows.push({
+          serverId,
+          event_id: id,
+          deliveries: 1,
+          ip: String(ban['ip']),
+          jail: String(ban['jail']),
+          log_lines: String(ban['log_lines']),
+          ban_duration: ban['ban_duration'] as number,
+          banned_at: String(ban['banned_at']),
+          unbanned_at: null,
+          received_at: Date.now(),
+          command_id: (ban['command_id'] as string | undefined) ?? null,
+        })
+      }
+      results.push({ event_id: id, id: rows.length, error: null })
+    }
+    for (const unban of unbans) {
+      const id = String(unban['event_id'])
+      const at = String(unban['unbanned_at'])
+      if (!unbanIds.has(id)) {
+        unbanIds.add(id)
+        const open = rows.filter(
+          row =>
+            row.serverId === serverId &&
+            row.ip === unban['ip'] &&
+            row.jail === unban['jail'] &&
+            row.unbanned_at === null,
+        )
+        if (open.length === 0)
+          complaints.push(`an unban of nothing: ${String(unban['ip'])} in ${String(unban['jail'])}`)
+        for (const row of open) row.unbanned_at = at
+      }
+      results.push({ event_id: id, id: null, error: null })
+    }
+    return results
+  }
+
+  /** True when it has answered (or will never). */
+  function misbehave(kind: Exclude<Mischief, null>, response: ServerResponse): boolean {
+    switch (kind) {
+      case 'html':
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>It works!</body></html>')
+        return true
+      case 'wrong-types':
+        reply(response, 200, {
+          commands: { 0: 'rm' },
+          results: 'yes',
+          heartbeat_interval: 'soon',
+          desired_state: [],
+        } as never)
+        return true
+      case 'truncated':
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+        response.write('{"commands": [')
+        setTimeout(() => response.destroy(), 20)
+        return true
+      case 'huge':
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.on('error', () => undefined)
+        for (let i = 0; i < 12; i += 1) response.write(' '.repeat(1024 * 1024))
+        response.end('{}')
+        return true
+      case 'reset':
+        response.socket?.resetAndDestroy()
+        return true
+      case 'slow':
+        setTimeout(() => reply(response, 503, { error: 'Service Unavailable', message: 'slow' }), 3000)
+        return true
+      case 'error-500':
+        reply(response, 500, { error: 'Internal Server Error', message: 'request 1' })
+        return true
+      case 'unauthorized':
+        reply(response, 401, { error: 'Unauthorized', message: 'no' })
+        return true
+    }
+  }
+
+  function wake(ms: number, response: ServerResponse): Promise<void> {
+    return new Promise(resolve => {
+      const done = (): void => {
+        clearTimeout(timer)
+        waiting.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      response.on('close', done)
+      waiting.add(done)
+    })
+  }
+
+  async function up(): Promise<void> {
+    const server = createServer((request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        complaints.push(`recorder: ${String(error)}`)
+        response.destroy()
+      })
+    })
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '0.0.0.0', resolve))
+    port = (server.address() as AddressInfo).port
+    http = server
+  }
+
+  async function down(): Promise<void> {
+    const server = http
+    http = null
+    for (const end of [...waiting]) end()
+    server?.closeAllConnections()
+    await new Promise<void>(resolve => (server ? server.close(() => resolve()) : resolve()))
+  }
+
+  await up()
+  const recorder = {
+    url: host => `http://${host.gateway}:${port}`,
+    addServer() {
+      const serverId = randomUUID()
+      const token = `token-${randomUUID()}`
+      servers.set(serverId, { key: `svc_${randomUUID().replaceAll('-', '')}`, beats: [], jails: [] })
+      tokens.set(token, serverId)
+      return Promise.resolve({ serverId, token })
+    },
+    bans: serverId => Promise.resolve(rows.filter(row => row.serverId === serverId)),
+    engineVersion: serverId =>
+      Promise.resolve((servers.get(serverId)?.beats.at(-1)?.['engine_version'] as string | undefined) ?? null),
+    jails: serverId =>
+      Promise.resolve(
+        (servers.get(serverId)?.beats.at(-1)?.['jails'] ?? []) as {
+          name: string
+          enabled: boolean
+          current_bans: number
+        }[],
+      ),
+    order(serverId, type, params = {}) {
+      const order: Order = { id: randomUUID(), serverId, type, params, handedOut: 0, result: null, resultDeliveries: 0 }
+      orders.push(order)
+      for (const end of [...waiting]) end()
+      return Promise.resolve(order.id)
+    },
+    outcome: id => Promise.resolve(orders.find(order => order.id === id)?.result ?? null),
+    down,
+    up,
+    close: down,
+  } satisfies ServerUnderTest
+
+  return {
+    ...recorder,
+    rows,
+    complaints,
+    requests,
+    heartbeats: (serverId: string) => servers.get(serverId)?.beats ?? [],
+    jailDetails: (serverId: string) => servers.get(serverId)?.jails ?? [],
+    key: (serverId: string) => servers.get(serverId)?.key ?? '',
+    /** The same order once more, as after a lost answer. */
+    redeliver(id: string): void {
+      const order = orders.find(candidate => candidate.id === id)
+      if (order) order.handedOut = 0
+      for (const end of [...waiting]) end()
+    },
+    resultDeliveries: (id: string) => orders.find(order => order.id === id)?.resultDeliveries ?? 0,
+    misbehave(kind: Mischief): void {
+      mischief = kind
+      for (const end of [...waiting]) end()
+    },
+  }
+}
+
+export type Recorder = Awaited<ReturnType<typeof aRecorder>>
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body)
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    .end(text)
+}
+
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  const text = Buffer.concat(parts).toString('utf8')
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
+}

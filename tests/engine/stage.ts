@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { aHost, describeHosts, type Host } from './host.ts'
+import { aRecorder, type Recorder } from './recorder.ts'
+import { online, scenarios, type Scene } from './scenarios.ts'
+
+export type RecordedScene = Scene & { readonly host: Host; readonly server: Recorder }
+
+/** A host with its agent and a recorder, for the scenarios named and for tests of its own. */
+export function onStage(
+  title: string,
+  names: readonly (keyof typeof scenarios)[],
+  more?: (scene: () => RecordedScene) => void,
+): void {
+  describeHosts(title, () => {
+    let scene: RecordedScene | null = null
+
+    const theScene = (): RecordedScene => {
+      if (!scene) throw new Error('there is no scene before beforeAll')
+      return scene
+    }
+
+    beforeAll(async () => {
+      const server = await aRecorder()
+      const host = await aHost()
+      const { serverId, token } = await server.addServer(host.name)
+      scene = { host, server, serverId }
+      await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
+      await online(scene)
+    })
+
+    afterAll(async () => {
+      if (process.env['STOCKADE_TEST_LOG']) console.log(scene?.host.agentLog())
+      await scene?.host.stop()
+      await scene?.server.close()
+    })
+
+    for (const name of names) {
+      it(name, async () => {
+        await scenarios[name](theScene())
+        expect(theScene().server.complaints).toEqual([])
+        expect(theScene().host.agentRunning()).toBe(true)
+      })
+    }
+    more?.(theScene)
+  })
+}
