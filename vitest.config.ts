@@ -9,7 +9,7 @@ const common = { pool: 'forks', testTimeout: 20_000, hookTimeout: 60_000 } as co
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    reporters: process.env.CI ? ['default', './scripts/closing-lines.mjs'] : ['default', './scripts/closing-lines.mjs'],
+    reporters: ['default', './scripts/closing-lines.mjs'],
     projects: [
       {
         test: {
@@ -26,6 +26,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'sqlite',
+          env: { STOCKADE_TEST_ENGINE: 'sqlite' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
           exclude: ['**/*.unit.test.ts'],
         },
@@ -34,6 +35,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'postgres',
+          env: { STOCKADE_TEST_ENGINE: 'postgres' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
           exclude: ['**/*.unit.test.ts'],
           globalSetup: ['packages/server/src/testing/global-setup.ts'],

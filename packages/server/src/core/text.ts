@@ -1,9 +1,9 @@
+/** C0 but tab and newline, DEL and C1. */
+const controls = /(?![\t\n])\p{Cc}/gu
+
 /** Text of strangers, fit to be stored and shown: no control characters but newline and tab, at most `bytes` of UTF-8. */
 export const tame = (text: string, bytes: number): string => {
-  // eslint-disable-next-line no-control-regex
-  const clean = text
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
-    .replace(/\p{Surrogate}/gu, '\ufffd')
+  const clean = text.replace(controls, '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd')
   if (clean.length * 3 <= bytes || Buffer.byteLength(clean) <= bytes) return clean
   const mark = '\n[cut]'
   const cut = Buffer.from(clean)

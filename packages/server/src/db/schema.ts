@@ -75,6 +75,8 @@ export interface ServersTable {
   agent_id: string | null
   /** The key that enrolment gave; older keys of agents end when this one is first used. */
   agent_key_id: number | null
+  /** 1 while keys of earlier agents still wait for the new agent's first heartbeat. */
+  agent_replacing: Generated<number>
   install_token_hash: string | null
   install_token_expires_at: number | null
   install_token_used_at: number | null

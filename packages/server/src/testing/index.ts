@@ -15,7 +15,7 @@ import { freePort } from './postgres.ts'
 export { freePort } from './postgres.ts'
 
 /** Which engine the tests of this run use; the whole suite runs once on each. */
-export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_POSTGRES ? 'postgres' : 'sqlite'
+export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
 
 export const password = 'Sup3r-secret-1'
 
@@ -32,6 +32,8 @@ export interface TestServer {
   client(token?: string): Client
   /** Makes the first administrator (`admin`, `password`) with the set-up code. */
   setUp(): Promise<Signed>
+  /** Signs the first administrator in anew. */
+  signIn(): Promise<Signed>
   /** Stops gracefully and removes what it stored, unless a data folder was given. */
   close(): Promise<void>
 }
@@ -47,8 +49,8 @@ export interface Options {
 
 /** A database of its own in the tests' PostgreSQL; null with SQLite. */
 export const freshDatabase = async (): Promise<{ url: string; drop(): Promise<void> } | null> => {
-  const admin = process.env.STOCKADE_TEST_POSTGRES
-  if (!admin) return null
+  if (engine === 'sqlite') return null
+  const admin = process.env.STOCKADE_TEST_POSTGRES ?? ''
   const name = `t_${randomUUID().replaceAll('-', '')}`
   const run = async (statement: string) => {
     const client = new pg.Client({ connectionString: admin })
@@ -92,6 +94,11 @@ const dealings = (url: string, setupCode: () => string | null) => {
   const client = (token?: string) => createClient({ baseUrl: url, ...(token ? { token } : {}) })
   return {
     client,
+    async signIn(): Promise<Signed> {
+      const reply = await client().call('POST /auth/login', { body: { username: 'admin', password } })
+      if (!('access_token' in reply)) throw new Error('a second factor is wanted')
+      return { token: reply.access_token, client: client(reply.access_token) }
+    },
     async setUp(): Promise<Signed> {
       const reply = await client().call('POST /setup', {
         body: { code: setupCode() ?? '', username: 'admin', email: 'admin@stockade.example', password },
@@ -186,4 +193,62 @@ export const aHost = async (server: TestServer, admin: Client, hostname = 'web-0
     body: { token: made.install_command.split(' ').at(-1) ?? '', hostname, agent_id: agentId },
   })
   return { id: made.id, key: api_key, agentId, client: server.client(api_key) }
+}
+
+export interface RawReply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; undefined when it is none. */
+  readonly json: unknown
+}
+/** A request as it is, for what the typed client would not send. `path` begins with `/`; bodies that are no text are sent as JSON. */
+export const raw = async (
+  server: Pick<TestServer, 'url'>,
+  method: string,
+  path: string,
+  options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<RawReply> => {
+  const body =
+    options.body === undefined || typeof options.body === 'string' ? options.body : JSON.stringify(options.body)
+  const reply = await fetch(server.url + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await reply.text()
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    json = undefined
+  }
+  return { status: reply.status, headers: reply.headers, text, json }
+}
+
+/** Tries until the check passes; its last failure is thrown when it never does. */
+export const eventually = async <T>(check: () => Promise<T> | T, seconds = 10): Promise<T> => {
+  const until = Date.now() + seconds * 1000
+  for (;;)
+    try {
+      return await check()
+    } catch (error) {
+      if (Date.now() > until) throw error
+      await new Promise(resolve => setTimeout(resolve, 25))
+    }
+}
+
+/** A clock that tests move. */
+export const movableClock = (): Clock & { forward(seconds: number): void } => {
+  let ahead = 0
+  return Object.assign(() => Date.now() + ahead, {
+    forward(seconds: number) {
+      ahead += seconds * 1000
+    },
+  })
 }

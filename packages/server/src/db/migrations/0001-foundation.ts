@@ -24,6 +24,7 @@ export const foundation = (engine: Engine) => ({
       `create table servers (
         no ${key}, id text not null unique, hostname text not null, ip_address text, description text not null,
         status text not null, os text, engine_version text, agent_version text, agent_id text, agent_key_id integer,
+        agent_replacing integer not null default 0,
         install_token_hash text, install_token_expires_at ${big}, install_token_used_at ${big},
         install_token_used_from text, first_heartbeat_at ${big}, first_ban_at ${big},
         created_at ${big} not null, updated_at ${big} not null, deleted_at ${big})`,

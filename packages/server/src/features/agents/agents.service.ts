@@ -125,6 +125,7 @@ export const createAgents = (needs: {
         const row = await updateServer(change.sql, server.no, {
           agent_id,
           agent_key_id: key.id,
+          agent_replacing: 1,
           os: word(input.os) ?? server.os,
           engine_version: word(input.engine_version) ?? server.engine_version,
           agent_version: word(input.agent_version) ?? server.agent_version,
@@ -173,20 +174,25 @@ export const createAgents = (needs: {
         ...(row.status === 'pending' ? { hostname: tame(beat.hostname, bounds.hostname * 4) } : {}),
       }
       const news = (Object.keys(said) as (keyof typeof said)[]).some(key => said[key] !== row[key])
-      const firstOfKey = row.agent_key_id === agent.keyId && row.first_heartbeat_at !== null && row.agent_id !== agentId
-      if (row.status !== 'online' || news || firstOfKey) {
+      const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
+      if (row.status !== 'online' || news || replaces) {
         const updated = await events.change(async change => {
-          const done = await updateServer(change.sql, row.no, { ...said, status: 'online', updated_at: now })
+          const done = await updateServer(change.sql, row.no, {
+            ...said,
+            status: 'online',
+            updated_at: now,
+            ...(replaces ? { agent_replacing: 0 } : {}),
+          })
           if (!done) return null
           // The new agent is at work: the keys of the ones before it have done their duty.
-          if (agent.keyId === done.agent_key_id) await keys.retireAgentKeys(change, row.no, agent.keyId, now)
+          if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now)
           if (row.status !== 'online')
             await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
           return done
         })
         if (!updated) throw unauthorized('The server of this key was removed.')
         registry.put(updated)
-        if (agent.keyId === updated.agent_key_id) await keys.reload()
+        if (replaces) await keys.reload()
       }
       const jails = mergeJails(server.jails, beat.jails)
       registry.beat(row.no, now, metricsOf(beat.metrics), jails)

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { readConfig } from './config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'stockade-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('defaults are those of the decisions', () => {
+  expect(readConfig({})).toMatchObject({
+    host: '0.0.0.0',
+    port: 8420,
+    baseUrl: null,
+    databaseUrl: null,
+    rateLimit: 100,
+    rateLimitSensitive: 10,
+    heartbeatInterval: 30,
+    offlineAfter: 90,
+    commandTtl: 86_400,
+    commandTimeout: 300,
+    banRetentionDays: 365,
+    eventRetentionDays: 90,
+    logLevel: 'info',
+  })
+})
+
+test('a secret may stand in a file', () => {
+  const file = join(folder, 'secret')
+  writeFileSync(file, 'a'.repeat(40) + '\n')
+  expect(readConfig({ STOCKADE_SECRET_KEY_FILE: file }).secretKey).toBe('a'.repeat(40))
+})
+
+describe('a bad value is refused by name', () => {
+  test.each([
+    [{ STOCKADE_PORT: 'x' }, /STOCKADE_PORT must be a whole number from 0 to 65535, not "x"/],
+    [{ STOCKADE_PORT: '70000' }, /STOCKADE_PORT/],
+    [{ STOCKADE_BASE_URL: 'ftp://a.example' }, /STOCKADE_BASE_URL must be an address/],
+    [{ STOCKADE_BASE_URL: 'https://a.example/?q=1' }, /STOCKADE_BASE_URL/],
+    [{ STOCKADE_DATABASE_URL: 'mysql://x' }, /STOCKADE_DATABASE_URL must begin with postgres/],
+    [{ STOCKADE_DATABASE_URL: 'postgres://x' }, /STOCKADE_SECRET_KEY is required with PostgreSQL/],
+    [{ STOCKADE_SECRET_KEY: 'short' }, /STOCKADE_SECRET_KEY must have at least 32/],
+    [{ STOCKADE_SECRET_KEY_FILE: '/nonexistent' }, /STOCKADE_SECRET_KEY_FILE can't be read: ENOENT/],
+    [{ STOCKADE_TRUSTED_PROXIES: '10.0.0.0/8, proxy' }, /STOCKADE_TRUSTED_PROXIES.*"proxy"/],
+    [{ STOCKADE_LOG_LEVEL: 'loud' }, /STOCKADE_LOG_LEVEL must be one of/],
+    [{ STOCKADE_OFFLINE_AFTER: '30' }, /STOCKADE_OFFLINE_AFTER must be longer/],
+    [{ STOCKADE_ADMIN_USERNAME: 'root' }, /STOCKADE_ADMIN_USERNAME.*together/],
+    [{ STOCKADE_LICENSE_PUBLIC_KEY: 'nope' }, /STOCKADE_LICENSE_PUBLIC_KEY must be the PEM/],
+  ])('%o', (env, message) => expect(() => readConfig(env)).toThrow(message))
+})

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import type { Signed, TestServer } from '../../testing/index.ts'
+
+const clock = movableClock()
+let server: TestServer
+let admin: Signed
+beforeAll(async () => {
+  server = await startServer({ clock })
+  admin = await server.setUp()
+})
+afterAll(() => server.close())
+const read = (serverId: string) => admin.client.call('GET /servers/{serverId}', { params: { serverId } })
+
+describe('a heartbeat', () => {
+  test('brings a server online, with all that it says', async () => {
+    const host = await aHost(server, admin.client, 'typed-name')
+    const reply = await host.client.call('POST /servers/heartbeat', {
+      body: {
+        hostname: 'real-name',
+        os: 'Debian GNU/Linux 12',
+        engine_version: '1.0.2',
+        agent_version: '0.1.0',
+        agent_id: host.agentId,
+        metrics: { cpu_percent: 12.5, memory_percent: 40, disk_percent: 71.2, uptime: 3600.7 },
+        jails: [
+          { name: 'sshd', enabled: true, current_bans: 3 },
+          { name: 'nginx', enabled: false, current_bans: 0 },
+        ],
+        capabilities: { nftables: true },
+      },
+    })
+    expect(reply).toEqual({ message: 'ok', commands: [], desired_state: { version: '0' }, heartbeat_interval: 30 })
+    expect(await read(host.id)).toMatchObject({
+      hostname: 'real-name',
+      status: 'online',
+      os: 'Debian GNU/Linux 12',
+      engine_version: '1.0.2',
+      agent_version: '0.1.0',
+      ip_address: '127.0.0.1',
+      active_jails: 1,
+      jails: [
+        { name: 'sshd', enabled: true, current_bans: 3 },
+        { name: 'nginx', enabled: false, current_bans: 0 },
+      ],
+      metrics: { cpu_percent: 12.5, memory_percent: 40, disk_percent: 71.2, uptime: 3600 },
+      install: { token_used_from: '127.0.0.1', first_heartbeat_at: expect.any(String) },
+    })
+    // The name was typed for a server that waited; once it is online the operator's word counts.
+    await admin.client.call('PATCH /servers/{serverId}', { params: { serverId: host.id }, body: { hostname: 'mine' } })
+    await host.client.call('POST /servers/heartbeat', { body: { hostname: 'real-name', agent_id: host.agentId } })
+    expect(await read(host.id)).toMatchObject({ hostname: 'mine', jails: [{ name: 'sshd' }, { name: 'nginx' }] })
+  })
+  test('without an engine is a state, and what hosts say of themselves is tamed', async () => {
+    const host = await aHost(server, admin.client, 'bare')
+    await host.client.call('POST /servers/heartbeat', {
+      body: { hostname: 'bare\u0000\u001b[31m<script>', os: null, engine_version: '', jails: [] },
+    })
+    expect(await read(host.id)).toMatchObject({
+      hostname: 'bare\ufffd\ufffd[31m<script>',
+      os: null,
+      engine_version: null,
+      jails: [],
+    })
+  })
+  test.each([
+    [{}, 'hostname'],
+    [{ hostname: 'x', metrics: { cpu_percent: 'much' } }, 'metrics.cpu_percent'],
+    [{ hostname: 'x', metrics: { cpu_percent: 101 } }, 'metrics.cpu_percent'],
+    [{ hostname: 'x', jails: 'all' }, 'jails'],
+    [{ hostname: 'x', jails: [{ name: 'a' }] }, 'jails.0.enabled'],
+    [{ hostname: 'x', jails: Array.from({ length: 1001 }, () => ({ name: 'a', enabled: true })) }, 'jails'],
+    [{ hostname: 'x', agent_id: 'me' }, 'agent_id'],
+  ])('of nonsense is refused: %#', async (body, field) => {
+    const host = await aHost(server, admin.client, 'nonsense')
+    expect(await raw(server, 'POST', '/api/v1/servers/heartbeat', { token: host.key, body })).toMatchObject({
+      status: 400,
+      json: { details: [{ path: field }] },
+    })
+  })
+  test('of a cloned machine is refused while the first one lives', async () => {
+    const host = await aHost(server, admin.client, 'cloned')
+    const beat = (agent_id: string) =>
+      raw(server, 'POST', '/api/v1/servers/heartbeat', { token: host.key, body: { hostname: 'cloned', agent_id } })
+    expect((await beat(host.agentId)).status).toBe(200)
+    const clone = crypto.randomUUID()
+    expect(await beat(clone)).toMatchObject({ status: 409, json: { error: 'Conflict' } })
+    expect((await beat(host.agentId)).status).toBe(200)
+    clock.forward(91)
+    expect((await beat(clone)).status).toBe(200)
+  })
+})
+
+test('a server that falls silent goes offline after 90 s, and comes back', async () => {
+  const host = await aHost(server, admin.client, 'silent')
+  await host.client.call('POST /servers/heartbeat', { body: { hostname: 'silent' } })
+  clock.forward(85)
+  await new Promise(resolve => setTimeout(resolve, 50))
+  expect(await read(host.id)).toMatchObject({ status: 'online' })
+  clock.forward(10)
+  await eventually(async () => expect(await read(host.id)).toMatchObject({ status: 'offline' }), 15)
+  await host.client.call('POST /servers/heartbeat', { body: { hostname: 'silent' } })
+  expect(await read(host.id)).toMatchObject({ status: 'online' })
+})
+
+test('jails in detail are what GET /jails answers, with the bans that were reported', async () => {
+  const host = await aHost(server, admin.client, 'jails')
+  await host.client.call('POST /servers/heartbeat', { body: { hostname: 'jails' } })
+  const detail = { filter: 'sshd', logpath: '/var/log/auth.log', maxretry: 5, bantime: 600, findtime: 600 }
+  await host.client.call('PUT /agent/jails', {
+    body: { jails: [{ name: 'sshd', enabled: true, current_bans: 1, ...detail }] },
+  })
+  await host.client.call('POST /bans', { body: { ip: '203.0.113.8', jail: 'sshd' } })
+  await host.client.call('POST /servers/heartbeat', {
+    body: { hostname: 'jails', jails: [{ name: 'sshd', enabled: true, current_bans: 2 }] },
+  })
+  expect(await admin.client.call('GET /servers/{serverId}/jails', { params: { serverId: host.id } })).toEqual({
+    jails: [{ name: 'sshd', enabled: true, current_bans: 2, total_bans: 1, ...detail }],
+  })
+})
+
+test('the endpoints of agents are for keys that are bound to a server', async () => {
+  const unbound = await admin.client.call('POST /keys', { body: { name: 'script', permissions: 'admin' } })
+  const host = await aHost(server, admin.client, 'bound')
+  const reader = await admin.client.call('POST /keys', {
+    body: { name: 'reader', permissions: 'read', server_id: host.id },
+  })
+  const calls: [string, string, object][] = [
+    ['POST', '/servers/heartbeat', { hostname: 'x' }],
+    ['POST', '/bans', { ip: '203.0.113.1', jail: 'sshd' }],
+    ['POST', '/bans/batch', {}],
+    ['POST', '/agent/results', { results: [] }],
+    ['PUT', '/agent/jails', { jails: [] }],
+  ]
+  for (const token of [admin.token, unbound.key, reader.key])
+    for (const [method, path, body] of calls)
+      expect(await raw(server, method, `/api/v1${path}`, { token, body }), path).toMatchObject({ status: 403 })
+})

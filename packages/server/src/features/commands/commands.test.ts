@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+
+const clock = movableClock()
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+beforeAll(async () => {
+  server = await startServer({ clock })
+  admin = await server.setUp()
+  host = await aHost(server, admin.client)
+})
+afterAll(() => server.close())
+const unknown = '01a1fd3e-b8a1-7afb-9a73-996f3d0480f9'
+const create = (type: string, params?: object, on = host) =>
+  admin.client.call('POST /servers/{serverId}/commands', {
+    params: { serverId: on.id },
+    body: { type, ...(params ? { params } : {}) } as never,
+  })
+const read = (commandId: string) => admin.client.call('GET /commands/{commandId}', { params: { commandId } })
+const poll = (wait = 0, on = host) =>
+  on.client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: on.id }, query: { wait } })
+const answer = (commandId: string, body: { success: boolean; output?: string; exit_code?: number | null }, on = host) =>
+  on.client.call('POST /commands/{commandId}/result', { params: { commandId }, body })
+
+test('a command goes from pending to running to completed', async () => {
+  const made = await create('jail-reload', { jail: 'sshd' })
+  expect(made).toEqual({
+    id: expect.any(String),
+    type: 'jail-reload',
+    status: 'pending',
+    created_at: expect.any(String),
+  })
+  expect(await read(made.id)).toMatchObject({
+    status: 'pending',
+    result: null,
+    started_at: null,
+    completed_at: null,
+    initiated_by: 'admin',
+    retry_of: null,
+    cancelled: false,
+  })
+  expect(await poll()).toEqual({ commands: [{ id: made.id, type: 'jail-reload', params: { jail: 'sshd' } }] })
+  expect(await read(made.id)).toMatchObject({ status: 'running', started_at: expect.any(String), completed_at: null })
+  expect(await poll()).toEqual({ commands: [] })
+  expect(await answer(made.id, { success: true, output: 'done\u0000', exit_code: 0 })).toEqual({
+    message: expect.any(String),
+  })
+  expect(await read(made.id)).toMatchObject({
+    status: 'completed',
+    result: { success: true, output: 'done\ufffd', exit_code: 0 },
+    completed_at: expect.any(String),
+    server: { id: host.id },
+  })
+})
+
+test('the same result again is fine, another one is refused', async () => {
+  const { id } = await create('reload-all')
+  await poll()
+  for (let time = 0; time < 2; time++) await answer(id, { success: false, output: 'broken', exit_code: 1 })
+  await expect(answer(id, { success: true })).rejects.toMatchObject({ status: 409 })
+  expect(await read(id)).toMatchObject({ status: 'failed', result: { success: false, output: 'broken', exit_code: 1 } })
+})
+
+test('a heartbeat carries commands, and a long poll wakes for one', async () => {
+  const { id } = await create('reload-all')
+  expect((await host.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })).commands).toEqual([
+    { id, type: 'reload-all', params: {} },
+  ])
+  await answer(id, { success: true })
+  const started = Date.now()
+  const waiting = poll(20)
+  await new Promise(resolve => setTimeout(resolve, 100))
+  const second = await create('jail-status', { jail: 'sshd' })
+  expect((await waiting).commands.map(order => order.id)).toEqual([second.id])
+  expect(Date.now() - started).toBeLessThan(5000)
+  await answer(second.id, { success: true })
+  expect(await poll(1)).toEqual({ commands: [] })
+})
+
+test('a long poll that was broken off claims nothing', async () => {
+  const gone = new AbortController()
+  const broken = host.client
+    .call('GET /servers/{serverId}/commands/pending', {
+      params: { serverId: host.id },
+      query: { wait: 20 },
+      signal: gone.signal,
+    })
+    .catch(() => 'broken')
+  await new Promise(resolve => setTimeout(resolve, 100))
+  gone.abort()
+  expect(await broken).toBe('broken')
+  await new Promise(resolve => setTimeout(resolve, 100))
+  const { id } = await create('reload-all')
+  expect(await read(id)).toMatchObject({ status: 'pending' })
+  await poll()
+  await answer(id, { success: true })
+})
+
+test('an unanswered command is handed out again after 30 s, three times in all, then times out', async () => {
+  const { id } = await create('jail-status', { jail: 'sshd' })
+  for (let time = 0; time < 3; time++) {
+    expect((await poll()).commands.map(order => order.id)).toEqual([id])
+    expect((await poll()).commands).toEqual([])
+    clock.forward(31)
+  }
+  expect((await poll()).commands).toEqual([])
+  clock.forward(300)
+  await eventually(async () =>
+    expect(await read(id)).toMatchObject({ status: 'timeout', result: null, completed_at: expect.any(String) }),
+  )
+  // The truth wins, also when it comes late.
+  await answer(id, { success: true, output: 'late' })
+  expect(await read(id)).toMatchObject({ status: 'completed', result: { output: 'late' } })
+})
+
+test('what nobody fetched in time surprises nobody later', async () => {
+  const quick = await create('service-restart')
+  const short = await create('ban-ip', { jail: 'sshd', ip: '203.0.113.40', duration: 1800 })
+  const long = await create('unban-ip', { jail: '*', ip: '203.0.113.41' })
+  clock.forward(3601)
+  admin = await server.signIn()
+  await eventually(async () => expect(await read(quick.id)).toMatchObject({ status: 'timeout' }))
+  expect(await read(short.id)).toMatchObject({ status: 'timeout' })
+  expect((await poll()).commands.map(order => order.id)).toEqual([long.id])
+  await answer(long.id, { success: true })
+})
+
+test('only a pending command is cancelled, and it is never handed out', async () => {
+  const { id } = await create('reload-all')
+  await admin.client.call('DELETE /commands/{commandId}', { params: { commandId: id } })
+  expect(await read(id)).toMatchObject({
+    status: 'failed',
+    cancelled: true,
+    result: { success: false, output: 'Cancelled by admin', exit_code: null },
+  })
+  expect((await poll()).commands).toEqual([])
+  await expect(answer(id, { success: true })).rejects.toMatchObject({ status: 409 })
+  const running = await create('reload-all')
+  await poll()
+  await expect(
+    admin.client.call('DELETE /commands/{commandId}', { params: { commandId: running.id } }),
+  ).rejects.toMatchObject({ status: 409 })
+  await answer(running.id, { success: true })
+})
+
+test('a failed one is tried again as a new one; a completed one is not', async () => {
+  const { id } = await create('jail-enable', { jail: 'nginx' })
+  await poll()
+  await answer(id, { success: false })
+  const again = await admin.client.call('POST /commands/{commandId}/retry', { params: { commandId: id } })
+  expect(again).toMatchObject({ type: 'jail-enable', status: 'pending', retry_of: id })
+  expect(again.id).not.toBe(id)
+  await poll()
+  await answer(again.id, { success: true })
+  await expect(
+    admin.client.call('POST /commands/{commandId}/retry', { params: { commandId: again.id } }),
+  ).rejects.toMatchObject({ status: 409 })
+})
+
+test('one answer carries fifty, oldest first, and a hundred results go in one', async () => {
+  const many = await aHost(server, admin.client, 'many')
+  const ids: string[] = []
+  for (let n = 0; n < 60; n++) ids.push((await create('jail-status', { jail: `j${n}` }, many)).id)
+  expect((await poll(0, many)).commands.map(order => order.id)).toEqual(ids.slice(0, 50))
+  expect((await poll(0, many)).commands.map(order => order.id)).toEqual(ids.slice(50))
+  const results = [...ids, unknown].map(id => ({ id, success: true }))
+  const reply = await many.client.call('POST /agent/results', { body: { results } })
+  expect(reply.results.filter(result => result.error === null).map(result => result.id)).toEqual(ids)
+  expect(reply.results.at(-1)).toEqual({ id: unknown, error: expect.stringMatching(/no command/) })
+})
+
+test('a batch is all or nothing', async () => {
+  const [a, b] = [await aHost(server, admin.client, 'batch-a'), await aHost(server, admin.client, 'batch-b')]
+  const before = (await admin.client.call('GET /commands')).total
+  const bad = await raw(server, 'POST', '/api/v1/commands/batch', {
+    token: admin.token,
+    body: { server_ids: [a.id, unknown], type: 'reload-all' },
+  })
+  expect(bad).toMatchObject({ status: 400, json: { message: expect.stringContaining(unknown) } })
+  expect((await admin.client.call('GET /commands')).total).toBe(before)
+  const made = await admin.client.call('POST /commands/batch', {
+    body: { server_ids: [a.id, b.id, a.id], type: 'unban-ip', params: { ip: '::ffff:203.0.113.9', jail: '*' } },
+  })
+  expect(made.commands.map(command => command.server_id)).toEqual([a.id, b.id])
+  expect(made.commands.every(command => command.status === 'pending')).toBe(true)
+  expect(await admin.client.call('GET /commands', { query: { batch_id: made.batch_id } })).toMatchObject({
+    total: 2,
+    commands: [{ params: { ip: '203.0.113.9', jail: '*' } }, {}],
+  })
+  expect(
+    (await admin.client.call('GET /commands', { query: { server_id: a.id, status: 'pending', type: 'unban-ip' } }))
+      .total,
+  ).toBe(1)
+  expect((await admin.client.call('GET /commands', { query: { to: '2020-01-01T00:00:00+02:00' } })).total).toBe(0)
+})
+
+test("another server's commands are none of an agent's business", async () => {
+  const other = await aHost(server, admin.client, 'other')
+  const { id } = await create('reload-all')
+  await expect(answer(id, { success: true }, other)).rejects.toMatchObject({ status: 403 })
+  await expect(
+    other.client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: host.id } }),
+  ).rejects.toMatchObject({ status: 403 })
+  await expect(answer(unknown, { success: true })).rejects.toMatchObject({ status: 404 })
+  await poll()
+  await answer(id, { success: true })
+})
+
+describe('bad input', () => {
+  test.each([
+    ['type', { type: 'rm' }],
+    ['type', {}],
+    ['params.jail', { type: 'jail-status' }],
+    ['params.jail', { type: 'jail-status', params: { jail: '-x' } }],
+    ['params.jail', { type: 'jail-status', params: { jail: '../etc' } }],
+    ['params.jail', { type: 'jail-status', params: { jail: 'a;b' } }],
+    ['params.jail', { type: 'jail-status', params: { jail: 'x'.repeat(65) } }],
+    ['params.jail', { type: 'ban-ip', params: { jail: '*', ip: '203.0.113.1' } }],
+    ['params.ip', { type: 'ban-ip', params: { jail: 'sshd' } }],
+    ['params.ip', { type: 'ban-ip', params: { jail: 'sshd', ip: '010.0.0.1' } }],
+    ['params.ip', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.0.0/15' } }],
+    ['params.ip', { type: 'ban-ip', params: { jail: 'sshd', ip: '2001:db8::/31' } }],
+    ['params.duration', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', duration: 0 } }],
+    ['params.duration', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', duration: 31536001 } }],
+    ['params.reason', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', reason: 'x'.repeat(501) } }],
+    ['params.bantime', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', bantime: 1 } }],
+    ['params.x', { type: 'reload-all', params: { x: 1 } }],
+    ['params.template_id', { type: 'deploy-template', params: { template_id: 1, settings: {} } }],
+    ['params.template_name', { type: 'remove-template', params: { template_name: 'x' } }],
+  ])('%s %o', async (path, body) => {
+    expect(
+      await raw(server, 'POST', `/api/v1/servers/${host.id}/commands`, { token: admin.token, body }),
+    ).toMatchObject({ status: 400, json: { details: [{ path }] } })
+  })
+  test('filters', async () => {
+    for (const query of [
+      'status=done',
+      'type=rm',
+      'from=yesterday',
+      'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z',
+      'from=',
+      `server_id=${unknown}`,
+      'limit=101',
+      'x=1',
+    ])
+      expect(await raw(server, 'GET', `/api/v1/commands?${query}`, { token: admin.token }), query).toMatchObject({
+        status: 400,
+      })
+    expect(await raw(server, 'GET', `/api/v1/commands/${unknown}`, { token: admin.token })).toMatchObject({
+      status: 404,
+    })
+  })
+})

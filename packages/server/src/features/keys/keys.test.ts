@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHost, raw, startServer } from '../../testing/index.ts'
+import type { Signed, TestServer } from '../../testing/index.ts'
+
+let server: TestServer
+let admin: Signed
+beforeAll(async () => {
+  server = await startServer()
+  admin = await server.setUp()
+})
+afterAll(() => server.close())
+
+test('a key is shown once, works, and is dead at once when revoked', async () => {
+  const made = await admin.client.call('POST /keys', { body: { name: 'backup', permissions: 'read' } })
+  expect(made).toEqual({
+    id: expect.any(Number),
+    name: 'backup',
+    key: expect.stringMatching(/^svc_[A-Za-z0-9]{32}$/),
+    permissions: 'read',
+    server_id: null,
+    created_at: expect.stringMatching(/Z$/),
+  })
+  const client = server.client(made.key)
+  expect((await client.call('GET /servers')).total).toBe(0)
+  expect(await raw(server, 'POST', '/api/v1/servers', { token: made.key, body: { hostname: 'x' } })).toMatchObject({
+    status: 403,
+  })
+  expect(await raw(server, 'GET', '/api/v1/auth/me', { token: made.key })).toMatchObject({ status: 403 })
+  expect(await admin.client.call('DELETE /keys/{keyId}', { params: { keyId: made.id } })).toEqual({
+    message: expect.any(String),
+  })
+  expect(await raw(server, 'GET', '/api/v1/servers', { token: made.key })).toMatchObject({ status: 401 })
+  expect(await raw(server, 'DELETE', `/api/v1/keys/${made.id}`, { token: admin.token })).toMatchObject({ status: 404 })
+})
+
+test('read is the default permission', async () => {
+  expect(await admin.client.call('POST /keys', { body: { name: 'plain' } })).toMatchObject({ permissions: 'read' })
+})
+
+test('a key bound to a server sees and changes that server only', async () => {
+  const [mine, other] = [await aHost(server, admin.client, 'mine'), await aHost(server, admin.client, 'other')]
+  for (const host of [mine, other]) await host.client.call('POST /bans', { body: { ip: '203.0.113.5', jail: 'sshd' } })
+  const { key } = await admin.client.call('POST /keys', {
+    body: { name: 'bound', permissions: 'admin', server_id: mine.id },
+  })
+  const bound = server.client(key)
+  expect((await bound.call('GET /servers')).servers.map(found => found.id)).toEqual([mine.id])
+  expect(await bound.call('GET /bans')).toMatchObject({ total: 1, bans: [{ server: { id: mine.id } }] })
+  await bound.call('POST /servers/{serverId}/commands', { params: { serverId: mine.id }, body: { type: 'reload-all' } })
+  const refused: [string, string, unknown][] = [
+    ['GET', `/servers/${other.id}`, undefined],
+    ['GET', `/servers/${other.id}/jails`, undefined],
+    ['GET', `/bans?server_id=${other.id}`, undefined],
+    ['POST', `/servers/${other.id}/commands`, { type: 'reload-all' }],
+    ['POST', `/servers/${other.id}/bans`, { ip: '203.0.113.9' }],
+    ['POST', '/commands/batch', { server_ids: [mine.id, other.id], type: 'reload-all' }],
+    ['POST', '/servers', { hostname: 'new' }],
+    ['POST', '/keys', { name: 'more' }],
+    ['DELETE', '/keys/1', undefined],
+  ]
+  for (const [method, path, body] of refused)
+    expect(await raw(server, method, `/api/v1${path}`, { token: key, body }), `${method} ${path}`).toMatchObject({
+      status: 403,
+      json: { error: 'Forbidden' },
+    })
+})
+
+test('a key of a removed server is dead', async () => {
+  const host = await aHost(server, admin.client, 'gone')
+  const { key } = await admin.client.call('POST /keys', { body: { name: 'of gone', server_id: host.id } })
+  await admin.client.call('DELETE /servers/{serverId}', { params: { serverId: host.id } })
+  for (const token of [host.key, key])
+    expect(await raw(server, 'GET', '/api/v1/servers', { token })).toMatchObject({ status: 401 })
+})
+
+test.each([
+  ['name', {}],
+  ['name', { name: '' }],
+  ['name', { name: 'x'.repeat(101) }],
+  ['permissions', { name: 'x', permissions: 'root' }],
+  ['server_id', { name: 'x', server_id: 'nope' }],
+  ['server_id', { name: 'x', server_id: '01a1fd3e-b8a1-7afb-9a73-996f3d0480f9' }],
+  ['sever_id', { name: 'x', sever_id: 'typo' }],
+])('a bad %s is named: %o', async (path, body) => {
+  expect(await raw(server, 'POST', '/api/v1/keys', { token: admin.token, body })).toMatchObject({
+    status: 400,
+    json: { details: [{ path }] },
+  })
+})

@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+'use strict'
+/*
+ * What `npm start`, `npm test`, `npm run build` and `npm run bench` begin with. It runs on any Node that is there, also
+ * an old one, and brings the rest: the packages (with the Node that Stockade runs on among them), the built parts, and
+ * for the tests on Debian as root the programs that they speak to.
+ */
+var childProcess = require('child_process')
+var fs = require('fs')
+var path = require('path')
+
+var root = path.resolve(__dirname, '..')
+var bin = path.join(root, 'node_modules', '.bin')
+var task = process.argv[2]
+var rest = process.argv.slice(3)
+
+function say(text) {
+  process.stderr.write('stockade: ' + text + '\n')
+}
+function mtime(file) {
+  try {
+    return fs.statSync(file).mtimeMs
+  } catch (error) {
+    return 0
+  }
+}
+/** Runs a program and leaves with its code when it fails. */
+function must(program, args, options) {
+  var done = childProcess.spawnSync(program, args, Object.assign({ cwd: root, stdio: 'inherit' }, options))
+  if (done.error) {
+    say(program + ' did not run: ' + done.error.message)
+    process.exit(1)
+  }
+  if (done.status !== 0) process.exit(done.status === null ? 1 : done.status)
+}
+function install() {
+  // npm writes the hidden lockfile last: when it is newer than ours, everything in ours is installed.
+  var installed = mtime(path.join(root, 'node_modules', '.package-lock.json'))
+  if (installed > 0 && installed >= mtime(path.join(root, 'package-lock.json'))) return
+  say('installing packages (once, about half a minute)')
+  must('npm', ['ci', '--no-audit', '--no-fund'], { shell: process.platform === 'win32' })
+  fs.utimesSync(path.join(root, 'node_modules', '.package-lock.json'), new Date(), new Date())
+}
+/** The Node that Stockade runs on: the one among the packages, else this one where it is new enough. */
+function node() {
+  var own = path.join(bin, 'node')
+  if (fs.existsSync(own)) return own
+  var version = process.versions.node.split('.').map(Number)
+  if (version[0] > 22 || (version[0] === 22 && version[1] >= 19)) return process.execPath
+  say('this needs Node 22.19 or newer, and the one that comes with the packages is missing. Run: npm install')
+  process.exit(1)
+}
+var env = Object.assign({}, process.env, { PATH: bin + path.delimiter + process.env.PATH })
+
+/** Runs until it ends, hands signals on, and ends as it ends. */
+function hand(program, args) {
+  var child = childProcess.spawn(program, args, { cwd: root, stdio: 'inherit', env: env })
+  ;['SIGTERM', 'SIGINT', 'SIGHUP'].forEach(function (signal) {
+    process.on(signal, function () {
+      // A terminal sends Ctrl-C to both: the child stops by itself and must not get it twice.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  })
+  child.on('exit', function (code, signal) {
+    process.exit(code === null ? (signal === 'SIGINT' ? 130 : 1) : code)
+  })
+}
+function build() {
+  must(node(), [path.join(root, 'scripts', 'build.mjs')], { env: env })
+}
+
+install()
+if (task === 'build') build()
+else if (task === 'start') {
+  build()
+  hand(node(), [path.join(root, 'packages', 'server', 'src', 'main.ts')].concat(rest))
+} else if (task === 'bench') {
+  hand(node(), [path.join(root, 'bench', 'main.ts')].concat(rest))
+} else if (task === 'test') {
+  must(node(), [path.join(root, 'scripts', 'test-programs.mjs')], { env: env })
+  build()
+  hand(node(), [path.join(root, 'scripts', 'test.mjs')].concat(rest))
+} else {
+  say('tell me what to do: start, test, build or bench')
+  process.exit(2)
+}
