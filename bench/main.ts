@@ -1,0 +1,212 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { spawnServer } from '@stockade/server/testing'
+import { countryCodes, jailNames } from './bans.ts'
+import type { Load, Measured } from './load.ts'
+import type { Inserted } from './inserts.ts'
+import type { Synced } from './disk.ts'
+import { applyLoad, coresApart, insertRows, pinServer, startEcho, syncDisk } from './programs.ts'
+import { head, judge, lineOf, median, print, printRows, ratio, say } from './report.ts'
+import type { Line } from './report.ts'
+import { databaseIn, grow, seed } from './seed.ts'
+import type { Seeded } from './seed.ts'
+
+/*
+ * `npm run bench`: the hot paths against what this machine can do at most, in one run. Absolute rates are this machine's
+ * on this day; the ratios and the CPU a request are what to compare. `BENCH=short` takes a minute and is good for a
+ * first look only.
+ */
+
+const short = process.env.BENCH === 'short'
+const setting = short
+  ? { rounds: 1, seconds: 1.5, warmUp: 0.5, hosts: 20, before: 20_000, bans: 100_000 }
+  : { rounds: 3, seconds: 4, warmUp: 1, hosts: 20, before: 100_000, bans: 1_000_000 }
+const callers = [1, 16, 64]
+const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'stockade-bench-'))
+
+const measured = new Map<string, Measured[]>()
+const note = async (name: string, load: Load) => {
+  measured.set(name, [...(measured.get(name) ?? []), await applyLoad(load)])
+}
+const line = (name: string, shown = name): Line => lineOf(shown, measured.get(name) ?? [])
+
+/** A server on a copy of the folder, so that each round starts from the same rows. */
+const withServer = async <T>(seeded: Seeded, work: (server: { port: number; pid: number }) => Promise<T>) => {
+  const dataDir = mkdtempSync(join(folder, 'round-'))
+  cpSync(seeded.dataDir, dataDir, { recursive: true })
+  const server = await spawnServer({ dataDir })
+  pinServer(server.pid)
+  try {
+    return await work(server)
+  } finally {
+    await server.stop()
+    rmSync(dataDir, { recursive: true })
+  }
+}
+
+const timing = { seconds: setting.seconds, warmUp: setting.warmUp }
+const writes = async (seeded: Seeded) => {
+  const raw: Record<'row' | 'all', Map<number, Inserted[]>> = { row: new Map(), all: new Map() }
+  const disk: Synced[] = []
+  const echo = await startEcho()
+  const toEcho = {
+    ...timing,
+    port: echo.port,
+    pid: echo.pid,
+    method: 'POST',
+    paths: ['/'],
+    tokens: [],
+    expect: 201,
+  } as const
+  const insert = async (mode: 'row' | 'all', group: number) => {
+    const file = join(folder, 'raw.sqlite3')
+    cpSync(databaseIn(seeded.dataDir), file)
+    const done = await insertRows(file, mode, group, setting.seconds, setting.hosts)
+    raw[mode].set(group, [...(raw[mode].get(group) ?? []), done])
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+  }
+  for (let round = 0; round < setting.rounds; round++) {
+    say(`round ${round + 1} of ${setting.rounds}`)
+    disk.push(await syncDisk(join(folder, 'disk'), 1))
+    await withServer(seeded, async ({ port, pid }) => {
+      const toServer = { ...timing, port, pid, method: 'POST', tokens: seeded.hostKeys } as const
+      for (const connections of callers) {
+        await note(`echo ${connections}`, { ...toEcho, connections, body: 'report' })
+        await note(`bans ${connections}`, {
+          ...toServer,
+          connections,
+          body: 'report',
+          paths: ['/api/v1/bans'],
+          expect: 201,
+        })
+        await insert('row', connections)
+        await insert('all', connections)
+      }
+      await note('echo heartbeat', { ...toEcho, connections: 16, body: 'heartbeat' })
+      await note('heartbeats', {
+        ...toServer,
+        connections: 16,
+        body: 'heartbeat',
+        paths: ['/api/v1/servers/heartbeat'],
+        expect: 200,
+      })
+    })
+  }
+  echo.stop()
+  return { raw, disk }
+}
+
+const day = 86_400_000
+const iso = (at: number) => new Date(at).toISOString()
+/** Each single filter of the list, with several values each; a page of 50. */
+const filters = (seeded: Seeded, addresses: readonly string[]): Record<string, string[]> => {
+  const now = Date.now()
+  return {
+    newest: [''],
+    server: seeded.hostIds.map(id => `server_id=${id}`),
+    jail: jailNames.map(jail => `jail=${jail}`),
+    country: countryCodes.map(country => `country=${country}`),
+    'address that has bans': addresses.map(ip => `ip=${ip}`),
+    'address without bans': addresses.map((_, index) => `ip=203.0.113.${index}`),
+    'range /24': addresses.map(ip => `ip=${encodeURIComponent(`${ip.replace(/\d+$/, '0')}/24`)}`),
+    active: ['active=true'],
+    'not active': ['active=false'],
+    'from and to': Array.from({ length: 20 }, (_, index) => {
+      const from = now - (2 + index) * day - index * 1_234_567
+      return `from=${iso(from)}&to=${iso(from + day)}`
+    }),
+    from: Array.from({ length: 20 }, (_, index) => `from=${iso(now - (index + 1) * day - index * 1_234_567)}`),
+    to: Array.from({ length: 20 }, (_, index) => `to=${iso(now - (index + 1) * day - index * 1_234_567)}`),
+  }
+}
+const reads = (seeded: Seeded) =>
+  withServer(seeded, async ({ port, pid }) => {
+    const url = `http://127.0.0.1:${port}/api/v1/bans?limit=20&page=`
+    const headers = { authorization: `Bearer ${seeded.readKey}` }
+    const known: string[] = []
+    for (const page of [1, 50, 500]) {
+      const reply = (await (await fetch(url + page, { headers })).json()) as { bans: { ip: string }[] }
+      known.push(...reply.bans.map(({ ip }) => ip))
+    }
+    const wanted = filters(seeded, known)
+    for (let round = 0; round < setting.rounds; round++)
+      for (const [name, queries] of Object.entries(wanted))
+        await note(`page ${name}`, {
+          port,
+          pid,
+          seconds: Math.min(2, setting.seconds),
+          warmUp: 0.3,
+          connections: 1,
+          method: 'GET',
+          body: null,
+          paths: queries.map(query => `/api/v1/bans?${query}`),
+          tokens: [seeded.readKey],
+          expect: 200,
+        })
+    return Object.keys(wanted)
+  })
+
+const rateOf = (done: readonly Inserted[] | undefined) =>
+  median((done ?? []).map(({ rows, seconds }) => rows / seconds))
+const cpuOf = (done: readonly Inserted[] | undefined) =>
+  median((done ?? []).map(({ rows, cpuSeconds }) => (cpuSeconds * 1e6) / rows))
+
+try {
+  say(
+    `Node ${process.versions.node}, SQLite ${process.versions.sqlite ?? '?'}, ${cpus().length} x ${cpus()[0]?.model ?? 'CPU'}`,
+  )
+  say(coresApart ? 'Server and echo on core 0, generator on core 1.' : 'Server and generator share the cores.')
+  say(
+    `Medians of ${setting.rounds} round(s) of ${setting.seconds} s.${short ? ' Short setting: a first look only.' : ''}`,
+  )
+  mkdirSync(join(folder, 'base'))
+  say(`seeding ${setting.before.toLocaleString('en')} bans`)
+  const base = await seed(join(folder, 'base'), setting.hosts, setting.before)
+  const { raw, disk } = await writes(base)
+  say(`seeding ${setting.bans.toLocaleString('en')} bans`)
+  const large = grow(base, join(folder, 'large'), setting.bans - setting.before)
+  const pages = await reads(large)
+
+  say()
+  say(
+    `Disk: write of 4 KiB + fdatasync ${Math.round(median(disk.map(({ rate }) => rate))).toLocaleString('en')}/s, p50 ${median(disk.map(({ p50 }) => p50)).toFixed(2)} ms, p99 ${median(disk.map(({ p99 }) => p99)).toFixed(2)} ms`,
+  )
+  head('Durable POST /bans', 'of echo', 'of raw', 'of own')
+  for (const connections of callers) {
+    const bans = line(`bans ${connections}`, `POST /bans, ${connections} connections`)
+    const echo = line(`echo ${connections}`, `  bare Fastify echo`)
+    const row = rateOf(raw.row.get(connections))
+    const all = rateOf(raw.all.get(connections))
+    print(bans, ratio(bans.rate, echo.rate), ratio(bans.rate, row), ratio(bans.rate, all))
+    print(echo)
+    printRows(`  raw inserts, groups of ${connections}`, row, cpuOf(raw.row.get(connections)))
+    printRows(`  server's own write, no HTTP`, all, cpuOf(raw.all.get(connections)))
+  }
+  head('Heartbeats', 'of echo')
+  const beats = line('heartbeats', 'heartbeat, 16 connections')
+  const beatEcho = line('echo heartbeat', '  bare Fastify echo')
+  print(beats, ratio(beats.rate, beatEcho.rate))
+  print(beatEcho)
+  head(`Page of 50 of ${setting.bans.toLocaleString('en')} bans, exact total`)
+  const pageLines = pages.map(name => line(`page ${name}`, name))
+  for (const page of pageLines) print(page)
+
+  const most = line('bans 64')
+  const rawRate = rateOf(raw.row.get(64))
+  const everything = [...measured.values()].flat().reduce((sum, { errors }) => sum + errors, 0)
+  say()
+  say('Targets:')
+  judge('POST /bans at 64 connections, of the echo, at least', most.rate / line('echo 64').rate, 0.2)
+  judge(
+    `POST /bans at 64 connections, a second, with ${Math.round(rawRate).toLocaleString('en')} raw inserts, at least`,
+    Math.round(most.rate),
+    Math.round((8000 * rawRate) / 15_000),
+  )
+  judge('POST /bans at 64 connections, p99, at most', most.p99, 100, ' ms')
+  judge('errors of all, at most', everything, 0)
+  judge('heartbeats, of the echo, at least', beats.rate / beatEcho.rate, 0.6)
+  for (const page of pageLines) judge(`page by ${page.name}, at most`, page.p50, 5, ' ms')
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,60 @@
+import type { Measured } from './load.ts'
+
+/** One line of a table: medians over the rounds. */
+export interface Line {
+  readonly name: string
+  readonly rate: number
+  readonly cpu: number
+  readonly p50: number
+  readonly p99: number
+  readonly errors: number
+  readonly firstError: string | null
+  readonly ownLoad: number
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
+}
+
+/** Only requests that were answered as expected count; all errors of all rounds do. */
+export const lineOf = (name: string, rounds: readonly Measured[]): Line => ({
+  name,
+  rate: median(rounds.map(({ done, seconds }) => done / seconds)),
+  cpu: median(rounds.map(({ cpuSeconds, done }) => (cpuSeconds * 1e6) / Math.max(1, done))),
+  p50: median(rounds.map(({ p50 }) => p50)),
+  p99: median(rounds.map(({ p99 }) => p99)),
+  errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
+  firstError: rounds.find(({ firstError }) => firstError !== null)?.firstError ?? null,
+  ownLoad: median(rounds.map(({ ownLoad }) => ownLoad)),
+})
+
+const whole = (value: number) => Math.round(value).toLocaleString('en')
+const cells = (values: readonly string[]) =>
+  values.map((value, index) => (index === 0 ? value.padEnd(34) : value.padStart(10))).join('')
+
+export const say = (text = ''): void => void process.stdout.write(`${text}\n`)
+export const head = (title: string, ...more: readonly string[]): void => {
+  say()
+  say(cells([title, 'a second', 'CPU us', 'p50 ms', 'p99 ms', 'errors', ...more]))
+}
+export const print = (line: Line, ...more: readonly string[]): void => {
+  const { name, rate, cpu, p50, p99, errors } = line
+  say(cells([name, whole(rate), cpu.toFixed(1), p50.toFixed(2), p99.toFixed(2), String(errors), ...more]))
+  if (line.firstError) say(`    first error: ${line.firstError.replace(/\s+/g, ' ')}`)
+  if (line.ownLoad > 0.95) say('    the generator was the limit here')
+}
+/** A line for what has no requests: rows and CPU only. */
+export const printRows = (name: string, rate: number, cpu: number): void =>
+  say(cells([name, whole(rate), cpu.toFixed(1), '', '', '']))
+
+export const ratio = (a: number, b: number): string => (b > 0 ? (a / b).toFixed(2) : '-')
+
+/** What was promised, what came out, and whether it holds. */
+export const judge = (what: string, found: number, wanted: number, unit = ''): void => {
+  const atMost = what.includes('at most')
+  const holds = atMost ? found <= wanted : found >= wanted
+  const shown = Number.isInteger(found) ? whole(found) : found.toFixed(2)
+  say(`  ${holds ? 'yes' : 'NO '}  ${what} ${wanted.toLocaleString('en')}${unit}: ${shown}${unit}`)
+}

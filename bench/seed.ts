@@ -1,0 +1,71 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { aHost, spawnServer } from '@stockade/server/testing'
+import { prepare } from '../packages/server/src/features/bans/append.sqlite.ts'
+import { aRow, anAddress, pick } from './bans.ts'
+
+/** A data folder with hosts and bans, and the keys to it. */
+export interface Seeded {
+  readonly dataDir: string
+  /** One key a host. */
+  readonly hostKeys: readonly string[]
+  readonly hostIds: readonly string[]
+  readonly readKey: string
+}
+
+const day = 86_400_000
+
+/** Makes the folder through the server itself, so that schema and keys are what a real one has. */
+export const seed = async (dataDir: string, hosts: number, bans: number): Promise<Seeded> => {
+  const server = await spawnServer({ dataDir })
+  const { client: admin } = await server.setUp()
+  const hostKeys: string[] = []
+  const hostIds: string[] = []
+  for (let number = 1; number <= hosts; number++) {
+    const host = await aHost(server, admin, `web-${number}.example`)
+    hostKeys.push(host.key)
+    hostIds.push(host.id)
+  }
+  const { key } = await admin.call('POST /keys', { body: { name: 'bench', permissions: 'read' } })
+  await server.stop()
+  fill(dataDir, hosts, bans)
+  return { dataDir, hostKeys, hostIds, readKey: key }
+}
+
+/** The same with more bans, in another folder. */
+export const grow = (from: Seeded, dataDir: string, bans: number): Seeded => {
+  cpSync(from.dataDir, dataDir, { recursive: true })
+  fill(dataDir, from.hostKeys.length, bans)
+  return { ...from, dataDir }
+}
+export const databaseIn = (dataDir: string): string => join(dataDir, 'stockade.sqlite3')
+
+/**
+ * Writes bans of the last 30 days, oldest first, by the server's own statements: counters and roll-ups are right by
+ * construction. A third of the addresses come back, as attackers do.
+ */
+const fill = (dataDir: string, hosts: number, bans: number): void => {
+  const db = new DatabaseSync(databaseIn(dataDir))
+  db.exec('pragma journal_mode = wal; pragma synchronous = off; pragma cache_size = -262144')
+  const append = prepare(db)
+  const now = Date.now()
+  const known: Uint8Array[] = []
+  const address = () => {
+    if (known.length > 1000 && Math.random() < 0.33) return pick(known)
+    const made = anAddress()
+    if (known.length < 200_000) known.push(made)
+    return made
+  }
+  for (let done = 0; done < bans; done += 1000) {
+    const items = Array.from({ length: Math.min(1000, bans - done) }, (_, index) => {
+      const at = now - Math.floor(30 * day * (1 - (done + index) / bans))
+      return aRow(1 + Math.floor(Math.random() * hosts), at, address(), pick([600, 3600, 3600, 86_400, 604_800]))
+    })
+    db.exec('begin immediate')
+    append({ items, now })
+    db.exec('commit')
+  }
+  db.exec('pragma wal_checkpoint(truncate); pragma optimize')
+  db.close()
+}
