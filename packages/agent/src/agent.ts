@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createHook } from './bans/hook.ts'
 import { createLedger } from './bans/ledger.ts'
 import { openMemory } from './bans/memory.ts'
@@ -18,7 +18,8 @@ import { createEngineConfig } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
 import { createJailLoader } from './engine/jail-loader.ts'
 import { allInPlace, ownJailFiles, OWN_JAIL, writeOwnFiles } from './engine/own-files.ts'
-import { privateDirectory } from './files.ts'
+import { privateDirectory, readText } from './files.ts'
+import { markAlive } from './lock.ts'
 import { createOnce, type Log } from './log.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createLink } from './loops/link.ts'
@@ -131,7 +132,7 @@ export async function startAgent(
   })
   const hook = createHook({
     engine,
-    file: options.actionFile ?? join(options.state, 'stockade_action.py'),
+    file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
     source: action,
     spool: spoolFile(options),
     onLost: snapshot.unsettled,
@@ -183,6 +184,7 @@ export async function startAgent(
     metrics: createMetrics(),
     onCommands: runner.take,
     onState: () => undefined,
+    onAnswer: once(() => markAlive(options.run)),
   })
   const poll = createPoll({ ...common, onCommands: runner.take, interval: heartbeat.interval })
 
@@ -270,6 +272,20 @@ export async function startAgent(
       engine.close()
       transport.close()
     },
+  }
+}
+
+/** The installer puts the action beside the agent, where also a confined fail2ban may read it. */
+function installedAction(): string | null {
+  const file = join(dirname(process.argv[1] ?? ''), 'stockade_action.py')
+  return readText(file) === action ? file : null
+}
+
+function once(work: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) work()
+    done = true
   }
 }
 

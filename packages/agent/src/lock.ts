@@ -23,6 +23,20 @@ export function takeLock(directory: string): () => void {
   throw new Error(`the lock ${path} cannot be taken`)
 }
 
+/**
+ * Says that the agent which holds the lock has been answered by the server; the installer waits for it. It goes by itself
+ * with the next start, since that one has another lock.
+ */
+export function markAlive(directory: string): void {
+  fs.writeFileSync(join(directory, 'alive'), readText(join(directory, 'lock')) ?? '', { mode: 0o600 })
+}
+
+export function isAlive(directory: string): boolean {
+  const lock = readText(join(directory, 'lock')) ?? ''
+  const [pid = '', started = ''] = lock.split(' ')
+  return lock !== '' && readText(join(directory, 'alive')) === lock && startTime(Number(pid)) === started
+}
+
 /** Field 22 of /proc/PID/stat; the program's name before it may hold blanks and brackets. */
 function startTime(pid: number): string | null {
   const stat = readText(`/proc/${pid}/stat`)

@@ -3,9 +3,10 @@ import { cleanHost } from './clean.ts'
 import { loadIdentity } from './config.ts'
 import { diagnose, findingsText } from './diagnose.ts'
 import { enrollHost } from './enroll.ts'
-import { takeLock } from './lock.ts'
+import { isAlive, takeLock } from './lock.ts'
 import { createLog } from './log.ts'
 import { parseInvocation, USAGE, type Options } from './options.ts'
+import { action } from './python/programs.ts'
 import { openrcScript, systemdUnit } from './units.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
@@ -37,6 +38,11 @@ export async function main(args: readonly string[]): Promise<number> {
       if (rest[0] !== 'systemd' && rest[0] !== 'openrc') throw new Error('unit systemd, or unit openrc')
       say(rest[0] === 'systemd' ? systemdUnit : openrcScript)
       return 0
+    case 'action':
+      say(action)
+      return 0
+    case 'alive':
+      return isAlive(options.run) ? 0 : 1
     case 'clean':
       await cleanHost(options, rest.includes('--purge'), text => say(`${text}\n`))
       return 0

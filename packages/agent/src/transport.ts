@@ -1,6 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { retryAfterOf, type Budget } from './schedule.ts'
+import { retryAfterOf, type Budget, type Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
 
 const MAX_BODY = 4 * 1024 * 1024
@@ -24,8 +24,7 @@ export interface Ask {
   readonly body?: unknown
   readonly timeout?: number
   readonly signal?: AbortSignal
-  /** May use the requests that the budget keeps back. */
-  readonly urgent?: boolean
+  readonly urgency?: Urgency
 }
 
 export interface Transport {

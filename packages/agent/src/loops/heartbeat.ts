@@ -24,6 +24,8 @@ export function createHeartbeat(needs: {
   metrics: () => Metrics
   onCommands: (commands: readonly Command[]) => void
   onState: (version: unknown) => void
+  /** The server has answered. */
+  onAnswer: () => void
   signal: AbortSignal
   now: () => number
   log: Log
@@ -49,6 +51,7 @@ export function createHeartbeat(needs: {
     const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
     interval = answer.interval
     needs.link.good('heartbeat')
+    needs.onAnswer()
     needs.onCommands(answer.commands)
     needs.onState(answer.stateVersion)
     await tellJails(jails).catch((error: unknown) => needs.log.debug(`the jails were not taken: ${errorText(error)}`))

@@ -1,0 +1,303 @@
+#!/bin/sh
+# Installs, upgrades or removes the Stockade agent on a host that runs fail2ban.
+#
+#   curl -fsSL @@BASE_URL@@/install.sh | sudo sh -s -- --token TOKEN
+#   ... | sudo sh -s -- --upgrade
+#   ... | sudo sh -s -- --uninstall [--purge]
+#
+# The token may also come as STOCKADE_TOKEN, or with --token-stdin from standard input (when the script is a file).
+# Everything is in one function that the last line calls, so a download that was cut off runs nothing.
+
+stockade_install() {
+  set -eu
+  umask 022
+
+  base_url='@@BASE_URL@@'
+  opt=/opt/stockade-agent
+  etc=/etc/stockade-agent
+  lib=/var/lib/stockade-agent
+  token=${STOCKADE_TOKEN:-}
+  unset STOCKADE_TOKEN
+  mode=install
+  purge=no
+  start=yes
+  packages=yes
+
+  say() { printf '%s\n' "$*"; }
+  stop() {
+    printf 'stockade: %s\n' "$*" >&2
+    exit 1
+  }
+  have() { command -v "$1" >/dev/null 2>&1; }
+
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --token)
+        [ $# -ge 2 ] || stop "--token needs a value"
+        token=$2
+        shift
+        ;;
+      --token=*) token=${1#--token=} ;;
+      --token-stdin) IFS= read -r token || true ;;
+      --base-url)
+        [ $# -ge 2 ] || stop "--base-url needs a value"
+        base_url=$2
+        shift
+        ;;
+      --upgrade) mode=upgrade ;;
+      --uninstall) mode=uninstall ;;
+      --purge) purge=yes ;;
+      --no-start) start=no ;;
+      --no-packages) packages=no ;;
+      *) stop "unknown option $1" ;;
+    esac
+    shift
+  done
+
+  [ "$(id -u)" = 0 ] || stop "this needs root: run it with sudo"
+  [ "$(uname -s)" = Linux ] || stop "the agent runs on Linux"
+  case $base_url in
+    http://* | https://*) base_url=${base_url%/} ;;
+    *) stop "the base URL is not set: use --base-url https://your-server" ;;
+  esac
+
+  init=none
+  if [ -d /run/systemd/system ]; then
+    init=systemd
+  elif have rc-service && have rc-update; then
+    init=openrc
+  fi
+
+  # fetch URL FILE: fails on any status but 200, and leaves no half file.
+  fetch() {
+    rm -f "$2"
+    if have curl; then
+      curl -fsSL --retry 2 --connect-timeout 15 -o "$2" "$1" || { rm -f "$2"; return 1; }
+    elif have wget; then
+      wget -q -T 30 -O "$2" "$1" || { rm -f "$2"; return 1; }
+    else
+      stop "neither curl nor wget is here"
+    fi
+  }
+
+  # checked URL FILE: fetches the file and its .sha256 and compares them.
+  checked() {
+    fetch "$1" "$2" || return 1
+    fetch "$1.sha256" "$2.sha256" || return 1
+    wanted=$(cut -d' ' -f1 <"$2.sha256" | head -n 1)
+    got=$(sha256sum "$2" | cut -d' ' -f1)
+    rm -f "$2.sha256"
+    if [ -z "$wanted" ] || [ "$wanted" != "$got" ]; then
+      rm -f "$2"
+      stop "$1 does not match its checksum; nothing was installed from it"
+    fi
+  }
+
+  new_enough() {
+    [ -x "$1" ] || return 1
+    "$1" -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 18 || (a === 18 && b >= 15) ? 0 : 1)' 2>/dev/null
+  }
+
+  find_node() {
+    node=
+    for candidate in "$opt/node" "$(command -v node || true)" /usr/bin/node /usr/local/bin/node; do
+      if [ -n "$candidate" ] && new_enough "$candidate"; then
+        node=$candidate
+        return 0
+      fi
+    done
+    return 1
+  }
+
+  service() {
+    case $init in
+      systemd) systemctl "$1" stockade-agent ;;
+      openrc) rc-service stockade-agent "$1" ;;
+    esac
+  }
+
+  # Waits until the server has answered the agent that runs now.
+  answers() {
+    left=20
+    while [ "$left" -gt 0 ]; do
+      if "$opt/stockade-agent" alive 2>/dev/null; then
+        return 0
+      fi
+      sleep 1
+      left=$((left - 1))
+    done
+    return 1
+  }
+
+  if [ "$mode" = uninstall ]; then
+    if [ "$init" != none ]; then
+      service stop 2>/dev/null || true
+    fi
+    if [ -x "$opt/stockade-agent" ]; then
+      if [ "$purge" = yes ]; then
+        "$opt/stockade-agent" clean --purge || true
+      else
+        "$opt/stockade-agent" clean || true
+      fi
+    fi
+    if [ "$init" = systemd ]; then
+      systemctl disable stockade-agent 2>/dev/null || true
+      rm -f /etc/systemd/system/stockade-agent.service
+      systemctl daemon-reload || true
+    elif [ "$init" = openrc ]; then
+      rc-update del stockade-agent default 2>/dev/null || true
+      rm -f /etc/init.d/stockade-agent
+    fi
+    rm -rf "$opt" /run/stockade-agent
+    if [ "$purge" = yes ]; then
+      rm -rf "$etc" "$lib"
+      say "The agent, its key and its state are removed. fail2ban and its bans stay."
+    else
+      say "The agent is removed. Its key and state are kept in $etc and $lib (--purge removes them)."
+    fi
+    return 0
+  fi
+
+  if [ "$mode" = upgrade ] && [ ! -f "$etc/agent.json" ]; then
+    stop "no agent is installed here; install one with --token"
+  fi
+  if [ "$mode" = install ] && [ -z "$token" ] && [ ! -f "$etc/agent.json" ]; then
+    stop "the token is missing: copy the whole command from the server's page"
+  fi
+
+  if [ "$packages" = yes ] && [ "$mode" = install ]; then
+    if ! have fail2ban-server || ! have nft; then
+      say "Installing fail2ban and nftables"
+      if have apt-get; then
+        DEBIAN_FRONTEND=noninteractive apt-get update -qq || true
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq fail2ban nftables python3-systemd
+        # Debian 12 without rsyslog has no auth.log, and the stock sshd jail then stops the whole daemon.
+        if [ ! -e /var/log/auth.log ] && [ -d /run/systemd/system ] && [ -d /etc/fail2ban/jail.d ]; then
+          printf '%s\n' '# stockade: managed, do not edit' '[sshd]' 'backend = systemd' >/etc/fail2ban/jail.d/zz-stockade-20-backend.local
+          systemctl restart fail2ban || true
+        fi
+      elif have dnf; then
+        dnf -q -y install epel-release || true
+        dnf -q -y install fail2ban-server fail2ban-systemd nftables
+        systemctl enable --now fail2ban || true
+      elif have apk; then
+        apk add -q fail2ban nftables
+        rc-update add fail2ban default 2>/dev/null || true
+        rc-service fail2ban start || true
+      else
+        stop "install fail2ban and nftables first: no apt-get, dnf or apk is here"
+      fi
+    fi
+  fi
+  have fail2ban-server || stop "fail2ban is not installed"
+
+  mkdir -p "$opt/releases"
+  work=$(mktemp -d "$opt/.fetch.XXXXXX")
+  trap 'rm -rf "$work"' EXIT INT TERM
+
+  if ! find_node && [ "$packages" = yes ]; then
+    say "Installing Node.js from the distribution"
+    if have apt-get; then
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs >/dev/null 2>&1 || true
+    elif have dnf; then
+      dnf -q -y module enable nodejs:20 >/dev/null 2>&1 || true
+      dnf -q -y install nodejs >/dev/null 2>&1 || true
+    elif have apk; then
+      apk add -q nodejs || true
+    fi
+  fi
+  if ! find_node; then
+    case $(uname -m) in
+      x86_64 | amd64) arch=x64 ;;
+      aarch64 | arm64) arch=arm64 ;;
+      *) stop "there is no Node.js 18.15 or newer here and none to fetch for $(uname -m)" ;;
+    esac
+    say "Fetching Node.js from the server"
+    checked "$base_url/agent/node-linux-$arch.gz" "$work/node.gz" ||
+      stop "there is no Node.js 18.15 or newer here and the server has none for $arch: install nodejs and run this again"
+    gzip -dc "$work/node.gz" >"$work/node"
+    chmod 755 "$work/node"
+    new_enough "$work/node" || stop "the server's Node.js does not run on this host (it needs glibc): install nodejs and run this again"
+    mv -f "$work/node" "$opt/node"
+    node=$opt/node
+  fi
+
+  say "Fetching the agent"
+  checked "$base_url/agent/stockade-agent.mjs" "$work/stockade-agent.mjs" || stop "the agent cannot be fetched from $base_url"
+  version=$("$node" "$work/stockade-agent.mjs" --version) || stop "the agent does not run with $node"
+  case $version in
+    '' | *[!0-9A-Za-z.+-]*) stop "the agent names no version" ;;
+  esac
+  release=$opt/releases/$version
+  mkdir -p "$release"
+  mv -f "$work/stockade-agent.mjs" "$release/stockade-agent.mjs"
+  chmod 755 "$release/stockade-agent.mjs"
+  "$node" "$release/stockade-agent.mjs" action >"$work/stockade_action.py"
+  mv -f "$work/stockade_action.py" "$release/stockade_action.py"
+
+  before=$(readlink "$opt/current" 2>/dev/null || true)
+  cat >"$work/stockade-agent" <<EOF
+#!/bin/sh
+exec '$node' --max-old-space-size=64 --max-semi-space-size=1 '$opt/current/stockade-agent.mjs' "\$@"
+EOF
+  chmod 755 "$work/stockade-agent"
+  mv -f "$work/stockade-agent" "$opt/stockade-agent"
+  switch_to() {
+    ln -sfn "$1" "$opt/.current"
+    mv -Tf "$opt/.current" "$opt/current" 2>/dev/null || { rm -f "$opt/current"; mv -f "$opt/.current" "$opt/current"; }
+  }
+  switch_to "releases/$version"
+
+  if [ "$init" = systemd ]; then
+    "$opt/stockade-agent" unit systemd >/etc/systemd/system/stockade-agent.service
+    systemctl daemon-reload
+  elif [ "$init" = openrc ]; then
+    "$opt/stockade-agent" unit openrc >/etc/init.d/stockade-agent
+    chmod 755 /etc/init.d/stockade-agent
+  fi
+
+  if [ "$mode" = upgrade ]; then
+    [ "$init" != none ] || { say "The agent is now version $version: restart it."; return 0; }
+    service restart
+    if answers; then
+      say "The agent is now version $version."
+      return 0
+    fi
+    if [ -n "$before" ] && [ "$before" != "releases/$version" ]; then
+      switch_to "$before"
+      service restart || true
+      stop "version $version did not reach the server within 20 s; $before runs again"
+    fi
+    stop "the agent did not reach the server within 20 s; see its log"
+  fi
+
+  "$opt/stockade-agent" --self-test || say "Some checks failed; the agent keeps looking for fail2ban."
+  if [ -n "$token" ]; then
+    STOCKADE_TOKEN=$token "$opt/stockade-agent" enroll --base-url "$base_url"
+    token=
+  fi
+  [ "$start" = yes ] || return 0
+  case $init in
+    systemd)
+      systemctl enable stockade-agent >/dev/null 2>&1
+      systemctl restart stockade-agent
+      ;;
+    openrc)
+      rc-update add stockade-agent default >/dev/null
+      rc-service stockade-agent restart
+      ;;
+    none)
+      say "No init system is here: start the agent with  $opt/stockade-agent run"
+      return 0
+      ;;
+  esac
+  if answers; then
+    say "Done: this host reports to $base_url."
+  else
+    say "The agent is installed, but the server has not answered it within 20 s:"
+    "$opt/stockade-agent" status || true
+    return 1
+  fi
+}
+
+stockade_install "$@"

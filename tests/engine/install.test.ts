@@ -1,0 +1,163 @@
+import { execFile, spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildAgent } from '../../packages/agent/build.mjs'
+import { aHost, describeHosts, until, type Host } from './host.ts'
+import { aRecorder, type Recorder } from './recorder.ts'
+
+const run = promisify(execFile)
+
+/**
+ * The installer for real, in a mount namespace of its own: /opt, /run and everything under /etc and /var/lib are throw-away
+ * layers over the machine's, and /etc/fail2ban is the host's. There is no init system, so the test starts the agent.
+ */
+describeHosts('the installer', () => {
+  let host: Host
+  let server: Recorder
+  let files: Server
+  let filesUrl = ''
+  let corrupt = false
+  let layers = ''
+  let inNamespace: (command: string) => Promise<{ stdout: string; stderr: string }>
+  let background: (command: string) => ReturnType<typeof spawn>
+  let endKeeper: () => void = () => undefined
+  /** Why this machine cannot give the installer a file system of its own; null when it can. */
+  let cannot: string | null = null
+
+  beforeAll(async () => {
+    server = await aRecorder()
+    host = await aHost()
+    const bundle = await buildAgent()
+    const text = fs.readFileSync(join(import.meta.dirname, '../../packages/agent/install.sh'), 'utf8')
+    files = createServer((request, response) => {
+      const path = request.url ?? ''
+      if (path === '/install.sh') response.end(text.replaceAll('@@BASE_URL@@', filesUrl))
+      else if (path === '/agent/stockade-agent.mjs') response.end(fs.readFileSync(bundle))
+      else if (path === '/agent/stockade-agent.mjs.sha256')
+        response.end(corrupt ? `${'0'.repeat(64)}  stockade-agent.mjs\n` : fs.readFileSync(`${bundle}.sha256`))
+      else {
+        // Everything else is the API of the recorder, as on a real server, under one address.
+        const url = new URL(server.url(host))
+        const chunks: Buffer[] = []
+        request.on('data', (chunk: Buffer) => chunks.push(chunk))
+        request.on('end', () => {
+          void fetch(`http://127.0.0.1:${url.port}${path}`, {
+            method: request.method ?? 'GET',
+            headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
+            ...(request.method === 'GET' ? {} : { body: Buffer.concat(chunks) }),
+          }).then(
+            async answer =>
+              response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
+            () => response.destroy(),
+          )
+        })
+      }
+    })
+    await new Promise<void>(resolve => files.listen(0, '0.0.0.0', resolve))
+    filesUrl = `http://${host.gateway}:${(files.address() as AddressInfo).port}`
+    layers = join(host.directory, 'layers')
+    fs.mkdirSync(layers)
+    // Keeps the mount namespace open for as long as its standard input is.
+    const keeper = spawn(
+      'ip',
+      ['netns', 'exec', host.name, 'unshare', '-m', 'sh', '-ec', mounts(layers, host.f2bConfig)],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    )
+    await new Promise<void>((resolve, reject) => {
+      keeper.stdout.on('data', (chunk: Buffer) => {
+        if (chunk.toString().includes('ready')) resolve()
+      })
+      keeper.once('exit', () => reject(new Error('no mount namespace with overlays')))
+    }).catch((error: Error) => {
+      cannot = error.message
+    })
+    if (cannot !== null) return console.warn(`\n!!! SKIPPED: the installer: ${cannot}\n`)
+    const enter = ['-t', String(keeper.pid), '-m', '-n']
+    inNamespace = (command: string) => run('nsenter', [...enter, 'sh', '-c', command], { maxBuffer: 1024 * 1024 })
+    background = (command: string) => spawn('nsenter', [...enter, 'sh', '-c', `exec ${command}`], { stdio: 'ignore' })
+    endKeeper = () => keeper.stdin.end()
+  })
+
+  afterAll(async () => {
+    endKeeper()
+    files.closeAllConnections()
+    files.close()
+    await host.stop()
+    await server.close()
+  })
+
+  const install = (options: string): Promise<{ stdout: string; stderr: string }> =>
+    inNamespace(`curl -fsSL ${filesUrl}/install.sh | sh -s -- --no-packages ${options}`)
+
+  it('a half script runs nothing', async ctx => {
+    ctx.skip(cannot !== null)
+    const text = fs.readFileSync(join(import.meta.dirname, '../../packages/agent/install.sh'), 'utf8')
+    const half = join(host.directory, 'half.sh')
+    fs.writeFileSync(half, text.slice(0, -5))
+    await inNamespace(`sh ${half} --token t0ken-token || true`)
+    expect((await inNamespace('ls -A /opt')).stdout).toBe('')
+  })
+
+  it('an agent that does not match its checksum is not installed', async ctx => {
+    ctx.skip(cannot !== null)
+    corrupt = true
+    await expect(install('--token some-token')).rejects.toThrow(/does not match its checksum/)
+    corrupt = false
+    expect((await inNamespace('ls /opt/stockade-agent/releases')).stdout).toBe('')
+  })
+
+  it('installs, enrols and works; upgrades; and leaves nothing behind', async ctx => {
+    ctx.skip(cannot !== null)
+    const { serverId, token } = await server.addServer(host.name)
+    const { stdout } = await install(`--token ${token}`)
+    expect(stdout).toContain(`enrolled as server ${serverId}`)
+    expect((await inNamespace('stat -c %a /etc/stockade-agent/agent.json')).stdout.trim()).toBe('600')
+
+    const agent = background('/opt/stockade-agent/stockade-agent run')
+    await until(
+      async () =>
+        (await inNamespace('/opt/stockade-agent/stockade-agent alive && echo yes || true')).stdout.includes('yes'),
+      20,
+      'the answer of the server',
+    )
+    expect(await server.engineVersion(serverId)).toBe('1.0.2')
+    expect((await inNamespace('/opt/stockade-agent/stockade-agent status')).stdout).not.toContain('FAIL')
+    await host.attack('203.0.113.80')
+    await until(() => server.rows.some(row => row.ip === '203.0.113.80'), 20, 'the ban')
+
+    expect((await install('--upgrade')).stdout).toContain('is now version')
+    const over = new Promise(resolve => agent.once('exit', resolve))
+    agent.kill('SIGTERM')
+    await over
+    expect((await install('--uninstall --purge')).stdout).toContain('are removed')
+    const left = await inNamespace(
+      'ls -d /opt/stockade-agent /etc/stockade-agent /var/lib/stockade-agent /run/stockade-agent /etc/fail2ban/*/*stockade* 2>/dev/null || true',
+    )
+    expect(left.stdout).toBe('')
+    expect(await host.client('status')).not.toContain('stockade')
+    expect(await host.bannedInNft('203.0.113.80')).toBe(true)
+  })
+})
+
+/** Throw-away layers over the machine's directories, then waits for the end of its input. */
+function mounts(layers: string, f2bConfig: string): string {
+  return [
+    'mount --make-rprivate /',
+    `mount -t tmpfs tmpfs ${layers}`,
+    ...['etc', 'var/lib'].flatMap((place, i) => [
+      `mkdir ${layers}/u${i} ${layers}/w${i}`,
+      `mount -t overlay overlay -o lowerdir=/${place},upperdir=${layers}/u${i},workdir=${layers}/w${i} /${place}`,
+    ]),
+    'mount -t tmpfs tmpfs /opt',
+    'mount -t tmpfs tmpfs /run',
+    `mount --bind ${f2bConfig} /etc/fail2ban`,
+    'echo ready',
+    'exec cat',
+  ].join('\n')
+}
