@@ -46,4 +46,4 @@ function embedPrograms(plugin) {
   })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await buildAgent())
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(`${await buildAgent()}\n`)

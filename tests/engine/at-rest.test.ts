@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { expect, it } from 'vitest'
-import { sleep, until } from './host.ts'
+import { sleep, until, loudly } from './host.ts'
 import { reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
 
@@ -21,7 +21,7 @@ onStage('the agent at rest', [], scene => {
     const share = (cpuSeconds(host.agentPid()) - busy) / 10
     const resident =
       Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${host.agentPid()}/status`, 'utf8'))?.[1]) / 1024
-    console.log(
+    loudly(
       `at rest: ${resident.toFixed(1)} MB, ${(share * 100).toFixed(1)} % of a core; decision to report: ${latencies.join(', ')} ms`,
     )
     expect(Math.max(...latencies)).toBeLessThan(2000)

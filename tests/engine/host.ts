@@ -93,17 +93,22 @@ export function missingForHosts(): string[] {
 /** `describe` for tests with real hosts: skips loudly where they cannot run. */
 export function describeHosts(name: string, body: () => void): void {
   const missing = missingForHosts()
-  if (missing.length > 0) console.warn(`\n!!! SKIPPED: ${name}: needs ${missing.join(', ')}\n`)
+  if (missing.length > 0) loudly(`SKIPPED: ${name}: needs ${missing.join(', ')}`)
   describe.skipIf(missing.length > 0)(name, body)
 }
 
-/** sshd's filter ties lines of one process together, so each line has its own. */
-let lastPid = 4000
+/** One line on the terminal, whatever the test runner does with the console. */
+export function loudly(text: string): void {
+  process.stderr.write(`\n!!! ${text}\n`)
+}
 
 const hosts = new Set<{ end: () => void }>()
 process.on('exit', () => {
   for (const host of hosts) quietly(host.end)
 })
+
+/** sshd's filter ties lines of one process together, so each line has its own. */
+let lastPid = 4000
 
 let bundle: Promise<string> | null = null
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
-import { aHost, describeHosts, until, type Host } from './host.ts'
+import { aHost, describeHosts, until, type Host, loudly } from './host.ts'
 import { aRecorder, type Recorder } from './recorder.ts'
 
 const run = promisify(execFile)
@@ -77,7 +77,7 @@ describeHosts('the installer', () => {
     }).catch((error: Error) => {
       cannot = error.message
     })
-    if (cannot !== null) return console.warn(`\n!!! SKIPPED: the installer: ${cannot}\n`)
+    if (cannot !== null) return loudly(`SKIPPED: the installer: ${cannot}`)
     const enter = ['-t', String(keeper.pid), '-m', '-n']
     inNamespace = (command: string) => run('nsenter', [...enter, 'sh', '-c', command], { maxBuffer: 1024 * 1024 })
     background = (command: string) => spawn('nsenter', [...enter, 'sh', '-c', `exec ${command}`], { stdio: 'ignore' })

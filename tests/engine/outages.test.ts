@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import * as fs from 'node:fs'
-import { until } from './host.ts'
+import { until, loudly } from './host.ts'
 import type { Mischief } from './recorder.ts'
 import { bansOf, reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
@@ -50,7 +50,7 @@ onStage(
       expect(busiest).toBeLessThanOrEqual(80)
       const status = fs.readFileSync(`/proc/${host.agentPid()}/status`, 'utf8')
       const resident = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-      console.log(`resident memory of the agent: ${resident.toFixed(1)} MB; busiest minute: ${busiest} requests`)
+      loudly(`resident memory of the agent: ${resident.toFixed(1)} MB; busiest minute: ${busiest} requests`)
       expect(resident).toBeLessThan(72)
     })
   },

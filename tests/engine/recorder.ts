@@ -27,7 +27,10 @@ export type Mischief =
  * it gets: anything that the real server would refuse makes `complaints` grow.
  */
 export async function aRecorder() {
-  const servers = new Map<string, { key: string; beats: Record<string, unknown>[]; jails: Record<string, unknown>[] }>()
+  const servers = new Map<
+    string,
+    { key: string; hostname: string; beats: Record<string, unknown>[]; jails: Record<string, unknown>[] }
+  >()
   const tokens = new Map<string, string>()
   const rows: (Row & { serverId: string })[] = []
   const unbanIds = new Set<string>()
@@ -230,10 +233,10 @@ export async function aRecorder() {
   await up()
   const recorder = {
     url: host => `http://${host.gateway}:${port}`,
-    addServer() {
+    addServer(hostname) {
       const serverId = randomUUID()
       const token = `token-${randomUUID()}`
-      servers.set(serverId, { key: `svc_${randomUUID().replaceAll('-', '')}`, beats: [], jails: [] })
+      servers.set(serverId, { key: `svc_${randomUUID().replaceAll('-', '')}`, hostname, beats: [], jails: [] })
       tokens.set(token, serverId)
       return Promise.resolve({ serverId, token })
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { aHost, describeHosts, type Host } from './host.ts'
+import { aHost, describeHosts, loudly, type Host } from './host.ts'
 import { aRecorder, type Recorder } from './recorder.ts'
 import { online, scenarios, type Scene } from './scenarios.ts'
 
@@ -29,7 +29,7 @@ export function onStage(
     })
 
     afterAll(async () => {
-      if (process.env['STOCKADE_TEST_LOG']) console.log(scene?.host.agentLog())
+      if (process.env['STOCKADE_TEST_LOG']) loudly(scene?.host.agentLog() ?? '')
       await scene?.host.stop()
       await scene?.server.close()
     })

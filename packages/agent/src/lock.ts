@@ -16,7 +16,7 @@ export function takeLock(directory: string): () => void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       const [pid = '', started = ''] = (readText(path) ?? '').split(' ')
       if (started !== '' && startTime(Number(pid)) === started)
-        throw new Error(`another agent runs on this host (process ${pid})`)
+        throw new Error(`another agent runs on this host (process ${pid})`, { cause: error })
       fs.rmSync(path, { force: true })
     }
   }

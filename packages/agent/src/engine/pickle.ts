@@ -156,9 +156,12 @@ class Reader {
       case 0x8e: // BINBYTES8
       case 0x96: // BYTEARRAY8
         return this.push(this.take(this.length8()).toString('utf8'))
-      case 0x56: // UNICODE
+      case 0x56: // UNICODE, in Python's raw-unicode-escape
         return this.push(
-          this.line().replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+          this.line('latin1').replace(
+            /\\u([0-9a-fA-F]{4})|\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})/g,
+            (_, four?: string, eight?: string) => String.fromCodePoint(parseInt(four ?? eight ?? '0', 16)),
+          ),
         )
       case 0x5d: // EMPTY_LIST
       case 0x29: // EMPTY_TUPLE
@@ -293,10 +296,10 @@ class Reader {
     return Number(length)
   }
 
-  private line(): string {
+  private line(encoding: 'utf8' | 'latin1' = 'utf8'): string {
     const end = this.bytes.indexOf(0x0a, this.at)
     if (end < 0) throw new PickleError('the pickle ends too early')
-    const line = this.bytes.toString('utf8', this.at, end)
+    const line = this.bytes.toString(encoding, this.at, end)
     this.at = end + 1
     return line
   }

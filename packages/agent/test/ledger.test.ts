@@ -1,0 +1,149 @@
+import { beforeEach, expect, it } from 'vitest'
+import { createLedger, type Ledger } from '../src/bans/ledger.ts'
+import type { Memory } from '../src/bans/memory.ts'
+import { START, type BanRow } from '../src/bans/table.ts'
+import type { Entry } from '../src/outbox.ts'
+
+let memory: Memory
+let told: Entry[]
+let ledger: Ledger
+
+beforeEach(() => {
+  memory = {
+    started: true,
+    cursor: START,
+    spool: { inode: 0, offset: 0 },
+    seen: new Map(),
+    active: new Map(),
+    overrides: new Map(),
+    intents: new Map(),
+  }
+  told = []
+  ledger = createLedger({
+    serverId: 'server',
+    memory,
+    append: entries => void told.push(...entries),
+    changed: () => undefined,
+    clockOffset: () => 5000,
+    now: () => 1_000_000,
+    warn: () => undefined,
+  })
+})
+
+const row = (changes: Partial<BanRow> = {}): BanRow => ({
+  jail: 'sshd',
+  ip: '203.0.113.7',
+  time: 1000,
+  bantime: 600,
+  failures: 3,
+  logLines: 'a\u0000b',
+  ...changes,
+})
+const summary = (): string[] =>
+  told.map(entry => (entry.kind === 'ban' ? `ban ${entry.ban.ip} ${entry.at}` : `unban ${entry.unban.ip} ${entry.at}`))
+
+it('tells of a ban once, whoever saw it', () => {
+  expect(ledger.bans([row()])).toBe(1)
+  expect(ledger.bans([row(), row({ bantime: 1200 })])).toBe(0)
+  expect(told).toMatchObject([
+    {
+      kind: 'ban',
+      at: 1_000_000,
+      offset: 5000,
+      ban: { ip: '203.0.113.7', jail: 'sshd', log_lines: 'ab', ban_duration: 600 },
+    },
+  ])
+  expect(ledger.active('sshd', '203.0.113.7')?.bantime).toBe(1200)
+})
+
+it('tells of its end once, and not at all of an end that belongs to nothing', () => {
+  ledger.ended('sshd', '203.0.113.7', 1)
+  ledger.bans([row()])
+  ledger.ended('sshd', '203.0.113.7', 1_200_000)
+  ledger.ended('sshd', '203.0.113.7', 1_300_000)
+  expect(summary()).toEqual(['ban 203.0.113.7 1000000', 'unban 203.0.113.7 1200000'])
+})
+
+it('an end never lies before its ban', () => {
+  ledger.bans([row()])
+  ledger.ended('sshd', '203.0.113.7', 5)
+  expect(summary()[1]).toBe('unban 203.0.113.7 1000000')
+})
+
+it('a second ban of the same address ends the first, which had gone unseen', () => {
+  ledger.bans([row(), row({ time: 1300 })])
+  ledger.bans([row({ time: 5000 })])
+  expect(summary()).toEqual([
+    'ban 203.0.113.7 1000000',
+    'unban 203.0.113.7 1300000',
+    'ban 203.0.113.7 1300000',
+    'unban 203.0.113.7 1900000',
+    'ban 203.0.113.7 5000000',
+  ])
+})
+
+it('an older ban that comes to light late is told with its end, and the present one stays', () => {
+  ledger.bans([row({ time: 2000 })])
+  ledger.bans([row({ time: 1000 })])
+  expect(summary()).toEqual(['ban 203.0.113.7 2000000', 'ban 203.0.113.7 1000000', 'unban 203.0.113.7 2000000'])
+  expect(ledger.active('sshd', '203.0.113.7')?.time).toBe(2000)
+})
+
+it('what was there before the first run is never told', () => {
+  ledger.baseline([row()])
+  expect(ledger.bans([row()])).toBe(0)
+  expect(told).toEqual([])
+})
+
+it('something that is not an address is not told; an address in another form is told in ours', () => {
+  ledger.bans([row({ ip: 'mallory' }), row({ ip: '::ffff:203.0.113.9' }), row({ ip: '2001:DB8::1' })])
+  expect(summary()).toEqual(['ban 203.0.113.9 1000000', 'ban 2001:db8::1 1000000'])
+})
+
+it('a ban by command has its duration and names the command', () => {
+  memory.intents.set('sshd|203.0.113.7', {
+    jail: 'sshd',
+    ip: '203.0.113.7',
+    since: 999_500,
+    commandId: 'c1',
+    duration: 60,
+  })
+  ledger.bans([row({ failures: 0, logLines: '' })])
+  expect(told).toMatchObject([{ ban: { ban_duration: 60, command_id: 'c1', source: 'manual' } }])
+  expect(memory.intents.size).toBe(0)
+})
+
+it('a ban by log lines is not taken for the one that was ordered', () => {
+  memory.intents.set('sshd|203.0.113.7', {
+    jail: 'sshd',
+    ip: '203.0.113.7',
+    since: 999_500,
+    commandId: 'c1',
+    duration: 60,
+  })
+  ledger.bans([row()])
+  expect(told).toMatchObject([{ ban: { ban_duration: 600 } }])
+})
+
+it('a renewal is the same ban to the server', () => {
+  ledger.bans([row()])
+  memory.intents.set('sshd|203.0.113.7', {
+    jail: 'sshd',
+    ip: '203.0.113.7',
+    since: 1_600_000,
+    commandId: null,
+    duration: null,
+  })
+  ledger.bans([row({ time: 1601, failures: 0 })])
+  ledger.ended('sshd', '203.0.113.7', 2_000_000)
+  expect(summary()).toEqual(['ban 203.0.113.7 1000000', 'unban 203.0.113.7 2000000'])
+})
+
+it('durations that the interface has no number for', () => {
+  ledger.bans([
+    row({ ip: '203.0.113.1', bantime: -1 }),
+    row({ ip: '203.0.113.2', bantime: -5 }),
+    row({ ip: '203.0.113.3', bantime: 99_999_999 }),
+  ])
+  expect(told.map(entry => entry.kind === 'ban' && entry.ban.ban_duration)).toEqual([-1, -1, null])
+})
