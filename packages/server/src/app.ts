@@ -269,7 +269,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       return address
     },
     async close() {
-      await fastify.close()
+      // A connection that was busy when closing began is idle once it is answered, and would keep the server open.
+      const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
+      await fastify.close().finally(() => clearInterval(idle))
       await jobs.stop()
       await bans.drain()
       await Promise.all([registry.flush(), keys.flush(), sessions.flush()])

@@ -98,7 +98,8 @@ export const detailsOf = (errors: readonly ErrorObject[] | null | undefined): No
     ),
   )
   const seen = new Set<string>()
-  return details.filter(detail => !seen.has(detail.message) && seen.add(detail.message)).slice(0, 20)
+  // One sentence a field: the first thing that is wrong with it.
+  return details.filter(detail => !seen.has(detail.path) && seen.add(detail.path)).slice(0, 20)
 }
 
 /** 400 with one sentence a field. */

@@ -113,7 +113,7 @@ export const createBans = (needs: {
   registry: Pick<Registry, 'byNo'>
   servers: Pick<ServersService, 'get' | 'named'>
   commands: Pick<CommandsService, 'queue' | 'initiatorOf'>
-  ipinfo: Pick<IpInfo, 'locate'>
+  ipinfo: Pick<IpInfo, 'locate' | 'ready'>
   guardBan: (actor: Principal, params: Params) => void
   /** The first ban of a server was written. */
   onFirstBan: (serverNo: number, at: number) => Promise<void>
@@ -140,6 +140,8 @@ export const createBans = (needs: {
   )
   /** Checks and completes a report; what is written is decided here, before the batch. */
   const accept = async (agent: AgentActor, report: contract.BanReport): Promise<NewBan> => {
+    // Places are never looked up again: in the first second of the process a report waits for the data.
+    await ipinfo.ready
     const now = clock()
     const ip = parseRange(report.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')

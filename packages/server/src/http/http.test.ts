@@ -1,0 +1,253 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aHost, raw, startServer } from '../testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
+
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+beforeAll(async () => {
+  server = await startServer()
+  admin = await server.setUp()
+  host = await aHost(server, admin.client)
+})
+afterAll(() => server.close())
+
+const post = (body: string, headers: Record<string, string> = {}, path = '/api/v1/servers') =>
+  raw(server, 'POST', path, { token: admin.token, body, headers })
+const isProblem = { error: expect.any(String), message: expect.any(String) }
+
+describe('bodies', () => {
+  test.each([
+    '{',
+    '{"hostname":"x",}',
+    'hostname=x',
+    '"',
+    '{"a":1}}',
+    'nul',
+    '\u0000',
+    '{"__proto__":{"x":1},"hostname":"x"}',
+  ])('malformed: %j', async body =>
+    expect(await post(body)).toMatchObject({ status: 400, json: { ...isProblem, error: 'Bad Request' } }),
+  )
+  test.each(['null', '[]', '7', '"text"', 'true'])('of another type: %s', async body =>
+    expect(await post(body)).toMatchObject({ status: 400, json: isProblem }),
+  )
+  test('no JSON is 415, whatever it says', async () => {
+    expect(await post('hostname=x', { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({
+      status: 415,
+      json: { error: 'Unsupported Media Type' },
+    })
+    expect(await post('{"hostname":"x"}', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 })
+    expect(
+      await post('{"hostname":"suffix"}', { 'content-type': 'application/problem+json; charset=utf-8' }),
+    ).toMatchObject({ status: 201 })
+  })
+  test('an empty one counts as {}, whatever its type', async () => {
+    for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded'])
+      expect(
+        await raw(server, 'POST', '/api/v1/servers', { token: admin.token, headers: { 'content-type': type } }),
+      ).toMatchObject({
+        status: 400,
+        json: { details: [{ path: 'hostname', message: 'hostname is required' }] },
+      })
+    const { id } = await admin.client.call('POST /servers', { body: { hostname: 'x' } })
+    expect(
+      await raw(server, 'PATCH', `/api/v1/servers/${id}`, {
+        token: admin.token,
+        headers: { 'content-type': 'application/json' },
+      }),
+    ).toMatchObject({ status: 200 })
+    expect(
+      await raw(server, 'DELETE', `/api/v1/servers/${id}`, {
+        token: admin.token,
+        headers: { 'content-type': 'application/json' },
+      }),
+    ).toMatchObject({ status: 200 })
+  })
+  test('unknown fields are named, also where none is taken', async () => {
+    expect(await post('{"hostname":"x","color":1}')).toMatchObject({
+      status: 400,
+      json: { message: 'Color is not a known field.', details: [{ path: 'color' }] },
+    })
+    expect(await post('{"x":1}', {}, `/api/v1/servers/${host.id}/regenerate-token`)).toMatchObject({
+      status: 400,
+      json: { details: [{ path: 'x' }] },
+    })
+  })
+  test('too large is 413', async () => {
+    expect(await post(JSON.stringify({ hostname: 'x'.repeat(1024 * 1024) }))).toMatchObject({
+      status: 413,
+      json: { error: 'Payload Too Large' },
+    })
+    const bans = [{ ip: '203.0.113.1', jail: 'sshd', log_lines: 'x'.repeat(2 * 1024 * 1024) }]
+    expect(await raw(server, 'POST', '/api/v1/bans/batch', { token: host.key, body: { bans } })).toMatchObject({
+      status: 200,
+    })
+    bans[0] = { ip: '203.0.113.1', jail: 'sshd', log_lines: 'x'.repeat(17 * 1024 * 1024) }
+    expect(await raw(server, 'POST', '/api/v1/bans/batch', { token: host.key, body: { bans } })).toMatchObject({
+      status: 413,
+    })
+  })
+  test('broken UTF-8 and NUL are stored as the replacement character', async () => {
+    const reply = await fetch(`${server.url}/api/v1/servers`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+      body: Buffer.concat([
+        Buffer.from('{"hostname":"a'),
+        Buffer.from([0xff, 0xfe]),
+        Buffer.from('\\u0000\\\\u0000"}'),
+      ]),
+    })
+    expect(reply.status).toBe(201)
+    expect(await reply.json()).toMatchObject({ hostname: 'a\ufffd\ufffd\ufffd\\u0000' })
+  })
+})
+
+describe('paths', () => {
+  test('unknown ones are 404, known ones with another method 405', async () => {
+    for (const path of ['/api', '/api/v1', '/api/v1/nothing', '/api/v2/servers', '/agent/nothing'])
+      expect(await raw(server, 'GET', path, { token: admin.token }), path).toMatchObject({
+        status: 404,
+        json: { error: 'Not Found' },
+      })
+    const wrong = await raw(server, 'PUT', '/api/v1/servers', { token: admin.token, body: {} })
+    expect(wrong).toMatchObject({ status: 405, json: { error: 'Method Not Allowed' } })
+    expect(wrong.headers.get('allow')).toBe('GET, POST')
+    expect((await raw(server, 'DELETE', '/api/v1/auth/login')).headers.get('allow')).toBe('POST')
+  })
+  test('malformed escapes and ids are 400', async () => {
+    for (const path of [
+      '/api/v1/servers/%zz',
+      '/api/v1/servers/nope',
+      '/api/v1/servers/..%2f..%2fetc',
+      `/api/v1/servers/${'x'.repeat(400)}`,
+    ])
+      expect(await raw(server, 'GET', path, { token: admin.token }), path).toMatchObject({
+        status: 400,
+        json: isProblem,
+      })
+  })
+})
+
+test('nothing leaks: no stack, no SQL, no path, in any refusal', async () => {
+  const replies = await Promise.all([
+    post('{'),
+    post('[]'),
+    raw(server, 'GET', '/api/v1/bans/x', { token: admin.token }),
+    raw(server, 'GET', "/api/v1/bans?jail='", { token: admin.token }),
+  ])
+  for (const reply of replies) expect(reply.text).not.toMatch(/node_modules|\.ts|select |at \w+ \(|SQLITE/i)
+})
+
+test('garbage on the wire does not stop it', async () => {
+  for (const garbage of [
+    '\u0000\u0001\u0002\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    'POST /api/v1/bans HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+    `GET /${'x'.repeat(70_000)} HTTP/1.1\r\n\r\n`,
+  ])
+    await new Promise<void>(resolve => {
+      const socket = connect(server.port, '127.0.0.1', () => socket.end(garbage))
+      socket.on('close', () => resolve())
+      socket.on('error', () => resolve())
+      socket.resume()
+    })
+  expect(await raw(server, 'GET', '/api/v1/health')).toMatchObject({
+    status: 200,
+    json: { status: 'ok', version: expect.any(String) },
+  })
+})
+
+test('health, readiness, metrics, docs', async () => {
+  expect(await raw(server, 'GET', '/api/v1/ready')).toMatchObject({ status: 200 })
+  expect((await raw(server, 'GET', '/metrics')).text).toContain('stockade_servers{status="pending"}')
+  expect(await raw(server, 'GET', '/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } })).toMatchObject({
+    status: 403,
+  })
+  const { key } = await admin.client.call('POST /keys', { body: { name: 'prometheus' } })
+  expect(
+    await raw(server, 'GET', '/metrics', { token: key, headers: { 'x-forwarded-for': '203.0.113.1' } }),
+  ).toMatchObject({ status: 200 })
+  const docs = await raw(server, 'GET', '/api/docs')
+  expect(docs.headers.get('content-type')).toMatch(/text\/html/)
+  expect(docs.text).toContain('/api/v1/bans')
+  expect(docs.text).not.toMatch(/https?:\/\/(?!localhost|127\.0\.0\.1|www\.apache\.org|[\w.-]*\.example)/)
+})
+
+describe('budgets', () => {
+  test('every answer tells what is left; past it 429 says when', async () => {
+    const limited = await startServer({ env: { STOCKADE_RATE_LIMIT: '5', STOCKADE_RATE_LIMIT_SENSITIVE: '2' } })
+    try {
+      const root = await limited.setUp()
+      const get = () => raw(limited, 'GET', '/api/v1/servers', { token: root.token })
+      const left = []
+      for (let n = 0; n < 5; n++) left.push((await get()).headers.get('x-ratelimit-remaining'))
+      expect(left).toEqual(['4', '3', '2', '1', '0'])
+      const refused = await get()
+      expect(refused).toMatchObject({
+        status: 429,
+        json: { error: 'Too Many Requests', message: expect.stringMatching(/again in \d+ seconds/) },
+      })
+      expect(refused.headers.get('x-ratelimit-limit')).toBe('5')
+      const reset = Number(refused.headers.get('x-ratelimit-reset')) - Date.now() / 1000
+      expect(reset > 50 && reset <= 61).toBe(true)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+      // Another credential has a budget of its own, and so have sensitive endpoints; the set-up took one of two.
+      const login = () => raw(limited, 'POST', '/api/v1/auth/login', { body: { username: 'x', password: 'y' } })
+      expect((await login()).status).toBe(401)
+      expect((await login()).status).toBe(429)
+      // Refused before the body is read.
+      expect(await raw(limited, 'POST', '/api/v1/auth/login', { body: '{broken' })).toMatchObject({ status: 429 })
+    } finally {
+      await limited.close()
+    }
+  })
+  test('a forwarding header counts only from a trusted proxy', async () => {
+    const env = { STOCKADE_RATE_LIMIT: '3' }
+    const [plain, behind] = [
+      await startServer({ env }),
+      await startServer({ env: { ...env, STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8' } }),
+    ]
+    const statuses = async (on: TestServer) => {
+      const seen = []
+      for (let n = 0; n < 5; n++)
+        seen.push(
+          (await raw(on, 'GET', '/api/v1/auth/options', { headers: { 'x-forwarded-for': `203.0.113.${n}` } })).status,
+        )
+      return seen
+    }
+    try {
+      expect(await statuses(plain)).toEqual([200, 200, 200, 429, 429])
+      expect(await statuses(behind)).toEqual([200, 200, 200, 200, 200])
+      // Nonsense from a trusted proxy is the proxy itself, and neighbours in a /64 are one caller.
+      for (let n = 0; n < 4; n++)
+        await raw(behind, 'GET', '/api/v1/auth/options', { headers: { 'x-forwarded-for': `2001:db8::${n}` } })
+      expect(
+        await raw(behind, 'GET', '/api/v1/auth/options', { headers: { 'x-forwarded-for': '2001:db8::ffff' } }),
+      ).toMatchObject({ status: 429 })
+    } finally {
+      await plain.close()
+      await behind.close()
+    }
+  })
+})
+
+test('a base URL with a path is answered with the path and without', async () => {
+  const env = { STOCKADE_BASE_URL: 'https://ban.example/stockade' }
+  const under = await startServer({ env })
+  try {
+    for (const path of ['/stockade/api/v1/health', '/api/v1/health'])
+      expect(await raw(under, 'GET', path)).toMatchObject({ status: 200 })
+    const { client } = await under.setUp()
+    expect(await client.call('POST /servers', { body: { hostname: 'x' } })).toMatchObject({
+      install_command: expect.stringMatching(/^curl -fsSL https:\/\/ban\.example\/stockade\/install\.sh \|/),
+    })
+    const login = await raw(under, 'POST', '/stockade/api/v1/auth/login', {
+      body: { username: 'admin', password: 'Sup3r-secret-1' },
+    })
+    expect(login.headers.get('set-cookie')).toMatch(/^__Host-stockade_session=.*; Secure/)
+  } finally {
+    await under.close()
+  }
+})

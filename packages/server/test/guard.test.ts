@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endpoints } from '@stockade/contract'
+import type { Endpoint } from '@stockade/contract'
+import { aHost, freshDatabase, raw, startServer } from '../src/testing/index.ts'
+import type { TestServer } from '../src/testing/index.ts'
+import pg from 'pg'
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+import { hashPassword } from '../src/features/users/passwords.ts'
+
+/*
+ * Every mounted endpoint against every kind of caller, compared with a table written by hand from the decisions
+ * (sections 3 and 14), not from the contract: what the contract says is what is being checked.
+ */
+
+type Caller =
+  | 'nobody'
+  | 'nonsense'
+  | 'viewer'
+  | 'operator'
+  | 'admin'
+  | 'viewerHere'
+  | 'viewerElsewhere'
+  | 'readKey'
+  | 'writeKey'
+  | 'adminKey'
+  | 'agentHere'
+  | 'agentElsewhere'
+  | 'readKeyHere'
+  | 'revoked'
+
+/** `ok` = not refused for who it is; the numbers are the refusal. Callers that are not named get what `else` says. */
+type Row = Partial<Record<Caller, 'ok' | 401 | 403>> & { else: 'ok' | 401 | 403 }
+const stranger = { nobody: 401, nonsense: 401, revoked: 401 } as const
+
+const open: Row = { else: 'ok' }
+const session: Row = {
+  ...stranger,
+  viewer: 'ok',
+  operator: 'ok',
+  admin: 'ok',
+  viewerHere: 'ok',
+  viewerElsewhere: 'ok',
+  else: 403,
+}
+const read: Row = { ...stranger, else: 'ok' }
+const readHere: Row = { ...stranger, viewerElsewhere: 403, agentElsewhere: 403, else: 'ok' }
+const write: Row = {
+  ...stranger,
+  operator: 'ok',
+  admin: 'ok',
+  writeKey: 'ok',
+  adminKey: 'ok',
+  agentHere: 'ok',
+  agentElsewhere: 'ok',
+  else: 403,
+}
+const writeHere: Row = { ...write, agentElsewhere: 403 }
+const adminOnly: Row = { ...stranger, admin: 'ok', adminKey: 'ok', else: 403 }
+const agent: Row = { ...stranger, agentHere: 'ok', agentElsewhere: 'ok', else: 403 }
+const agentHere: Row = { ...agent, agentElsewhere: 403 }
+/** One's own key; an unknown one is 404 for whoever may ask, and a bound key has none. */
+const keys: Row = { ...stranger, agentHere: 403, agentElsewhere: 403, readKeyHere: 403, else: 'ok' }
+
+const table: Record<string, Row> = {
+  'GET /health': open,
+  'GET /ready': open,
+  'GET /setup': open,
+  'POST /setup': open,
+  'GET /auth/options': open,
+  'POST /auth/login': open,
+  'POST /auth/refresh': open,
+  'POST /agent/enroll': open,
+  'POST /auth/logout': session,
+  'GET /auth/me': session,
+  'GET /users/me': session,
+  'POST /keys': adminOnly,
+  'DELETE /keys/{keyId}': keys,
+  'GET /servers': read,
+  'GET /servers/summary': read,
+  'GET /servers/{serverId}': readHere,
+  'GET /servers/{serverId}/jails': readHere,
+  'POST /servers': adminOnly,
+  'PATCH /servers/{serverId}': adminOnly,
+  'DELETE /servers/{serverId}': adminOnly,
+  'POST /servers/{serverId}/regenerate-token': adminOnly,
+  'POST /servers/heartbeat': agent,
+  'PUT /agent/jails': agent,
+  'POST /agent/results': agent,
+  'GET /servers/{serverId}/commands/pending': agentHere,
+  'POST /commands/{commandId}/result': agentHere,
+  'GET /commands': read,
+  'GET /commands/{commandId}': readHere,
+  'POST /servers/{serverId}/commands': writeHere,
+  'POST /commands/batch': writeHere,
+  'DELETE /commands/{commandId}': writeHere,
+  'POST /commands/{commandId}/retry': writeHere,
+  'GET /bans': read,
+  'GET /bans/{banId}': readHere,
+  'POST /bans': agent,
+  'POST /bans/batch': agent,
+  'POST /servers/{serverId}/bans': writeHere,
+  'DELETE /servers/{serverId}/bans/{ip}': writeHere,
+}
+
+let server: TestServer
+const tokens = new Map<Caller, string>()
+let ids: Record<string, string>
+let bodies: Record<string, unknown>
+let cleanUp: () => Promise<void> = async () => {}
+
+/** Users beside the first one are made in storage: the endpoints that make them come with a later feature. */
+const addUsers = async (databaseUrl: string | null, dataDir: string, hash: string) => {
+  const users = [
+    ['viewer', 'Viewer', 'all'],
+    ['operator', 'Operator', 'all'],
+    ['viewerHere', 'Viewer', 'specific'],
+    ['viewerElsewhere', 'Viewer', 'specific'],
+  ]
+  const statements = [
+    ...users.map(
+      ([name, role, access]) =>
+        `insert into users (username, username_key, email, email_key, password_hash, role, server_access, mfa_enabled, created_at, updated_at)
+         values ('${name}', '${name?.toLowerCase()}', '${name}@x.example', '${name?.toLowerCase()}@x.example', '${hash}', '${role}', '${access}', 0, 1, 1)`,
+    ),
+    `insert into user_servers (user_id, server_no) select users.id, servers.no from users, servers where username = 'viewerHere' and hostname = 'here'`,
+    `insert into user_servers (user_id, server_no) select users.id, servers.no from users, servers where username = 'viewerElsewhere' and hostname = 'elsewhere'`,
+  ]
+  if (databaseUrl) {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    for (const statement of statements) await client.query(statement)
+    await client.end()
+  } else {
+    const db = new DatabaseSync(join(dataDir, 'stockade.sqlite3'), { timeout: 5000 })
+    for (const statement of statements) db.exec(statement)
+    db.close()
+  }
+}
+
+beforeAll(async () => {
+  const database = await freshDatabase()
+  server = await startServer(database ? { databaseUrl: database.url } : {})
+  cleanUp = async () => {
+    await server.close()
+    await database?.drop()
+  }
+  const admin = await server.setUp()
+  const [here, elsewhere] = [await aHost(server, admin.client, 'here'), await aHost(server, admin.client, 'elsewhere')]
+  const password = 'Sup3r-secret-2'
+  await addUsers(database?.url ?? null, server.dataDir, await hashPassword(password))
+  for (const username of ['viewer', 'operator', 'viewerHere', 'viewerElsewhere'] as const) {
+    const reply = await server.client().call('POST /auth/login', { body: { username, password } })
+    if ('access_token' in reply) tokens.set(username, reply.access_token)
+  }
+  const key = async (permissions: 'read' | 'write' | 'admin', server_id?: string) =>
+    admin.client.call('POST /keys', { body: { name: permissions, permissions, ...(server_id ? { server_id } : {}) } })
+  tokens.set('nonsense', 'svc_' + 'x'.repeat(32))
+  tokens.set('admin', admin.token)
+  tokens.set('readKey', (await key('read')).key)
+  tokens.set('writeKey', (await key('write')).key)
+  tokens.set('adminKey', (await key('admin')).key)
+  tokens.set('readKeyHere', (await key('read', here.id)).key)
+  tokens.set('agentHere', here.key)
+  tokens.set('agentElsewhere', elsewhere.key)
+  const revoked = await key('admin')
+  await admin.client.call('DELETE /keys/{keyId}', { params: { keyId: revoked.id } })
+  tokens.set('revoked', revoked.key)
+  const ban = await here.client.call('POST /bans', { body: { ip: '203.0.113.1', jail: 'sshd' } })
+  const command = await admin.client.call('POST /servers/{serverId}/commands', {
+    params: { serverId: here.id },
+    body: { type: 'reload-all' },
+  })
+  ids = {
+    serverId: here.id,
+    banId: String(ban.id),
+    commandId: command.id,
+    keyId: '987654',
+    ip: '203.0.113.1',
+    userId: '1',
+  }
+  bodies = {
+    'POST /commands/batch': { server_ids: [here.id], type: 'rm' },
+  }
+})
+afterAll(() => cleanUp())
+
+test('the table names exactly what is mounted', async () => {
+  const { paths } = (await raw(server, 'GET', '/api/openapi.json')).json as {
+    paths: Record<string, Record<string, object>>
+  }
+  const mounted = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+  )
+  expect(mounted.sort()).toEqual(Object.keys(table).sort())
+})
+
+/**
+ * Asks with a body that validation or existence refuses after the access check, so that nothing is changed: 401 and 403
+ * are about the caller, anything else means that it was let through.
+ */
+const ask = async (endpoint: Endpoint, caller: Caller): Promise<'ok' | 401 | 403> => {
+  const path = `/api/v1${endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')}`
+  const name = `${endpoint.method} ${endpoint.path}`
+  const harmless = endpoint.method === 'GET' ? undefined : (bodies[name] ?? { nonsense: true })
+  const token = tokens.get(caller)
+  const reply = await raw(server, endpoint.method, endpoint.method === 'DELETE' ? `${path}?nonsense=1` : path, {
+    ...(token ? { token } : {}),
+    ...(harmless === undefined ? {} : { body: harmless }),
+  })
+  expect(reply.status, `${name} as ${caller}: ${reply.text}`).toBeLessThan(500)
+  return reply.status === 401 || reply.status === 403 ? reply.status : 'ok'
+}
+
+test('everybody gets exactly as far as the decisions say', async () => {
+  const callers: Caller[] = [
+    'nobody',
+    'nonsense',
+    'viewer',
+    'operator',
+    'admin',
+    'viewerHere',
+    'viewerElsewhere',
+    'readKey',
+    'writeKey',
+    'adminKey',
+    'agentHere',
+    'agentElsewhere',
+    'readKeyHere',
+    'revoked',
+  ]
+  const differences: string[] = []
+  for (const endpoint of endpoints) {
+    const row = table[`${endpoint.method} ${endpoint.path}`]
+    if (!row) continue
+    for (const caller of callers) {
+      // A session is needed later on, and a sign-in with nonsense is refused as such.
+      if (endpoint.path === '/auth/logout' && row[caller] === 'ok') continue
+      const wanted = row[caller] ?? row.else
+      const got = await ask(endpoint, caller)
+      // Which server a change is for is looked at after its form: a body that is refused says nothing of it.
+      const formFirst =
+        got === 'ok' &&
+        wanted === 403 &&
+        (caller === 'agentElsewhere' || caller === 'viewerElsewhere') &&
+        endpoint.method !== 'GET'
+      if (got !== wanted && !formFirst)
+        differences.push(`${endpoint.method} ${endpoint.path} as ${caller}: ${got}, not ${wanted}`)
+    }
+  }
+  expect(differences).toEqual([])
+})
+
+test('lists hold nothing of servers that the caller may not see', async () => {
+  for (const [caller, total] of [
+    ['viewerHere', 1],
+    ['viewerElsewhere', 0],
+    ['agentElsewhere', 0],
+    ['readKeyHere', 1],
+    ['viewer', 1],
+  ] as const) {
+    const token = tokens.get(caller) ?? ''
+    for (const path of [
+      '/api/v1/bans',
+      '/api/v1/commands',
+      '/api/v1/bans?from=2020-01-01T00:00:00Z',
+      '/api/v1/bans?active=true',
+    ])
+      expect((await raw(server, 'GET', path, { token })).json, `${path} as ${caller}`).toMatchObject({ total })
+  }
+  const servers = async (caller: Caller) =>
+    (
+      (await raw(server, 'GET', '/api/v1/servers', { token: tokens.get(caller) ?? '' })).json as {
+        servers: { hostname: string }[]
+      }
+    ).servers.map(found => found.hostname)
+  expect(await servers('viewerHere')).toEqual(['here'])
+  expect(await servers('agentElsewhere')).toEqual(['elsewhere'])
+  expect(await servers('viewer')).toEqual(['elsewhere', 'here'])
+})
