@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import WebSocket from 'ws'
+import type { LiveMessage } from '@stockade/contract'
+import { aHost, describeHosts, loudly, sleep, until } from '../engine/host.ts'
+import type { Host } from '../engine/host.ts'
+import { bansOf, ended, online, outcomeOf, reported, scenarios } from '../engine/scenarios.ts'
+import type { Scene } from '../engine/scenarios.ts'
+import { aRealServer } from './real-server.ts'
+import type { RealServer } from './real-server.ts'
+
+/* The main job from end to end: the real server, the real agent, a real fail2ban, a real nftables set. */
+describeHosts('the first ban, end to end', () => {
+  let server: RealServer
+  let host: Host
+  let scene: Scene
+  beforeAll(async () => {
+    server = await aRealServer()
+    host = await aHost()
+    const { serverId, token } = await server.addServer(host.name)
+    scene = { host, server, serverId }
+    await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
+    await online(scene)
+  })
+  afterAll(async () => {
+    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
+    await host?.stop()
+    await server?.close()
+  })
+
+  test('the host is online, with its engine, metrics and jails', async () => {
+    await until(async () => (await server.jails(scene.serverId)).some(jail => jail.name === 'sshd'), 20, 'the jails')
+    const read = { params: { serverId: scene.serverId } }
+    expect(await server.admin().call('GET /servers/{serverId}', read)).toMatchObject({
+      status: 'online',
+      os: expect.stringContaining('Debian'),
+      engine_version: expect.stringMatching(/^\d+\.\d+/),
+      agent_version: expect.any(String),
+      metrics: { cpu_percent: expect.anything(), memory_percent: expect.any(Number), disk_percent: expect.any(Number) },
+    })
+    await until(
+      async () => {
+        const { jails } = await server.admin().call('GET /servers/{serverId}/jails', read)
+        return jails.some(
+          jail => jail.name === 'sshd' && jail.filter === 'sshd' && jail.maxretry === 3 && jail.bantime === 600,
+        )
+      },
+      20,
+      'the jails in detail',
+    )
+  })
+
+  test('an attack shows up live, with its log lines', async () => {
+    const heard: { message: LiveMessage; at: number }[] = []
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v1/ws`, ['stockade.v1', `bearer.${server.token()}`])
+    socket.on('message', data => heard.push({ message: JSON.parse(String(data)) as LiveMessage, at: Date.now() }))
+    await new Promise(resolve => socket.once('open', resolve))
+    await host.attack('203.0.113.201', { user: 'mallory' })
+    const find = () => heard.find(({ message }) => message.type === 'ban' && message.data.ip === '203.0.113.201')
+    await until(() => find() !== undefined, 20, 'the live message')
+    const told = find()
+    if (told?.message.type !== 'ban') throw new Error('unreachable: it was there')
+    expect(told.message.data).toMatchObject({
+      jail: 'sshd',
+      active: true,
+      server: { id: scene.serverId },
+    })
+    expect(told.message.data.log_lines).toContain('Failed password for invalid user mallory0 from 203.0.113.201')
+    const decision = await decidedAt('203.0.113.201')
+    loudly(`from the engine's decision to the live message: ${told.at - decision} ms`)
+    socket.close()
+  })
+
+  /** When fail2ban wrote that it bans the address, epoch milliseconds. */
+  const decidedAt = async (ip: string): Promise<number> => {
+    const log = await host.inside('cat', `${host.directory}/log/fail2ban.log`)
+    const [, date = '', time = '', fraction = ''] =
+      new RegExp(`^(\\S+) (\\S+),(\\d+) .*NOTICE +\\[sshd\\] Ban ${ip}$`, 'm').exec(log) ?? []
+    return new Date(`${date}T${time}.${fraction}`).getTime()
+  }
+
+  test('an IPv6 attack is reported, and lifted through the API it leaves the nftables set', async () => {
+    await host.attack('2001:db8::201')
+    await reported(scene, '2001:db8::201')
+    expect(await host.bannedInNft('2001:db8::201')).toBe(true)
+    const { command_id } = await server
+      .admin()
+      .call('DELETE /servers/{serverId}/bans/{ip}', { params: { serverId: scene.serverId, ip: '2001:db8::201' } })
+    expect(await outcomeOf(scene, command_id)).toMatchObject({ success: true })
+    expect(await host.bannedInNft('2001:db8::201')).toBe(false)
+    await ended(scene, '2001:db8::201')
+    expect((await server.admin().call('GET /bans', { query: { ip: '2001:db8::201', active: true } })).total).toBe(0)
+  })
+
+  test("a manual ban reaches the firewall and bears the operator's name", async () => {
+    const { command_id } = await server
+      .admin()
+      .call('POST /servers/{serverId}/bans', {
+        params: { serverId: scene.serverId },
+        body: { ip: '203.0.113.202', duration: 3600, reason: 'abuse' },
+      })
+    expect(await outcomeOf(scene, command_id)).toMatchObject({ success: true })
+    expect(await host.bannedInNft('203.0.113.202')).toBe(true)
+    await reported(scene, '203.0.113.202')
+    const { bans } = await server.admin().call('GET /bans', { query: { ip: '203.0.113.202' } })
+    expect(bans).toMatchObject([{ jail: 'stockade', banned_by: 'admin', ban_duration: 3600, active: true }])
+  })
+
+  test('the plug is pulled, an attack comes, the plug is put back: the ban arrives, once', async () => {
+    await server.down()
+    await host.attack('203.0.113.203')
+    await host.attack('2001:db8::203')
+    await until(() => host.bannedInEngine('sshd', '203.0.113.203'), 20, 'the ban')
+    await sleep(3000)
+    await server.up()
+    await reported(scene, '203.0.113.203', 60)
+    await reported(scene, '2001:db8::203', 60)
+    await sleep(3000)
+    expect(await bansOf(scene, '203.0.113.203')).toHaveLength(1)
+    const [ban] = await bansOf(scene, '203.0.113.203')
+    expect(Math.abs(Date.parse(ban?.banned_at ?? '') - (await decidedAt('203.0.113.203')))).toBeLessThan(3000)
+  })
+
+  for (const name of [
+    'hostile log lines arrive cleaned and cut',
+    'an unban without a jail lifts it everywhere',
+    'bans and unbans while the agent is down are told once it is back',
+    'restart and reload of fail2ban are not reported',
+    'a ban by command has its own duration, kept over a restart of the agent',
+    'a jail is disabled and enabled, also for the next start, with its bans',
+    'a storm of 300 bans with the agent killed again and again: none lost, none doubled',
+    'fail2ban stopped and started again is a state, not a crash',
+  ] as const)
+    test(name, async () => {
+      await scenarios[name](scene)
+      expect(host.agentRunning()).toBe(true)
+    })
+})
