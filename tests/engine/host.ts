@@ -188,7 +188,7 @@ export async function aHost(settings: { jailLocal?: string; bantime?: number } =
     },
     async startAgent(options = {}) {
       settingsOfAgent = { ...settingsOfAgent, ...options }
-      bundle ??= buildAgent() as Promise<string>
+      bundle ??= buildAgent()
       const file = await bundle
       const node = settingsOfAgent.node ?? (fs.existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
       if (!fs.existsSync(path('agent-etc', 'agent.json'))) {

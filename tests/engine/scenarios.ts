@@ -243,9 +243,10 @@ export const scenarios = {
   },
 
   'an order that would cut the host off is refused without force': async (scene: Scene) => {
-    for (const ip of ['127.0.0.1', '::1', scene.host.address, scene.host.gateway, '::ffff:127.0.0.1']) {
-      expect(await carriedOut(scene, 'ban-ip', { ip }), ip).toMatchObject({ success: false })
-    }
+    const ips = ['127.0.0.1', '::1', scene.host.address, scene.host.gateway, '::ffff:127.0.0.1']
+    const ids = await Promise.all(ips.map(ip => scene.server.order(scene.serverId, 'ban-ip', { ip })))
+    for (const [index, ip] of ips.entries())
+      expect(await outcomeOf(scene, ids[index] ?? ''), ip).toMatchObject({ success: false })
     expect(await scene.host.client('get', 'stockade', 'banip')).toBe('\n')
     const forced = await carriedOut(scene, 'ban-ip', { ip: scene.host.address, force: true, duration: 60 })
     expect(forced.success).toBe(true)
@@ -265,8 +266,9 @@ export const scenarios = {
       ['deploy-template', { template_id: 1, settings: {} }, /does not deploy templates yet/],
       ['format-disk', {}, /does not know/],
     ]
-    for (const [type, params, says] of bad) {
-      const outcome = await carriedOut(scene, type, params)
+    const ids = await Promise.all(bad.map(([type, params]) => scene.server.order(scene.serverId, type, params)))
+    for (const [index, [type, , says]] of bad.entries()) {
+      const outcome = await outcomeOf(scene, ids[index] ?? '')
       expect(outcome.success, type).toBe(false)
       expect(outcome.output).toMatch(says)
     }

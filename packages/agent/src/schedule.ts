@@ -48,7 +48,7 @@ export function retryAfterOf(header: unknown, now: number): number | null {
 /** Whose request it is: in a rush the polls wait first (heartbeats carry commands too), heartbeats and results last. */
 export type Urgency = 'heartbeat' | 'report' | 'poll'
 
-const KEPT_BACK: Record<Urgency, number> = { heartbeat: 0, report: 0.2, poll: 0.45 }
+const KEPT_BACK: Record<Urgency, number> = { heartbeat: 0, report: 0.1, poll: 0.25 }
 
 /** Keeps to `perMinute` requests in any minute. */
 export function createBudget(options: { perMinute: number; now: () => number }) {

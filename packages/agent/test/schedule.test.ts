@@ -67,7 +67,7 @@ it('keeps to its requests in any minute, polls first to wait and heartbeats last
   const counts = { poll: 0, report: 0, heartbeat: 0 }
   for (const urgency of ['poll', 'report', 'heartbeat'] as const)
     while (budget.take(urgency) === 0) counts[urgency] += 1
-  expect(counts).toEqual({ poll: 44, report: 20, heartbeat: 16 })
+  expect(counts).toEqual({ poll: 60, report: 12, heartbeat: 8 })
   now = 59_999
   expect(budget.take('heartbeat')).toBe(1)
   now = 60_000

@@ -1,0 +1,145 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createGuard } from '../src/commands/guard.ts'
+import { openJournal } from '../src/commands/journal.ts'
+import { createLanes } from '../src/commands/lanes.ts'
+import { createRunner } from '../src/commands/runner.ts'
+
+let directory = ''
+beforeEach(() => {
+  directory = fs.mkdtempSync(join(tmpdir(), 'stockade-commands-'))
+})
+afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
+
+const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
+const open = () => openJournal(join(directory, 'cmd-journal.json'), Date.now)
+const done = { success: true, output: 'done', exit_code: 0 }
+
+describe('the journal', () => {
+  it('keeps a result until it is told, also over a restart', () => {
+    const journal = open()
+    journal.started('a')
+    journal.finished('a', done)
+    expect(open().untold(10)).toEqual([{ id: 'a', ...done }])
+    journal.told(['a'])
+    expect(open().untold(10)).toEqual([])
+    expect(open().has('a')).toBe(true)
+    const again = open()
+    again.tellAgain('a')
+    expect(again.untold(10)).toEqual([{ id: 'a', ...done }])
+  })
+
+  it('a command without a result after a restart is unknown, and is not run again', () => {
+    open().started('b')
+    const journal = open()
+    expect(journal.has('b')).toBe(true)
+    expect(journal.untold(10)).toMatchObject([
+      { id: 'b', success: false, output: expect.stringContaining('outcome unknown') as string },
+    ])
+  })
+
+  it('stays small, and never forgets what was not told', () => {
+    const journal = open()
+    journal.finished('first', { ...done, output: 'x'.repeat(60_000) })
+    for (let i = 0; i < 1010; i += 1) journal.finished(`c${i}`, { ...done, output: 'y'.repeat(500) })
+    journal.told(Array.from({ length: 1010 }, (_, i) => `c${i}`))
+    journal.finished('last', done)
+    expect(fs.statSync(join(directory, 'cmd-journal.json')).size).toBeLessThan(1_000_000)
+    expect(open().has('first')).toBe(true)
+    expect(open().has('c0')).toBe(false)
+    expect(
+      open()
+        .untold(10)
+        .map(({ id }) => id),
+    ).toEqual(['first', 'last'])
+  })
+
+  it('a damaged file is an empty one', () => {
+    fs.writeFileSync(join(directory, 'cmd-journal.json'), '{"commands": [{"id"')
+    expect(open().untold(10)).toEqual([])
+  })
+})
+
+describe('lanes', () => {
+  it('one jail in order, jails side by side, the whole engine alone', async () => {
+    const lanes = createLanes()
+    const events: string[] = []
+    const work = (name: string, ms: number) => async (): Promise<void> => {
+      events.push(`${name}+`)
+      await new Promise(resolve => setTimeout(resolve, ms))
+      events.push(`${name}-`)
+    }
+    lanes.run('a', work('a1', 30))
+    lanes.run('b', work('b1', 10))
+    lanes.run('a', work('a2', 10))
+    lanes.run(null, work('all', 10))
+    lanes.run('b', work('b2', 5))
+    await lanes.idle()
+    expect(events).toEqual(['a1+', 'b1+', 'b1-', 'a1-', 'a2+', 'a2-', 'all+', 'all-', 'b2+', 'b2-'])
+  })
+})
+
+describe('the runner', () => {
+  it('carries each command out once, however often it comes', async () => {
+    let runs = 0
+    const journal = open()
+    const orders = {
+      'reload-all': async () => {
+        runs += 1
+        await new Promise(resolve => setTimeout(resolve, 10))
+        return `run ${runs}`
+      },
+    }
+    const runner = createRunner({ orders, journal, configDirectory: directory, onResult: () => undefined, log: quiet })
+    const command = { id: 'x', type: 'reload-all', params: {} }
+    runner.take([command, command])
+    runner.take([command])
+    await runner.idle()
+    runner.take([command])
+    await runner.idle()
+    expect(runs).toBe(1)
+    expect(journal.untold(10)).toEqual([{ id: 'x', success: true, output: 'run 1', exit_code: 0 }])
+  })
+
+  it('refuses what it does not know, and what the host does not want', async () => {
+    const journal = open()
+    const orders = { 'service-restart': () => Promise.resolve('restarted') }
+    fs.writeFileSync(join(directory, 'policy.json'), '{"refuse": ["service-restart"]}')
+    const runner = createRunner({ orders, journal, configDirectory: directory, onResult: () => undefined, log: quiet })
+    runner.take(
+      ['service-restart', 'toString', '__proto__', 'constructor'].map((type, i) => ({ id: `n${i}`, type, params: {} })),
+    )
+    await runner.idle()
+    expect(journal.untold(10).map(({ success, output }) => `${success} ${output}`)).toEqual([
+      'false policy.json on this host refuses service-restart',
+      'false this agent does not know commands of type toString',
+      'false this agent does not know commands of type __proto__',
+      'false this agent does not know commands of type constructor',
+    ])
+  })
+
+  it('does not begin what it cannot note down', async () => {
+    let runs = 0
+    const journal = open()
+    const orders = { 'reload-all': () => Promise.resolve(String((runs += 1))) }
+    const runner = createRunner({ orders, journal, configDirectory: directory, onResult: () => undefined, log: quiet })
+    fs.rmSync(directory, { recursive: true })
+    runner.take([{ id: 'x', type: 'reload-all', params: {} }])
+    await runner.idle()
+    expect(runs).toBe(0)
+  })
+})
+
+it('the guard knows what would cut the host off', () => {
+  const guard = createGuard({
+    serverAddress: () => '::ffff:198.51.100.5',
+    ownAddresses: () => ['192.0.2.10', '2001:db8::10'],
+  })
+  expect(guard.whyNotBan('127.0.0.1')).toMatch(/loopback/)
+  expect(guard.whyNotBan('192.0.2.10')).toMatch(/this host/)
+  expect(guard.whyNotBan('2001:db8::/32')).toMatch(/this host/)
+  expect(guard.whyNotBan('198.51.100.5')).toMatch(/Stockade server/)
+  expect(guard.whyNotBan('203.0.113.1')).toBeNull()
+})

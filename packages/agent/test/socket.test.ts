@@ -1,0 +1,161 @@
+import * as fs from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createEngine, EngineDown, EngineRefused } from '../src/engine/engine.ts'
+import { decodePickle, encodePickle, type Word } from '../src/engine/pickle.ts'
+import { createEngineSocket } from '../src/engine/socket.ts'
+
+const END = '<F2B_END_COMMAND>'
+let directory = ''
+let path = ''
+let server: Server | null = null
+const clients: Socket[] = []
+
+beforeEach(() => {
+  directory = fs.mkdtempSync(join(tmpdir(), 'stockade-socket-'))
+  path = join(directory, 'f2b.sock')
+})
+afterEach(async () => {
+  await stop()
+  fs.rmSync(directory, { recursive: true, force: true })
+})
+
+/** A peer that answers as `reply` says: a value to pickle, or the bytes themselves. */
+async function listen(reply: (words: readonly Word[], socket: Socket) => Word | Buffer | undefined): Promise<void> {
+  server = createServer(socket => {
+    clients.push(socket)
+    socket.on('error', () => undefined)
+    let waiting = Buffer.alloc(0)
+    socket.on('data', chunk => {
+      waiting = Buffer.concat([waiting, chunk])
+      for (let end = waiting.indexOf(END); end >= 0; end = waiting.indexOf(END)) {
+        const answer = reply(decodePickle(waiting.subarray(0, end)) as readonly Word[], socket)
+        waiting = waiting.subarray(end + END.length)
+        if (answer !== undefined)
+          socket.write(Buffer.isBuffer(answer) ? answer : Buffer.concat([encodePickle(answer), Buffer.from(END)]))
+      }
+    })
+  })
+  await new Promise<void>(resolve => server?.listen(path, resolve))
+}
+
+async function stop(): Promise<void> {
+  for (const client of clients.splice(0)) client.destroy()
+  const closing = server
+  server = null
+  await new Promise<void>(resolve => (closing ? closing.close(() => resolve()) : resolve()))
+}
+
+it('asks one thing at a time, in order, over one connection', async () => {
+  let open = 0
+  await listen(words => {
+    open += 1
+    expect(open).toBe(1)
+    open -= 1
+    return [0, words]
+  })
+  const socket = createEngineSocket({ path, onLost: () => undefined })
+  expect(await Promise.all([1, 2, 3].map(n => socket.call(['echo', n])))).toEqual([
+    ['echo', 1],
+    ['echo', 2],
+    ['echo', 3],
+  ])
+  expect(clients).toHaveLength(1)
+  socket.close()
+})
+
+it('takes an answer in pieces, and one that holds the mark itself', async () => {
+  const text = `log line with ${END} inside`
+  await listen((_, socket) => {
+    const bytes = Buffer.concat([encodePickle([0, text]), Buffer.from(END)])
+    const inner = bytes.indexOf(END) + END.length
+    socket.write(bytes.subarray(0, 5))
+    setTimeout(() => socket.write(bytes.subarray(5, inner)), 20)
+    setTimeout(() => socket.write(bytes.subarray(inner)), 40)
+    return undefined
+  })
+  const socket = createEngineSocket({ path, onLost: () => undefined })
+  expect(await socket.call(['get'])).toBe(text)
+  socket.close()
+})
+
+it('never sends a word that would be a second command', async () => {
+  const asked: unknown[] = []
+  await listen(words => {
+    asked.push(words)
+    return [0, null]
+  })
+  const socket = createEngineSocket({ path, onLost: () => undefined })
+  await expect(socket.call(['set', 'sshd', 'banip', `x${END}`])).rejects.toThrow(EngineRefused)
+  await expect(socket.call(['multi', ['a', ['<F2B_CLOSE_COMMAND>']]])).rejects.toThrow(EngineRefused)
+  expect(asked).toEqual([])
+  socket.close()
+})
+
+it('tells a refusal from an engine that is gone', async () => {
+  await listen(([what]) =>
+    what === 'no' ? [1, 'Invalid command'] : what === 'text' ? 'ERROR: x' : what === 'odd' ? { a: 1 } : [0, 'fine'],
+  )
+  const socket = createEngineSocket({ path, onLost: () => undefined })
+  await expect(socket.call(['no'])).rejects.toThrow(EngineRefused)
+  await expect(socket.call(['text'])).rejects.toThrow(EngineRefused)
+  await expect(socket.call(['odd'])).rejects.toThrow(EngineDown)
+  expect(await socket.call(['yes'])).toBe('fine')
+  socket.close()
+})
+
+it('no socket, a dead one, silence and nonsense are all "down", and the next call tries again', async () => {
+  let lost = 0
+  const socket = createEngineSocket({ path, onLost: () => (lost += 1) })
+  await expect(socket.call(['ping'])).rejects.toThrow(EngineDown)
+  await listen(() => undefined)
+  await expect(socket.call(['ping'], 100)).rejects.toThrow(/did not answer/)
+  await stop()
+  await listen(() => Buffer.from(`\xff garbage${END}`, 'latin1'))
+  await expect(socket.call(['ping'])).rejects.toThrow(EngineDown)
+  await stop()
+  await listen((_, peer) => void peer.destroy())
+  await expect(Promise.all([socket.call(['ping']), socket.call(['ping'])])).rejects.toThrow(EngineDown)
+  await stop()
+  await listen(() => [0, 'pong'])
+  expect(await socket.call(['ping'])).toBe('pong')
+  expect(lost).toBe(4)
+  socket.close()
+})
+
+it('the engine says when it came and went', async () => {
+  const news: string[] = []
+  const engine = createEngine({
+    socketPath: path,
+    now: Date.now,
+    onUp: () => news.push('up'),
+    onDown: () => news.push('down'),
+  })
+  await expect(engine.ping()).rejects.toThrow(EngineDown)
+  expect({ version: engine.version(), connectedFor: engine.connectedFor() }).toEqual({
+    version: null,
+    connectedFor: null,
+  })
+  await listen(([what]) => [
+    0,
+    what === 'version'
+      ? '1.0.2'
+      : what === 'status'
+        ? [
+            ['Number of jail', 2],
+            ['Jail list', 'sshd, nginx'],
+          ]
+        : 'pong',
+  ])
+  expect(await engine.jails()).toEqual(['sshd', 'nginx'])
+  expect(engine.version()).toBe('1.0.2')
+  await stop()
+  await new Promise(resolve => setTimeout(resolve, 50))
+  expect(engine.version()).toBeNull()
+  await listen(() => [0, '1.1.0'])
+  await engine.ping()
+  expect(news).toEqual(['up', 'down', 'up'])
+  engine.close()
+})
