@@ -69,7 +69,7 @@ export interface AgentOptions {
   readonly baseUrl?: string
   readonly token?: string
   readonly args?: readonly string[]
-  /** The Node to run it with; the system's when there is one, since that is what hosts have. */
+  /** The Node to run it with; else STOCKADE_AGENT_NODE, else the system's, since that is what hosts have. */
   readonly node?: string
 }
 
@@ -190,7 +190,10 @@ export async function aHost(settings: { jailLocal?: string; bantime?: number } =
       settingsOfAgent = { ...settingsOfAgent, ...options }
       bundle ??= buildAgent()
       const file = await bundle
-      const node = settingsOfAgent.node ?? (fs.existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
+      const node =
+        settingsOfAgent.node ??
+        process.env['STOCKADE_AGENT_NODE'] ??
+        (fs.existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
       if (!fs.existsSync(path('agent-etc', 'agent.json'))) {
         if (!settingsOfAgent.baseUrl || !settingsOfAgent.token)
           throw new Error('the first start needs baseUrl and token')
