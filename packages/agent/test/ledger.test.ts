@@ -15,6 +15,7 @@ beforeEach(() => {
     spool: { inode: 0, offset: 0 },
     seen: new Map(),
     active: new Map(),
+    paused: new Map(),
     overrides: new Map(),
     intents: new Map(),
   }

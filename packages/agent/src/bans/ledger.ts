@@ -46,7 +46,7 @@ export function createLedger(needs: {
       at: Math.round(Math.max(at, ban.time * 1000)),
       offset: needs.clockOffset(),
       unban: {
-        event_id: unbanEventId(needs.serverId, ban.jail, ban.ip, ban.time),
+        event_id: unbanEventId(needs.serverId, ban.jail, ban.ip, stampOf(ban)),
         ip: canonicalIp(ban.ip) ?? ban.ip,
         jail: cleanText(ban.jail),
       },
@@ -88,6 +88,7 @@ export function createLedger(needs: {
       time: row.time,
       bantime: row.bantime,
       eventId: banEventId(needs.serverId, row.jail, row.ip, row.time),
+      round: 0,
     }
     const entries = [banEntry(row, ip, ban.eventId, intent)]
     if (before && before.time > row.time) return [...entries, unbanEntry(ban, before.time * 1000)]
@@ -119,6 +120,28 @@ export function createLedger(needs: {
       memory.active.set(placeKey(jail, ip), { ...ban, bantime })
       needs.changed()
     },
+    /** The ban ended with its jail, which may bring it back. */
+    paused(ban: ActiveBan, at: number): void {
+      memory.paused.set(placeKey(ban.jail, ban.ip), ban)
+      this.ended(ban.jail, ban.ip, at)
+    },
+    allPaused: (): ActiveBan[] => [...memory.paused.values()],
+    forgetPaused(ban: ActiveBan): void {
+      memory.paused.delete(placeKey(ban.jail, ban.ip))
+      needs.changed()
+    },
+    /** A ban that was told as ended is in force again: a row of its own for what is left of its time. */
+    resumed(ban: ActiveBan, now: number): void {
+      const again = { ...ban, round: ban.round + 1 }
+      const eventId = banEventId(needs.serverId, ban.jail, ban.ip, stampOf(again))
+      const end = endOf(ban)
+      const left = end === null ? -1 : Math.max(1, Math.round((end - now) / 1000))
+      const row: BanRow = { ...ban, time: Math.round(now / 1000), bantime: left, failures: 1, logLines: '' }
+      memory.paused.delete(placeKey(ban.jail, ban.ip))
+      memory.active.set(placeKey(ban.jail, ban.ip), { ...again, eventId })
+      needs.append([banEntry(row, canonicalIp(ban.ip) ?? ban.ip, eventId, null)])
+      needs.changed()
+    },
     /** The ban is over: told once, whoever saw it first. */
     ended(jail: string, ip: string, at: number): void {
       const ban = memory.active.get(placeKey(jail, ip))
@@ -131,6 +154,11 @@ export function createLedger(needs: {
 }
 
 export type Ledger = ReturnType<typeof createLedger>
+
+/** What tells the ids of a ban that came back from those of its first time; the same after a crash. */
+function stampOf(ban: { time: number; round: number }): number {
+  return ban.round === 0 ? ban.time : ban.time + ban.round / 1000
+}
 
 /** The interface knows at most a year; of a longer ban the end is told when it comes. */
 function durationOf(bantime: number): number | null {

@@ -9,6 +9,8 @@ export interface ActiveBan {
   readonly time: number
   readonly bantime: number
   readonly eventId: string
+  /** How often it was told before: a ban comes back when its jail is disabled and enabled again. */
+  readonly round: number
 }
 
 /** A ban by command whose end differs from the one that fail2ban knows. `until` in epoch milliseconds, null for permanent. */
@@ -41,6 +43,8 @@ export interface Memory {
   readonly seen: Map<string, number>
   /** jail|ip -> the ban. */
   readonly active: Map<string, ActiveBan>
+  /** jail|ip -> a ban told as ended because its jail was stopped: it may come back with the jail. */
+  readonly paused: Map<string, ActiveBan>
   readonly overrides: Map<string, Override>
   readonly intents: Map<string, Intent>
 }
@@ -106,6 +110,7 @@ function serialise(memory: Memory): string {
     spool: memory.spool,
     seen: Object.fromEntries(memory.seen),
     active: [...memory.active.values()],
+    paused: [...memory.paused.values()],
     overrides: [...memory.overrides.values()],
     intents: [...memory.intents.values()],
   })
@@ -126,6 +131,13 @@ function restore(value: unknown): Memory {
     jail: asText(fields['jail']),
     ip: asText(fields['ip']),
   })
+  const banOf = (fields: Fields): ActiveBan => ({
+    ...place(fields),
+    time: asInteger(fields['time'], 0),
+    bantime: asInteger(fields['bantime'], -1),
+    eventId: asText(fields['eventId']),
+    round: asInteger(fields['round'], 0),
+  })
   return {
     started: file['started'] === true,
     cursor:
@@ -134,12 +146,8 @@ function restore(value: unknown): Memory {
         : START,
     spool: { inode: asInteger(spool['inode'], 0), offset: asInteger(spool['offset'], 0) },
     seen: new Map(Object.entries(asFields(file['seen'])).map(([name, time]) => [name, asInteger(time, 0)])),
-    active: placed(file['active'], fields => ({
-      ...place(fields),
-      time: asInteger(fields['time'], 0),
-      bantime: asInteger(fields['bantime'], -1),
-      eventId: asText(fields['eventId']),
-    })),
+    active: placed(file['active'], banOf),
+    paused: placed(file['paused'], banOf),
     overrides: placed(file['overrides'], fields => ({
       ...place(fields),
       until: typeof fields['until'] === 'number' ? fields['until'] : null,

@@ -47,10 +47,21 @@ export function createSnapshot(needs: {
       if (!expired && (growing || !missing.has(place))) continue
       if (ledger.active(ban.jail, ban.ip)?.time !== ban.time) continue
       if (await needs.renew(ban.jail, ban.ip, expired)) continue
-      ledger.ended(ban.jail, ban.ip, expired ? end : needs.now())
+      if (!expired && !banned.has(ban.jail)) ledger.paused(ban, needs.now())
+      else ledger.ended(ban.jail, ban.ip, expired ? end : needs.now())
     }
     missing = nowMissing
+    comeBack(banned)
     if (!needs.hasTable()) adopt(banned)
+  }
+
+  /** A jail that was enabled again has its bans back, from the table. */
+  function comeBack(banned: Map<string, Set<string>>): void {
+    for (const ban of ledger.allPaused()) {
+      const end = endOf(ban)
+      if (ledger.active(ban.jail, ban.ip) !== null || (end !== null && end <= needs.now())) ledger.forgetPaused(ban)
+      else if (banned.get(ban.jail)?.has(ban.ip)) ledger.resumed(ban, needs.now())
+    }
   }
 
   /** Without a table a ban that the action missed shows only here, with no better time than now. */

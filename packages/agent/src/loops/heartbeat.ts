@@ -59,7 +59,11 @@ export function createHeartbeat(needs: {
 
   /** The details change seldom: they go when something but the counts changed, and hourly. */
   async function tellJails(jails: readonly JailDetail[]): Promise<void> {
-    if (needs.engine.version() === null) return
+    if (needs.engine.version() === null) {
+      // The heartbeat has just said that there are no jails; what they look like is told again when they are back.
+      toldJails = ''
+      return
+    }
     const shape = JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
     if (shape === toldJails && needs.now() - toldAt < HOURLY) return
     await needs.wire.jails(jails)

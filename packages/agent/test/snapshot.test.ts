@@ -1,0 +1,141 @@
+import { beforeEach, expect, it } from 'vitest'
+import { createLedger } from '../src/bans/ledger.ts'
+import type { Memory } from '../src/bans/memory.ts'
+import { createSnapshot } from '../src/bans/snapshot.ts'
+import { START } from '../src/bans/table.ts'
+import type { Engine } from '../src/engine/engine.ts'
+import type { Entry } from '../src/outbox.ts'
+
+const START_AT = 1_000_000_000
+let now = START_AT
+let up: number | null
+let banned: Record<string, string[]>
+let told: Entry[]
+let renewed: string[]
+let hasTable: boolean
+let scene: ReturnType<typeof build>
+
+function build() {
+  const memory: Memory = {
+    started: true,
+    cursor: START,
+    spool: { inode: 0, offset: 0 },
+    seen: new Map(),
+    active: new Map(),
+    paused: new Map(),
+    overrides: new Map(),
+    intents: new Map(),
+  }
+  const ledger = createLedger({
+    serverId: 'server',
+    memory,
+    append: entries => void told.push(...entries),
+    changed: () => undefined,
+    clockOffset: () => 0,
+    now: () => now,
+    warn: () => undefined,
+  })
+  const engine = {
+    connectedFor: () => up,
+    banned: () => Promise.resolve(new Map(Object.entries(banned).map(([jail, ips]) => [jail, new Set(ips)]))),
+  } as unknown as Engine
+  const snapshot = createSnapshot({
+    engine,
+    ledger,
+    drain: () => Promise.resolve(),
+    hasTable: () => hasTable,
+    renew: (_, ip) => Promise.resolve(renewed.includes(ip)),
+    now: () => now,
+    log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
+  })
+  return { ledger, snapshot }
+}
+
+beforeEach(() => {
+  now = START_AT
+  up = 60_000
+  banned = { sshd: [] }
+  told = []
+  renewed = []
+  hasTable = true
+  scene = build()
+})
+
+function ban(...ips: string[]): void {
+  scene.ledger.bans(
+    ips.map(ip => ({ jail: 'sshd', ip, time: START_AT / 1000, bantime: 600, failures: 3, logLines: '' })),
+  )
+  told.length = 0
+}
+
+async function look(): Promise<string[]> {
+  const before = told.length
+  await scene.snapshot.run()
+  now += 15_000
+  return told.slice(before).map(entry => `${entry.kind} ${entry.kind === 'ban' ? entry.ban.ip : entry.unban.ip}`)
+}
+
+it('an end that nobody announced is found, at the second look', async () => {
+  ban('192.0.2.1', '192.0.2.2')
+  banned = { sshd: ['192.0.2.2'] }
+  expect(await look()).toEqual([])
+  expect(await look()).toEqual(['unban 192.0.2.1'])
+  expect(await look()).toEqual([])
+})
+
+it('an end by time is told at once, with that time', async () => {
+  ban('192.0.2.1')
+  now += 700_000
+  expect(await look()).toEqual(['unban 192.0.2.1'])
+  expect(told[0]?.at).toBe(START_AT + 600_000)
+})
+
+it('nothing is concluded while fail2ban is down, has just come, or is unsettled', async () => {
+  ban('192.0.2.1')
+  up = null
+  expect([await look(), await look(), await look()]).toEqual([[], [], []])
+  up = 5000
+  expect([await look(), await look()]).toEqual([[], []])
+  up = 60_000
+  scene.snapshot.unsettled()
+  expect(await look()).toEqual([])
+})
+
+it('while bans are being restored, what is not there yet has not ended', async () => {
+  ban('192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4')
+  banned = { sshd: ['192.0.2.1'] }
+  expect(await look()).toEqual([])
+  banned = { sshd: ['192.0.2.1', '192.0.2.2'] }
+  expect(await look()).toEqual([])
+  banned = { sshd: ['192.0.2.1', '192.0.2.2', '192.0.2.3'] }
+  expect(await look()).toEqual([])
+  expect(await look()).toEqual(['unban 192.0.2.4'])
+})
+
+it('a ban that was made again has not ended', async () => {
+  ban('192.0.2.1')
+  renewed = ['192.0.2.1']
+  now += 700_000
+  expect(await look()).toEqual([])
+})
+
+it('bans go with a jail that is stopped, and come back with it for the rest of their time', async () => {
+  ban('192.0.2.1', '192.0.2.2')
+  banned = { other: [] }
+  expect([await look(), await look()]).toEqual([[], ['unban 192.0.2.1', 'unban 192.0.2.2']])
+  banned = { sshd: ['192.0.2.1'] }
+  expect(await look()).toEqual(['ban 192.0.2.1'])
+  expect(told.at(-1)).toMatchObject({ at: START_AT + 30_000, ban: { ban_duration: 570 } })
+  expect(await look()).toEqual([])
+  banned = { sshd: [] }
+  expect([await look(), await look()].flat()).toEqual(['unban 192.0.2.1'])
+  const ids = told.map(entry => (entry.kind === 'ban' ? entry.ban.event_id : entry.unban.event_id))
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+it('without a table the snapshot is where bans come from', async () => {
+  hasTable = false
+  banned = { sshd: ['192.0.2.9'] }
+  expect(await look()).toEqual(['ban 192.0.2.9'])
+  expect(await look()).toEqual([])
+})
