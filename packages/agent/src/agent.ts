@@ -15,7 +15,7 @@ import { createOrders, type ServiceKind } from './commands/orders.ts'
 import { createRunner } from './commands/runner.ts'
 import type { Identity } from './config.ts'
 import { createEngineConfig } from './engine/config.ts'
-import { createEngine } from './engine/engine.ts'
+import { createEngine, EngineDown } from './engine/engine.ts'
 import { createJailLoader } from './engine/jail-loader.ts'
 import { allInPlace, ownJailFiles, OWN_JAIL, writeOwnFiles } from './engine/own-files.ts'
 import { privateDirectory, readText } from './files.ts'
@@ -43,6 +43,8 @@ const LOOK_EVERY = 5000
 const SNAPSHOT_EVERY = 15_000
 const HISTORY_SECONDS = 8 * 24 * 3600
 const NFT_KNOWN_FOR = 600_000
+/** Checking the configuration costs a tenth of a second: not every 5 s on a host that refuses our jail. */
+const OWN_JAIL_PATIENCE = 300_000
 
 /** TABLE OF CONTENTS: the whole agent, built from the disk up to the server. `stop` ends it within a few seconds. */
 export async function startAgent(
@@ -189,6 +191,7 @@ export async function startAgent(
   const poll = createPoll({ ...common, onCommands: runner.take, interval: heartbeat.interval })
 
   const ownJailTrouble = createOnce(log.warn)
+  let ownJailAgain = 0
   let shaped = Promise.resolve()
 
   /** On each new connection: a daemon that may know nothing of us, and may keep its history too short. */
@@ -196,6 +199,7 @@ export async function startAgent(
     try {
       log.info(`fail2ban ${engine.version() ?? ''} answers`)
       hook.forget()
+      ownJailAgain = 0
       snapshot.unsettled()
       tail.follow(await engine.databaseFile())
       await engine.keepHistory(HISTORY_SECONDS)
@@ -210,9 +214,12 @@ export async function startAgent(
   function settle(): Promise<void> {
     shaped = shaped.then(async () => {
       await hook.run()
-      await ensureOwnJail().catch((error: unknown) =>
-        ownJailTrouble.tell(`the jail ${OWN_JAIL} cannot be kept: ${errorText(error)}`),
-      )
+      if (now() < ownJailAgain) return
+      await ensureOwnJail().catch((error: unknown) => {
+        if (error instanceof EngineDown) return
+        ownJailAgain = now() + OWN_JAIL_PATIENCE
+        ownJailTrouble.tell(`the jail ${OWN_JAIL} cannot be kept: ${errorText(error)}`)
+      })
     })
     return shaped
   }

@@ -142,6 +142,12 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
       for (;;) {
         const segment = segments[0]
         if (!segment) return null
+        if (!fs.existsSync(fileOf(segment.number))) {
+          options.warn('a file of the outbox was taken away; its events are lost')
+          removeSegment(segment)
+          moveHead({ segment: segments[0]?.number ?? segment.number + 1, offset: 0 })
+          continue
+        }
         const { lines, end } = readLines(fileOf(segment.number), head.offset, maxEntries, maxBytes)
         const whole = end >= segment.size
         if (lines.length === 0) {

@@ -145,3 +145,12 @@ it('a ban after the end of an earlier one of the same address waits for the next
   expect(sendable([anUnban(1), aBan(1)])).toBe(1)
   expect(sendable([])).toBe(0)
 })
+
+it('goes on when a file of it was taken away', () => {
+  const outbox = open({ total: 1e6, segment: 200 })
+  for (let n = 0; n < 6; n += 1) outbox.append([aBan(n)])
+  const [first = ''] = fs.readdirSync(directory).filter(name => name.endsWith('.jsonl'))
+  fs.rmSync(join(directory, first))
+  expect(empty(outbox).at(-1)).toBe('id-5')
+  expect(warnings.at(-1)).toMatch(/taken away/)
+})

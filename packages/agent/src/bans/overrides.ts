@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.ts'
+import { EngineRefused, type Engine } from '../engine/engine.ts'
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Ledger } from './ledger.ts'
@@ -58,8 +58,11 @@ export function createOverrides(needs: {
         for (const [place, { jail, ip, until }] of memory.overrides) {
           if (until === null || until > needs.now()) continue
           // Unbanning deletes rows of the table: what is in it must have been taken over before.
-          await needs.drain()
-          await engine.unban(jail, ip)
+          await needs.drain().catch(() => undefined)
+          await engine.unban(jail, ip).catch((error: unknown) => {
+            // A jail that does not run bans nobody; when fail2ban is down, its ban comes back with it.
+            if (!(error instanceof EngineRefused)) throw error
+          })
           memory.overrides.delete(place)
           needs.ledger.ended(jail, ip, until)
           needs.save()

@@ -24,7 +24,7 @@ const UNKNOWN: CommandResult = {
  * What was ordered and what came of it, on the disk before anything runs: an order that is delivered twice, or again
  * after a crash, is never carried out twice. The last 1000 are remembered.
  */
-export function openJournal(path: string, now: () => number) {
+export function openJournal(path: string, now: () => number, kept = KEPT) {
   const items = new Map<string, Item>()
   for (const value of asList(asFields(readJson(path))['commands'])) {
     const fields = asFields(value)
@@ -46,7 +46,7 @@ export function openJournal(path: string, now: () => number) {
   }
 
   function save(): void {
-    const spare = items.size - KEPT
+    const spare = items.size - kept
     let index = 0
     for (const [id, item] of items) {
       if (index < spare && item.told) items.delete(id)

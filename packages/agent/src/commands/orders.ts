@@ -107,10 +107,10 @@ export function createOrders(needs: {
     const ip = ipOf(command)
     const jail = command.params['jail'] === undefined || command.params['jail'] === '*' ? null : jailOf(command)
     // Unbanning deletes rows of the table: what is in it must have been taken over before.
-    await needs.drain()
+    await needs.drain().catch(() => undefined)
     if (jail !== null) await mustRun(jail)
-    overrides.drop(jail, ip)
     const lifted = jail === null ? await engine.unbanEverywhere(ip) : await engine.unban(jail, ip)
+    overrides.drop(jail, ip)
     for (const ban of ledger.allActive()) {
       if (ban.ip === ip && (jail === null || ban.jail === jail)) ledger.ended(ban.jail, ban.ip, needs.now())
     }

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest'
+import { createLedger } from '../src/bans/ledger.ts'
+import type { Memory } from '../src/bans/memory.ts'
+import { createOverrides } from '../src/bans/overrides.ts'
+import { START } from '../src/bans/table.ts'
+import { EngineDown, EngineRefused, type Engine } from '../src/engine/engine.ts'
+import type { Entry } from '../src/outbox.ts'
+
+function build() {
+  const calls: string[] = []
+  const told: Entry[] = []
+  const clock = { now: 1_000_000_000 }
+  let failure: Error | null = null
+  const memory: Memory = {
+    started: true,
+    cursor: START,
+    spool: { inode: 0, offset: 0 },
+    seen: new Map(),
+    active: new Map(),
+    paused: new Map(),
+    overrides: new Map(),
+    intents: new Map(),
+  }
+  const ledger = createLedger({
+    serverId: 'server',
+    memory,
+    append: entries => void told.push(...entries),
+    changed: () => undefined,
+    clockOffset: () => 0,
+    now: () => clock.now,
+    warn: () => undefined,
+  })
+  const act = (name: string) => (jail: string, ip: string) => {
+    calls.push(`${name} ${jail} ${ip}`)
+    return failure ? Promise.reject(failure) : Promise.resolve(1)
+  }
+  const overrides = createOverrides({
+    engine: { ban: act('ban'), unban: act('unban') } as unknown as Engine,
+    ledger,
+    memory,
+    save: () => undefined,
+    drain: () => (calls.push('drain'), Promise.reject(new Error('the table is not readable'))),
+    now: () => clock.now,
+    log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
+  })
+  ledger.bans([{ jail: 'sshd', ip: '192.0.2.1', time: 1_000_000, bantime: 600, failures: 0, logLines: '' }])
+  told.length = 0
+  return { calls, told, clock, memory, overrides, fail: (error: Error | null) => (failure = error) }
+}
+
+it('lifts a ban at its end, not before, after the table was read', async () => {
+  const { calls, told, clock, memory, overrides } = build()
+  overrides.set('sshd', '192.0.2.1', clock.now + 5000)
+  await overrides.tick()
+  expect(calls).toEqual([])
+  clock.now += 5000
+  await overrides.tick()
+  expect(calls).toEqual(['drain', 'unban sshd 192.0.2.1'])
+  expect(told).toMatchObject([{ kind: 'unban', at: 1_000_005_000 }])
+  expect(memory.overrides.size).toBe(0)
+})
+
+it('waits for fail2ban when it is down, but not for a jail that is gone', async () => {
+  const { told, clock, memory, overrides, fail } = build()
+  overrides.set('sshd', '192.0.2.1', clock.now)
+  fail(new EngineDown('gone'))
+  await overrides.tick()
+  expect(memory.overrides.size).toBe(1)
+  fail(new EngineRefused('UnknownJailException: sshd'))
+  await overrides.tick()
+  expect(memory.overrides.size).toBe(0)
+  expect(told).toHaveLength(1)
+})
+
+it('makes a ban again that ended too early, unless somebody lifted it or its time is over', async () => {
+  const { calls, clock, memory, overrides } = build()
+  expect(await overrides.renew('sshd', '192.0.2.1', true)).toBe(false)
+  overrides.set('sshd', '192.0.2.1', null)
+  expect(await overrides.renew('sshd', '192.0.2.1', true)).toBe(true)
+  expect(calls).toEqual(['ban sshd 192.0.2.1', 'drain'])
+  expect([...memory.intents.values()]).toMatchObject([{ commandId: null }])
+  expect(await overrides.renew('sshd', '192.0.2.1', false)).toBe(false)
+  expect(memory.overrides.size).toBe(0)
+  overrides.set('sshd', '192.0.2.1', clock.now + 1000)
+  clock.now += 2000
+  expect(await overrides.renew('sshd', '192.0.2.1', true)).toBe(false)
+})
