@@ -56,6 +56,7 @@ export const eventKinds = {
   'mfa.enable': audit,
   'mfa.disable': audit,
   'mfa.reset': audit,
+  'mfa.backup_codes': audit,
   'user.create': audit,
   'user.update': audit,
   'user.delete': audit,

@@ -16,6 +16,8 @@ import { openSqlite } from './db/sqlite.ts'
 import { createEvents, system } from './events/events.ts'
 import { followEvents } from './events/tail.ts'
 import type { Tail } from './events/tail.ts'
+import { mountAccounts } from './features/accounts/accounts.routes.ts'
+import { createAccounts } from './features/accounts/accounts.service.ts'
 import { mountAgents } from './features/agents/agents.routes.ts'
 import { createAgents } from './features/agents/agents.service.ts'
 import { mountDownloads } from './features/agents/downloads.ts'
@@ -27,6 +29,8 @@ import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
 import { mountLive } from './features/live/live.ts'
+import { mountMfa } from './features/mfa/mfa.routes.ts'
+import { createMfa } from './features/mfa/mfa.service.ts'
 import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
 import { createServers } from './features/servers/servers.service.ts'
@@ -36,6 +40,7 @@ import { createSessions } from './features/sessions/sessions.service.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
 import { createTokens } from './features/sessions/tokens.ts'
 import { createSettings } from './features/settings/settings.service.ts'
+import { createThrottle } from './features/users/throttle.ts'
 import { createUsers } from './features/users/users.service.ts'
 import { serveDashboard } from './http/dashboard.ts'
 import { renderDocs } from './http/docs.ts'
@@ -102,11 +107,14 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   })
 
   // Features
-  const settings = await createSettings(db)
+  const settings = await createSettings(db, clock, events)
   const baseUrl = () => config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`
   const ipinfo = createIpInfo({ cityFile: config.geoipCity, asnFile: config.geoipAsn, log })
   const users = createUsers(db, clock, settings)
-  const sessions = createSessions({ db, clock, events, tokens: createTokens(secrets.tokens, clock), settings, users })
+  const throttle = createThrottle(db, clock)
+  const mfa = createMfa({ db, clock, events, secrets, settings, throttle })
+  const tokens = createTokens(secrets.tokens, clock)
+  const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, throttle })
   const keys = await createKeys({ db, clock, events, users })
   const registry = await createRegistry(db, clock)
   const servers = createServers({
@@ -118,6 +126,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     baseUrl,
     onRemove: (change, serverNo) => commands.cancelAll(change, serverNo),
   })
+  const accounts = createAccounts({ db, clock, events, users, mfa, throttle, sessions, keys, servers, registry })
   const guard = guardBan(registry)
   const commands = await createCommands({ db, clock, events, config, servers, guardBan: guard })
   const bans = createBans({
@@ -165,7 +174,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     return { status: 'ok' as const }
   })
   mountSessions(http, sessions, settings, { version, baseUrl, clock })
+  mountMfa(http, mfa)
   mountKeys(http, keys, servers)
+  mountAccounts(http, accounts, keys)
   mountServers(http, servers)
   mountCommands(http, commands)
   mountBans(http, bans)
@@ -241,7 +252,11 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'offline', every: 5 * second, run: agents.markOffline })
   jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
-  jobs.add({ name: 'sessions', every: hour, run: sessions.sweep })
+  jobs.add({
+    name: 'sessions',
+    every: hour,
+    run: () => Promise.all([sessions.sweep(), mfa.sweep(), throttle.sweep()]).then(() => {}),
+  })
 
   // The first administrator
   let setupCode: string | null = null

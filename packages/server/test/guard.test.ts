@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
-import { aHost, freshDatabase, raw, startServer } from '../src/testing/index.ts'
+import { aHost, raw, startServer } from '../src/testing/index.ts'
 import type { TestServer } from '../src/testing/index.ts'
-import pg from 'pg'
-import { DatabaseSync } from 'node:sqlite'
-import { join } from 'node:path'
-import { hashPassword } from '../src/features/users/passwords.ts'
 
 /*
  * Every mounted endpoint against every kind of caller, compared with a table written by hand from the decisions
@@ -62,7 +58,29 @@ const agentHere: Row = { ...agent, agentElsewhere: 403 }
 /** One's own key; an unknown one is 404 for whoever may ask, and a bound key has none. */
 const keys: Row = { ...stranger, agentHere: 403, agentElsewhere: 403, readKeyHere: 403, else: 'ok' }
 
+/** Administrators, and the user that the path names: here the first one, who is `admin`. */
+const ofAdmin: Row = { ...adminOnly }
+
 const table: Record<string, Row> = {
+  'POST /auth/mfa/verify': open,
+  'POST /auth/mfa/enable': session,
+  'POST /auth/mfa/confirm': session,
+  'POST /auth/mfa/disable': session,
+  'POST /auth/mfa/backup-codes': session,
+  'POST /auth/password': session,
+  'GET /users': adminOnly,
+  'POST /users': adminOnly,
+  'GET /users/{userId}': ofAdmin,
+  'PATCH /users/{userId}': adminOnly,
+  'DELETE /users/{userId}': adminOnly,
+  'POST /users/{userId}/reset-password': adminOnly,
+  'POST /users/{userId}/reset-mfa': adminOnly,
+  'PUT /users/{userId}/server-access': adminOnly,
+  'GET /users/{userId}/sessions': ofAdmin,
+  'DELETE /users/{userId}/sessions': ofAdmin,
+  'DELETE /users/{userId}/sessions/{sessionId}': ofAdmin,
+  'GET /users/{userId}/keys': ofAdmin,
+  'POST /users/{userId}/keys': ofAdmin,
   'GET /health': open,
   'GET /ready': open,
   'GET /setup': open,
@@ -107,48 +125,28 @@ let server: TestServer
 const tokens = new Map<Caller, string>()
 let ids: Record<string, string>
 let bodies: Record<string, unknown>
-let cleanUp: () => Promise<void> = async () => {}
-
-/** Users beside the first one are made in storage: the endpoints that make them come with a later feature. */
-const addUsers = async (databaseUrl: string | null, dataDir: string, hash: string) => {
-  const users = [
-    ['viewer', 'Viewer', 'all'],
-    ['operator', 'Operator', 'all'],
-    ['viewerHere', 'Viewer', 'specific'],
-    ['viewerElsewhere', 'Viewer', 'specific'],
-  ]
-  const statements = [
-    ...users.map(
-      ([name, role, access]) =>
-        `insert into users (username, username_key, email, email_key, password_hash, role, server_access, mfa_enabled, created_at, updated_at)
-         values ('${name}', '${name?.toLowerCase()}', '${name}@x.example', '${name?.toLowerCase()}@x.example', '${hash}', '${role}', '${access}', 0, 1, 1)`,
-    ),
-    `insert into user_servers (user_id, server_no) select users.id, servers.no from users, servers where username = 'viewerHere' and hostname = 'here'`,
-    `insert into user_servers (user_id, server_no) select users.id, servers.no from users, servers where username = 'viewerElsewhere' and hostname = 'elsewhere'`,
-  ]
-  if (databaseUrl) {
-    const client = new pg.Client({ connectionString: databaseUrl })
-    await client.connect()
-    for (const statement of statements) await client.query(statement)
-    await client.end()
-  } else {
-    const db = new DatabaseSync(join(dataDir, 'stockade.sqlite3'), { timeout: 5000 })
-    for (const statement of statements) db.exec(statement)
-    db.close()
-  }
-}
 
 beforeAll(async () => {
-  const database = await freshDatabase()
-  server = await startServer(database ? { databaseUrl: database.url } : {})
-  cleanUp = async () => {
-    await server.close()
-    await database?.drop()
-  }
+  server = await startServer()
   const admin = await server.setUp()
   const [here, elsewhere] = [await aHost(server, admin.client, 'here'), await aHost(server, admin.client, 'elsewhere')]
   const password = 'Sup3r-secret-2'
-  await addUsers(database?.url ?? null, server.dataDir, await hashPassword(password))
+  const users = [
+    ['viewer', 'viewer', null],
+    ['operator', 'OPERATOR', null],
+    ['viewerHere', 'Viewer', here.id],
+    ['viewerElsewhere', 'Viewer', elsewhere.id],
+  ] as const
+  for (const [username, role, only] of users) {
+    const { id } = await admin.client.call('POST /users', {
+      body: { username, email: `${username}@stockade.example`, password, role: role as 'Viewer' },
+    })
+    if (only)
+      await admin.client.call('PUT /users/{userId}/server-access', {
+        params: { userId: id },
+        body: { access_type: 'specific', server_ids: [only] },
+      })
+  }
   for (const username of ['viewer', 'operator', 'viewerHere', 'viewerElsewhere'] as const) {
     const reply = await server.client().call('POST /auth/login', { body: { username, password } })
     if ('access_token' in reply) tokens.set(username, reply.access_token)
@@ -183,7 +181,7 @@ beforeAll(async () => {
     'POST /commands/batch': { server_ids: [here.id], type: 'rm' },
   }
 })
-afterAll(() => cleanUp())
+afterAll(() => server.close())
 
 test('the table names exactly what is mounted', async () => {
   const { paths } = (await raw(server, 'GET', '/api/openapi.json')).json as {

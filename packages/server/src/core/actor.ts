@@ -72,8 +72,9 @@ export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Prob
     return forbidden('This API key is bound to one server; this concerns the whole fleet.')
   const barred = mfaRefusal(actor)
   if (barred) return barred
+  // A key is not its owner: else a key that may only read could make itself others, or end its owner's sessions.
   if (endpoint.access === 'self')
-    return (actor.userId !== null && actor.userId === userId) || actor.permission === 'admin' ? null : needs('admin')
+    return (actor.kind === 'user' && actor.userId === userId) || actor.permission === 'admin' ? null : needs('admin')
   return atLeast(actor.permission, endpoint.access) ? null : needs(endpoint.access)
 }
 

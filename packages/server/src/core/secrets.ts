@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,13 +10,17 @@ export interface Secrets {
   seal(plain: string): string
   /** Throws when the text was sealed with another key or changed. */
   open(sealed: string): string
+  /** A keyed digest (HMAC-SHA256, hex) of a short secret, so that a stolen table alone can't be searched. */
+  digest(text: string): string
 }
 
 export const createSecrets = (secretKey: string): Secrets => {
   const derive = (purpose: string, length: number) =>
     new Uint8Array(hkdfSync('sha256', secretKey, 'stockade', purpose, length))
   const rest = derive('at rest', 32)
+  const digests = derive('digests', 32)
   return {
+    digest: text => createHmac('sha256', digests).update(text).digest('hex'),
     tokens: derive('access tokens', 64),
     seal(plain) {
       const nonce = randomBytes(12)

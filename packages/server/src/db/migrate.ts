@@ -1,12 +1,18 @@
 import { Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { identity } from './migrations/0002-identity.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
   const migrator = new Migrator({
     db: db.write,
-    provider: { getMigrations: async () => ({ '0001-foundation': foundation(db.engine) }) },
+    provider: {
+      getMigrations: async () => ({
+        '0001-foundation': foundation(db.engine),
+        '0002-identity': identity(db.engine),
+      }),
+    },
   })
   const { error } = await migrator.migrateToLatest()
   if (error) throw error instanceof Error ? error : new Error(String(error))

@@ -26,6 +26,10 @@ export interface UsersTable {
   server_access: 'all' | 'specific'
   mfa_enabled: number
   mfa_secret: string | null
+  /** Prepared by enabling, in force once confirmed. */
+  mfa_pending_secret: string | null
+  /** The last time step whose code was taken: a code works once. */
+  mfa_last_step: Generated<number>
   oauth_provider: string | null
   oauth_subject: string | null
   last_login: number | null
@@ -35,6 +39,36 @@ export interface UsersTable {
 export interface UserServersTable {
   user_id: number
   server_no: number
+}
+export interface MfaBackupCodesTable {
+  user_id: number
+  hash: string
+  /** 1 until the factor that they belong to is confirmed. */
+  pending: number
+}
+/** Sign-ins that wait for a second factor. */
+export interface MfaTokensTable {
+  hash: string
+  user_id: number
+  created_at: number
+  tries: number
+}
+/** Wrong passwords and codes, by the name typed or the user's id. */
+export interface FailedAttemptsTable {
+  id: Generated<number>
+  kind: string
+  subject: string
+  ip: string
+  at: number
+}
+/** Sign-ins at a provider that are under way; each is used once. */
+export interface OauthStatesTable {
+  hash: string
+  provider: string
+  verifier: string
+  browser_hash: string
+  nonce: string
+  created_at: number
 }
 export interface SessionsTable {
   id: string
@@ -226,6 +260,10 @@ export interface Schema {
   settings: SettingsTable
   users: UsersTable
   user_servers: UserServersTable
+  mfa_backup_codes: MfaBackupCodesTable
+  mfa_tokens: MfaTokensTable
+  failed_attempts: FailedAttemptsTable
+  oauth_states: OauthStatesTable
   sessions: SessionsTable
   api_keys: ApiKeysTable
   servers: ServersTable

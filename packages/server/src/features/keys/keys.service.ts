@@ -1,9 +1,10 @@
-import { atLeast, lower, sees } from '../../core/actor.ts'
-import type { KeyActor, Principal } from '../../core/actor.ts'
-import { iso } from '../../core/clock.ts'
+import { atLeast, lower, permissionOf, sees } from '../../core/actor.ts'
+import type { KeyActor, Principal, Role } from '../../core/actor.ts'
+import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
-import { forbidden, notFound } from '../../core/problem.ts'
+import { timeOf } from '../../core/page.ts'
+import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -14,6 +15,7 @@ import {
   findKey,
   findKeyByHash,
   insertKey,
+  keysOf,
   removeKey,
   removeKeysOfServer,
   touchKeys,
@@ -25,6 +27,17 @@ export interface MadeKey {
   readonly id: number
   readonly key: string
   readonly row: KeyRow
+}
+
+export interface KeyView {
+  readonly id: number
+  readonly name: string
+  readonly prefix: string
+  readonly permissions: Permission
+  readonly server_id: string | null
+  readonly expires_at: string | null
+  readonly last_used: string | null
+  readonly created_at: string
 }
 
 export interface KeysService {
@@ -39,6 +52,21 @@ export interface KeysService {
     server_id: string | null
     created_at: string
   }>
+  /** A key for a user: no more than the user may, and no more than the caller. */
+  createFor(
+    actor: Principal,
+    user: { id: number; role: Role },
+    input: { name: string; permissions?: Permission; expires_at?: string },
+  ): Promise<{
+    id: number
+    name: string
+    key: string
+    permissions: Permission
+    expires_at: string | null
+    created_at: string
+  }>
+  /** A user's keys, without what opens anything. */
+  listOf(userId: number): Promise<KeyView[]>
   remove(actor: Principal, id: number): Promise<void>
   /** A key for a host, made inside the change that registers or enrols it; call `remember` after the commit. */
   createForServer(
@@ -97,37 +125,67 @@ export const createKeys = async (needs: {
     })
   }
 
+  const add = async (
+    actor: Principal,
+    columns: Pick<KeyRow, 'name' | 'permissions' | 'user_id'> & Partial<KeyRow>,
+    server: { no: number; id: string } | null,
+  ) => {
+    const { key, hash, prefix } = make()
+    const row = await events.change(async change => {
+      const made = await insertKey(change.sql, { ...columns, hash, prefix, kind: 'user', created_at: clock() })
+      await change.record({
+        name: 'key.create',
+        author: authorOf(actor),
+        ...(server ? { serverNo: server.no } : {}),
+        data: {
+          id: made.id,
+          name: made.name,
+          permissions: made.permissions,
+          server_id: server?.id ?? null,
+          user_id: made.user_id,
+        },
+      })
+      return made
+    })
+    known.set(row.hash, row)
+    return { key, row }
+  }
   const service: KeysService = {
     async create(actor, { name, permissions = 'read', server = null }) {
       if (!atLeast(actor.permission, permissions))
         throw forbidden(`You have ${actor.permission} permission and can't give ${permissions}.`)
-      const { key, hash, prefix } = make()
-      const row = await events.change(async change => {
-        const made = await insertKey(change.sql, {
-          name,
-          hash,
-          prefix,
-          permissions,
-          kind: 'user',
-          user_id: actor.userId,
-          server_no: server?.no ?? null,
-          created_at: clock(),
-        })
-        await change.record({
-          name: 'key.create',
-          author: authorOf(actor),
-          ...(server ? { serverNo: server.no } : {}),
-          data: { id: made.id, name, permissions, server_id: server?.id ?? null },
-        })
-        return made
-      })
-      known.set(row.hash, row)
+      const { key, row } = await add(
+        actor,
+        { name, permissions, user_id: actor.userId, server_no: server?.no ?? null },
+        server,
+      )
       return { id: row.id, name, key, permissions, server_id: server?.id ?? null, created_at: iso(row.created_at) }
+    },
+    async createFor(actor, user, { name, permissions = 'read', expires_at }) {
+      const most = permissionOf[user.role]
+      if (!atLeast(most, permissions) || !atLeast(actor.permission, permissions))
+        throw forbidden(`A ${user.role} has ${most} permission; a key can't have more.`)
+      const expires = expires_at === undefined ? null : timeOf('expires_at', expires_at)
+      if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
+      const { key, row } = await add(actor, { name, permissions, user_id: user.id, expires_at: expires }, null)
+      return { id: row.id, name, key, permissions, expires_at: isoOrNull(expires), created_at: iso(row.created_at) }
+    },
+    async listOf(userId) {
+      return (await keysOf(db.read, userId)).map(row => ({
+        id: row.id,
+        name: row.name,
+        prefix: row.prefix,
+        permissions: row.permissions,
+        server_id: row.server_id,
+        expires_at: isoOrNull(row.expires_at),
+        last_used: isoOrNull(Math.max(row.last_used ?? 0, used.get(row.id) ?? 0) || null),
+        created_at: iso(row.created_at),
+      }))
     },
     async remove(actor, id) {
       const row = await findKey(db.read, id)
       if (!row) throw notFound(`There is no API key ${id}.`)
-      const own = row.user_id !== null && row.user_id === actor.userId
+      const own = actor.kind === 'user' ? row.user_id === actor.userId : row.id === actor.keyId
       if (!own && !atLeast(actor.permission, 'admin'))
         throw forbidden("Only an administrator can revoke somebody else's key.")
       await events.change(async change => {

@@ -39,3 +39,12 @@ export const expireKey = async (sql: Sql, id: number, at: number): Promise<void>
 export const touchKeys = async (sql: Sql, used: ReadonlyMap<number, number>): Promise<void> => {
   for (const [id, at] of used) await sql.updateTable('api_keys').set({ last_used: at }).where('id', '=', id).execute()
 }
+export const keysOf = (sql: Sql, userId: number): Promise<(KeyRow & { server_id: string | null })[]> =>
+  sql
+    .selectFrom('api_keys')
+    .leftJoin('servers', 'servers.no', 'api_keys.server_no')
+    .selectAll('api_keys')
+    .select('servers.id as server_id')
+    .where('api_keys.user_id', '=', userId)
+    .orderBy('api_keys.id')
+    .execute()

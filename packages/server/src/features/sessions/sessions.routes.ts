@@ -6,9 +6,10 @@ import { invalid } from '../../core/problem.ts'
 import { addressOf, cookieNames } from '../../http/http.ts'
 import type { Http } from '../../http/http.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
-import type { SessionsService, SignIn } from './sessions.service.ts'
+import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
 
-const visitor = (request: FastifyRequest) => ({
+/** Where a request comes from, for the session that it begins. */
+export const visitor = (request: FastifyRequest) => ({
   ip: addressOf(request),
   userAgent: request.headers['user-agent'] ?? '',
 })
@@ -30,8 +31,8 @@ export const mountSessions = (
       maxAge,
     })
   }
-  const welcome = (reply: FastifyReply, signIn: SignIn) => {
-    setCookie(reply, signIn.cookie, times.sessionMaximum)
+  const welcome = <S extends SignIn | HalfSignIn>(reply: FastifyReply, signIn: S): S['reply'] => {
+    if ('cookie' in signIn) setCookie(reply, signIn.cookie, times.sessionMaximum)
     return signIn.reply
   }
 
@@ -39,8 +40,8 @@ export const mountSessions = (
     site_name: settings.get('service.site_name'),
     base_url: about.baseUrl(),
     timezone: settings.get('service.timezone'),
-    providers: [],
-    local_login_disabled: false,
+    providers: providersOf(settings),
+    local_login_disabled: settings.get('oauth.local_login_disabled'),
     setup_required: await sessions.setupRequired(),
     server_time: iso(about.clock()),
   }))
@@ -59,6 +60,13 @@ export const mountSessions = (
   http.serve(auth.login, async ({ body, request, reply }) =>
     welcome(reply, await sessions.login(body, visitor(request))),
   )
+  http.serve(auth.verifyMfa, async ({ body, request, reply }) =>
+    welcome(reply, await sessions.verifyMfa(body, visitor(request))),
+  )
+  http.serve(auth.changePassword, async ({ actor, body }) => {
+    await sessions.changePassword(actor, body)
+    return { message: 'The password is changed. Your other sessions have ended.' }
+  })
   http.serve(auth.refresh, ({ body }) => sessions.refresh(body.refresh_token))
   http.serve(auth.logout, async ({ actor, reply }) => {
     await sessions.logout(actor)
@@ -67,6 +75,15 @@ export const mountSessions = (
   })
   http.serve(auth.me, async ({ actor }) => (await sessions.me(actor, about.version)) as never)
   http.serve(auth.currentUser, async ({ actor }) => (await sessions.me(actor, about.version)) as never)
+}
+
+const providersOf = (settings: Pick<SettingsService, 'get'>) => {
+  const ready = (id: 'provider_a' | 'provider_b') =>
+    settings.get(`oauth.${id}.enabled`) && settings.get(`oauth.${id}.client_id`) !== null
+  return [
+    ...(ready('provider_a') ? [{ id: 'provider_a' as const, label: 'GitHub' }] : []),
+    ...(ready('provider_b') ? [{ id: 'provider_b' as const, label: 'Single sign-on' }] : []),
+  ]
 }
 
 const isTimeZone = (name: string): boolean => {

@@ -3,17 +3,27 @@ import type { UserActor } from '../../core/actor.ts'
 import { day, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
-import { conflict, unauthorized } from '../../core/problem.ts'
+import { conflict, forbidden, unauthorized } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
-import type { Author, Events } from '../../events/events.ts'
+import type { Author, Change, Events } from '../../events/events.ts'
+import type { MfaService } from '../mfa/mfa.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { checkPassword } from '../users/passwords.ts'
+import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
-import { countUsers, findUserByName, noteLogin } from '../users/users.store.ts'
+import { countUsers, findUser, findUserByName, noteLogin, setPassword } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
-import { findSession, insertSession, removeEnded, removeSession, touchSessions } from './sessions.store.ts'
+import {
+  findSession,
+  insertSession,
+  removeEnded,
+  removeSession,
+  removeSessionsOf,
+  sessionsOf,
+  touchSessions,
+} from './sessions.store.ts'
 import type { SessionRow } from './sessions.store.ts'
 import { isSetupCode } from './setup-code.ts'
 import type { Tokens } from './tokens.ts'
@@ -42,8 +52,33 @@ export interface SetUp {
   readonly timezone?: string
 }
 
+/** The password was right and a second factor is wanted. */
+export interface HalfSignIn {
+  readonly reply: { mfa_required: true; mfa_token: string }
+}
+export interface SessionView {
+  readonly id: string
+  readonly ip_address: string
+  readonly user_agent: string
+  readonly created_at: string
+  readonly last_activity: string
+  readonly current: boolean
+}
+/** How somebody signed in. */
+export type Method = 'password' | 'mfa' | 'provider_a' | 'provider_b'
+
 export interface SessionsService {
-  login(typed: { username: string; password: string }, from: Visitor): Promise<SignIn>
+  login(typed: { username: string; password: string }, from: Visitor): Promise<SignIn | HalfSignIn>
+  verifyMfa(typed: { mfa_token: string; code: string }, from: Visitor): Promise<SignIn>
+  /** A session for somebody whom a provider vouches for. */
+  begin(user: UserRow, from: Visitor, method: Method): Promise<SignIn>
+  /** Changes one's own password and ends one's other sessions. */
+  changePassword(actor: UserActor, typed: { current_password: string; new_password: string }): Promise<void>
+  listOf(userId: number, current: string | null): Promise<SessionView[]>
+  /** False when the user has no such session. */
+  end(author: Author, userId: number, sessionId: string): Promise<boolean>
+  /** Inside a change: ends a user's sessions but the given one, and says how many. */
+  endAll(change: Change, userId: number, except: string | null): Promise<number>
   refresh(refreshToken: string): Promise<{ access_token: string; expires_in: number }>
   logout(actor: UserActor): Promise<void>
   me(actor: UserActor, version: string): Promise<object>
@@ -65,8 +100,10 @@ export const createSessions = (needs: {
   tokens: Tokens
   settings: Pick<SettingsService, 'get' | 'set' | 'reload'>
   users: UsersService
+  mfa: Pick<MfaService, 'begin' | 'finish'>
+  throttle: Pick<Throttle, 'login'>
 }): SessionsService => {
-  const { db, clock, events, tokens, settings, users } = needs
+  const { db, clock, events, tokens, settings, users, mfa, throttle } = needs
   /** Activity is written at intervals, not on each request. */
   const seen = new Map<string, number>()
 
@@ -98,7 +135,8 @@ export const createSessions = (needs: {
   const mfaMissing = (user: UserRow) =>
     settings.get('security.mfa_required') && user.mfa_enabled === 0 && user.oauth_provider === null
 
-  const begin = async (user: UserRow, from: Visitor, author: Author): Promise<SignIn> => {
+  const begin = async (user: UserRow, from: Visitor, method: Method): Promise<SignIn> => {
+    const author = { name: user.username, userId: user.id, ip: from.ip }
     const now = clock()
     const id = uuid7(now)
     const refresh = randomText(48)
@@ -115,7 +153,7 @@ export const createSessions = (needs: {
         last_activity: now,
       })
       await noteLogin(change.sql, user.id, now)
-      await change.record({ name: 'auth.login', author, data: { session_id: id, method: 'password' } })
+      await change.record({ name: 'auth.login', author, data: { session_id: id, method } })
     })
     return {
       cookie,
@@ -129,22 +167,74 @@ export const createSessions = (needs: {
     }
   }
 
+  const fail = async (user: UserRow | null, typed: string, from: Visitor) => {
+    const name = tame(typed, 200)
+    await events.change(change =>
+      change.record({
+        name: 'auth.login_failed',
+        author: { name, userId: user?.id ?? null, ip: from.ip },
+        data: { username: name },
+      }),
+    )
+  }
+
   return {
+    begin,
     async login({ username, password }, from) {
+      if (settings.get('oauth.local_login_disabled') && (await users.adminByProvider()))
+        throw forbidden('Signing in with a password is turned off here. Use one of the providers.')
+      const attempt = await throttle.login(username, from.ip)
       const user = await findUserByName(db.read, username)
       if (!(await checkPassword(user?.password_hash ?? null, password)) || !user) {
-        const name = tame(username, 200)
-        await events.change(change =>
-          change.record({
-            name: 'auth.login_failed',
-            author: { name, userId: user?.id ?? null, ip: from.ip },
-            data: { username: name },
-          }),
-        )
+        await fail(user ?? null, username, from)
         throw unauthorized('Wrong username or password.')
       }
-      return begin(user, from, { name: user.username, userId: user.id, ip: from.ip })
+      await attempt.succeeded()
+      if (user.mfa_enabled === 1) return { reply: { mfa_required: true, mfa_token: await mfa.begin(user.id) } }
+      return begin(user, from, 'password')
     },
+    async verifyMfa({ mfa_token, code }, from) {
+      const user = await mfa.finish(mfa_token, code, from.ip, failed => fail(failed, failed.username, from))
+      return begin(user, from, 'mfa')
+    },
+    async changePassword(actor, { current_password, new_password }) {
+      const user = await findUser(db.read, actor.userId)
+      if (!user) throw unauthorized('This session has ended. Sign in again.')
+      if (user.password_hash === null) throw conflict('You sign in through a provider and have no password here.')
+      const attempt = await throttle.login(user.username, actor.ip)
+      if (!(await checkPassword(user.password_hash, current_password)))
+        throw unauthorized('The current password is wrong.')
+      await attempt.succeeded()
+      const hash = await users.preparePassword('new_password', new_password)
+      await events.change(async change => {
+        await setPassword(change.sql, user.id, hash, clock())
+        await removeSessionsOf(change.sql, user.id, actor.sessionId)
+        await change.record({
+          name: 'auth.password_change',
+          author: { name: actor.name, userId: actor.userId, ip: actor.ip },
+          data: { id: user.id, username: user.username },
+        })
+      })
+    },
+    async listOf(userId, current) {
+      const rows = (await sessionsOf(db.read, userId)).filter(alive)
+      return rows.map(row => ({
+        id: row.id,
+        ip_address: row.ip_address,
+        user_agent: row.user_agent,
+        created_at: iso(row.created_at),
+        last_activity: iso(Math.max(row.last_activity, seen.get(row.id) ?? 0)),
+        current: row.id === current,
+      }))
+    },
+    async end(author, userId, sessionId) {
+      return events.change(async change => {
+        const gone = await removeSession(change.sql, sessionId, userId)
+        if (gone) await change.record({ name: 'session.end', author, data: { user_id: userId, session_id: sessionId } })
+        return gone
+      })
+    },
+    endAll: (change, userId, except) => removeSessionsOf(change.sql, userId, except),
     async refresh(refreshToken) {
       const session = await findSession(db.read, 'refresh_hash', sha256(refreshToken))
       const actor = await actorOf(session, '')
@@ -153,7 +243,7 @@ export const createSessions = (needs: {
     },
     async logout(actor) {
       await events.change(async change => {
-        await removeSession(change.sql, actor.sessionId)
+        await removeSession(change.sql, actor.sessionId, actor.userId)
         await change.record({
           name: 'auth.logout',
           author: { name: actor.name, userId: actor.userId, ip: actor.ip },
@@ -207,7 +297,7 @@ export const createSessions = (needs: {
         return made
       })
       await settings.reload()
-      return begin(user, from, { name: user.username, userId: user.id, ip: from.ip })
+      return begin(user, from, 'password')
     },
     async byToken(token, ip) {
       const id = await tokens.verify(token)

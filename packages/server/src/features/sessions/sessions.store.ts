@@ -13,8 +13,20 @@ export const findSession = (
   value: string,
 ): Promise<SessionRow | undefined> => sql.selectFrom('sessions').selectAll().where(by, '=', value).executeTakeFirst()
 
-export const removeSession = async (sql: Sql, id: string): Promise<void> => {
-  await sql.deleteFrom('sessions').where('id', '=', id).execute()
+export const sessionsOf = (sql: Sql, userId: number): Promise<SessionRow[]> =>
+  sql.selectFrom('sessions').selectAll().where('user_id', '=', userId).orderBy('created_at', 'desc').execute()
+/** False when the user has no such session. */
+export const removeSession = async (sql: Sql, id: string, userId: number): Promise<boolean> => {
+  const done = await sql.deleteFrom('sessions').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
+  return done.numDeletedRows > 0n
+}
+export const removeSessionsOf = async (sql: Sql, userId: number, except: string | null): Promise<number> => {
+  const done = await sql
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .$if(except !== null, query => query.where('id', '!=', except ?? ''))
+    .executeTakeFirst()
+  return Number(done.numDeletedRows)
 }
 export const removeEnded = async (sql: Sql, idleBefore: number, createdBefore: number): Promise<void> => {
   await sql

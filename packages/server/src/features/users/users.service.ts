@@ -1,12 +1,13 @@
 import { permissionOf } from '../../core/actor.ts'
 import type { Role, ServerScope } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
+import { conflict } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Author } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { hashPassword, requirePolicy } from './passwords.ts'
-import { countUsers, findUser, insertUser, serversOf } from './users.store.ts'
+import { adminsByProvider, countUsers, findUser, insertUser, serversOf, takenName } from './users.store.ts'
 import type { UserRow } from './users.store.ts'
 
 /** What a user may do now; read at each use, never from a token. */
@@ -16,17 +17,25 @@ export interface Grant {
   readonly servers: ServerScope
 }
 
+export interface NewUser {
+  readonly username: string
+  readonly email: string
+  /** Null for somebody who signs in through a provider only. */
+  readonly passwordHash: string | null
+  readonly role: Role
+  readonly provider?: { readonly id: 'provider_a' | 'provider_b'; readonly subject: string }
+}
+
 export interface UsersService {
   /** Null when the user is gone. */
   grantOf(userId: number): Promise<Grant | null>
   none(): Promise<boolean>
+  /** Whether an administrator signs in through a provider: without one, passwords stay. */
+  adminByProvider(): Promise<boolean>
   /** Checks and hashes before a change, because a transaction must not wait for it. */
   preparePassword(path: string, password: string): Promise<string>
-  create(
-    change: Change,
-    author: Author,
-    user: { username: string; email: string; passwordHash: string; role: Role },
-  ): Promise<UserRow>
+  /** @throws Problem 409 when the username or the e-mail address is taken. */
+  create(change: Change, author: Author, user: NewUser): Promise<UserRow>
 }
 
 export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsService, 'get'>): UsersService => ({
@@ -39,11 +48,16 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
   async none() {
     return (await countUsers(db.read)) === 0
   },
+  async adminByProvider() {
+    return (await adminsByProvider(db.read)) > 0
+  },
   async preparePassword(path, password) {
     requirePolicy(path, password, settings.get('security.password_min_length'))
     return hashPassword(password)
   },
-  async create(change, author, { username, email, passwordHash, role }) {
+  async create(change, author, { username, email, passwordHash, role, provider }) {
+    const taken = await takenName(change.sql, { username, email })
+    if (taken) throw conflict(`This ${taken === 'email' ? 'e-mail address' : 'username'} is taken.`)
     const at = clock()
     const user = await insertUser(change.sql, {
       username,
@@ -54,6 +68,8 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
       role,
       server_access: 'all',
       mfa_enabled: 0,
+      oauth_provider: provider?.id ?? null,
+      oauth_subject: provider?.subject ?? null,
       created_at: at,
       updated_at: at,
     })

@@ -1,4 +1,5 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import { sql as raw } from 'kysely'
+import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { Schema, UsersTable } from '../../db/schema.ts'
 
 export type UserRow = Selectable<UsersTable>
@@ -34,4 +35,104 @@ export const noteLogin = async (sql: Sql, id: number, at: number): Promise<void>
 export const serversOf = async (sql: Sql, userId: number): Promise<ReadonlySet<number>> => {
   const rows = await sql.selectFrom('user_servers').select('server_no').where('user_id', '=', userId).execute()
   return new Set(rows.map(row => row.server_no))
+}
+
+export const setPassword = async (sql: Sql, id: number, hash: string, at: number): Promise<void> => {
+  await sql.updateTable('users').set({ password_hash: hash, updated_at: at }).where('id', '=', id).execute()
+}
+export const updateUser = (sql: Sql, id: number, set: Updateable<UsersTable>): Promise<UserRow | undefined> =>
+  sql.updateTable('users').set(set).where('id', '=', id).returningAll().executeTakeFirst()
+export const removeUser = async (sql: Sql, id: number): Promise<void> => {
+  await sql.deleteFrom('users').where('id', '=', id).execute()
+}
+export const findUserBySubject = (sql: Sql, provider: string, subject: string): Promise<UserRow | undefined> =>
+  sql
+    .selectFrom('users')
+    .selectAll()
+    .where('oauth_provider', '=', provider)
+    .where('oauth_subject', '=', subject)
+    .executeTakeFirst()
+
+/** Which of two unique names is taken, by another user than `except`. */
+export const takenName = async (
+  sql: Sql,
+  names: { username?: string; email?: string },
+  except = 0,
+): Promise<'username' | 'email' | null> => {
+  for (const field of ['username', 'email'] as const) {
+    const name = names[field]?.toLowerCase()
+    if (name === undefined) continue
+    const row = await sql
+      .selectFrom('users')
+      .select('id')
+      .where(`${field}_key`, '=', name)
+      .where('id', '!=', except)
+      .executeTakeFirst()
+    if (row) return field
+  }
+  return null
+}
+/** Administrators beside this one; where several processes write, they are held until the change is done. */
+export const otherAdmins = async (sql: Sql, id: number, lock: boolean): Promise<number> => {
+  const rows = await sql
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'Admin')
+    .orderBy('id')
+    .$if(lock, query => query.forUpdate())
+    .execute()
+  return rows.filter(row => row.id !== id).length
+}
+export const adminsByProvider = async (sql: Sql): Promise<number> => {
+  const row = await sql
+    .selectFrom('users')
+    .select(eb => eb.fn.countAll<number>().as('n'))
+    .where('role', '=', 'Admin')
+    .where('oauth_provider', 'is not', null)
+    .executeTakeFirst()
+  return Number(row?.n ?? 0)
+}
+export const setServersOf = async (sql: Sql, userId: number, nos: readonly number[]): Promise<void> => {
+  await sql.deleteFrom('user_servers').where('user_id', '=', userId).execute()
+  const rows = [...new Set(nos)].map(server_no => ({ user_id: userId, server_no }))
+  for (let start = 0; start < rows.length; start += 500)
+    await sql
+      .insertInto('user_servers')
+      .values(rows.slice(start, start + 500))
+      .execute()
+}
+export interface UserFilter {
+  readonly role?: UserRow['role']
+  readonly search?: string
+}
+const matching = (filter: UserFilter) => (eb: ExpressionBuilder<Schema, 'users'>) => {
+  const like = `%${(filter.search ?? '').toLowerCase().replace(/[\\%_]/g, match => `\\${match}`)}%`
+  return eb.and([
+    ...(filter.role ? [eb('role', '=', filter.role)] : []),
+    ...(filter.search === undefined
+      ? []
+      : [
+          eb.or([
+            raw<boolean>`username_key like ${like} escape '\\'`,
+            raw<boolean>`email_key like ${like} escape '\\'`,
+          ]),
+        ]),
+  ])
+}
+export const listUserRows = (sql: Sql, filter: UserFilter, offset: number, limit: number): Promise<UserRow[]> =>
+  sql
+    .selectFrom('users')
+    .selectAll()
+    .where(matching(filter))
+    .orderBy('username_key')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+export const countUserRows = async (sql: Sql, filter: UserFilter): Promise<number> => {
+  const row = await sql
+    .selectFrom('users')
+    .select(eb => eb.fn.countAll<number>().as('n'))
+    .where(matching(filter))
+    .executeTakeFirst()
+  return Number(row?.n ?? 0)
 }

@@ -1,0 +1,229 @@
+import { randomInt } from 'node:crypto'
+import type { QueryOf, ReplyOf, users as contract } from '@stockade/contract'
+import { permissionOf } from '../../core/actor.ts'
+import type { Principal, Role } from '../../core/actor.ts'
+import { iso, isoOrNull } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { randomText } from '../../core/ids.ts'
+import { conflict, notFound } from '../../core/problem.ts'
+import type { Database } from '../../db/database.ts'
+import type { Events } from '../../events/events.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { KeysService } from '../keys/keys.service.ts'
+import type { MfaService } from '../mfa/mfa.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import type { SessionsService, SessionView } from '../sessions/sessions.service.ts'
+import type { Throttle } from '../users/throttle.ts'
+import type { UsersService } from '../users/users.service.ts'
+import {
+  countUserRows,
+  findUser,
+  listUserRows,
+  otherAdmins,
+  removeUser,
+  serversOf,
+  setPassword,
+  setServersOf,
+  takenName,
+  updateUser,
+} from '../users/users.store.ts'
+import type { UserRow } from '../users/users.store.ts'
+
+/** What an administrator does with accounts, and everybody with their own. */
+export interface AccountsService {
+  list(query: QueryOf<typeof contract.listUsers>): Promise<ReplyOf<typeof contract.listUsers>>
+  read(id: number): Promise<ReplyOf<typeof contract.getUser>>
+  create(
+    actor: Principal,
+    input: { username: string; email: string; password: string; role?: string },
+  ): Promise<ReplyOf<typeof contract.createUser>>
+  update(
+    actor: Principal,
+    id: number,
+    input: { email?: string; role?: string },
+  ): Promise<ReplyOf<typeof contract.updateUser>>
+  remove(actor: Principal, id: number): Promise<void>
+  /** The made password; null when one was given. */
+  resetPassword(actor: Principal, id: number, given: string | undefined): Promise<string | null>
+  resetMfa(actor: Principal, id: number): Promise<void>
+  setServerAccess(
+    actor: Principal,
+    id: number,
+    input: { access_type: 'all' | 'specific'; server_ids?: readonly string[] },
+  ): Promise<{ access_type: 'all' | 'specific'; server_count: number }>
+  sessions(actor: Principal, id: number): Promise<SessionView[]>
+  endSession(actor: Principal, id: number, sessionId: string): Promise<void>
+  endSessions(actor: Principal, id: number, exceptCurrent: boolean): Promise<number>
+  /** For endpoints about a user: 404 when there is none. */
+  get(id: number): Promise<UserRow>
+}
+
+/** Role names are taken in any letter case. */
+const roleOf = (typed: string | undefined): Role =>
+  (Object.keys(permissionOf) as Role[]).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
+
+/** A password that meets every policy: 20 characters with upper, lower and digit. */
+const temporaryPassword = (): string => {
+  const digit = String(randomInt(10))
+  return `${randomText(9)}${digit}${'abcdefghijkmnopqrstuvwxyz'.charAt(randomInt(25))}${'ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(randomInt(24))}${randomText(8)}`
+}
+/** The caller's own session, when it is one. */
+const currentOf = (actor: Principal) => (actor.kind === 'user' ? actor.sessionId : null)
+
+export const createAccounts = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  users: Pick<UsersService, 'preparePassword' | 'create'>
+  mfa: Pick<MfaService, 'clear'>
+  throttle: Pick<Throttle, 'clearCodes'>
+  sessions: Pick<SessionsService, 'listOf' | 'end' | 'endAll'>
+  keys: Pick<KeysService, 'reload'>
+  servers: Pick<ServersService, 'named'>
+  registry: Pick<Registry, 'byNo' | 'all'>
+}): AccountsService => {
+  const { db, clock, events, users, mfa, throttle, sessions, keys, servers, registry } = needs
+  const lock = db.engine === 'postgres'
+
+  const view = (user: UserRow) => ({
+    id: user.id,
+    username: user.username,
+    email: user.email,
+    role: user.role,
+    mfa_enabled: user.mfa_enabled === 1,
+    oauth_provider: user.oauth_provider as 'provider_a' | 'provider_b' | null,
+    last_login: isoOrNull(user.last_login),
+    created_at: iso(user.created_at),
+    updated_at: iso(user.updated_at),
+  })
+  const get = async (id: number): Promise<UserRow> => {
+    const user = await findUser(db.read, id)
+    if (!user) throw notFound(`There is no user ${id}.`)
+    return user
+  }
+  const accessOf = (user: UserRow) => (user.role === 'Admin' ? 'all' : user.server_access)
+  const lastAdmin = conflict('This is the last administrator. Make another one first.')
+
+  return {
+    get,
+    async list({ role, search, page = 1, limit = 20 }) {
+      const filter = { ...(role ? { role: roleOf(role) } : {}), ...(search === undefined ? {} : { search }) }
+      const rows = await listUserRows(db.read, filter, (page - 1) * limit, limit)
+      return { users: rows.map(view), total: await countUserRows(db.read, filter), page, limit }
+    },
+    async read(id) {
+      const user = await get(id)
+      const server_access = accessOf(user)
+      const nos = server_access === 'all' ? [] : [...(await serversOf(db.read, id))]
+      return { ...view(user), server_access, server_ids: nos.flatMap(no => registry.byNo(no)?.row.id ?? []) }
+    },
+    async create(actor, { username, email, password, role }) {
+      const passwordHash = await users.preparePassword('password', password)
+      const user = await events.change(change =>
+        users.create(change, authorOf(actor), { username, email, passwordHash, role: roleOf(role) }),
+      )
+      return { id: user.id, username, email, role: user.role, created_at: iso(user.created_at) }
+    },
+    async update(actor, id, { email, role }) {
+      let user = await get(id)
+      const set = {
+        ...(email === undefined || email === user.email ? {} : { email, email_key: email.toLowerCase() }),
+        ...(role === undefined || roleOf(role) === user.role ? {} : { role: roleOf(role) }),
+      }
+      if (Object.keys(set).length > 0)
+        user = await events.change(async change => {
+          if (email !== undefined && (await takenName(change.sql, { email }, id)))
+            throw conflict('This e-mail address is taken.')
+          if (user.role === 'Admin' && 'role' in set && (await otherAdmins(change.sql, id, lock)) === 0) throw lastAdmin
+          const done = await updateUser(change.sql, id, { ...set, updated_at: clock() })
+          if (!done) throw notFound(`There is no user ${id}.`)
+          await change.record({
+            name: 'user.update',
+            author: authorOf(actor),
+            data: {
+              id,
+              username: done.username,
+              ...(email === undefined ? {} : { email }),
+              ...(role === undefined ? {} : { role: done.role, old_role: user.role }),
+            },
+          })
+          return done
+        })
+      return { id, username: user.username, email: user.email, role: user.role, updated_at: iso(user.updated_at) }
+    },
+    async remove(actor, id) {
+      const user = await get(id)
+      if (actor.userId === id) throw conflict("You can't delete your own account. Ask another administrator.")
+      await events.change(async change => {
+        if (user.role === 'Admin' && (await otherAdmins(change.sql, id, lock)) === 0) throw lastAdmin
+        await removeUser(change.sql, id)
+        await change.record({ name: 'user.delete', author: authorOf(actor), data: { id, username: user.username } })
+      })
+      await keys.reload()
+    },
+    async resetPassword(actor, id, given) {
+      const user = await get(id)
+      const password = given ?? temporaryPassword()
+      const hash = await users.preparePassword('new_password', password)
+      await events.change(async change => {
+        await setPassword(change.sql, id, hash, clock())
+        await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
+        await change.sql.deleteFrom('mfa_tokens').where('user_id', '=', id).execute()
+        await change.record({
+          name: 'user.reset_password',
+          author: authorOf(actor),
+          data: { id, username: user.username },
+        })
+      })
+      return given === undefined ? password : null
+    },
+    async resetMfa(actor, id) {
+      const user = await get(id)
+      await events.change(async change => {
+        await mfa.clear(change, id)
+        // Whoever had the old factor may hold a session: it begins anew.
+        await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
+        await change.record({ name: 'mfa.reset', author: authorOf(actor), data: { id, username: user.username } })
+      })
+      await throttle.clearCodes(id)
+    },
+    async setServerAccess(actor, id, { access_type, server_ids = [] }) {
+      const user = await get(id)
+      const nos =
+        access_type === 'all' ? [] : server_ids.map(serverId => servers.named(actor, 'server_ids', serverId).no)
+      await events.change(async change => {
+        await updateUser(change.sql, id, { server_access: access_type, updated_at: clock() })
+        await setServersOf(change.sql, id, nos)
+        await change.record({
+          name: 'user.server_access',
+          author: authorOf(actor),
+          data: { id, username: user.username, access_type, server_ids: [...server_ids] },
+        })
+      })
+      const everything = access_type === 'all' || user.role === 'Admin'
+      return { access_type, server_count: everything ? registry.all().length : new Set(nos).size }
+    },
+    async sessions(actor, id) {
+      await get(id)
+      return sessions.listOf(id, currentOf(actor))
+    },
+    async endSession(actor, id, sessionId) {
+      await get(id)
+      if (!(await sessions.end(authorOf(actor), id, sessionId.toLowerCase())))
+        throw notFound('This user has no such session.')
+    },
+    async endSessions(actor, id, exceptCurrent) {
+      const user = await get(id)
+      return events.change(async change => {
+        const ended = await sessions.endAll(change, id, exceptCurrent ? currentOf(actor) : null)
+        await change.record({
+          name: 'session.end',
+          author: authorOf(actor),
+          data: { user_id: id, username: user.username, ended },
+        })
+        return ended
+      })
+    },
+  }
+}
