@@ -48,7 +48,6 @@ export default defineConfig({
           include: ['tests/{engine,e2e}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
       {

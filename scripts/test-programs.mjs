@@ -10,6 +10,8 @@ const needed = [
   ['nft', 'nftables'],
   ['ip', 'iproute2'],
   ['sqlite3', 'sqlite3'],
+  ['curl', 'curl'],
+  ['nsenter', 'util-linux'],
   ['chromium', 'chromium'],
 ]
 const found = program =>

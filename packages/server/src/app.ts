@@ -31,6 +31,8 @@ import { createKeys } from './features/keys/keys.service.ts'
 import { mountLive } from './features/live/live.ts'
 import { mountMfa } from './features/mfa/mfa.routes.ts'
 import { createMfa } from './features/mfa/mfa.service.ts'
+import { mountOauth } from './features/oauth/oauth.routes.ts'
+import { createOauth } from './features/oauth/oauth.service.ts'
 import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
 import { createServers } from './features/servers/servers.service.ts'
@@ -39,6 +41,7 @@ import { mountSessions } from './features/sessions/sessions.routes.ts'
 import { createSessions } from './features/sessions/sessions.service.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
 import { createTokens } from './features/sessions/tokens.ts'
+import { mountSettings } from './features/settings/settings.routes.ts'
 import { createSettings } from './features/settings/settings.service.ts'
 import { createThrottle } from './features/users/throttle.ts'
 import { createUsers } from './features/users/users.service.ts'
@@ -127,6 +130,22 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     onRemove: (change, serverNo) => commands.cancelAll(change, serverNo),
   })
   const accounts = createAccounts({ db, clock, events, users, mfa, throttle, sessions, keys, servers, registry })
+  const oauth = createOauth({
+    db,
+    clock,
+    events,
+    secrets,
+    settings,
+    users,
+    sessions,
+    baseUrl,
+    addresses: {
+      providerA: config.providerAUrl,
+      providerAApi: config.providerAApiUrl,
+      providerBIssuer: config.providerBIssuer,
+    },
+    log,
+  })
   const guard = guardBan(registry)
   const commands = await createCommands({ db, clock, events, config, servers, guardBan: guard })
   const bans = createBans({
@@ -175,6 +194,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   })
   mountSessions(http, sessions, settings, { version, baseUrl, clock })
   mountMfa(http, mfa)
+  mountOauth(http, oauth, baseUrl)
+  mountSettings(http, settings, { baseUrl, secrets, users })
   mountKeys(http, keys, servers)
   mountAccounts(http, accounts, keys)
   mountServers(http, servers)
@@ -255,7 +276,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({
     name: 'sessions',
     every: hour,
-    run: () => Promise.all([sessions.sweep(), mfa.sweep(), throttle.sweep()]).then(() => {}),
+    run: () => Promise.all([sessions.sweep(), mfa.sweep(), throttle.sweep(), oauth.sweep()]).then(() => {}),
   })
 
   // The first administrator

@@ -26,11 +26,17 @@ export interface Config {
   readonly eventRetentionDays: number
   readonly geoipCity: string | null
   readonly geoipAsn: string | null
+  readonly providerAUrl: string
+  readonly providerAApiUrl: string
+  readonly providerBIssuer: string
   readonly logLevel: string
 }
 
 export class ConfigError extends Error {}
 
+const web = ['http:', 'https:']
+const github = 'https://github.com'
+const githubApi = 'https://api.github.com'
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
@@ -106,10 +112,11 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   const password = secret('ADMIN_PASSWORD')
   if ((username || email || password) && !(username && email && password))
     refuse('ADMIN_USERNAME', ', STOCKADE_ADMIN_EMAIL and STOCKADE_ADMIN_PASSWORD go together: set all three or none.')
+  const providerAUrl = url('PROVIDER_A_URL', web) ?? github
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8420, 0, 65_535),
-    baseUrl: url('BASE_URL', ['http:', 'https:']),
+    baseUrl: url('BASE_URL', web),
     dataDir: resolve(text('DATA_DIR') ?? './data'),
     databaseUrl,
     secretKey,
@@ -127,6 +134,9 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
     geoipCity: text('GEOIP_CITY'),
     geoipAsn: text('GEOIP_ASN'),
+    providerAUrl,
+    providerAApiUrl: url('PROVIDER_A_API_URL', web) ?? (providerAUrl === github ? githubApi : `${providerAUrl}/api/v3`),
+    providerBIssuer: url('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com',
     logLevel,
   })
 }

@@ -62,6 +62,14 @@ const keys: Row = { ...stranger, agentHere: 403, agentElsewhere: 403, readKeyHer
 const ofAdmin: Row = { ...adminOnly }
 
 const table: Record<string, Row> = {
+  'GET /auth/provider_a': open,
+  'GET /auth/provider_a/callback': open,
+  'GET /auth/provider_b': open,
+  'GET /auth/provider_b/callback': open,
+  'GET /settings': adminOnly,
+  'PATCH /settings': adminOnly,
+  'GET /settings/oauth': adminOnly,
+  'PATCH /settings/oauth': adminOnly,
   'POST /auth/mfa/verify': open,
   'POST /auth/mfa/enable': session,
   'POST /auth/mfa/confirm': session,

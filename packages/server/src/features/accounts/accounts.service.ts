@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { QueryOf, ReplyOf, users as contract } from '@stockade/contract'
-import { permissionOf } from '../../core/actor.ts'
-import type { Principal, Role } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText } from '../../core/ids.ts'
@@ -15,6 +14,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { SessionsService, SessionView } from '../sessions/sessions.service.ts'
 import type { Throttle } from '../users/throttle.ts'
+import { roleNamed } from '../users/users.service.ts'
 import type { UsersService } from '../users/users.service.ts'
 import {
   countUserRows,
@@ -58,10 +58,6 @@ export interface AccountsService {
   /** For endpoints about a user: 404 when there is none. */
   get(id: number): Promise<UserRow>
 }
-
-/** Role names are taken in any letter case. */
-const roleOf = (typed: string | undefined): Role =>
-  (Object.keys(permissionOf) as Role[]).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
 
 /** A password that meets every policy: 20 characters with upper, lower and digit. */
 const temporaryPassword = (): string => {
@@ -108,7 +104,7 @@ export const createAccounts = (needs: {
   return {
     get,
     async list({ role, search, page = 1, limit = 20 }) {
-      const filter = { ...(role ? { role: roleOf(role) } : {}), ...(search === undefined ? {} : { search }) }
+      const filter = { ...(role ? { role: roleNamed(role) } : {}), ...(search === undefined ? {} : { search }) }
       const rows = await listUserRows(db.read, filter, (page - 1) * limit, limit)
       return { users: rows.map(view), total: await countUserRows(db.read, filter), page, limit }
     },
@@ -121,7 +117,7 @@ export const createAccounts = (needs: {
     async create(actor, { username, email, password, role }) {
       const passwordHash = await users.preparePassword('password', password)
       const user = await events.change(change =>
-        users.create(change, authorOf(actor), { username, email, passwordHash, role: roleOf(role) }),
+        users.create(change, authorOf(actor), { username, email, passwordHash, role: roleNamed(role) }),
       )
       return { id: user.id, username, email, role: user.role, created_at: iso(user.created_at) }
     },
@@ -129,7 +125,7 @@ export const createAccounts = (needs: {
       let user = await get(id)
       const set = {
         ...(email === undefined || email === user.email ? {} : { email, email_key: email.toLowerCase() }),
-        ...(role === undefined || roleOf(role) === user.role ? {} : { role: roleOf(role) }),
+        ...(role === undefined || roleNamed(role) === user.role ? {} : { role: roleNamed(role) }),
       }
       if (Object.keys(set).length > 0)
         user = await events.change(async change => {

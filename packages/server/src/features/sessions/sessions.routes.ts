@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { invalid } from '../../core/problem.ts'
 import { addressOf, cookieNames } from '../../http/http.ts'
 import type { Http } from '../../http/http.ts'
+import { isTimeZone, webAddress } from '../settings/checks.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
 
@@ -14,25 +15,26 @@ export const visitor = (request: FastifyRequest) => ({
   userAgent: request.headers['user-agent'] ?? '',
 })
 
+/** Under https the `__Host-` prefix keeps sibling hosts from planting a cookie of that name. An empty value takes it away. */
+export const setSessionCookie = (reply: FastifyReply, value: string, baseUrl: string): void => {
+  const secure = baseUrl.startsWith('https:')
+  reply.setCookie(secure ? cookieNames.secure : cookieNames.plain, value, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure,
+    maxAge: value ? times.sessionMaximum : 0,
+  })
+}
+
 export const mountSessions = (
   http: Http,
   sessions: SessionsService,
   settings: Pick<SettingsService, 'get'>,
   about: { version: string; baseUrl: () => string; clock: Clock },
 ): void => {
-  /** Under https the `__Host-` prefix keeps sibling hosts from planting a cookie of that name. */
-  const setCookie = (reply: FastifyReply, value: string, maxAge: number) => {
-    const secure = about.baseUrl().startsWith('https:')
-    reply.setCookie(secure ? cookieNames.secure : cookieNames.plain, value, {
-      path: '/',
-      httpOnly: true,
-      sameSite: 'lax',
-      secure,
-      maxAge,
-    })
-  }
   const welcome = <S extends SignIn | HalfSignIn>(reply: FastifyReply, signIn: S): S['reply'] => {
-    if ('cookie' in signIn) setCookie(reply, signIn.cookie, times.sessionMaximum)
+    if ('cookie' in signIn) setSessionCookie(reply, signIn.cookie, about.baseUrl())
     return signIn.reply
   }
 
@@ -47,11 +49,7 @@ export const mountSessions = (
   }))
   http.serve(auth.getSetup, async () => ({ required: await sessions.setupRequired() }))
   http.serve(auth.setUp, async ({ body, request, reply }) => {
-    const url = body.site_url === undefined ? null : URL.parse(body.site_url)
-    if (
-      body.site_url !== undefined &&
-      (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username)
-    )
+    if (body.site_url !== undefined && webAddress(body.site_url) === null)
       throw invalid('site_url', 'site_url must be an address that begins with http:// or https://.')
     if (body.timezone !== undefined && !isTimeZone(body.timezone))
       throw invalid('timezone', 'timezone must be an IANA time zone, such as Europe/Berlin.')
@@ -70,7 +68,7 @@ export const mountSessions = (
   http.serve(auth.refresh, ({ body }) => sessions.refresh(body.refresh_token))
   http.serve(auth.logout, async ({ actor, reply }) => {
     await sessions.logout(actor)
-    setCookie(reply, '', 0)
+    setSessionCookie(reply, '', about.baseUrl())
     return { message: 'Signed out.' }
   })
   http.serve(auth.me, async ({ actor }) => (await sessions.me(actor, about.version)) as never)
@@ -84,13 +82,4 @@ const providersOf = (settings: Pick<SettingsService, 'get'>) => {
     ...(ready('provider_a') ? [{ id: 'provider_a' as const, label: 'GitHub' }] : []),
     ...(ready('provider_b') ? [{ id: 'provider_b' as const, label: 'Single sign-on' }] : []),
   ]
-}
-
-const isTimeZone = (name: string): boolean => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -17,6 +17,10 @@ export interface Grant {
   readonly servers: ServerScope
 }
 
+/** Role names are taken in any letter case. */
+export const roleNamed = (typed: string | undefined): Role =>
+  (Object.keys(permissionOf) as Role[]).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
+
 export interface NewUser {
   readonly username: string
   readonly email: string

@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { auth } from '@stockade/contract'
+import type { Http } from '../../http/http.ts'
+import { setSessionCookie, visitor } from '../sessions/sessions.routes.ts'
+import type { OauthService } from './oauth.service.ts'
+import type { ProviderId } from './providers.ts'
+
+const cookie = 'stockade_oauth'
+
+export const mountOauth = (http: Http, oauth: OauthService, baseUrl: () => string): void => {
+  const page = (path: string) => `${baseUrl()}${path}`
+  const options = () => ({
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax' as const,
+    secure: baseUrl().startsWith('https:'),
+  })
+
+  const begin = async (id: ProviderId, reply: FastifyReply) => {
+    const begun = await oauth.begin(id)
+    if (typeof begun === 'string') return reply.redirect(page(`/login?error=${begun}`), 302)
+    return reply.setCookie(cookie, begun.browser, { ...options(), maxAge: 600 }).redirect(begun.location, 302)
+  }
+  const finish = async (id: ProviderId, request: FastifyRequest, reply: FastifyReply) => {
+    const returned = new URL(request.url, 'http://localhost')
+    const signIn = await oauth.finish(id, returned, request.cookies[cookie], visitor(request))
+    reply.clearCookie(cookie, options())
+    if (typeof signIn === 'string') return reply.redirect(page(`/login?error=${signIn}`), 302)
+    setSessionCookie(reply, signIn.cookie, baseUrl())
+    return reply.redirect(page('/'), 302)
+  }
+  http.serve(auth.startProviderA, ({ reply }) => begin('provider_a', reply) as never)
+  http.serve(auth.finishProviderA, ({ request, reply }) => finish('provider_a', request, reply) as never)
+  http.serve(auth.startProviderB, ({ reply }) => begin('provider_b', reply) as never)
+  http.serve(auth.finishProviderB, ({ request, reply }) => finish('provider_b', request, reply) as never)
+}

@@ -1,0 +1,166 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { minute } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { randomText, sha256 } from '../../core/ids.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Secrets } from '../../core/secrets.ts'
+import type { Database } from '../../db/database.ts'
+import { system } from '../../events/events.ts'
+import type { Events } from '../../events/events.ts'
+import type { SessionsService, SignIn, Visitor } from '../sessions/sessions.service.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import type { UsersService } from '../users/users.service.ts'
+import { findUserBySubject, takenName } from '../users/users.store.ts'
+import type { UserRow } from '../users/users.store.ts'
+import { SignInRefused, createGithub, createOpenIdConnect } from './providers.ts'
+import type { Person, Provider, ProviderId, Refusal } from './providers.ts'
+
+/** A sign-in at a provider is finished within this time, once. */
+const life = 10 * minute
+
+export interface OauthService {
+  /** Where the browser goes, and the secret that binds the return to it. */
+  begin(provider: ProviderId): Promise<{ location: string; browser: string } | Refusal>
+  finish(provider: ProviderId, returned: URL, browser: string | undefined, from: Visitor): Promise<SignIn | Refusal>
+  sweep(): Promise<void>
+}
+
+export const createOauth = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  secrets: Pick<Secrets, 'open' | 'seal'>
+  settings: Pick<SettingsService, 'get'>
+  users: Pick<UsersService, 'create'>
+  sessions: Pick<SessionsService, 'begin'>
+  baseUrl: () => string
+  addresses: { readonly providerA: string; readonly providerAApi: string; readonly providerBIssuer: string }
+  log: Pick<FastifyBaseLogger, 'warn'>
+}): OauthService => {
+  const { db, clock, events, secrets, settings, users, sessions, baseUrl, addresses, log } = needs
+
+  const open = async (id: ProviderId): Promise<Provider> => {
+    const clientId = settings.get(`oauth.${id}.client_id`)
+    const sealed = settings.get(`oauth.${id}.client_secret`)
+    if (!settings.get(`oauth.${id}.enabled`) || clientId === null || sealed === null)
+      throw new SignInRefused('disabled', `${id} is not set up`)
+    const credentials = { clientId, clientSecret: secrets.open(sealed) }
+    return id === 'provider_a'
+      ? createGithub({ url: addresses.providerA, apiUrl: addresses.providerAApi, settings }, credentials)
+      : createOpenIdConnect({ issuer: addresses.providerBIssuer, settings }, credentials)
+  }
+  const redirectUri = (id: ProviderId) => `${baseUrl()}/api/v1/auth/${id}/callback`
+
+  /** Takes a state away, so that it is good once, and only for the browser that began. */
+  const take = async (id: ProviderId, state: string, browser: string | undefined) => {
+    const row = await db.write
+      .deleteFrom('oauth_states')
+      .where('hash', '=', sha256(state))
+      .returningAll()
+      .executeTakeFirst()
+    if (
+      !row ||
+      row.provider !== id ||
+      row.created_at < clock() - life ||
+      browser === undefined ||
+      row.browser_hash !== sha256(browser)
+    )
+      throw new SignInRefused('state', 'the state is missing, foreign, used or too old')
+    return { state, verifier: secrets.open(row.verifier), nonce: row.nonce }
+  }
+  /** A username of the interface's form that nobody has. */
+  const freeName = async (name: string): Promise<string> => {
+    const base = name
+      .replace(/[^A-Za-z0-9_]/g, '_')
+      .padEnd(3, '_')
+      .slice(0, 50)
+    for (let n = 1; ; n++) {
+      const candidate = n === 1 ? base : `${base.slice(0, 50 - String(n).length)}${n}`
+      if (!(await takenName(db.read, { username: candidate }))) return candidate
+    }
+  }
+  const userOf = async (id: ProviderId, person: Person): Promise<UserRow> => {
+    const known = await findUserBySubject(db.read, id, person.subject)
+    if (known) return known
+    // An address alone proves nothing here: whoever has an account of that address signs in to it as before.
+    if (await takenName(db.read, { email: person.email }))
+      throw new SignInRefused('account_exists', 'the address has an account')
+    const username = await freeName(person.name)
+    return events.change(change =>
+      users.create(change, system, {
+        username,
+        email: person.email,
+        passwordHash: null,
+        role: settings.get('oauth.default_role'),
+        provider: { id, subject: person.subject },
+      }),
+    )
+  }
+  /** What went wrong in words of ours; anything unforeseen is the provider's failure, and the log has it. */
+  const refusalOf = (id: ProviderId, error: unknown): Refusal => {
+    if (error instanceof SignInRefused) {
+      if (error.code !== 'disabled')
+        log.warn({ provider: id, reason: error.message }, 'a sign-in by provider was refused')
+      return error.code
+    }
+    if (error instanceof Problem && error.status === 409) return 'account_exists'
+    log.warn({ provider: id, err: error }, 'a sign-in by provider failed')
+    return 'provider_unavailable'
+  }
+
+  return {
+    async begin(id) {
+      try {
+        const provider = await open(id)
+        const flow = { state: randomText(43), verifier: randomText(64), nonce: randomText(43) }
+        const browser = randomText(43)
+        const location = await provider.begin(flow, redirectUri(id))
+        await db.write
+          .insertInto('oauth_states')
+          .values({
+            hash: sha256(flow.state),
+            provider: id,
+            verifier: secrets.seal(flow.verifier),
+            browser_hash: sha256(browser),
+            nonce: flow.nonce,
+            created_at: clock(),
+          })
+          .execute()
+        return { location: location.href, browser }
+      } catch (error) {
+        return refusalOf(id, error)
+      }
+    },
+    async finish(id, returned, browser, from) {
+      try {
+        const flow = await take(id, returned.searchParams.get('state') ?? '', browser)
+        if (returned.searchParams.has('error'))
+          throw new SignInRefused(
+            'denied',
+            `the provider answered ${returned.searchParams.get('error') ?? ''}`.slice(0, 200),
+          )
+        const provider = await open(id)
+        // The address that was asked for, not the one that a proxy in between may have made of it.
+        const asked = new URL(redirectUri(id))
+        asked.search = returned.search
+        return await sessions.begin(await userOf(id, await provider.finish(flow, asked)), from, id)
+      } catch (error) {
+        const code = refusalOf(id, error)
+        await events.change(change =>
+          change.record({
+            name: 'auth.login_failed',
+            author: { name: id, userId: null, ip: from.ip },
+            data: { method: id, reason: code },
+          }),
+        )
+        return code
+      }
+    },
+    async sweep() {
+      await db.write
+        .deleteFrom('oauth_states')
+        .where('created_at', '<', clock() - life)
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { password, raw, startServer } from '../../testing/index.ts'
+import type { Signed, TestServer } from '../../testing/index.ts'
+
+let server: TestServer
+let admin: Signed
+beforeAll(async () => {
+  server = await startServer()
+  admin = await server.setUp()
+})
+afterAll(() => server.close())
+const patch = (body: object) => raw(server, 'PATCH', '/api/v1/settings', { token: admin.token, body })
+
+test('defaults are those of the decisions', async () => {
+  expect(await admin.client.call('GET /settings')).toEqual({
+    service: { site_name: 'Stockade', site_url: expect.stringMatching(/^http:\/\/localhost:\d+$/), timezone: 'UTC' },
+    security: { session_timeout: 604_800, mfa_required: false, password_min_length: 8 },
+    notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
+    integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
+  })
+})
+
+test('what is changed is named, kept, and in force', async () => {
+  expect(
+    await patch({
+      service: { site_name: 'Fence', site_url: 'https://fence.example/' },
+      security: { password_min_length: 12, mfa_required: false },
+    }),
+  ).toMatchObject({
+    status: 200,
+    json: { updated_fields: ['service.site_name', 'service.site_url', 'security.password_min_length'] },
+  })
+  expect(await patch({})).toMatchObject({ status: 200, json: { updated_fields: [] } })
+  expect(await admin.client.call('GET /settings')).toMatchObject({
+    service: { site_name: 'Fence', site_url: 'https://fence.example' },
+    security: { password_min_length: 12 },
+  })
+  expect(await server.client().call('GET /auth/options')).toMatchObject({
+    site_name: 'Fence',
+    base_url: 'https://fence.example',
+  })
+  expect(await admin.client.call('POST /servers', { body: { hostname: 'x' } })).toMatchObject({
+    install_command: expect.stringContaining('https://fence.example/install.sh'),
+  })
+  const short = { username: 'short_one', email: 's@stockade.example', password: 'Sh0rt-word' }
+  expect(await raw(server, 'POST', '/api/v1/users', { token: admin.token, body: short })).toMatchObject({
+    status: 400,
+    json: { message: expect.stringMatching(/12 characters/) },
+  })
+})
+
+test.each([
+  ['service.site_name', { service: { site_name: '' } }],
+  ['service.site_url', { service: { site_url: 'ftp://x.example' } }],
+  ['service.timezone', { service: { timezone: 'Moon/Sea' } }],
+  ['security.session_timeout', { security: { session_timeout: 10 } }],
+  ['security.session_timeout', { security: { session_timeout: 'long' } }],
+  ['security.password_min_length', { security: { password_min_length: 7 } }],
+  ['security.password_min_length', { security: { password_min_length: 129 } }],
+  ['security.mfa', { security: { mfa: true } }],
+  ['secrets', { secrets: {} }],
+])('a bad %s is named', async (path, body) => {
+  expect(await patch(body)).toMatchObject({ status: 400, json: { details: [{ path }] } })
+})
+
+describe('a required second factor', () => {
+  test('lets somebody without one do nothing but set it up', async () => {
+    await admin.client.call('POST /users', {
+      body: { username: 'viewer', email: 'v@stockade.example', password: 'L0ng-enough-word' },
+    })
+    await patch({ security: { mfa_required: true } })
+    try {
+      const reply = await raw(server, 'POST', '/api/v1/auth/login', {
+        body: { username: 'viewer', password: 'L0ng-enough-word' },
+      })
+      expect(reply).toMatchObject({ status: 200, json: { mfa_setup_required: true } })
+      const { access_token: token } = reply.json as { access_token: string }
+      expect(await raw(server, 'GET', '/api/v1/servers', { token })).toMatchObject({
+        status: 403,
+        json: { message: expect.stringMatching(/MFA/) },
+      })
+      expect(await raw(server, 'GET', '/api/v1/users/me', { token })).toMatchObject({ status: 403 })
+      expect(await raw(server, 'GET', '/api/v1/auth/me', { token })).toMatchObject({ status: 200 })
+      expect(await raw(server, 'POST', '/api/v1/auth/mfa/enable', { token })).toMatchObject({ status: 200 })
+      expect(await raw(server, 'POST', '/api/v1/auth/logout', { token })).toMatchObject({ status: 200 })
+      // It counts for whoever is signed in already, too.
+      expect(
+        await raw(server, 'PATCH', '/api/v1/settings', {
+          token: admin.token,
+          body: { security: { mfa_required: false } },
+        }),
+      ).toMatchObject({ status: 403 })
+    } finally {
+      await server.close()
+      server = await startServer()
+      admin = await server.setUp()
+    }
+  })
+})
+
+test('sign-in providers keep their secrets, and passwords stay while no administrator comes by one', async () => {
+  expect(
+    await raw(server, 'PATCH', '/api/v1/settings/oauth', {
+      token: admin.token,
+      body: {
+        provider_a: { enabled: true, client_id: 'id-1', client_secret: 'hush-hush', allowed_users: ['anna'] },
+        default_role: 'operator',
+      },
+    }),
+  ).toMatchObject({ status: 200, json: { message: expect.any(String) } })
+  const read = await raw(server, 'GET', '/api/v1/settings/oauth', { token: admin.token })
+  expect(read.json).toEqual({
+    provider_a: {
+      enabled: true,
+      client_id_set: true,
+      client_secret_set: true,
+      allowed_users: ['anna'],
+      allowed_org: null,
+    },
+    provider_b: { enabled: false, client_id_set: false, client_secret_set: false, allowed_domains: [] },
+    default_role: 'Operator',
+    local_login_disabled: false,
+  })
+  expect(read.text).not.toContain('hush')
+  expect(
+    await raw(server, 'PATCH', '/api/v1/settings/oauth', { token: admin.token, body: { local_login_disabled: true } }),
+  ).toMatchObject({ status: 409 })
+  expect(
+    await raw(server, 'PATCH', '/api/v1/settings/oauth', { token: admin.token, body: { provider_a: { colour: 1 } } }),
+  ).toMatchObject({ status: 400, json: { details: [{ path: 'provider_a.colour' }] } })
+  expect(await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'admin', password } })).toMatchObject({
+    status: 200,
+  })
+})
