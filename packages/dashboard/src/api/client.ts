@@ -1,0 +1,9 @@
+import { ApiError, createClient } from '@stockade/client'
+import { ownAddress } from '../place.ts'
+
+/** The typed client; the session cookie speaks for the user. */
+export const api = createClient({ baseUrl: ownAddress })
+
+export { ApiError }
+
+export const statusOf = (error: unknown): number | null => (error instanceof ApiError ? error.status : null)

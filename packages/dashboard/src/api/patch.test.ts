@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { QueryClient } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
+import type { LiveMessage } from '@stockade/contract'
+import { patch } from './patch.ts'
+import type { Ban, Command, ServerRow } from './queries.ts'
+
+const at = '2026-11-20T13:04:12.000Z'
+const server = { id: '01934f9e-0000-7000-8000-000000000001', hostname: 'web-01' }
+const aBan = (given: Partial<Ban> = {}): Ban => ({
+  id: 1,
+  ip: '203.0.113.7',
+  jail: 'sshd',
+  server,
+  country: null,
+  country_name: null,
+  city: null,
+  latitude: null,
+  longitude: null,
+  asn: null,
+  asn_org: null,
+  log_lines: '',
+  banned_at: at,
+  ban_duration: 600,
+  expires_at: '2026-11-20T13:14:12.000Z',
+  reported_to_reputation_db: false,
+  unbanned_at: null,
+  active: true,
+  banned_by: 'engine',
+  event_id: null,
+  ...given,
+})
+const aCommand = (given: Partial<Command> = {}): Command => ({
+  id: '01934f9e-0000-7000-8000-00000000000a',
+  type: 'unban-ip',
+  server,
+  params: {},
+  status: 'pending',
+  result: null,
+  initiated_by: 'anna',
+  retry_of: null,
+  batch_id: null,
+  cancelled: false,
+  created_at: at,
+  started_at: null,
+  completed_at: null,
+  ...given,
+})
+const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
+  ...server,
+  ip_address: null,
+  description: '',
+  status: 'online',
+  os: null,
+  engine_version: null,
+  agent_version: null,
+  total_bans: 0,
+  active_jails: 0,
+  metrics: null,
+  last_heartbeat: at,
+  created_at: at,
+  updated_at: at,
+  ...given,
+})
+const serverMessage = (given: Partial<Extract<LiveMessage, { type: 'server' }>['data']> = {}): LiveMessage => ({
+  type: 'server',
+  at,
+  data: { ...server, status: 'offline', last_heartbeat: at, deleted: false, ...given },
+})
+const bansOf = (queries: QueryClient) => queries.getQueryData<Reply<'GET /bans'>>(['bans', {}])?.bans
+
+describe('a ban', () => {
+  it('changes where it stands in every list, and in its own page', () => {
+    const queries = new QueryClient()
+    queries.setQueryData(['bans', {}], { bans: [aBan({ id: 2 }), aBan()], total: 2, page: 1, limit: 50 })
+    queries.setQueryData(['ban', 1], { ...aBan(), reputation_score: 40 })
+    patch(queries, { type: 'unban', at, data: aBan({ active: false, unbanned_at: at }) })
+    expect(bansOf(queries)?.map(({ id, active }) => [id, active])).toEqual([
+      [2, true],
+      [1, false],
+    ])
+    expect(queries.getQueryData(['ban', 1])).toMatchObject({ active: false, reputation_score: 40 })
+  })
+  it('that is new is not put under the pointer', () => {
+    const queries = new QueryClient()
+    const list = { bans: [aBan()], total: 1, page: 1, limit: 50 }
+    queries.setQueryData(['bans', {}], list)
+    patch(queries, { type: 'ban', at, data: aBan({ id: 9 }) })
+    expect(queries.getQueryData(['bans', {}])).toBe(list)
+  })
+})
+
+describe('a server', () => {
+  it('changes where it stands', () => {
+    const queries = new QueryClient()
+    queries.setQueryData(['servers', { page: 1 }], { servers: [aServer()], total: 1, page: 1, limit: 100 })
+    patch(queries, serverMessage())
+    expect(queries.getQueryData(['servers', { page: 1 }])).toMatchObject({
+      servers: [{ status: 'offline', total_bans: 0 }],
+    })
+    expect(queries.getQueryState(['servers', { page: 1 }])?.isInvalidated).toBe(false)
+  })
+  it.each([
+    ['that is not known yet', { id: '01934f9e-0000-7000-8000-000000000002' }],
+    ['that was deleted', { deleted: true }],
+  ])('%s makes the lists be read again', (_, given) => {
+    const queries = new QueryClient()
+    queries.setQueryData(['servers', { page: 1 }], { servers: [aServer()], total: 1, page: 1, limit: 100 })
+    patch(queries, serverMessage(given))
+    expect(queries.getQueryState(['servers', { page: 1 }])?.isInvalidated).toBe(true)
+  })
+})
+
+describe('a command', () => {
+  it('goes on', () => {
+    const queries = new QueryClient()
+    patch(queries, { type: 'command', at, data: aCommand() })
+    patch(queries, { type: 'command', at, data: aCommand({ status: 'running' }) })
+    expect(queries.getQueryData(['command', aCommand().id])).toMatchObject({ status: 'running' })
+  })
+  it('never goes back when an answer and a message cross', () => {
+    const queries = new QueryClient()
+    queries.setQueryData(['command', aCommand().id], aCommand({ status: 'completed' }))
+    patch(queries, { type: 'command', at, data: aCommand({ status: 'running' }) })
+    expect(queries.getQueryData(['command', aCommand().id])).toMatchObject({ status: 'completed' })
+  })
+})

@@ -1,0 +1,70 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
+import type { LiveMessage } from '@stockade/contract'
+import type { Ban, Command, Server } from './queries.ts'
+
+type BanList = Reply<'GET /bans'>
+type ServerList = Reply<'GET /servers'>
+type Summary = Reply<'GET /servers/summary'>
+
+/** What a live message changes in what is on screen. Rows change where they stand; none are added or moved. */
+export const patch = (
+  queries: QueryClient,
+  message: LiveMessage,
+  /** Marks what a message makes doubtful but does not carry; a flood of messages may spread this out. */
+  readAgain: (key: readonly string[]) => void = key => void queries.invalidateQueries({ queryKey: key }),
+): void => {
+  switch (message.type) {
+    case 'ban':
+    case 'unban':
+      return patchBan(queries, message.data, readAgain)
+    case 'server':
+      return patchServer(queries, message.data, readAgain)
+    case 'command':
+      return patchCommand(queries, message.data)
+    case 'whitelist':
+    case 'notice':
+    case 'resync':
+      return
+  }
+}
+
+type ReadAgain = (key: readonly string[]) => void
+
+const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
+  queries.setQueriesData<BanList>({ queryKey: ['bans'] }, list =>
+    list?.bans.some(row => row.id === ban.id)
+      ? { ...list, bans: list.bans.map(row => (row.id === ban.id ? ban : row)) }
+      : list,
+  )
+  queries.setQueryData<Reply<'GET /bans/{banId}'>>(['ban', ban.id], shown => (shown ? { ...shown, ...ban } : shown))
+  // Its counts, and the first ban of a server that is being watched.
+  readAgain(['server', ban.server.id])
+}
+
+const patchServer = (
+  queries: QueryClient,
+  data: Extract<LiveMessage, { type: 'server' }>['data'],
+  readAgain: ReadAgain,
+) => {
+  const { id, hostname, status, last_heartbeat, deleted } = data
+  const news = { hostname, status, last_heartbeat }
+  let known = false
+  queries.setQueriesData<ServerList | Summary>({ queryKey: ['servers'] }, list => {
+    if (!list || !list.servers.some(row => row.id === id)) return list
+    known = true
+    // The rows of both lists take the same news; heartbeats are not part of the summary, where they do no harm.
+    return { ...list, servers: list.servers.map(row => (row.id === id ? { ...row, ...news } : row)) } as typeof list
+  })
+  readAgain(deleted || !known ? ['servers'] : ['servers', 'summary'])
+  if (!deleted) queries.setQueryData<Server>(['server', id], shown => (shown ? { ...shown, ...news } : shown))
+  readAgain(['server', id])
+}
+
+const order = { pending: 0, running: 1, completed: 2, failed: 2, timeout: 2 } as const
+const patchCommand = (queries: QueryClient, command: Command): void => {
+  queries.setQueryData<Command>(['command', command.id], shown =>
+    // An answer and a message may cross: what is further on wins.
+    shown && order[shown.status] > order[command.status] ? shown : command,
+  )
+}

@@ -1,0 +1,114 @@
+import { MutationCache, QueryCache, QueryClient, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
+import { ApiError, api, statusOf } from './client.ts'
+
+/* What is read from the API, by name. Keys begin with the resource, so that a live message finds all it concerns. */
+
+/** Tries again what may pass the next time: no answer, 5xx, and 429 after the time that the server names. */
+const tryAgain = (failures: number, error: unknown): boolean => {
+  const status = statusOf(error)
+  if (status === 429) return failures < 5
+  return status === null || status >= 500 ? failures < 2 : false
+}
+const wait = (failures: number, error: unknown): number =>
+  error instanceof ApiError && error.retryAfter !== null
+    ? error.retryAfter * 1000
+    : Math.min(8000, 500 * 2 ** failures) * (0.75 + Math.random() / 2)
+
+let sessionEnded: (() => void) | null = null
+/** What happens when the API no longer knows the session of someone who was signed in. */
+export const onSessionEnd = (act: () => void): void => {
+  sessionEnded = act
+}
+const onError = (error: unknown) => {
+  if (statusOf(error) === 401 && queries.getQueryData(['me']) !== undefined) sessionEnded?.()
+}
+
+export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
+  defaultOptions: {
+    queries: {
+      retry: tryAgain,
+      retryDelay: wait,
+      // Changes come by the live feed; what it does not tell is asked for where it is shown.
+      staleTime: 30_000,
+      refetchOnWindowFocus: true,
+      // The browser's idea of being online is often wrong: a request is the only proof.
+      networkMode: 'always',
+    },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+})
+
+export type Me = Reply<'GET /auth/me'>
+export type Options = Reply<'GET /auth/options'>
+export type ServerRow = Reply<'GET /servers'>['servers'][number]
+export type Server = Reply<'GET /servers/{serverId}'>
+export type Ban = Reply<'GET /bans'>['bans'][number]
+export type Command = Reply<'GET /commands/{commandId}'>
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: ({ signal }) => api.call('GET /auth/me', { signal }),
+  staleTime: 5 * 60_000,
+})
+
+export const optionsQuery = queryOptions({
+  queryKey: ['options'],
+  queryFn: ({ signal }) => api.call('GET /auth/options', { signal }),
+  staleTime: Infinity,
+})
+
+export interface ServersFilter {
+  readonly search?: string | undefined
+  readonly status?: 'online' | 'offline' | 'pending' | undefined
+  readonly page: number
+}
+export const serversLimit = 100
+export const serversQuery = (filter: ServersFilter) =>
+  queryOptions({
+    queryKey: ['servers', filter],
+    queryFn: ({ signal }) =>
+      api.call('GET /servers', {
+        query: {
+          page: filter.page,
+          limit: serversLimit,
+          ...(filter.search ? { search: filter.search } : {}),
+          ...(filter.status ? { status: filter.status } : {}),
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+    // Metrics and heartbeats are not part of the live feed.
+    refetchInterval: 30_000,
+  })
+
+export const summaryQuery = queryOptions({
+  queryKey: ['servers', 'summary'],
+  queryFn: ({ signal }) => api.call('GET /servers/summary', { signal }),
+})
+
+export const serverQuery = (serverId: string) =>
+  queryOptions({
+    queryKey: ['server', serverId],
+    queryFn: ({ signal }) => api.call('GET /servers/{serverId}', { params: { serverId }, signal }),
+  })
+
+export const jailsQuery = (serverId: string) =>
+  queryOptions({
+    queryKey: ['server', serverId, 'jails'],
+    queryFn: ({ signal }) => api.call('GET /servers/{serverId}/jails', { params: { serverId }, signal }),
+  })
+
+export const banQuery = (banId: number) =>
+  queryOptions({
+    queryKey: ['ban', banId],
+    queryFn: ({ signal }) => api.call('GET /bans/{banId}', { params: { banId }, signal }),
+  })
+
+export const commandQuery = (commandId: string) =>
+  queryOptions({
+    queryKey: ['command', commandId],
+    queryFn: ({ signal }) => api.call('GET /commands/{commandId}', { params: { commandId }, signal }),
+  })

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { live } from './live.ts'
+import { meQuery, queries } from './queries.ts'
+import type { Me } from './queries.ts'
+import { textsOf } from '../texts/catalogue.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+
+const ranks = { Viewer: 0, Operator: 1, Admin: 2 } as const
+const needed = { write: 1, admin: 2 } as const
+
+export const useMe = (): Me | undefined => useQuery(meQuery).data
+
+export const roleMay = (role: Me['role'], what: 'write' | 'admin'): boolean => ranks[role] >= needed[what]
+
+/** Whether I may write or administer; and where not, why, as a text to stand beside what is disabled. */
+export const useMay = (what: 'write' | 'admin'): { readonly may: boolean; readonly reason: string | undefined } => {
+  const me = useMe()
+  if (!me) return { may: false, reason: undefined }
+  return roleMay(me.role, what)
+    ? { may: true, reason: undefined }
+    : { may: false, reason: textsOf(commonTexts).needs[what](me.role) }
+}
+
+/** Ends the session. What was read is forgotten, also when the server can't be told. */
+export const signOut = async (): Promise<void> => {
+  live.stop()
+  await api.call('POST /auth/logout').catch(() => {})
+  sessionStorage.clear()
+  queries.clear()
+}

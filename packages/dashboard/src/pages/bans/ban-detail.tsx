@@ -1,0 +1,119 @@
+import { useEffect, useRef } from 'react'
+import { IconArrowLeft, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { statusOf } from '../../api/client.ts'
+import { banQuery } from '../../api/queries.ts'
+import type { Ban } from '../../api/queries.ts'
+import { useTitle } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { State } from '../../parts/state.tsx'
+import { Lines, Stranger } from '../../parts/stranger.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { duration, exactTime } from '../../words/time.ts'
+import { stateOf } from './ban-state.ts'
+import { Ends } from './bans-rows.tsx'
+import { bansTexts } from './bans.texts.ts'
+import { Unban } from './unban.tsx'
+import styles from './bans.module.css'
+
+/** One ban, beside the list or as a page of its own. Escape closes it. */
+export const BanDetail = ({ banId, whole = false }: { banId: number; whole?: boolean }) => {
+  const t = textsOf(bansTexts)
+  const ban = useQuery(banQuery(banId))
+  const search = useSearch({ from: '/inside/bans' })
+  const navigate = useNavigate()
+  const title = useRef<HTMLHeadingElement>(null)
+  useTitle(ban.data ? ban.data.ip : t.title)
+  useEffect(() => title.current?.focus({ preventScroll: true }), [banId])
+  const close = async () => {
+    await navigate({ to: '/bans', search })
+    document.querySelector<HTMLElement>(`[data-ban="${banId}"]`)?.focus()
+  }
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !document.querySelector('[role="dialog"]')) void close()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+  const Title = whole ? 'h1' : 'h2'
+  const missing = statusOf(ban.error) === 404
+  return (
+    <section className={styles.detail} aria-label={ban.data ? t.details(ban.data.ip) : t.whatOne}>
+      <header className={styles.detailHead}>
+        <Title tabIndex={-1} ref={title}>
+          <bdi>{ban.data?.ip ?? (missing ? t.gone : '…')}</bdi>
+        </Title>
+        <button type="button" className={styles.close} aria-label={t.close} onClick={close}>
+          {whole ? <IconArrowLeft size={18} /> : <IconX size={18} />}
+        </button>
+      </header>
+      {!missing && <Trouble what={t.whatOne} query={ban} />}
+      {ban.isPending && <Waiting lines={6} />}
+      {ban.data && <Facts ban={ban.data} />}
+    </section>
+  )
+}
+
+const Facts = ({ ban }: { ban: Ban }) => {
+  const t = textsOf(bansTexts)
+  const { unknown } = textsOf(commonTexts)
+  const place = [ban.city, ban.country_name ?? ban.country].filter(Boolean).join(', ')
+  const network = [ban.asn, ban.asn_org].filter(Boolean).join(' · ')
+  return (
+    <>
+      <div className={parts.row}>
+        <State is={stateOf(ban)} tinted />
+        <span className={parts.muted}>
+          <Ends ban={ban} />
+        </span>
+      </div>
+      <Unban ban={ban} wide />
+      <dl className={parts.details}>
+        <dt>{t.server}</dt>
+        <dd>
+          <Link to="/servers/$serverId" params={{ serverId: ban.server.id }}>
+            <Stranger text={ban.server.hostname} most={80} />
+          </Link>
+        </dd>
+        <dt>{t.jail}</dt>
+        <dd>
+          <Stranger text={ban.jail} most={64} />
+        </dd>
+        <dt>{t.bannedAt}</dt>
+        <dd>
+          <time dateTime={ban.banned_at}>{exactTime(Date.parse(ban.banned_at))}</time>
+        </dd>
+        <dt>{t.length}</dt>
+        <dd>{ban.ban_duration === null ? unknown : duration(ban.ban_duration)}</dd>
+        <dt>{t.by}</dt>
+        <dd>{ban.banned_by === 'engine' ? t.engine : <Stranger text={ban.banned_by} most={80} />}</dd>
+        <dt>{t.place}</dt>
+        <dd>{place ? <Stranger text={place} most={120} /> : unknown}</dd>
+        <dt>{t.network}</dt>
+        <dd>{network ? <Stranger text={network} most={160} /> : unknown}</dd>
+      </dl>
+      <h3>{t.logLines}</h3>
+      {ban.log_lines ? (
+        <Lines text={ban.log_lines} address={ban.ip} label={t.logLines} />
+      ) : (
+        <p className={parts.muted}>{t.noLogLines}</p>
+      )}
+      <Link to="/bans" search={{ ip: ban.ip }}>
+        {t.others}
+      </Link>
+      {(place || network) && (
+        <p className={parts.help}>
+          {t.credit}{' '}
+          <a href="https://db-ip.com" target="_blank" rel="noreferrer">
+            {t.creditLink}
+          </a>
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'react'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { live } from '../../api/live.ts'
+import type { Ban } from '../../api/queries.ts'
+import { readRange } from '../../words/address.ts'
+import { bansQueryOf, matches } from './filter.ts'
+import type { BansSearch } from './filter.ts'
+
+export const bansQuery = (search: BansSearch) =>
+  queryOptions({
+    queryKey: ['bans', search],
+    queryFn: ({ signal }) => api.call('GET /bans', { query: bansQueryOf(search, Date.now()), signal }),
+    placeholderData: keepPreviousData,
+    enabled: !search.ip || readRange(search.ip) !== null,
+  })
+
+const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max(newest, ban.id), 0)
+
+/**
+ * The list as the reader knows it: whatever arrives later, by a message or because the list was read again, is counted
+ * and waits above it until it is asked for. An empty list has nothing to move, so there it comes at once.
+ */
+export const useBansList = (search: BansSearch) => {
+  const key = JSON.stringify(search)
+  const query = useQuery(bansQuery(search))
+  const [known, setKnown] = useState<{ key: string; newest: number } | null>(null)
+  const [heard, setHeard] = useState<{ key: string; ids: ReadonlySet<number> }>({ key, ids: new Set() })
+
+  const { refetch } = query
+  const bans = query.data?.bans
+  const current = known?.key === key ? known.newest : null
+  if (bans && !query.isPlaceholderData && (current === null || (current === 0 && bans.length > 0)))
+    setKnown({ key, newest: newestOf(bans) })
+
+  const empty = bans?.length === 0
+  useEffect(
+    () =>
+      live.listen(message => {
+        if (message.type !== 'ban' || !matches(message.data, search, Date.now())) return
+        if (empty) return void refetch()
+        const { id } = message.data
+        setHeard(before => ({ key, ids: new Set(before.key === key ? [...before.ids, id] : [id]) }))
+      }),
+    [key, search, empty, refetch],
+  )
+
+  const limit = current === null || current === 0 ? Infinity : current
+  const waiting = new Set([
+    ...(bans ?? []).filter(ban => ban.id > limit).map(ban => ban.id),
+    ...(heard.key === key ? heard.ids : []),
+  ])
+  for (const id of waiting) if (id <= limit && limit !== Infinity) waiting.delete(id)
+  const isFresh = !query.isPlaceholderData
+  return {
+    query,
+    rows: bans && isFresh ? bans.filter(ban => ban.id <= limit) : bans,
+    total: query.data?.total ?? 0,
+    /** How many wait above the list. */
+    waiting: isFresh && limit !== Infinity ? waiting.size : 0,
+    async showWaiting() {
+      const read = await refetch()
+      if (read.data) setKnown({ key, newest: newestOf(read.data.bans) })
+      setHeard({ key, ids: new Set() })
+    },
+  }
+}

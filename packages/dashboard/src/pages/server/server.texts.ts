@@ -1,0 +1,55 @@
+import { plural } from '../../texts/catalogue.ts'
+import type { Catalogue } from '../../texts/catalogue.ts'
+
+const en = {
+  what: 'the server',
+  whatJails: 'the jails',
+  title: 'Server',
+  gone: 'There is no such server. It may have been removed; its bans stay in the history.',
+  itsBans: 'Its bans',
+  lastSeen: 'Last heartbeat',
+  never: 'Not yet',
+  address: 'Address',
+  description: 'Description',
+  system: 'System',
+  engine: 'fail2ban',
+  agent: 'Agent',
+  uptime: 'Up for',
+  bans: 'Bans',
+  bansSaid: (today: string, total: string) => `${today} today, ${total} in all`,
+  load: 'Load',
+  pending: 'The agent has not reported yet.',
+  continue: 'Continue to add it',
+  offline: 'This host is away. Commands wait until it is back, for up to 24 h.',
+  jails: 'Jails',
+  jailsCaption: 'Jails of this server',
+  noJails: 'The agent has reported no jails.',
+  columns: {
+    name: 'Jail',
+    state: 'State',
+    current: 'Banned now',
+    total: 'Bans in all',
+    filter: 'Filter',
+    rule: 'Rule',
+    bantime: 'Ban time',
+    logpath: 'Log',
+  },
+  rule: (retries: number, time: string) =>
+    plural(retries, { one: `1 failure in ${time}`, other: `${retries} failures in ${time}` }),
+  settings: 'Settings',
+  name: 'Name',
+  saved: 'Saved.',
+  nameMissing: 'Enter a name of 1 to 253 characters.',
+  tokenTitle: 'Install the agent again',
+  tokenText:
+    'Makes a new command for this host, for example after it was set up anew. The agent that runs now goes on until the new one has taken its place.',
+  newToken: 'Make a new command',
+  commandLabel: 'Command to run on the host',
+  dangerTitle: 'Delete this server',
+  dangerText:
+    'Its agent can not report any more and commands that wait are cancelled. Its bans stay in the history, and what fail2ban has banned on the host stays banned.',
+  delete: 'Delete…',
+  deleteNow: 'Delete the server',
+  typeName: (name: string) => `Type ${name} to confirm`,
+}
+export const serverTexts: Catalogue<typeof en> = { en }

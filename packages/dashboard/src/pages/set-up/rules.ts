@@ -1,0 +1,18 @@
+/** What a password has to have; the shortest length can be changed in the settings later. */
+export const passwordRules = {
+  length: (password: string) => [...password].length >= 8,
+  lower: (password: string) => /\p{Ll}/u.test(password),
+  upper: (password: string) => /\p{Lu}/u.test(password),
+  digit: (password: string) => /\d/.test(password),
+} as const satisfies Record<string, (password: string) => boolean>
+export type PasswordRule = keyof typeof passwordRules
+
+export const keepsRules = (password: string): boolean => Object.values(passwordRules).every(rule => rule(password))
+
+/** Addresses that mean the machine itself: a host elsewhere would call itself. */
+export const isLocal = (address: string): boolean => {
+  const host = URL.parse(address)?.hostname ?? ''
+  return (
+    host === 'localhost' || host.endsWith('.localhost') || /^127\./.test(host) || host === '[::1]' || host === '0.0.0.0'
+  )
+}

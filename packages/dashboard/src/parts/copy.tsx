@@ -1,0 +1,53 @@
+import { useRef, useState } from 'react'
+import { Button } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { textsOf } from '../texts/catalogue.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+import { announce } from './announce.tsx'
+import parts from './parts.module.css'
+
+/** Copies also on plain http, where there is no clipboard to write to: there the selected text is copied by the document. */
+const copyText = async (text: string, field: HTMLTextAreaElement | null): Promise<boolean> => {
+  if (navigator.clipboard && isSecureContext)
+    try {
+      await navigator.clipboard.writeText(text)
+      return true
+    } catch {
+      // Refused by the browser or its policy: the field may still do.
+    }
+  if (!field) return false
+  field.focus()
+  field.select()
+  return document.execCommand('copy')
+}
+
+/** A command to copy: a field with all of it selected on focus, and a button. */
+export const CopyField = ({ text, label }: { text: string; label: string }) => {
+  const t = textsOf(commonTexts)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [done, setDone] = useState<'no' | 'copied' | 'by hand'>('no')
+  const copy = async () => {
+    const copied = await copyText(text, field.current)
+    setDone(copied ? 'copied' : 'by hand')
+    announce(copied ? t.copied : t.copyByHand)
+  }
+  return (
+    <div className={parts.copy}>
+      <textarea
+        ref={field}
+        className={parts.code}
+        aria-label={label}
+        readOnly
+        rows={3}
+        dir="ltr"
+        spellCheck={false}
+        value={text}
+        onFocus={event => event.currentTarget.select()}
+      />
+      <Button onClick={copy} leftSection={done === 'copied' ? <IconCheck size={16} /> : <IconCopy size={16} />}>
+        {done === 'copied' ? t.copied : t.copy}
+      </Button>
+      {done === 'by hand' && <p className={parts.help}>{t.copyByHand}</p>}
+    </div>
+  )
+}

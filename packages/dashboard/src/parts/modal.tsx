@@ -1,0 +1,29 @@
+import '@mantine/core/styles/CloseButton.css'
+import '@mantine/core/styles/ScrollArea.css'
+import '@mantine/core/styles/Paper.css'
+import '@mantine/core/styles/Overlay.css'
+import '@mantine/core/styles/ModalBase.css'
+import '@mantine/core/styles/Modal.css'
+import type { ReactNode } from 'react'
+import { Modal } from '@mantine/core'
+import { textsOf } from '../texts/catalogue.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+import { usePhone } from './width.ts'
+
+/** A dialog; the whole screen on phones. Loaded when the first one opens. */
+export const Dialog = (props: { title: string; onClose: () => void; children: ReactNode }) => {
+  const phone = usePhone()
+  return (
+    <Modal
+      opened
+      onClose={props.onClose}
+      title={props.title}
+      fullScreen={phone}
+      size={480}
+      transitionProps={{ duration: 0 }}
+      closeButtonProps={{ 'aria-label': textsOf(commonTexts).close, size: phone ? 44 : 32 }}
+    >
+      {props.children}
+    </Modal>
+  )
+}

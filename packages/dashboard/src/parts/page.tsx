@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'react'
+import type { ReactNode } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { optionsQuery } from '../api/queries.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+import { textsOf } from '../texts/catalogue.ts'
+import parts from './parts.module.css'
+
+/** Sets the document's title, `Bans · Stockade`. */
+export const useTitle = (thing: string): void => {
+  const site = useQuery({ ...optionsQuery, enabled: false }).data?.site_name ?? textsOf(commonTexts).product
+  useEffect(() => {
+    document.title = `${thing} · ${site}`
+  }, [thing, site])
+}
+
+let arrived = false
+/** The one heading of a page. It takes the focus when the page is come to from another, so that it is read first. */
+export const Heading = ({ children }: { children: ReactNode }) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (arrived) heading.current?.focus({ preventScroll: true })
+    arrived = true
+  }, [])
+  return (
+    <h1 className={parts.title} tabIndex={-1} ref={heading}>
+      {children}
+    </h1>
+  )
+}
+
+/** A page: its heading, what can be done (under the thumb on phones), what it shows. */
+export const Page = (props: { title: string; heading?: ReactNode; actions?: ReactNode; children: ReactNode }) => {
+  useTitle(props.title)
+  return (
+    <div className={parts.page}>
+      <header className={parts.head}>
+        <Heading>{props.heading ?? props.title}</Heading>
+        {props.actions && <div className={parts.actions}>{props.actions}</div>}
+      </header>
+      {props.children}
+    </div>
+  )
+}
+
+export const Panel = ({ title, children }: { title?: string; children: ReactNode }) => (
+  <section className={parts.panel}>
+    {title && <h2 className={parts.panelTitle}>{title}</h2>}
+    {children}
+  </section>
+)

@@ -1,0 +1,66 @@
+import { Button } from '@mantine/core'
+import { ApiError, statusOf } from '../api/client.ts'
+import { textsOf } from '../texts/catalogue.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+import { clockTime } from '../words/time.ts'
+import { useWords } from './now.ts'
+import parts from './parts.module.css'
+
+/** What went wrong as a sentence: the API's own, or that nothing answered. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof ApiError ? error.message : textsOf(commonTexts).noAnswer
+
+/** The message that belongs to a field of what was sent, if the refusal names it. */
+export const fieldProblem = (error: unknown, field: string): string | undefined =>
+  error instanceof ApiError
+    ? error.body.details?.find(({ path }) => path.replace(/^\//, '') === field)?.message
+    : undefined
+
+/** Seconds until a refused request may be tried again, counting down; null without a limit. */
+export const useCountdown = (error: unknown, at: number): number | null => {
+  const seconds = useWords(now =>
+    error instanceof ApiError && error.retryAfter !== null ? Math.ceil((at + error.retryAfter * 1000 - now) / 1000) : 0,
+  )
+  return seconds > 0 ? seconds : null
+}
+
+interface Asked {
+  readonly error: unknown
+  readonly failureReason: unknown
+  readonly dataUpdatedAt: number
+  readonly errorUpdatedAt: number
+  refetch(): unknown
+}
+/** What failed, since when, and a way to try again. Data that is on screen stays there. */
+export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
+  const t = textsOf(commonTexts)
+  const limited = statusOf(query.failureReason) === 429
+  const seconds = useCountdown(query.failureReason, query.errorUpdatedAt || query.dataUpdatedAt)
+  if (limited && !query.error && seconds !== null)
+    return (
+      <p className={parts.note} role="status">
+        {t.tryingAgain(seconds)}
+      </p>
+    )
+  if (!query.error) return null
+  return (
+    <div className={parts.trouble} role="alert">
+      <div>
+        <strong>{t.failedToLoad(what)}</strong>
+        <p>{sentenceOf(query.error)}</p>
+        {query.dataUpdatedAt > 0 && <p>{t.shownFrom(clockTime(query.dataUpdatedAt))}</p>}
+      </div>
+      <Button variant="default" onClick={() => query.refetch()}>
+        {t.retry}
+      </Button>
+    </div>
+  )
+}
+
+/** A refused change, in words. */
+export const Refusal = ({ error }: { error: unknown }) =>
+  error ? (
+    <p className={parts.refusal} role="alert">
+      {sentenceOf(error)}
+    </p>
+  ) : null

@@ -1,0 +1,136 @@
+import {
+  Outlet,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { statusOf } from './api/client.ts'
+import { live } from './api/live.ts'
+import { meQuery, onSessionEnd, queries } from './api/queries.ts'
+import { roleMay } from './api/session.ts'
+import { readBansSearch } from './pages/bans/filter.ts'
+import { readServersSearch } from './pages/servers/filter.ts'
+import { basePath } from './place.ts'
+import { Broken, Forbidden, NotFound } from './shell/lone-pages.tsx'
+
+/* Every page and its address. What the URL says is read by one function a page; the pages come when they are opened. */
+
+const word = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: (raw: Record<string, unknown>): { next?: string; ended?: '1' } => {
+    const next = word(raw.next)
+    return { ...(next ? { next } : {}), ...(raw.ended === '1' ? { ended: '1' as const } : {}) }
+  },
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in.tsx'), 'SignIn'),
+})
+
+const setUp = createRoute({
+  getParentRoute: () => root,
+  path: '/setup',
+  validateSearch: (raw: Record<string, unknown>): { code?: string } => {
+    const code = word(raw.code)
+    return code ? { code } : {}
+  },
+  component: lazyRouteComponent(() => import('./pages/set-up/set-up.tsx'), 'SetUp'),
+})
+
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  beforeLoad: async ({ location }) => {
+    try {
+      return { me: await queries.ensureQueryData(meQuery) }
+    } catch (error) {
+      if (statusOf(error) === 401)
+        throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } })
+      throw error
+    }
+  },
+  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+})
+
+const start = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/servers', replace: true })
+  },
+})
+
+const servers = createRoute({
+  getParentRoute: () => inside,
+  path: '/servers',
+  validateSearch: readServersSearch,
+  component: lazyRouteComponent(() => import('./pages/servers/servers.tsx'), 'Servers'),
+})
+
+const newServer = createRoute({
+  getParentRoute: () => inside,
+  path: '/servers/new',
+  validateSearch: (raw: Record<string, unknown>): { id?: string } => {
+    const id = word(raw.id)
+    return id ? { id } : {}
+  },
+  beforeLoad: ({ context }) => ({ allowed: roleMay(context.me.role, 'admin') }),
+  component: function NewServer() {
+    const { allowed } = newServer.useRouteContext()
+    return allowed ? <AddServer /> : <Forbidden needed="Admin" />
+  },
+})
+const AddServer = lazyRouteComponent(() => import('./pages/add-server/add-server.tsx'), 'AddServer')
+
+const server = createRoute({
+  getParentRoute: () => inside,
+  path: '/servers/$serverId',
+  component: lazyRouteComponent(() => import('./pages/server/server.tsx'), 'ServerPage'),
+})
+
+const bans = createRoute({
+  getParentRoute: () => inside,
+  path: '/bans',
+  validateSearch: readBansSearch,
+  component: lazyRouteComponent(() => import('./pages/bans/bans.tsx'), 'Bans'),
+})
+/** The list stays beside it where there is room; `/bans/12` keeps the filters of the list it was opened from. */
+const ban = createRoute({ getParentRoute: () => bans, path: '$banId' })
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    setUp,
+    inside.addChildren([start, servers, newServer, server, bans.addChildren([ban])]),
+  ]),
+  basepath: basePath,
+  parseSearch: search => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: search => {
+    const given = Object.entries(search).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, String(value)] as [string, string]],
+    )
+    return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+  },
+  defaultPreload: 'intent',
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: Broken,
+  scrollRestoration: true,
+})
+
+onSessionEnd(() => {
+  if (router.state.location.pathname === '/login') return
+  live.stop()
+  const next = router.state.location.href
+  queries.clear()
+  void router.navigate({ to: '/login', search: { next, ended: '1' } })
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

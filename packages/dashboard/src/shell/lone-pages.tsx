@@ -1,0 +1,66 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { ApiError } from '../api/client.ts'
+import { useMe } from '../api/session.ts'
+import { useTitle } from '../parts/page.tsx'
+import { sentenceOf } from '../parts/trouble.tsx'
+import parts from '../parts/parts.module.css'
+import { textsOf } from '../texts/catalogue.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+import { shellTexts } from './shell.texts.ts'
+import styles from './shell.module.css'
+
+const Lone = (props: { title: string; text: string; children?: React.ReactNode }) => {
+  useTitle(props.title)
+  return (
+    <div className={styles.lone}>
+      <h1 className={parts.title}>{props.title}</h1>
+      <p>{props.text}</p>
+      {props.children}
+    </div>
+  )
+}
+
+export const NotFound = () => {
+  const t = textsOf(shellTexts)
+  return (
+    <Lone title={t.notFoundTitle} text={t.notFound}>
+      <div className={parts.row}>
+        <Link to="/servers">{t.toServers}</Link>
+        <Link to="/bans" search={{}}>
+          {t.toBans}
+        </Link>
+      </div>
+    </Lone>
+  )
+}
+
+/** Names the role that a page needs, or says that what it shows is outside one's access. */
+export const Forbidden = ({ needed }: { needed?: 'Operator' | 'Admin' }) => {
+  const t = textsOf(shellTexts)
+  const roles = textsOf(commonTexts).roles
+  const me = useMe()
+  return (
+    <Lone title={t.forbiddenTitle} text={me && needed ? t.forbidden(roles[me.role], roles[needed]) : t.forbiddenOther}>
+      <Link to="/servers">{t.toServers}</Link>
+    </Lone>
+  )
+}
+
+/** A page that could not be shown at all: a defect, or no answer before there was anything to show. */
+export const Broken = ({ error, reset }: { error: unknown; reset?: () => void }) => {
+  const t = textsOf(shellTexts)
+  const known = error instanceof ApiError || error instanceof TypeError
+  if (error instanceof ApiError && error.status === 404) return <NotFound />
+  if (error instanceof ApiError && error.status === 403) return <Forbidden />
+  const again = () => {
+    reset?.()
+    location.reload()
+  }
+  return (
+    <Lone title={t.brokenTitle} text={known ? sentenceOf(error) : t.broken}>
+      {!known && <pre className={parts.lines}>{error instanceof Error ? error.message : String(error)}</pre>}
+      <Button onClick={again}>{t.reload}</Button>
+    </Lone>
+  )
+}

@@ -1,0 +1,90 @@
+import { Suspense, lazy, useEffect } from 'react'
+import { IconBan, IconServer2, IconUser } from '@tabler/icons-react'
+import { Link, Outlet } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { live, useLive } from '../api/live.ts'
+import { summaryQuery } from '../api/queries.ts'
+import { useMe } from '../api/session.ts'
+import { Announcer } from '../parts/announce.tsx'
+import { textsOf } from '../texts/catalogue.ts'
+import { commonTexts } from '../texts/common.texts.ts'
+import { clockTime } from '../words/time.ts'
+import { LiveWord } from './live-word.tsx'
+import { shellTexts } from './shell.texts.ts'
+import styles from './shell.module.css'
+
+const AccountMenu = lazy(() => import('./account-menu.tsx'))
+
+/* Where the other pages of the plan get their place: in the rail by this order, on phones in the bottom bar. */
+const items = [
+  { to: '/bans', icon: IconBan, text: 'bans' },
+  { to: '/servers', icon: IconServer2, text: 'servers' },
+] as const
+
+/** What surrounds every page of someone who is signed in. */
+export const Shell = () => {
+  const t = textsOf(shellTexts)
+  const me = useMe()
+  const { phase, since } = useLive()
+  useEffect(() => live.start(), [])
+  return (
+    <>
+      <a className={styles.skip} href="#content" onClick={skip}>
+        {t.skip}
+      </a>
+      <nav className={styles.rail} aria-label={t.navigation}>
+        <Link to="/servers" className={styles.brand} tabIndex={-1}>
+          <img src="./icon.svg" alt="" />
+          <span>{textsOf(commonTexts).product}</span>
+        </Link>
+        <ul className={styles.items}>
+          {items.map(({ to, icon: Icon, text }) => (
+            <li key={to} style={{ flex: 1 }}>
+              <Link to={to} className={styles.item} activeOptions={{ exact: false, includeSearch: false }}>
+                <Icon size={18} stroke={1.75} />
+                <span>{t[text]}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <header className={styles.bar}>
+        <img className={styles.barBrand} src="./icon.svg" alt="" />
+        <LiveWord />
+        {me && (
+          <Suspense
+            fallback={
+              <span className={styles.account}>
+                <IconUser size={18} />
+                <bdi>{me.username}</bdi>
+              </span>
+            }
+          >
+            <AccountMenu me={me} />
+          </Suspense>
+        )}
+      </header>
+      {phase === 'offline' && (
+        <p className={styles.stale} role="alert">
+          {t.stale(clockTime(since))}
+        </p>
+      )}
+      <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
+        {me?.server_access === 'specific' && <Limited />}
+        <Outlet />
+      </main>
+      <Announcer />
+    </>
+  )
+}
+
+/** The base element would turn `#content` into another page. */
+const skip = (event: { preventDefault(): void }) => {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('main')?.focus()
+}
+
+const Limited = () => {
+  const count = useQuery(summaryQuery).data?.servers.length
+  return count === undefined ? null : <p className={styles.limited}>{textsOf(shellTexts).limited(count)}</p>
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import type { HtmlTagDescriptor, Plugin } from 'vite'
+
+type Scheme = 'light' | 'dark'
+type Tokens = Record<Scheme, Record<string, string>> & Record<'chart' | 'map', Record<Scheme, readonly string[]>>
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+/** `tokens.json` as custom properties: `--surface`, `--chart-1`, `--map-5`; one block a scheme. */
+const tokensCss = (): string => {
+  const tokens = JSON.parse(read('tokens.json')) as Tokens
+  const block = (scheme: Scheme) =>
+    [
+      `--scheme:${scheme}`,
+      ...Object.entries(tokens[scheme]).map(([name, value]) => `--${name}:${value}`),
+      ...(['chart', 'map'] as const).flatMap(kind =>
+        tokens[kind][scheme].map((value, index) => `--${kind}-${index + 1}:${value}`),
+      ),
+    ].join(';')
+  return `:root{${block('light')}}:root[data-mantine-color-scheme=dark]{${block('dark')}}`
+}
+const squeeze = (css: string) => css.replace(/\s*([{}:;,])\s*/g, '$1').replace(/\s+/g, ' ')
+
+/**
+ * What the page needs before the app is there: tokens and skeleton as one small style sheet, the colour scheme as one
+ * small script. The app itself is imported by the entry, so that its styles don't hold the first paint; it is told of
+ * in the head, so that it still loads at once.
+ */
+const firstPaint = (): Plugin => {
+  const css = () => tokensCss() + squeeze(read('first-paint/skeleton.css'))
+  const boot = () => read('first-paint/boot.js')
+  const named = (source: string, name: string, ending: string) =>
+    `assets/${name}-${createHash('sha256').update(source).digest('base64url').slice(0, 8)}.${ending}`
+  let serving = false
+  return {
+    name: 'first-paint',
+    configResolved(config) {
+      serving = config.command === 'serve'
+    },
+    generateBundle() {
+      for (const [source, name, ending] of [
+        [css(), 'first', 'css'],
+        [boot(), 'boot', 'js'],
+      ] as const)
+        this.emitFile({ type: 'asset', fileName: named(source, name, ending), source })
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle }) {
+        if (serving)
+          return {
+            html: html.replace('__BASE_HREF__', '/').replace('__CSP_NONCE__', ''),
+            tags: [
+              { tag: 'style', children: css(), injectTo: 'head-prepend' },
+              { tag: 'script', children: boot(), injectTo: 'head-prepend' },
+            ],
+          }
+        const chunks = Object.values(bundle ?? {}).filter(file => file.type === 'chunk')
+        const app = chunks.find(chunk => chunk.name === 'app')
+        const needed = [...new Set(app ? [app.fileName, ...app.imports] : [])]
+        const styles = chunks
+          .filter(chunk => needed.includes(chunk.fileName))
+          .flatMap(chunk => [...(chunk.viteMetadata?.importedCss ?? [])])
+        const tags: HtmlTagDescriptor[] = [
+          { tag: 'script', attrs: { src: `./${named(boot(), 'boot', 'js')}` }, injectTo: 'head' },
+          { tag: 'link', attrs: { rel: 'stylesheet', href: `./${named(css(), 'first', 'css')}` }, injectTo: 'head' },
+          ...needed.map(file => ({
+            tag: 'link',
+            attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` },
+            injectTo: 'head' as const,
+          })),
+          ...styles.map(file => ({
+            tag: 'link',
+            attrs: { rel: 'preload', as: 'style', crossorigin: true, href: `./${file}` },
+            injectTo: 'head' as const,
+          })),
+        ]
+        return { html, tags }
+      },
+    },
+  }
+}
+
+export default defineConfig({
+  root: new URL('.', import.meta.url).pathname,
+  base: './',
+  plugins: [react(), firstPaint()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What every page uses travels together: a page should not take twenty requests.
+          groups: [{ name: 'shared', test: /src\/(api|parts(?!\/modal)|texts|words)\// }],
+        },
+      },
+    },
+  },
+  // During development the API is a server on its usual port.
+  server: { proxy: { '/api': { target: 'http://localhost:8420', ws: true } } },
+})
