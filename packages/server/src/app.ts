@@ -12,6 +12,8 @@ import { createSecrets, secretKeyIn } from './core/secrets.ts'
 import type { Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
+import { addRateCounts, forgetRateCounts } from './db/rate-counts.ts'
+import type { RateCount } from './db/rate-counts.ts'
 import { openSqlite } from './db/sqlite.ts'
 import { createEvents, system } from './events/events.ts'
 import { followEvents } from './events/tail.ts'
@@ -174,9 +176,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     },
     live: () => live.count(),
   })
+  const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
   const http = await createHttp({
     log,
-    limits: createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive }),
+    limits,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
     baseUrl,
@@ -253,6 +256,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       if (told.some(({ name }) => /^(key|server|user)\./.test(name))) keys.reload().catch(fail)
       if (told.some(({ name }) => name.startsWith('settings.') || name === 'user.create')) settings.reload().catch(fail)
     })
+    const exchange = (counts: readonly RateCount[]) => addRateCounts(db.write, counts)
+    jobs.add({ name: 'rate limits', every: second / 2, everywhere: true, run: () => limits.share(exchange) })
+    jobs.add({ name: 'old rate limits', every: minute, run: () => forgetRateCounts(db.write, clock() - 5 * minute) })
     jobs.add({ name: 'sync', every: 2 * second, everywhere: true, run: registry.sync })
     jobs.add({
       name: 'reread',

@@ -109,4 +109,58 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     expect(bans()).toHaveLength(30)
     socket.close()
   })
+
+  test('what is revoked here is dead there within a second', async () => {
+    const { id } = await admin.client.call('POST /users', {
+      body: { username: 'leaver', email: 'leaver@stockade.example', password: 'An0ther-secret', role: 'Operator' },
+    })
+    const reply = await two
+      .client()
+      .call('POST /auth/login', { body: { username: 'leaver', password: 'An0ther-secret' } })
+    if (!('access_token' in reply)) throw new Error('no second factor here')
+    const there = two.client(reply.access_token)
+    const { key } = await there.call('POST /users/{userId}/keys', {
+      params: { userId: id },
+      body: { name: 'mine', permissions: 'write' },
+    })
+    const keyed = two.client(key)
+    const dead = (check: () => Promise<unknown>, status: number) =>
+      eventually(() => expect(check()).rejects.toMatchObject({ status }), 1)
+    const batch = { body: { server_ids: [crypto.randomUUID()], type: 'reload-all' as const } }
+    await expect(keyed.call('POST /commands/batch', batch)).rejects.toMatchObject({ status: 400 })
+    await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { role: 'Viewer' } })
+    await dead(() => keyed.call('POST /commands/batch', batch), 403)
+    await dead(() => there.call('POST /commands/batch', batch), 403)
+    const bound = await admin.client.call('POST /keys', { body: { name: 'passing' } })
+    await eventually(() => two.client(bound.key).call('GET /servers'), 1)
+    await admin.client.call('DELETE /keys/{keyId}', { params: { keyId: bound.id } })
+    await dead(() => two.client(bound.key).call('GET /servers'), 401)
+    await admin.client.call('DELETE /users/{userId}', { params: { userId: id } })
+    await dead(() => there.call('GET /servers'), 401)
+    await dead(() => keyed.call('GET /servers'), 401)
+  })
+
+  test('a budget is one budget, wherever the requests land', async () => {
+    const env = { STOCKADE_RATE_LIMIT: '20' }
+    const database = await freshDatabase()
+    const pair = [await startServer({ env, databaseUrl: database?.url ?? '' })]
+    const { token } = await (pair[0] as TestServer).setUp()
+    pair.push(await startServer({ env, databaseUrl: database?.url ?? '' }))
+    try {
+      const ask = async (server: TestServer) =>
+        server
+          .client(token)
+          .call('GET /servers')
+          .then(
+            () => 200,
+            (error: { status: number }) => error.status,
+          )
+      for (let n = 0; n < 12; n++) for (const server of pair) await ask(server)
+      // Each of them counted 12; together it was 24.
+      await eventually(async () => expect(await Promise.all(pair.map(ask))).toEqual([429, 429]), 2)
+    } finally {
+      for (const server of pair) await server.close()
+      await database?.drop()
+    }
+  })
 })

@@ -2,6 +2,7 @@ import { Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { identity } from './migrations/0002-identity.ts'
+import { rateCounts } from './migrations/0003-rate-counts.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -11,6 +12,7 @@ export const migrate = async (db: Database): Promise<void> => {
       getMigrations: async () => ({
         '0001-foundation': foundation(db.engine),
         '0002-identity': identity(db.engine),
+        '0003-rate-counts': rateCounts(db.engine),
       }),
     },
   })

@@ -1,6 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateClass } from '@stockade/contract'
 import { parseIp } from '../core/ip.ts'
+import type { RateCount } from '../db/rate-counts.ts'
 
 /** What is left of a budget; `resetAt` is epoch milliseconds. */
 export interface Budget {
@@ -13,6 +14,8 @@ export interface Budget {
 export interface RateLimits {
   /** Takes one request from the budget of that credential or address. Null when the class has no limit. */
   take(kind: RateClass, who: string): Promise<Budget | null>
+  /** Exchanges counts with the other processes: what they counted is taken off here too. */
+  share(exchange: (counts: readonly RateCount[]) => Promise<readonly RateCount[]>): Promise<void>
 }
 
 /** A neighbour's address in the same /64 is the same caller: hosts own at least that much. */
@@ -32,10 +35,39 @@ export const createRateLimits = (limits: { readonly standard: number; readonly s
     resetAt: Date.now() + left.msBeforeNext,
     exceeded,
   })
+  const minute = 60_000
+  /** Requests of this process that the others have not heard of, and what was last heard of everybody's. */
+  const untold = new Map<string, RateCount>()
+  const heard = new Map<string, number>()
+  let shared = false
+  const note = (kind: 'standard' | 'sensitive', who: string) => {
+    const bucket = Math.floor(Date.now() / minute) * minute
+    const key = `${kind} ${who}`
+    const name = `${bucket} ${key}`
+    untold.set(name, { key, bucket, n: (untold.get(name)?.n ?? 0) + 1 })
+  }
   return {
+    async share(exchange) {
+      shared = true
+      // Some at a time: the rest goes with the next round.
+      const told = [...untold].slice(0, 2000)
+      for (const [name] of told) untold.delete(name)
+      const rows = await exchange(told.map(([, count]) => count))
+      const mine = new Map(told)
+      for (const { key, bucket, n } of rows) {
+        const name = `${bucket} ${key}`
+        const others = n - (heard.get(name) ?? 0) - (mine.get(name)?.n ?? 0)
+        heard.set(name, n)
+        const [kind, who = ''] = key.split(/ (.*)/s)
+        if (others > 0) await limiters[kind as 'standard' | 'sensitive']?.penalty(who, others)
+      }
+      const oldest = Date.now() - 2 * minute
+      for (const name of heard.keys()) if (Number(name.split(' ')[0]) < oldest) heard.delete(name)
+    },
     async take(kind, who) {
       const limiter = kind === 'none' ? null : limiters[kind]
-      if (!limiter) return null
+      if (!limiter || kind === 'none') return null
+      if (shared) note(kind, who)
       try {
         return budget(limiter.points, await limiter.consume(who), false)
       } catch (left) {
