@@ -28,7 +28,7 @@ export const jailDetail = shape({
   bantime: nullable(Type.Integer()),
   findtime: nullable(Type.Integer()),
 })
-export const serverRow = shape({
+const serverFields = {
   id: uuid,
   hostname: Type.String(),
   ip_address: ipAddress,
@@ -43,7 +43,8 @@ export const serverRow = shape({
   last_heartbeat: nullable(timestamp),
   created_at: timestamp,
   updated_at: timestamp,
-})
+}
+export const serverRow = shape(serverFields)
 
 export const listServers = endpoint({
   method: 'GET',
@@ -83,22 +84,9 @@ export const getServer = endpoint({
   params,
   status: 200,
   reply: shape({
-    id: uuid,
-    hostname: Type.String(),
-    ip_address: ipAddress,
-    description: Type.String(),
-    status: serverStatus,
-    os: nullable(Type.String()),
-    engine_version: nullable(Type.String()),
-    agent_version: nullable(Type.String()),
-    total_bans: count,
+    ...serverFields,
     bans_today: count,
-    active_jails: count,
     jails: Type.Array(jailSummary),
-    metrics: nullable(metrics),
-    last_heartbeat: nullable(timestamp),
-    created_at: timestamp,
-    updated_at: timestamp,
     install: shape({
       token_expires_at: nullable(timestamp),
       token_used_at: nullable(timestamp),

@@ -84,6 +84,7 @@ declare module 'fastify' {
 }
 
 const empty = shapes.shape({})
+const anywhere = { rate: 'standard' } as const
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const prefix = '/api/v1'
 
@@ -177,7 +178,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       `A change by session cookie needs the Origin of this dashboard, ${own.origin}; this came from ${from?.origin ?? 'nowhere'}.`,
     )
   }
-  const take = async (reply: FastifyReply, endpoint: Endpoint, who: string) => {
+  const take = async (reply: FastifyReply, endpoint: Pick<Endpoint, 'rate'>, who: string) => {
     const budget = await limits.take(endpoint.rate ?? 'standard', who)
     if (!budget) return
     reply.headers(budgetHeaders(budget))
@@ -265,11 +266,13 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       .serializer((body: unknown) => JSON.stringify(body))
       .send(problem.body)
   })
-  fastify.setNotFoundHandler((request, reply) => {
+  fastify.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const page =
       (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|agent|metrics|install\.sh)(\/|$)/.test(path)
-    if (page && fallback) return void fallback(reply)
+    if (page && fallback) return fallback(reply)
+    // Looking for paths costs as much as asking for one that exists.
+    await take(reply, anywhere, addressKey(addressOf(request)))
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
     const problem =
       allow.length > 0
@@ -280,7 +283,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
             { headers: { allow: allow.join(', ') } },
           )
         : notFound(`There is nothing at ${path.slice(0, 200)}.`)
-    void reply
+    return reply
       .status(problem.status)
       .headers(problem.headers)
       .type('application/json; charset=utf-8')
