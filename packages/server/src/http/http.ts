@@ -111,7 +111,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   let fallback: ((reply: FastifyReply) => FastifyReply) | null = null
 
   const fastify = Fastify({
-    loggerInstance: needs.log,
+    // Fastify's own news (one line for each address of the host) is no news to an operator; its warnings are.
+    loggerInstance: needs.log.level === 'info' ? needs.log.child({}, { level: 'warn' }) : needs.log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: needs.trustedProxies.length > 0 ? [...needs.trustedProxies] : false,
     bodyLimit: bounds.body,
