@@ -38,10 +38,9 @@ const catchUp = async () => {
   happened('caught up')
 }
 
-const pause = 5000
 const lately = new Map<string, { again: boolean }>()
 /** At once the first time, then at most once a pause: a storm of bans must not become a storm of requests. */
-const readAgain = (key: readonly string[]) => {
+const readAgain = (key: readonly string[], pause: number) => {
   const name = key.join(' ')
   const last = lately.get(name)
   if (last) {
@@ -53,7 +52,7 @@ const readAgain = (key: readonly string[]) => {
   void queries.invalidateQueries({ queryKey: key })
   setTimeout(() => {
     lately.delete(name)
-    if (entry.again) readAgain(key)
+    if (entry.again) readAgain(key, pause)
   }, pause)
 }
 

@@ -12,7 +12,7 @@ export const patch = (
   queries: QueryClient,
   message: LiveMessage,
   /** Marks what a message makes doubtful but does not carry; a flood of messages may spread this out. */
-  readAgain: (key: readonly string[]) => void = key => void queries.invalidateQueries({ queryKey: key }),
+  readAgain: ReadAgain = key => void queries.invalidateQueries({ queryKey: key }),
 ): void => {
   switch (message.type) {
     case 'ban':
@@ -29,7 +29,9 @@ export const patch = (
   }
 }
 
-type ReadAgain = (key: readonly string[]) => void
+/** How often it may be read again, in milliseconds: bans come in storms, news of a server are rare and waited for. */
+const pauses = { ban: 5000, server: 500 } as const
+type ReadAgain = (key: readonly string[], pause: number) => void
 
 const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   queries.setQueriesData<BanList>({ queryKey: ['bans'] }, list =>
@@ -39,7 +41,7 @@ const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   )
   queries.setQueryData<Reply<'GET /bans/{banId}'>>(['ban', ban.id], shown => (shown ? { ...shown, ...ban } : shown))
   // Its counts, and the first ban of a server that is being watched.
-  readAgain(['server', ban.server.id])
+  readAgain(['server', ban.server.id], pauses.ban)
 }
 
 const patchServer = (
@@ -56,9 +58,9 @@ const patchServer = (
     // The rows of both lists take the same news; heartbeats are not part of the summary, where they do no harm.
     return { ...list, servers: list.servers.map(row => (row.id === id ? { ...row, ...news } : row)) } as typeof list
   })
-  readAgain(deleted || !known ? ['servers'] : ['servers', 'summary'])
+  readAgain(deleted || !known ? ['servers'] : ['servers', 'summary'], pauses.server)
   if (!deleted) queries.setQueryData<Server>(['server', id], shown => (shown ? { ...shown, ...news } : shown))
-  readAgain(['server', id])
+  readAgain(['server', id], pauses.server)
 }
 
 const order = { pending: 0, running: 1, completed: 2, failed: 2, timeout: 2 } as const

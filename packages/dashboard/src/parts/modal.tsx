@@ -8,6 +8,7 @@ import type { ReactNode } from 'react'
 import { Modal } from '@mantine/core'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
+import styles from './modal.module.css'
 import { usePhone } from './width.ts'
 
 /** A dialog; the whole screen on phones. Loaded when the first one opens. */
@@ -20,6 +21,9 @@ export const Dialog = (props: { title: string; onClose: () => void; children: Re
       title={props.title}
       fullScreen={phone}
       size={480}
+      classNames={{ content: styles.content ?? '', header: styles.header ?? '', title: styles.title ?? '' }}
+      // Within a dialog it is no banner of the page.
+      attributes={{ header: { role: 'presentation' } }}
       transitionProps={{ duration: 0 }}
       closeButtonProps={{ 'aria-label': textsOf(commonTexts).close, size: phone ? 44 : 32 }}
     >

@@ -11,13 +11,15 @@ export const Pages = (props: {
   shown: number
   total: number
   onPage: (page: number) => void
+  /** The second one of a list. */
+  below?: boolean
 }) => {
   const t = textsOf(commonTexts)
   const { page, limit, shown, total, onPage } = props
   const last = Math.max(1, Math.ceil(total / limit))
   const from = (page - 1) * limit
   return (
-    <nav className={parts.pages} aria-label={t.pages}>
+    <nav className={parts.pages} aria-label={props.below ? t.pagesBelow : t.pages}>
       <span className={parts.count}>
         {total === 0 || shown === 0 ? number(total) : t.range(number(from + 1), number(from + shown), number(total))}
       </span>

@@ -2,14 +2,18 @@ import { useSyncExternalStore } from 'react'
 
 const phone = matchMedia('(max-width: 599px)')
 const narrow = matchMedia('(max-width: 1023px)')
+const wide = matchMedia('(min-width: 1400px)')
 const watchOf = (query: MediaQueryList) => (tell: () => void) => {
   query.addEventListener('change', tell)
   return () => query.removeEventListener('change', tell)
 }
 const watchPhone = watchOf(phone)
 const watchNarrow = watchOf(narrow)
+const watchWide = watchOf(wide)
 
 /** Whether the window is a phone's: cards in place of tables, actions under the thumb. */
 export const usePhone = (): boolean => useSyncExternalStore(watchPhone, () => phone.matches)
-/** Whether there is no room for two things side by side. */
+/** Whether tables become cards. */
 export const useNarrow = (): boolean => useSyncExternalStore(watchNarrow, () => narrow.matches)
+/** Whether details have room beside a list. */
+export const useWide = (): boolean => useSyncExternalStore(watchWide, () => wide.matches)

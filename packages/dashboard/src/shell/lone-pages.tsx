@@ -1,3 +1,4 @@
+import { createContext, useContext } from 'react'
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
@@ -10,14 +11,18 @@ import { commonTexts } from '../texts/common.texts.ts'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
+/** Whether the page stands within the shell, which has the main landmark then. */
+export const InShell = createContext(false)
+
 const Lone = (props: { title: string; text: string; children?: React.ReactNode }) => {
   useTitle(props.title)
+  const Frame = useContext(InShell) ? 'div' : 'main'
   return (
-    <div className={styles.lone}>
+    <Frame className={styles.lone}>
       <h1 className={parts.title}>{props.title}</h1>
       <p>{props.text}</p>
       {props.children}
-    </div>
+    </Frame>
   )
 }
 

@@ -9,6 +9,7 @@ import { Announcer } from '../parts/announce.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clockTime } from '../words/time.ts'
+import { InShell } from './lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
@@ -71,7 +72,9 @@ export const Shell = () => {
       )}
       <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
         {me?.server_access === 'specific' && <Limited />}
-        <Outlet />
+        <InShell value={true}>
+          <Outlet />
+        </InShell>
       </main>
       <Announcer />
     </>

@@ -42,6 +42,7 @@ const en = {
   nextPage: 'Next',
   last: 'Last',
   pages: 'Pages',
+  pagesBelow: 'Pages, below the list',
   range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
   roles: { Viewer: 'Viewer', Operator: 'Operator', Admin: 'Admin' },
   needs: {

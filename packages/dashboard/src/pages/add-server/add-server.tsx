@@ -103,7 +103,12 @@ const Watch = ({ id }: { id: string }) => {
   const server = useQuery({
     ...serverQuery(id),
     // Messages tell of most steps at once; that the script was fetched is only seen by asking.
-    refetchInterval: query => (query.state.data?.install.first_ban_at ? false : phase === 'live' ? 5000 : 2000),
+    refetchInterval: query =>
+      query.state.data?.install.first_ban_at
+        ? false
+        : phase === 'live' && query.state.data?.install.token_used_at
+          ? 5000
+          : 2000,
   })
   if (statusOf(server.error) === 404)
     return (

@@ -44,7 +44,7 @@ export const BanDetail = ({ banId, whole = false }: { banId: number; whole?: boo
   const missing = statusOf(ban.error) === 404
   return (
     <section className={styles.detail} aria-label={ban.data ? t.details(ban.data.ip) : t.whatOne}>
-      <header className={styles.detailHead}>
+      <header className={styles.detailHead} data-whole={whole || undefined}>
         <Title tabIndex={-1} ref={title}>
           <bdi>{ban.data?.ip ?? (missing ? t.gone : '…')}</bdi>
         </Title>
@@ -54,12 +54,13 @@ export const BanDetail = ({ banId, whole = false }: { banId: number; whole?: boo
       </header>
       {!missing && <Trouble what={t.whatOne} query={ban} />}
       {ban.isPending && <Waiting lines={6} />}
-      {ban.data && <Facts ban={ban.data} />}
+      {ban.data && <Facts ban={ban.data} whole={whole} />}
     </section>
   )
 }
 
-const Facts = ({ ban }: { ban: Ban }) => {
+const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
+  const Sub = whole ? 'h2' : 'h3'
   const t = textsOf(bansTexts)
   const { unknown } = textsOf(commonTexts)
   const place = [ban.city, ban.country_name ?? ban.country].filter(Boolean).join(', ')
@@ -72,7 +73,9 @@ const Facts = ({ ban }: { ban: Ban }) => {
           <Ends ban={ban} />
         </span>
       </div>
-      <Unban ban={ban} wide />
+      <div className={styles.under}>
+        <Unban ban={ban} wide />
+      </div>
       <dl className={parts.details}>
         <dt>{t.server}</dt>
         <dd>
@@ -97,7 +100,7 @@ const Facts = ({ ban }: { ban: Ban }) => {
         <dt>{t.network}</dt>
         <dd>{network ? <Stranger text={network} most={160} /> : unknown}</dd>
       </dl>
-      <h3>{t.logLines}</h3>
+      <Sub className={styles.sub}>{t.logLines}</Sub>
       {ban.log_lines ? (
         <Lines text={ban.log_lines} address={ban.ip} label={t.logLines} />
       ) : (

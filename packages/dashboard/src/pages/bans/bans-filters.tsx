@@ -56,12 +56,12 @@ export const Filters = ({ jails }: { jails: readonly string[] }) => {
             {t.filtersSet(count)}
           </Button>
         )}
+        {(!phone || open) && (
+          <div className={styles.selects} id={id}>
+            <Selects seen={jails} />
+          </div>
+        )}
       </div>
-      {(!phone || open) && (
-        <div className={styles.selects} id={id}>
-          <Selects seen={jails} />
-        </div>
-      )}
       <Chips />
     </div>
   )
@@ -268,12 +268,8 @@ const Chips = () => {
     <ul className={styles.chips}>
       {set.map(([name, value, change]) => (
         <li key={`${name} ${value ?? ''}`}>
-          <button
-            type="button"
-            className={parts.chip}
-            aria-label={t.remove(`${name}: ${value ?? ''}`)}
-            onClick={() => filter(change)}
-          >
+          <button type="button" className={parts.chip} onClick={() => filter(change)}>
+            <span className={parts.hidden}>{t.remove}</span>
             <span className={parts.muted}>{name}</span>
             <bdi>{value}</bdi>
             <IconX size={14} />

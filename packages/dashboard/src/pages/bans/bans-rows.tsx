@@ -65,7 +65,7 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
               <th
                 key={column}
                 scope="col"
-                className={`${styles[`c-${column}`] ?? ''} ${column === 'actions' ? parts.end : ''}`}
+                className={`${styles[`c-${column}`] ?? ''} ${column === 'actions' ? parts.last : ''}`}
               >
                 {t.columns[column]}
               </th>
@@ -84,7 +84,8 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
               <td className={`${parts.cut} ${styles['c-country'] ?? ''}`}>
                 {ban.country ? (
                   <Value set={{ country: ban.country }} name={countryName(ban.country)}>
-                    {countryName(ban.country)}
+                    <span className={styles.code}>{ban.country}</span>
+                    <span className={styles.country}>{countryName(ban.country)}</span>
                   </Value>
                 ) : (
                   none
@@ -109,7 +110,7 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
               <td className={styles['c-ends']}>
                 <Ends ban={ban} />
               </td>
-              <td className={parts.end}>
+              <td className={parts.last}>
                 <Unban ban={ban} />
               </td>
             </tr>
@@ -128,23 +129,25 @@ export const BanCards = ({ rows }: { rows: readonly Ban[] }) => (
           <Address ban={ban} />
           <State is={stateOf(ban)} />
         </div>
-        <div className={parts.facts}>
-          {ban.country && <span>{countryName(ban.country)}</span>}
-          <span>
-            <Stranger text={ban.jail} most={64} />
-          </span>
-          <span>
-            <Stranger text={ban.server.hostname} most={80} />
-          </span>
-          <span>
-            <Time at={ban.banned_at} />
-          </span>
-          <span>
-            <Ends ban={ban} />
-          </span>
-        </div>
-        <div className={styles.cardAction}>
-          <Unban ban={ban} />
+        <div className={styles.cardRow}>
+          <div className={parts.facts}>
+            {ban.country && <span>{countryName(ban.country)}</span>}
+            <span>
+              <Stranger text={ban.jail} most={64} />
+            </span>
+            <span>
+              <Stranger text={ban.server.hostname} most={80} />
+            </span>
+            <span>
+              <Time at={ban.banned_at} />
+            </span>
+            <span>
+              <Ends ban={ban} />
+            </span>
+          </div>
+          <div>
+            <Unban ban={ban} />
+          </div>
         </div>
       </li>
     ))}

@@ -50,7 +50,7 @@ const en = {
   to: 'To, not included',
   until: (time: string) => `Until ${time}`,
   backToNow: 'Back to now',
-  remove: (filter: string) => `Remove ${filter}`,
+  remove: 'Remove the filter',
   noMatch: 'No ban matches these filters.',
   allTime: 'Search all time',
   clearFilters: 'Remove all filters',

@@ -9,7 +9,7 @@ import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
-import { useNarrow, usePhone } from '../../parts/width.ts'
+import { useNarrow, useWide } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { BanDetail } from './ban-detail.tsx'
 import { Filters, useFilter } from './bans-filters.tsx'
@@ -23,17 +23,17 @@ const BanDialog = lazy(() => import('./ban-dialog.tsx'))
 
 export const Bans = () => {
   const { banId } = useParams({ strict: false })
-  const narrow = useNarrow()
+  const wide = useWide()
   const id = Number(banId)
   const opened = banId !== undefined && Number.isInteger(id) && id > 0
-  return opened && narrow ? <BanDetail banId={id} whole /> : <List opened={opened ? id : null} />
+  return opened && !wide ? <BanDetail banId={id} whole /> : <List opened={opened ? id : null} />
 }
 
 const List = ({ opened }: { opened: number | null }) => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
   const navigate = useNavigate()
-  const phone = usePhone()
+  const narrow = useNarrow()
   const { may, reason } = useMay('write')
   const [dialog, setDialog] = useState(false)
   const { query, rows, total, waiting, showWaiting } = useBansList(search)
@@ -79,12 +79,12 @@ const List = ({ opened }: { opened: number | null }) => {
           {query.isPending && query.isFetching && <Waiting lines={12} />}
           {rows && rows.length > 0 && (
             <div className={query.isPlaceholderData ? styles.stale : undefined}>
-              {phone ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
+              {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
             </div>
           )}
           {rows?.length === 0 && <Nothing filtered={filtered} page={page} />}
           {rows && rows.length > 20 && total > bansLimit && (
-            <Pages page={page} limit={bansLimit} shown={rows.length} total={total} onPage={turn} />
+            <Pages below page={page} limit={bansLimit} shown={rows.length} total={total} onPage={turn} />
           )}
         </div>
         {opened !== null && <BanDetail banId={opened} />}

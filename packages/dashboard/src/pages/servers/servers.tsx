@@ -182,7 +182,7 @@ const Table = ({ rows }: { rows: readonly ServerRow[] }) => {
               <td>
                 <State is={server.status} />
               </td>
-              <td>
+              <td className={styles.names}>
                 <Name server={server} />
               </td>
               <td className={parts.mono}>{server.ip_address ?? none}</td>

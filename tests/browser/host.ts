@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from '@stockade/client'
+import type { TestServer } from '@stockade/server/testing'
+
+/** A stand-in for a host's agent, which speaks the interface as the real one does. */
+export interface Host {
+  readonly id: string
+  readonly client: Client
+  beat(jails?: readonly string[]): Promise<void>
+  /** Reports a ban; resolves to its id. */
+  ban(ip: string, given?: { jail?: string; log_lines?: string; ban_duration?: number }): Promise<number>
+  /** Takes the waiting commands, as a poll does. */
+  orders(): Promise<readonly { readonly id: string; readonly type: string; readonly params: Record<string, unknown> }[]>
+  answer(commandId: string, success?: boolean, output?: string): Promise<void>
+}
+
+/** Enrols with the token of an install command. */
+export const enrol = async (
+  server: Pick<TestServer, 'client'>,
+  installCommand: string,
+  hostname = 'web-01',
+): Promise<Host> => {
+  const agentId = randomUUID()
+  const about = {
+    os: 'Debian GNU/Linux 12 (bookworm)',
+    engine_version: '1.0.2',
+    agent_version: '0.1.0',
+    agent_id: agentId,
+  }
+  const enrolled = await server.client().call('POST /agent/enroll', {
+    body: { token: installCommand.trim().split(' ').at(-1) ?? '', hostname, ...about },
+  })
+  const client = server.client(enrolled.api_key)
+  const id = enrolled.server_id
+  return {
+    id,
+    client,
+    async beat(jails = ['sshd']) {
+      await client.call('POST /servers/heartbeat', {
+        body: {
+          hostname,
+          ...about,
+          metrics: { cpu_percent: 12, memory_percent: 41, disk_percent: 83, uptime: 86_400 },
+          jails: jails.map(name => ({ name, enabled: true, current_bans: 0 })),
+        },
+      })
+    },
+    async ban(ip, given = {}) {
+      const { id: banId } = await client.call('POST /bans', {
+        body: { ip, jail: 'sshd', ban_duration: 3600, log_lines: '', event_id: randomUUID(), ...given },
+      })
+      return banId
+    },
+    async orders() {
+      return (await client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: id } })).commands
+    },
+    async answer(commandId, success = true, output = 'ok') {
+      await client.call('POST /commands/{commandId}/result', {
+        params: { commandId },
+        body: { success, output, exit_code: success ? 0 : 1 },
+      })
+    },
+  }
+}
