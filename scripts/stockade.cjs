@@ -1,28 +1,42 @@
 #!/usr/bin/env node
 'use strict'
 /*
- * Runs the command line on a Node that is new enough: this one, or the one among the packages. Plain old JavaScript,
- * so that an old Node can read it and say what to do.
+ * Runs the command line on a Node that is new enough: the one among the packages, else this one. What recovers or checks
+ * the server on its own host (`admin`, `doctor`) works on its storage; everything else speaks to a server over its API.
+ * Plain old JavaScript, so that an old Node can read it and say what to do.
  */
 var fs = require('fs')
 var path = require('path')
 var childProcess = require('child_process')
 
 var root = path.resolve(__dirname, '..')
-var entry = path.join(root, 'packages', 'cli', 'src', 'main.ts')
+var args = process.argv.slice(2)
+var onHost = args[0] === 'admin' || args[0] === 'doctor'
+var entry = onHost
+  ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')
+  : path.join(root, 'packages', 'cli', 'src', 'main.ts')
 var version = process.versions.node.split('.').map(Number)
 var own = path.join(root, 'node_modules', '.bin', 'node')
-var program = version[0] > 22 || (version[0] === 22 && version[1] >= 19) ? process.execPath : own
-if (!fs.existsSync(path.join(root, 'node_modules')) || !fs.existsSync(program)) {
+var isNew = version[0] > 23 || (version[0] === 22 && version[1] >= 19)
+var program = fs.existsSync(own) ? own : process.execPath
+if (!fs.existsSync(path.join(root, 'node_modules')) || (program !== own && !isNew)) {
   process.stderr.write('stockade: run npm install first\n')
   process.exit(1)
 }
-var child = childProcess.spawn(program, [entry].concat(process.argv.slice(2)), { stdio: 'inherit' })
+// `npm start` runs the server in the checkout: a relative data folder must mean the same one here.
+var options = { stdio: 'inherit' }
+if (onHost) options.cwd = root
+var child = childProcess.spawn(program, [entry].concat(args), options)
 ;['SIGTERM', 'SIGINT'].forEach(function (signal) {
   process.on(signal, function () {
-    child.kill(signal)
+    // A terminal sends Ctrl-C to both.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   })
 })
-child.on('exit', function (code) {
-  process.exit(code === null ? 1 : code)
+child.on('error', function (error) {
+  process.stderr.write('stockade: ' + error.message + '\n')
+  process.exit(1)
+})
+child.on('exit', function (code, signal) {
+  process.exit(code === null ? (signal === 'SIGINT' ? 130 : 1) : code)
 })

@@ -1,0 +1,97 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import type { Reply } from '@stockade/client'
+import { contextOf } from './context.ts'
+import { findServer } from './named.ts'
+import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { safeLines } from './safe.ts'
+import { momentOf, shown, wholeOf } from './times.ts'
+
+type One = Reply<'GET /commands/{commandId}'>
+const statuses = ['pending', 'running', 'completed', 'failed', 'timeout'] as const satisfies readonly One['status'][]
+
+const paramsOf = (params: One['params']) =>
+  Object.entries(params)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ')
+const stateOf = (command: One) => (command.cancelled ? 'cancelled' : command.status)
+
+export const addCommandCommands = (program: Command): void => {
+  program
+    .command('commands')
+    .description('list commands, newest first')
+    .option('--server <name-or-id>', 'for this server')
+    .addOption(new Option('--status <status>', 'only these').choices([...statuses]))
+    .option('--type <type>', 'only of this type, such as ban-ip')
+    .option('--batch <id>', 'only of this batch')
+    .option('--from <time>', 'not before: a time, a date, or 24h for that long ago', momentOf)
+    .option('--to <time>', 'before: likewise', momentOf)
+    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
+    .option('--page <number>', 'which page', wholeOf)
+    .action(
+      async (
+        options: {
+          server?: string
+          status?: One['status']
+          type?: string
+          batch?: string
+          from?: string
+          to?: string
+          limit?: number
+          page?: number
+        },
+        command: Command,
+      ) => {
+        const { client, json } = contextOf(command)
+        const { server, batch, type, ...query } = options
+        const list = await client.call('GET /commands', {
+          query: {
+            ...query,
+            // Which types there are is the server's to say.
+            ...(type === undefined ? {} : { type: type as One['type'] }),
+            ...(batch === undefined ? {} : { batch_id: batch }),
+            ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
+          },
+        })
+        if (json) return printJson(list)
+        printTable(
+          ['TYPE', 'SERVER', 'STATUS', 'PARAMETERS', 'BY', 'CREATED', 'ID'],
+          list.commands.map(one => [
+            one.type,
+            one.server.hostname,
+            stateOf(one),
+            paramsOf(one.params),
+            one.initiated_by,
+            shown(one.created_at),
+            one.id,
+          ]),
+        )
+        printPlace('commands', list, list.commands.length)
+      },
+    )
+
+  program
+    .command('command')
+    .description('show one command and its output')
+    .argument('<id>')
+    .action(async (commandId: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const one = await client.call('GET /commands/{commandId}', { params: { commandId } })
+      if (json) return printJson(one)
+      printFields([
+        ['id', one.id],
+        ['type', one.type],
+        ['server', one.server.hostname],
+        ['parameters', paramsOf(one.params)],
+        ['status', stateOf(one)],
+        ['by', one.initiated_by],
+        ['created', shown(one.created_at)],
+        ['handed out', shown(one.started_at)],
+        ['ended', shown(one.completed_at)],
+        ['exit code', one.result?.exit_code ?? null],
+        ...(one.batch_id === null ? [] : [['batch', one.batch_id] as const]),
+        ...(one.retry_of === null ? [] : [['retry of', one.retry_of] as const]),
+      ])
+      if (one.result?.output) print(`\n${safeLines(one.result.output.trimEnd())}`)
+    })
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, Option } from 'commander'
+import { ApiError } from '@stockade/client'
+import { addBanList } from './bans.ts'
+import { addCommandCommands } from './commands.ts'
+import { Failure, Misuse } from './failure.ts'
+import { addOrders } from './orders.ts'
+import { safe } from './safe.ts'
+import { addServerCommands } from './servers.ts'
+import { addWhoAmI } from './whoami.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** Set before the commands are added: they take it over. */
+const program = new Command('stockade')
+  .description('Speaks to a Stockade server.')
+  .version(version)
+  .addOption(
+    new Option('--url <address>', 'where Stockade answers').env('STOCKADE_URL').default('http://localhost:8420'),
+  )
+  .option('--json', "print the API's answer as JSON")
+  .configureHelp({ showGlobalOptions: true })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'stockade: ')) })
+  .exitOverride()
+
+addServerCommands(program)
+addBanList(program)
+addOrders(program)
+addCommandCommands(program)
+addWhoAmI(program)
+program.addHelpText(
+  'after',
+  `
+On the host of the server, with its STOCKADE_* environment:
+  admin setup-code               make a new link for the first administrator
+  admin reset-password USERNAME  make a temporary password
+  admin reset-mfa USERNAME       turn the second factor off
+  doctor                         check the installation
+
+The API key comes from STOCKADE_API_KEY, or from the file that STOCKADE_API_KEY_FILE names.
+Exit codes: 0 done, 1 refused or failed, 2 given wrongly.`,
+)
+
+/** One sentence for whatever went wrong, and the exit code that belongs to it. */
+const codeOf = (error: unknown): number => {
+  // It has been printed already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  const message = error instanceof Error ? error.message : String(error)
+  const known = error instanceof ApiError || error instanceof Failure || error instanceof Misuse
+  process.stderr.write(`stockade: ${safe(known ? message : `This should not happen: ${message}`)}\n`)
+  return error instanceof Misuse ? 2 : 1
+}
+
+// Whoever reads may have seen enough, as `head` has.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = codeOf(error)
+}

@@ -1,0 +1,133 @@
+import type { Command } from 'commander'
+import type { Client, Reply } from '@stockade/client'
+import { contextOf } from './context.ts'
+import type { Context } from './context.ts'
+import { Failure, Misuse } from './failure.ts'
+import { serverNamed } from './named.ts'
+import { print, printJson, printTable } from './print.ts'
+import { durationOf, wholeOf } from './times.ts'
+import { waitForBatch } from './wait.ts'
+
+interface Options {
+  readonly server?: readonly string[]
+  readonly all?: boolean
+  readonly jail?: string
+  readonly duration?: number
+  readonly reason?: string
+  readonly force?: boolean
+  readonly wait?: boolean
+  readonly timeout?: number
+}
+
+/** A ban that nobody gave an end to lasts a day in the jail that is kept for this, as one from the dashboard does. */
+const ownJail = { jail: 'stockade', duration: 86_400 } as const
+const patience = 120
+
+export const addOrders = (program: Command): void => {
+  program
+    .command('ban')
+    .description('ban an address or a range')
+    .argument('<ip>', 'an address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6)')
+    .option('--server <name-or-id...>', 'on these servers')
+    .option('--all', 'on all servers')
+    .option('--jail <jail>', 'in this jail (default: stockade)')
+    .option(
+      '--duration <time>',
+      "seconds, 30m, 1h, 7d, or perm (default: 1d, in other jails the jail's own)",
+      durationOf,
+    )
+    .option('--reason <text>', 'why, for the audit log')
+    .option('--force', "also when it is loopback, a managed server's or your own address")
+    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
+    .action(async (ip: string, options: Options, command: Command) => {
+      if ((options.server === undefined) === (options.all !== true))
+        throw new Misuse('Say where: --server NAME..., or --all.')
+      const { jail = ownJail.jail, duration = jail === ownJail.jail ? ownJail.duration : undefined } = options
+      await order(contextOf(command), options, 'ban-ip', {
+        ip,
+        jail,
+        ...(duration === undefined ? {} : { duration }),
+        ...(options.reason === undefined ? {} : { reason: options.reason }),
+        ...(options.force ? { force: true } : {}),
+      })
+    })
+
+  program
+    .command('unban')
+    .description('lift the bans of an address or a range')
+    .argument('<ip>', 'the address or CIDR, as it was banned')
+    .option('--server <name-or-id...>', 'on these servers (default: all)')
+    .option('--all', 'on all servers')
+    .option('--jail <jail>', 'in this jail (default: all jails)')
+    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
+    .action(async (ip: string, options: Options, command: Command) => {
+      if (options.server && options.all) throw new Misuse('Give --server or --all, not both.')
+      await order(contextOf(command), options, 'unban-ip', { ip, jail: options.jail ?? '*' })
+    })
+}
+
+interface Target {
+  readonly id: string
+  readonly hostname: string
+}
+
+/** The named servers, each once; or all that have an agent. */
+const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
+  const { servers } = await client.call('GET /servers/summary')
+  if (names) {
+    const ids = new Set(names.map(name => serverNamed(servers, name)))
+    return [...ids].map(id => ({ id, hostname: servers.find(server => server.id === id)?.hostname ?? id }))
+  }
+  // An order for a host that was never there would surprise whoever installs it tomorrow.
+  const enrolled = servers.filter(server => server.status !== 'pending')
+  if (enrolled.length === 0) throw new Failure('There is no server with an agent to send this to.')
+  return enrolled
+}
+
+const order = async (
+  { client, json }: Context,
+  options: Options,
+  type: 'ban-ip' | 'unban-ip',
+  params: Record<string, unknown>,
+): Promise<void> => {
+  const targets = await targetsOf(client, options.server)
+  const batch = await client.call('POST /commands/batch', {
+    body: { server_ids: targets.map(({ id }) => id), type, params },
+  })
+  const nameOf = new Map(targets.map(({ id, hostname }) => [id, hostname]))
+  if (options.wait) return follow(client, json, batch, options.timeout ?? patience)
+  if (json) return printJson(batch)
+  printTable(
+    ['SERVER', 'STATUS', 'COMMAND'],
+    batch.commands.map(({ id, server_id, status }) => [nameOf.get(server_id) ?? server_id, status, id]),
+  )
+  const { length } = batch.commands
+  print(`\nQueued for ${length} ${length === 1 ? 'server' : 'servers'}. With --wait the results are awaited.`)
+}
+
+/** Waits, prints what became of each, and fails unless all succeeded. */
+const follow = async (
+  client: Client,
+  json: boolean,
+  batch: Reply<'POST /commands/batch'>,
+  seconds: number,
+): Promise<void> => {
+  const commands = await waitForBatch(client, batch.batch_id, batch.commands.length, seconds)
+  const open = commands.filter(({ status }) => status === 'pending' || status === 'running').length
+  const done = commands.filter(({ status }) => status === 'completed').length
+  if (json) printJson({ batch_id: batch.batch_id, commands })
+  else {
+    printTable(
+      ['SERVER', 'STATUS', 'RESULT', 'COMMAND'],
+      commands.map(({ id, server, status, result }) => [server.hostname, status, lastLine(result?.output), id]),
+    )
+    print(`\n${done} of ${commands.length} done.`)
+  }
+  if (open > 0)
+    throw new Failure(`${open} of ${commands.length} gave no result within ${seconds} seconds; they stay queued.`)
+  if (done < commands.length) throw new Failure(`${commands.length - done} of ${commands.length} failed.`)
+}
+/** What a program says last is why it ended. */
+const lastLine = (output: string | undefined) => output?.trim().split('\n').at(-1)?.slice(0, 100) ?? null

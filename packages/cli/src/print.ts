@@ -1,0 +1,71 @@
+import { styleText } from 'node:util'
+import { safe, safeJson } from './safe.ts'
+
+export const print = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+export const printJson = (value: unknown): void => print(safeJson(value))
+
+/** Colours are for people: only on a terminal, and never where NO_COLOR is set. */
+const coloured = () => process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+
+const colours: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
+  online: 'green',
+  completed: 'green',
+  active: 'red',
+  offline: 'red',
+  failed: 'red',
+  timeout: 'red',
+  cancelled: 'yellow',
+  pending: 'yellow',
+  running: 'cyan',
+}
+const paint = (style: 'green' | 'red' | 'yellow' | 'cyan' | 'bold', text: string) =>
+  coloured() ? styleText(style, text, { validateStream: false }) : text
+
+/** What a cell may hold; null is what nobody knows. */
+export type Cell = string | number | null
+
+const cellText = (cell: Cell) => (cell === null || cell === '' ? '-' : safe(String(cell)))
+const lengthOf = (text: string) => [...text].length
+/** Padding goes around the colour, which has no width. */
+const pad = (cell: Cell, width: number) => {
+  const text = cellText(cell)
+  const space = ' '.repeat(Math.max(0, width - lengthOf(text)))
+  const colour = colours[text]
+  const shown = colour ? paint(colour, text) : text
+  return typeof cell === 'number' ? space + shown : shown + space
+}
+
+/** Rows under their headings, as wide as the widest cell; numbers stand right. */
+export const printTable = (headings: readonly string[], rows: readonly (readonly Cell[])[]): void => {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map(row => lengthOf(cellText(row[column] ?? null)))),
+  )
+  const numeric = headings.map((_, column) => rows.some(row => typeof row[column] === 'number'))
+  const head = headings.map((heading, column) =>
+    numeric[column] ? heading.padStart(widths[column] ?? 0) : heading.padEnd(widths[column] ?? 0),
+  )
+  print(paint('bold', head.join('  ').trimEnd()))
+  for (const row of rows) {
+    const cells = headings.map((_, column) => {
+      const width = widths[column] ?? 0
+      const cell = row[column] ?? null
+      return cell === null && numeric[column] ? '-'.padStart(width) : pad(cell, width)
+    })
+    print(cells.join('  ').trimEnd())
+  }
+}
+
+/** Names and values, one a line. */
+export const printFields = (fields: readonly (readonly [string, Cell])[]): void => {
+  const width = Math.max(...fields.map(([name]) => name.length))
+  for (const [name, value] of fields)
+    print(`${name.padEnd(width)}  ${pad(typeof value === 'number' ? String(value) : value, 0)}`)
+}
+
+/** Where a page stands in its list: `2 of 345 bans; more with --page 2`. */
+export const printPlace = (what: string, list: { total: number; page: number; limit: number }, shown: number): void => {
+  const more = list.page * list.limit < list.total ? `; more with --page ${list.page + 1}` : ''
+  print(`\n${shown} of ${list.total} ${what}${more}`)
+}

@@ -1,0 +1,87 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import { contextOf } from './context.ts'
+import { findServer } from './named.ts'
+import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { shown, spanOf, wholeOf } from './times.ts'
+
+const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
+
+export const addServerCommands = (program: Command): void => {
+  program
+    .command('servers')
+    .description('list servers')
+    .addOption(new Option('--status <status>', 'only these').choices(['online', 'offline', 'pending', 'all']))
+    .option('--search <text>', 'part of the hostname or address')
+    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
+    .option('--page <number>', 'which page', wholeOf)
+    .action(
+      async (
+        query: { status?: 'online' | 'offline' | 'pending' | 'all'; search?: string; limit?: number; page?: number },
+        command: Command,
+      ) => {
+        const { client, json } = contextOf(command)
+        const list = await client.call('GET /servers', {
+          query: {
+            ...(query.status ? { status: query.status } : {}),
+            ...(query.search ? { search: query.search } : {}),
+            ...(query.limit ? { limit: query.limit } : {}),
+            ...(query.page ? { page: query.page } : {}),
+          },
+        })
+        if (json) return printJson(list)
+        printTable(
+          ['HOSTNAME', 'STATUS', 'ADDRESS', 'FAIL2BAN', 'AGENT', 'JAILS', 'BANS', 'LAST HEARTBEAT', 'ID'],
+          list.servers.map(server => [
+            server.hostname,
+            server.status,
+            server.ip_address,
+            server.engine_version,
+            server.agent_version,
+            server.active_jails,
+            server.total_bans,
+            shown(server.last_heartbeat),
+            server.id,
+          ]),
+        )
+        printPlace('servers', list, list.servers.length)
+      },
+    )
+
+  program
+    .command('server')
+    .description('show one server')
+    .argument('<name-or-id>', 'its hostname or id')
+    .action(async (typed: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const server = await client.call('GET /servers/{serverId}', {
+        params: { serverId: await findServer(client, typed) },
+      })
+      if (json) return printJson(server)
+      const uptime = server.metrics?.uptime
+      printFields([
+        ['hostname', server.hostname],
+        ['id', server.id],
+        ['status', server.status],
+        ['address', server.ip_address],
+        ['description', server.description],
+        ['system', server.os],
+        ['fail2ban', server.engine_version],
+        ['agent', server.agent_version],
+        ['bans', server.total_bans],
+        ['bans today', server.bans_today],
+        ['processor', percent(server.metrics?.cpu_percent)],
+        ['memory', percent(server.metrics?.memory_percent)],
+        ['disk', percent(server.metrics?.disk_percent)],
+        ['up for', uptime === null || uptime === undefined ? null : spanOf(uptime)],
+        ['last heartbeat', shown(server.last_heartbeat)],
+        ['registered', shown(server.created_at)],
+      ])
+      if (server.jails.length === 0) return
+      print('')
+      printTable(
+        ['JAIL', 'STATE', 'BANNED NOW'],
+        server.jails.map(jail => [jail.name, jail.enabled ? 'enabled' : 'disabled', jail.current_bans]),
+      )
+    })
+}

@@ -1,0 +1,107 @@
+import { styleText } from 'node:util'
+import { parseArgs } from 'node:util'
+import { ConfigError, readConfig } from '../config.ts'
+import { examine } from './doctor.ts'
+import { openRecovery } from './recovery.ts'
+import type { Recovery } from './recovery.ts'
+
+const usage = `Usage: stockade admin setup-code
+       stockade admin reset-password USERNAME [--password-login]
+       stockade admin reset-mfa USERNAME
+       stockade doctor
+
+They read the same STOCKADE_* environment as the server and work on its storage, whether it runs or not.
+
+  setup-code      a new one-time link for the first administrator
+  reset-password  a temporary password; ends the sessions of that user. --password-login also lets passwords
+                  sign in again, where the settings allow providers only
+  reset-mfa       turns the second factor of that user off; ends the sessions of that user
+  doctor          checks the installation; exits 1 when something fails
+`
+class Misuse extends Error {}
+
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+
+const doctor = async (): Promise<number> => {
+  const colour = process.stdout.isTTY === true && !process.env.NO_COLOR
+  const styles = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+  let failed = false
+  for await (const { state, text } of examine(process.env)) {
+    failed ||= state === 'fail'
+    say(`${colour ? styleText(styles[state], state.padEnd(4)) : state.padEnd(4)}  ${text}`)
+  }
+  return failed ? 1 : 0
+}
+
+const withRecovery = async (work: (recovery: Recovery) => Promise<void>): Promise<number> => {
+  const recovery = await openRecovery(readConfig(process.env))
+  try {
+    await work(recovery)
+    return 0
+  } finally {
+    await recovery.close()
+  }
+}
+
+const tasks: Readonly<Record<string, (username: string, passwordLogin: boolean) => Promise<number>>> = {
+  'setup-code': () =>
+    withRecovery(async recovery => {
+      say(
+        `Make the first administrator (this link works once; the one before is void):\n\n  ${await recovery.setupLink()}\n`,
+      )
+    }),
+  'reset-password': (username, passwordLogin) =>
+    withRecovery(async recovery => {
+      const allowed = passwordLogin && (await recovery.allowPasswords())
+      const { user, password, passwordsRefused } = await recovery.resetPassword(username)
+      say(`The temporary password of ${user.username}, shown this once:\n\n  ${password}\n`)
+      say('All sessions of this user have ended. Sign in and change it.')
+      if (allowed) say('Passwords sign in again; a server that runs must be restarted for it.')
+      if (passwordsRefused)
+        say('The settings let nobody sign in with a password. To change that, run this again with --password-login.')
+      if (user.mfa_enabled === 1)
+        say(`Signing in also takes the second factor. Where it is lost: stockade admin reset-mfa ${user.username}`)
+    }),
+  'reset-mfa': username =>
+    withRecovery(async recovery => {
+      const user = await recovery.resetMfa(username)
+      say(`The second factor of ${user.username} is off, and all sessions of this user have ended.`)
+    }),
+}
+
+const run = async (args: readonly string[]): Promise<number> => {
+  let parsed
+  try {
+    parsed = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { help: { type: 'boolean', short: 'h' }, 'password-login': { type: 'boolean' } },
+    })
+  } catch (error) {
+    throw new Misuse(error instanceof Error ? error.message : String(error))
+  }
+  const { values, positionals } = parsed
+  if (values.help) {
+    say(usage)
+    return 0
+  }
+  const [group, name = '', username] = positionals
+  const passwordLogin = values['password-login'] === true
+  if (group === 'doctor' && positionals.length === 1 && !passwordLogin) return doctor()
+  const task = group === 'admin' && Object.hasOwn(tasks, name) ? tasks[name] : undefined
+  if (!task) throw new Misuse('This is not a command.')
+  if (passwordLogin && name !== 'reset-password') throw new Misuse('--password-login belongs to reset-password.')
+  if (positionals.length !== (name === 'setup-code' ? 2 : 3))
+    throw new Misuse(name === 'setup-code' ? 'setup-code takes no argument.' : `${name} takes one username.`)
+  return task(username ?? '', passwordLogin)
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  const misused = error instanceof Misuse
+  const message = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`stockade: ${error instanceof ConfigError ? `the configuration: ${message}` : message}\n`)
+  if (misused) process.stderr.write(`\n${usage}`)
+  process.exitCode = misused ? 2 : 1
+}
