@@ -94,6 +94,8 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // Which chunk needs which: the test of the budgets reads it.
+    manifest: true,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {

@@ -12,6 +12,7 @@ import parts from './parts.module.css'
 import { State } from './state.tsx'
 import { Stranger } from './stranger.tsx'
 import { Refusal } from './trouble.tsx'
+import { nameOf } from '../words/clip.ts'
 
 export const isOver = (command: Pick<Command, 'status'>): boolean =>
   command.status !== 'pending' && command.status !== 'running'
@@ -52,7 +53,7 @@ export const CommandProgress = ({ commandId, done }: { commandId: string; done?:
       />
       {away && (
         <>
-          <span className={parts.help}>{t.away(command.server.hostname.slice(0, 60))}</span>
+          <span className={parts.help}>{t.away(nameOf(command.server.hostname))}</span>
           <Button size="compact-sm" variant="default" onClick={() => cancel.mutate()} loading={cancel.isPending}>
             {textsOf(commonTexts).cancel}
           </Button>

@@ -38,7 +38,7 @@ export const CopyField = ({ text, label }: { text: string; label: string }) => {
         className={parts.code}
         aria-label={label}
         readOnly
-        rows={3}
+        rows={text.includes('\n') ? text.split('\n').length : text.length > 60 ? 3 : 1}
         dir="ltr"
         spellCheck={false}
         value={text}

@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Popover.css'
 import '@mantine/core/styles/Menu.css'
 import { Menu, useMantineColorScheme } from '@mantine/core'
-import { IconCheck, IconClock, IconLogout, IconUser } from '@tabler/icons-react'
+import { IconClock, IconLogout, IconUser } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { Me } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
@@ -18,12 +18,24 @@ const AccountMenu = ({ me }: { me: Me }) => {
   const navigate = useNavigate()
   const exact = useExact()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const choose = (value: string) => {
+    const scheme = schemes.find(known => known === value)
+    if (scheme) setColorScheme(scheme)
+  }
   const leave = async () => {
     await signOut()
     await navigate({ to: '/login' })
   }
   return (
-    <Menu position="bottom-end" width={220} transitionProps={{ duration: 0 }} shadow="var(--shadow)">
+    <Menu
+      // Within the header: nothing of the page should stand outside its landmarks.
+      withinPortal={false}
+      classNames={{ dropdown: styles.menu ?? '', item: styles.menuItem ?? '' }}
+      position="bottom-end"
+      width={220}
+      transitionProps={{ duration: 0 }}
+      shadow="var(--shadow)"
+    >
       <Menu.Target>
         <button type="button" className={styles.account} aria-label={t.account(me.username)}>
           <IconUser size={18} />
@@ -34,17 +46,13 @@ const AccountMenu = ({ me }: { me: Me }) => {
         <Menu.Label>{t.signedInAs(me.username, textsOf(commonTexts).roles[me.role])}</Menu.Label>
         <Menu.Divider />
         <Menu.Label>{t.theme}</Menu.Label>
-        {schemes.map(scheme => (
-          <Menu.Item
-            key={scheme}
-            role="menuitemradio"
-            aria-checked={colorScheme === scheme}
-            leftSection={<IconCheck size={16} visibility={colorScheme === scheme ? 'visible' : 'hidden'} />}
-            onClick={() => setColorScheme(scheme)}
-          >
-            {t.themes[scheme]}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={colorScheme} onChange={choose}>
+          {schemes.map(scheme => (
+            <Menu.RadioItem key={scheme} value={scheme}>
+              {t.themes[scheme]}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item leftSection={<IconClock size={16} />} onClick={times.toggle}>
           {exact ? t.relativeTimes : t.exactTimes}

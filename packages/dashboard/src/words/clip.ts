@@ -21,3 +21,9 @@ export const around = (text: string, address: string): readonly string[] => {
   const escaped = address.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return text.split(new RegExp(`(?<![\\w.:])(${escaped})(?![\\w:]|\\.\\d)`, 'i'))
 }
+
+/** A host's name within a sentence, a title or a choice, where nothing else can isolate it. */
+export const nameOf = (hostname: string): string => {
+  const { shown, cut } = clip(hostname, 60)
+  return cut ? `${shown}…` : shown
+}

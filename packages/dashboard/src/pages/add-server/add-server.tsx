@@ -26,6 +26,7 @@ import { kept } from './kept-command.ts'
 import { lines, progressOf, stallOf } from './progress.ts'
 import type { Line } from './progress.ts'
 import styles from './add-server.module.css'
+import { nameOf } from '../../words/clip.ts'
 
 export const AddServer = () => {
   const { id } = useSearch({ from: '/inside/servers/new' })
@@ -122,7 +123,7 @@ const Watch = ({ id }: { id: string }) => {
       </Page>
     )
   const name = server.data?.hostname
-  const heading = name === undefined ? t.title : t.titleOf(name.slice(0, 80))
+  const heading = name === undefined ? t.title : t.titleOf(nameOf(name))
   return (
     <Page title={heading} heading={<bdi>{heading}</bdi>}>
       <div className={styles.narrow}>

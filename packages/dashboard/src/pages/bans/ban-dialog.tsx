@@ -14,6 +14,7 @@ import { commonTexts } from '../../texts/common.texts.ts'
 import { readRange } from '../../words/address.ts'
 import { readDuration } from '../../words/time.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
+import { nameOf } from '../../words/clip.ts'
 
 /** Only what touches one's own, a server's or a loopback address can be forced; the API says so in its sentence. */
 const canForce = (error: unknown) =>
@@ -74,7 +75,7 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
     return (
       <div className={parts.form}>
         <p>
-          <bdi>{t.queued(ip.trim(), server?.hostname.slice(0, 60) ?? '')}</bdi>
+          <bdi>{t.queued(ip.trim(), nameOf(server?.hostname ?? ''))}</bdi>
         </p>
         <CommandProgress commandId={ban.data.command_id} done={t.banned} />
         <div className={parts.row}>
@@ -106,7 +107,7 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
       <Field
         label={t.server}
         error={tried ? errors.server : undefined}
-        help={server && server.status !== 'online' ? t.waits(server.hostname.slice(0, 60)) : undefined}
+        help={server && server.status !== 'online' ? t.waits(nameOf(server.hostname)) : undefined}
       >
         {ids => (
           <select
@@ -118,7 +119,7 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
             {!only && <option value="">{t.chooseServer}</option>}
             {servers.map(({ id, hostname }) => (
               <option key={id} value={id}>
-                {hostname.slice(0, 60)}
+                {nameOf(hostname)}
               </option>
             ))}
           </select>

@@ -14,6 +14,7 @@ import { countries, countryName } from './countries.ts'
 import { filterCount, ranges } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import styles from './bans.module.css'
+import { nameOf } from '../../words/clip.ts'
 
 /** Another filter begins at the first page, of now. */
 export const useFilter = () => {
@@ -145,7 +146,7 @@ const Selects = ({ seen }: { seen: readonly string[] }) => {
         <option value="">{t.allServers}</option>
         {servers.map(server => (
           <option key={server.id} value={server.id}>
-            {server.hostname.slice(0, 60)}
+            {nameOf(server.hostname)}
           </option>
         ))}
       </select>
@@ -245,7 +246,7 @@ const Chips = () => {
     [t.search, search.ip, { ip: undefined }],
     [
       t.server,
-      search.server && (servers?.find(({ id }) => id === search.server)?.hostname.slice(0, 60) ?? search.server),
+      search.server && nameOf(servers?.find(({ id }) => id === search.server)?.hostname ?? search.server),
       { server: undefined },
     ],
     [t.jail, search.jail, { jail: undefined }],

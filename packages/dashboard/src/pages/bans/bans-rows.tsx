@@ -16,6 +16,7 @@ import { countryName } from './countries.ts'
 import type { BansSearch } from './filter.ts'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
+import { nameOf } from '../../words/clip.ts'
 
 /** A value that filters the list by itself. */
 const Value = ({ set, name, children }: { set: Partial<BansSearch>; name: string; children: ReactNode }) => {
@@ -97,7 +98,7 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
                 </Value>
               </td>
               <td className={parts.cut}>
-                <Value set={{ server: ban.server.id }} name={ban.server.hostname.slice(0, 60)}>
+                <Value set={{ server: ban.server.id }} name={nameOf(ban.server.hostname)}>
                   <Stranger text={ban.server.hostname} most={80} />
                 </Value>
               </td>

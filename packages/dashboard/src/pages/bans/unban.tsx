@@ -9,6 +9,7 @@ import parts from '../../parts/parts.module.css'
 import { sentenceOf } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { bansTexts } from './bans.texts.ts'
+import { nameOf } from '../../words/clip.ts'
 
 /* Which command lifts which ban, for as long as the page is open: list and details show the same progress. */
 let commands: ReadonlyMap<number, string> = new Map()
@@ -50,7 +51,7 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
         disabled={!may}
         loading={unban.isPending}
         onClick={() => unban.mutate()}
-        {...(wide ? {} : { 'aria-label': t.unbanOf(ban.ip, ban.jail, ban.server.hostname.slice(0, 60)) })}
+        {...(wide ? {} : { 'aria-label': t.unbanOf(ban.ip, ban.jail, nameOf(ban.server.hostname)) })}
       >
         {words}
       </Button>

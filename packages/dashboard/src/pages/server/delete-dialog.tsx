@@ -13,6 +13,7 @@ import { Refusal } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { serverTexts } from './server.texts.ts'
+import { nameOf } from '../../words/clip.ts'
 
 /** Irreversible: the name has to be typed. */
 const DeleteDialog = ({ server, onClose }: { server: Server; onClose: () => void }) => {
@@ -27,7 +28,9 @@ const DeleteDialog = ({ server, onClose }: { server: Server; onClose: () => void
       await queries.invalidateQueries({ queryKey: ['servers'] })
     },
   })
-  const same = typed.trim() === server.hostname.trim()
+  // Typed as it is shown: nobody can type a character that is not to be seen.
+  const name = nameOf(server.hostname)
+  const same = typed.trim() === name.trim()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (same) remove.mutate()
@@ -36,7 +39,7 @@ const DeleteDialog = ({ server, onClose }: { server: Server; onClose: () => void
     <Dialog title={t.dangerTitle} onClose={onClose}>
       <form className={parts.form} onSubmit={submit}>
         <p>{t.dangerText}</p>
-        <Field label={t.typeName(server.hostname)}>
+        <Field label={t.typeName(name)}>
           {ids => (
             <input
               {...ids}

@@ -22,6 +22,7 @@ import { Metrics } from '../servers/metrics.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
+import { nameOf } from '../../words/clip.ts'
 
 /** One host: is it well, what does it guard. */
 export const ServerPage = () => {
@@ -42,7 +43,7 @@ export const ServerPage = () => {
         </div>
       </Page>
     )
-  const name = server.data?.hostname.slice(0, 80) ?? t.title
+  const name = server.data ? nameOf(server.data.hostname) : t.title
   return (
     <Page
       title={name}

@@ -23,6 +23,7 @@ import { statuses } from './filter.ts'
 import { Metrics } from './metrics.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
+import { nameOf } from '../../words/clip.ts'
 
 export const Servers = () => {
   const t = textsOf(serversTexts)
@@ -152,7 +153,7 @@ const Seen = ({ server }: { server: ServerRow }) => {
   const { may } = useMay('admin')
   if (server.last_heartbeat) return <Time at={server.last_heartbeat} />
   return may && server.status === 'pending' ? (
-    <Link to="/servers/new" search={{ id: server.id }} aria-label={t.continueWith(server.hostname.slice(0, 60))}>
+    <Link to="/servers/new" search={{ id: server.id }} aria-label={t.continueWith(nameOf(server.hostname))}>
       {t.continue}
     </Link>
   ) : (

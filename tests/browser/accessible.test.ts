@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import type { Scheme, Viewport } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* Every page, in both schemes, on a desktop and on a phone: nothing that keeps people out, nothing that sticks out. */
+describe.runIf(hasBrowser)('every page is accessible', () => {
+  let server: TestServer
+  let fresh: TestServer
+  let admin: Signed
+  let browser: Browser
+  let host: Host
+  let banId: number
+  let waitingId: string
+
+  beforeAll(async () => {
+    await built()
+    server = await startServer()
+    fresh = await startServer()
+    admin = await server.setUp()
+    browser = await launch()
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01', description: 'Shop' } })
+    host = await enrol(server, made.install_command)
+    await host.beat(['sshd', 'nginx-http-auth'])
+    banId = await host.ban('203.0.113.7', { log_lines: 'Failed password for root from 203.0.113.7 port 4242 ssh2' })
+    await host.ban('2001:db8:85a3:8d3:1319:8a2e:370:7348', { jail: 'nginx-http-auth', ban_duration: -1 })
+    for (let index = 1; index <= 60; index++) await host.ban(`198.51.100.${index}`)
+    waitingId = (await admin.client.call('POST /servers', { body: { hostname: 'web-02' } })).id
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+    await fresh?.close()
+  })
+
+  /** What to open, what has to be seen before it is judged, and what is done first. */
+  type Look = {
+    readonly name: string
+    readonly path: () => string
+    readonly seen: string
+    readonly act?: (page: Page) => Promise<void>
+  }
+  const inside: readonly Look[] = [
+    { name: 'servers', path: () => 'servers', seen: 'text=web-01' },
+    { name: 'servers, nothing found', path: () => 'servers?search=nothing', seen: 'text=No server matches.' },
+    { name: 'server', path: () => `servers/${host.id}`, seen: 'text=nginx-http-auth' },
+    {
+      name: 'server, gone',
+      path: () => 'servers/01934f9e-0000-7000-8000-000000000001',
+      seen: 'text=There is no such server',
+    },
+    {
+      name: 'delete a server',
+      path: () => `servers/${host.id}`,
+      seen: 'text=nginx-http-auth',
+      act: async page => {
+        await page.getByRole('button', { name: 'Delete…' }).click()
+        await page.getByRole('dialog').getByLabel('Type web-01 to confirm').waitFor()
+      },
+    },
+    { name: 'add a server', path: () => 'servers/new', seen: 'text=1. Name it' },
+    {
+      name: 'add a server, waiting',
+      path: () => `servers/new?id=${waitingId}`,
+      seen: 'text=Waiting for the command to be run.',
+    },
+    { name: 'add a server, done', path: () => `servers/new?id=${host.id}`, seen: 'text=See its bans' },
+    { name: 'bans', path: () => 'bans', seen: '[data-ban]' },
+    {
+      name: 'bans, filtered',
+      path: () => 'bans?jail=sshd&ip=203.0.113.0/24&from=now-7d&active=true',
+      seen: '[data-ban]',
+    },
+    { name: 'bans, nothing found', path: () => 'bans?ip=192.0.2.200', seen: 'text=No ban matches these filters.' },
+    { name: 'bans, wrong address', path: () => 'bans?ip=192.0.2.300', seen: 'text=This is no address or range.' },
+    { name: 'bans, second page', path: () => 'bans?page=2', seen: '[data-ban]' },
+    { name: 'one ban', path: () => `bans/${banId}`, seen: 'text=Failed password' },
+    {
+      name: 'ban an address',
+      path: () => 'bans',
+      seen: '[data-ban]',
+      act: async page => {
+        await page.getByRole('button', { name: 'Ban an address' }).click()
+        await page.getByRole('dialog').getByLabel('Address or range').waitFor()
+      },
+    },
+    {
+      name: 'account menu',
+      path: () => 'bans',
+      seen: '[data-ban]',
+      act: async page => {
+        await page.getByRole('button', { name: 'Account of admin' }).click()
+        await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor()
+      },
+    },
+    { name: 'not found', path: () => 'nowhere', seen: 'text=Nothing here' },
+  ]
+  const outside: readonly Look[] = [
+    { name: 'sign-in', path: () => `${server.url}/login`, seen: 'text=Password' },
+    {
+      name: 'sign-in, ended session',
+      path: () => `${server.url}/login?ended=1&next=/bans`,
+      seen: 'text=Your session has ended',
+    },
+    { name: 'set-up', path: () => `${fresh.url}/setup?code=x`, seen: 'text=2. Address and time zone' },
+    { name: 'set-up without a code', path: () => `${fresh.url}/setup`, seen: 'text=A set-up code is needed' },
+  ]
+
+  describe.each<[Viewport, Scheme]>([
+    ['desktop', 'light'],
+    ['desktop', 'dark'],
+    ['phone', 'light'],
+    ['phone', 'dark'],
+  ])('%s, %s', (viewportName, scheme) => {
+    let page: Page
+    let close: () => Promise<void>
+    beforeAll(async () => {
+      // axe is put into the page, which the policy of the pages rightly forbids.
+      ;({ page, close } = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true }))
+      await signIn(page, 'admin', password)
+    })
+    afterAll(() => close?.())
+
+    const judge = async ({ path, seen, act }: Look) => {
+      await page.goto(path())
+      await page.locator(seen).first().waitFor()
+      await act?.(page)
+      // Whatever is still on its way has to be in.
+      await page.waitForLoadState('networkidle')
+      expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
+      expect(await breaches(page)).toEqual([])
+      expect(await overflows(page)).toBe(false)
+    }
+    it.each(inside)('$name', judge)
+    it.each(outside)('$name', judge)
+  })
+})

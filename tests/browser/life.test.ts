@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { freePort, password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasBrowser) return
+  await built()
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.runIf(hasBrowser)('signing in', () => {
+  let server: TestServer
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer({ env: { STOCKADE_RATE_LIMIT_SENSITIVE: '10' } })
+    await server.setUp()
+  })
+  afterAll(() => server?.close())
+  beforeEach(async () => {
+    ;({ page, close } = await visit(browser, server.url))
+    return () => close()
+  })
+  const fill = async (name: string, secret: string) => {
+    await page.getByLabel('Username').fill(name)
+    await page.getByLabel('Password', { exact: true }).fill(secret)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  it('leads to the page that was asked for', async () => {
+    await page.goto('bans?jail=sshd&from=now-7d')
+    await page.waitForURL('**/login?next=*')
+    await fill('admin', password)
+    await page.waitForURL('**/bans?jail=sshd&from=now-7d')
+    await page.getByRole('heading', { name: 'Bans' }).waitFor()
+  })
+  it('never leads to another host', async () => {
+    await page.goto('login?next=//elsewhere.example/bans')
+    await fill('admin', password)
+    await page.waitForURL(`${server.url}/servers`)
+  })
+  it('says the same of a wrong name and of a wrong password, and keeps what was typed', async () => {
+    await page.goto('login')
+    await fill('admin', 'Wr0ng-password')
+    await page.getByText('Wrong username or password.').waitFor()
+    expect(await page.getByLabel('Username').inputValue()).toBe('admin')
+    await fill('nobody', 'Wr0ng-password')
+    await page.getByText('Wrong username or password.').waitFor()
+  })
+  it('ends with the session, says so, and goes on where it was', async () => {
+    await page.goto('login')
+    await fill('admin', password)
+    await page.waitForURL('**/servers')
+    await page.goto('bans?jail=sshd')
+    await page.getByText('Live', { exact: true }).waitFor()
+    // Elsewhere the same session is logged out.
+    await page.evaluate(`fetch('/api/v1/auth/logout', { method: 'POST' })`)
+    await page.getByText('Your session has ended.').waitFor()
+    await fill('admin', password)
+    await page.waitForURL('**/bans?jail=sshd')
+  })
+  it('logs out', async () => {
+    await page.goto('login')
+    await fill('admin', password)
+    await page.getByRole('button', { name: 'Account of admin' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.waitForURL('**/login')
+    await page.goto('bans')
+    await page.waitForURL('**/login?next=*')
+  })
+  // Last: it uses up the budget of this address.
+  it('counts down when there were too many attempts', async () => {
+    await page.goto('login')
+    for (let attempt = 0; attempt < 12; attempt++) {
+      await fill('admin', 'Wr0ng-password')
+      await page
+        .locator('[role=alert]')
+        .filter({ hasText: /Wrong|Too many/ })
+        .waitFor()
+      if (await page.getByText('Too many attempts.').isVisible()) break
+    }
+    const said = await page.getByText(/Too many attempts\. Try again in \d+ s\./).textContent()
+    expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true)
+    await expect.poll(() => page.getByText(/Too many attempts/).textContent()).not.toBe(said)
+  })
+})
+
+describe.runIf(hasBrowser)('when the server goes away and comes back', () => {
+  it('says so, keeps what is shown, and catches up without a reload', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'stockade-away-'))
+    const port = await freePort()
+    let server = await startServer({ dataDir, port })
+    const admin: Signed = await server.setUp()
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
+    const host = await enrol(server, made.install_command)
+    await host.beat()
+    await host.ban('203.0.113.7')
+    const { page, close } = await visit(browser, server.url)
+    try {
+      await signIn(page, 'admin', password)
+      await page.goto('bans')
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByText('203.0.113.7').waitFor()
+
+      await server.close()
+      const cut = Date.now()
+      await page.getByText(/Offline since \d\d:\d\d/).waitFor()
+      expect(Date.now() - cut).toBeLessThan(10_000)
+      await page.locator('main[data-stale]').waitFor()
+      await page.getByText('203.0.113.7').waitFor()
+
+      server = await startServer({ dataDir, port })
+      await host.ban('198.51.100.23')
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 })
+      // What came meanwhile waits above the list; what is read does not move.
+      await page.getByRole('button', { name: '1 new' }).click()
+      await page.getByText('198.51.100.23').waitFor()
+      expect(await page.locator('main[data-stale]').count()).toBe(0)
+    } finally {
+      await close()
+      await server.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
+
+  it('notices a cut network within ten seconds, although the connection still looks open', async () => {
+    const server = await startServer()
+    await server.setUp()
+    const { page, close } = await visit(browser, server.url)
+    try {
+      await signIn(page, 'admin', password)
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.context().setOffline(true)
+      await page.getByText(/Offline since/).waitFor({ timeout: 10_000 })
+      await page.context().setOffline(false)
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 })
+    } finally {
+      await close()
+      await server.close()
+    }
+  })
+
+  it('asks at intervals where no WebSocket gets through', async () => {
+    const server = await startServer()
+    const admin = await server.setUp()
+    const { page, close } = await visit(browser, server.url)
+    try {
+      await page.addInitScript(`WebSocket = class extends EventTarget {
+        constructor() { super(); setTimeout(() => this.onclose?.({ code: 1006 })) }
+        close() {}
+      }`)
+      await signIn(page, 'admin', password)
+      await page.getByText('Live off, every 15 s').waitFor()
+      await page.getByText('No servers yet').waitFor()
+      await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
+      await page.getByRole('link', { name: 'web-01', exact: true }).waitFor({ timeout: 20_000 })
+    } finally {
+      await close()
+      await server.close()
+    }
+  })
+})
+
+describe.runIf(hasBrowser)('what strangers write', () => {
+  let server: TestServer
+  let host: Host
+  const name = '<img src=x onerror=alert(1)>\u202emoc.elpmaxe'
+  const lines = `<script>alert(1)</script> from 203.0.113.7\n${'A'.repeat(10_000)}\u202e\u0007`
+  beforeAll(async () => {
+    server = await startServer()
+    const admin = await server.setUp()
+    const made = await admin.client.call('POST /servers', {
+      body: { hostname: name, description: `<b>${'x'.repeat(900)}</b>` },
+    })
+    host = await enrol(server, made.install_command, name)
+    await host.beat()
+  })
+  afterAll(() => server?.close())
+
+  it.each(['desktop', 'phone'] as const)('is shown as text on a %s', async viewportName => {
+    const banId = await host.ban('203.0.113.7', { log_lines: lines })
+    const { page, complaints, close } = await visit(browser, server.url, { viewportName })
+    page.on('dialog', () => complaints.push('a dialog opened'))
+    try {
+      await signIn(page, 'admin', password)
+      for (const path of ['servers', `servers/${host.id}`, 'bans', `bans/${banId}`]) {
+        await page.goto(path)
+        await page.getByText('<img src=x').first().waitFor()
+        await page.waitForLoadState('networkidle')
+        expect(await page.locator('img[src="x"], main script').count(), path).toBe(0)
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1'),
+          path,
+        ).toBe(false)
+        expect(await page.locator('main').textContent(), path).not.toContain('\u202e')
+      }
+      const shown = await page.getByRole('region', { name: 'Log lines' }).textContent()
+      expect(shown).toContain('<script>alert(1)</script>')
+      expect(shown?.length).toBeLessThan(2100)
+      await page.getByRole('button', { name: 'Show all' }).click()
+      expect((await page.getByRole('region', { name: 'Log lines' }).textContent())?.length).toBeGreaterThan(10_000)
+      expect(complaints).toEqual([])
+    } finally {
+      await close()
+    }
+  })
+})
+
+describe.runIf(hasBrowser)('under a path of its own', () => {
+  it('works behind a proxy that keeps the path', async () => {
+    const port = await freePort()
+    const server = await startServer({ port, env: { STOCKADE_BASE_URL: `http://127.0.0.1:${port}/stockade` } })
+    await server.setUp()
+    const { page, complaints, close } = await visit(browser, `${server.url}/stockade/`)
+    try {
+      await page.goto('bans?active=true')
+      await page.waitForURL('**/stockade/login?next=*')
+      complaints.splice(0, complaints.length, ...complaints.filter(text => !text.includes('401')))
+      await page.getByLabel('Username').fill('admin')
+      await page.getByLabel('Password', { exact: true }).fill(password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.waitForURL(`${server.url}/stockade/bans?active=true`)
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('link', { name: 'Servers', exact: true }).click()
+      await page.waitForURL(`${server.url}/stockade/servers`)
+      await page.reload()
+      await page.getByText('No servers yet').waitFor()
+      expect(complaints).toEqual([])
+    } finally {
+      await close()
+      await server.close()
+    }
+  })
+})
+
+describe.runIf(hasBrowser)('what a role may not do', () => {
+  it('is hidden, or shown disabled with the reason', async () => {
+    const server = await startServer()
+    const admin = await server.setUp()
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
+    const host = await enrol(server, made.install_command)
+    await host.beat()
+    const banId = await host.ban('203.0.113.7')
+    const { page, close } = await visit(browser, server.url)
+    try {
+      // The answer to "who am I" is all that the dashboard knows of a role.
+      await page.route('**/auth/me', async route => {
+        const reply = await route.fetch()
+        await route.fulfill({ response: reply, json: { ...(await reply.json()), role: 'Viewer' } })
+      })
+      await signIn(page, 'admin', password)
+      await page.getByRole('link', { name: 'web-01' }).waitFor()
+      expect(await page.getByRole('link', { name: 'Add a server' }).count()).toBe(0)
+      await page.goto(`servers/${host.id}`)
+      await page.getByText('Debian GNU/Linux 12').waitFor()
+      expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0)
+      await page.goto(`bans/${banId}`)
+      await page.getByText('Operators can do this. You are a Viewer.').first().waitFor()
+      expect(await page.getByRole('button', { name: 'Unban', exact: true }).isDisabled()).toBe(true)
+      expect(await page.getByRole('button', { name: 'Ban an address' }).isDisabled()).toBe(true)
+      await page.goto('servers/new')
+      await page.getByText('This page is for the role Admin. You are signed in as Viewer.').waitFor()
+    } finally {
+      await close()
+      await server.close()
+    }
+  })
+})
