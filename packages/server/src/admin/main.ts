@@ -1,5 +1,4 @@
-import { styleText } from 'node:util'
-import { parseArgs } from 'node:util'
+import { parseArgs, styleText } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import { examine } from './doctor.ts'
 import { openRecovery } from './recovery.ts'
@@ -56,7 +55,8 @@ const tasks: Readonly<Record<string, (username: string, passwordLogin: boolean) 
       const { user, password, passwordsRefused } = await recovery.resetPassword(username)
       say(`The temporary password of ${user.username}, shown this once:\n\n  ${password}\n`)
       say('All sessions of this user have ended. Sign in and change it.')
-      if (allowed) say('Passwords sign in again; a server that runs must be restarted for it.')
+      if (allowed)
+        say(`Passwords sign in again${allowed === 'at once' ? '' : ', once a server that runs is restarted'}.`)
       if (passwordsRefused)
         say('The settings let nobody sign in with a password. To change that, run this again with --password-login.')
       if (user.mfa_enabled === 1)

@@ -25,8 +25,8 @@ export interface Recovery {
   /** The temporary password, and what still stands between it and a sign-in. */
   resetPassword(typed: string): Promise<{ user: UserRow; password: string; passwordsRefused: boolean }>
   resetMfa(typed: string): Promise<UserRow>
-  /** Lets passwords sign in again, for when no provider does. False when they could already. */
-  allowPasswords(): Promise<boolean>
+  /** Lets passwords sign in again, for when no provider does. False when they could already; else when a running server knows. */
+  allowPasswords(): Promise<false | 'at once' | 'after a restart'>
   close(): Promise<void>
 }
 
@@ -144,7 +144,10 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
         return user
       },
       async allowPasswords() {
-        return (await settings.update(system, { 'oauth.local_login_disabled': false })).length > 0
+        const changed = await settings.update(system, { 'oauth.local_login_disabled': false })
+        if (changed.length === 0) return false
+        // One process over SQLite hears of no other: it keeps its settings until it starts anew.
+        return db.engine === 'postgres' ? 'at once' : 'after a restart'
       },
       close: () => db.close(),
     }
