@@ -156,8 +156,8 @@ export const reportKnocks = endpoint({
   path: '/agent/knocks',
   tag,
   summary: 'Report port knocks (agent)',
+  description: 'Taken in whatever the licence says: what happened on a host must not wait there for ever.',
   access: 'agent',
-  licence: 'port_knocking',
   lenient: true,
   body: Type.Object({
     events: Type.Array(

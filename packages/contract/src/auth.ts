@@ -103,28 +103,6 @@ export const me = endpoint({
   }),
 })
 
-export const currentUser = endpoint({
-  method: 'GET',
-  path: '/users/me',
-  tag,
-  summary: "One's own account",
-  description: 'As the single-user read.',
-  access: 'session',
-  status: 200,
-  reply: shape({
-    id,
-    username: Type.String(),
-    email: Type.String(),
-    role,
-    mfa_enabled: Type.Boolean(),
-    oauth_provider: nullable(Type.String()),
-    server_access: oneOf(['all', 'specific']),
-    last_login: nullable(timestamp),
-    created_at: timestamp,
-    updated_at: timestamp,
-  }),
-})
-
 export const enableMfa = endpoint({
   method: 'POST',
   path: '/auth/mfa/enable',

@@ -42,6 +42,17 @@ export type User = Static<typeof user>
 export const userDetail = shape({ ...userFields, server_access: serverAccess, server_ids: Type.Array(uuid) })
 export type UserDetail = Static<typeof userDetail>
 
+export const currentUser = endpoint({
+  method: 'GET',
+  path: '/users/me',
+  tag,
+  summary: "One's own account",
+  description: 'As the single-user read.',
+  access: 'session',
+  status: 200,
+  reply: userDetail,
+})
+
 export const listUsers = endpoint({
   ...accounts,
   method: 'GET',

@@ -8,6 +8,7 @@ export interface IpRange {
 }
 
 const textOf = (bytes: Uint8Array): string => {
+  if (bytes.length === 4) return bytes.join('.')
   const address = ipaddr.fromByteArray([...bytes])
   return address.kind() === 'ipv6' ? (address as ipaddr.IPv6).toRFC5952String() : address.toString()
 }
@@ -15,14 +16,24 @@ const textOf = (bytes: Uint8Array): string => {
 const bytesOf = (text: string): Uint8Array | null => {
   // No zones, no leading zeros, no short IPv4 forms: `010.0.0.1` and `10.1` mean different things to different readers.
   if (text.length > 45 || text.includes('%')) return null
-  if (!text.includes(':')) {
-    return ipaddr.IPv4.isValidFourPartDecimal(text) && !/(^|\.)0\d/.test(text)
-      ? Uint8Array.from(text.split('.'), Number)
-      : null
-  }
+  if (!text.includes(':')) return ipv4Of(text)
   if (!ipaddr.IPv6.isValid(text) || /(^|[:.])0\d+\./.test(text)) return null
   const address = ipaddr.IPv6.parse(text)
   return Uint8Array.from(address.toByteArray())
+}
+
+const fourParts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
+const ipv4Of = (text: string): Uint8Array | null => {
+  const parts = fourParts.exec(text)
+  if (!parts) return null
+  const bytes = new Uint8Array(4)
+  for (let index = 0; index < 4; index++) {
+    const part = parts[index + 1] ?? ''
+    const value = Number(part)
+    if (value > 255 || (part.length > 1 && part.startsWith('0'))) return null
+    bytes[index] = value
+  }
+  return bytes
 }
 
 const mapped = (bytes: Uint8Array) =>

@@ -125,9 +125,12 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     return503OnClosing: true,
     rewriteUrl: request => withoutBase(request.url ?? '/'),
   }) as unknown as FastifyInstance
+  let known = { base: '', path: '' }
   /** A base URL may carry a path; a proxy may strip it or not, both are answered. */
   const withoutBase = (url: string): string => {
-    const path = new URL(needs.baseUrl()).pathname.replace(/\/+$/, '')
+    const base = needs.baseUrl()
+    if (base !== known.base) known = { base, path: new URL(base).pathname.replace(/\/+$/, '') }
+    const { path } = known
     return path && (url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`))
       ? url.slice(path.length) || '/'
       : url
@@ -216,10 +219,11 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   fastify.addHook('onResponse', async (request, reply) => {
     const name = request.routeOptions.config.endpoint
     needs.observe(name ? `${name.method} ${name.path}` : 'other', reply.statusCode, reply.elapsedTime / 1000)
-    request.log.debug(
-      { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'answered',
-    )
+    if (needs.log.level === 'debug' || needs.log.level === 'trace')
+      request.log.debug(
+        { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+        'answered',
+      )
   })
 
   const problemOf = (error: FastifyError | Problem | Error, request: FastifyRequest): Problem => {

@@ -88,6 +88,7 @@ export const describe = async (fastify: FastifyInstance, version: string): Promi
                 ? [{ bearer: [] }]
                 : [{ bearer: [] }, { cookie: [] }],
           'x-access': endpoint.access,
+          ...(endpoint.fleet ? { 'x-fleet': true } : {}),
           ...(endpoint.licence ? { 'x-licence': endpoint.licence } : {}),
           'x-rate': endpoint.rate ?? 'standard',
         } as never,

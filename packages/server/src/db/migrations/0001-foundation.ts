@@ -13,6 +13,8 @@ export const foundation = (engine: Engine) => ({
     const real = sqlite ? 'real' : 'double precision'
     // A clustered key saves SQLite the second copy that a rowid table would keep.
     const clustered = sqlite ? 'without rowid' : ''
+    // SQLite ends each index with the row's id by itself.
+    const id = sqlite ? '' : ', id'
     const statements = [
       `create table meta (key text primary key, value text not null)`,
       `create table settings (key text primary key, value text not null, updated_at ${big} not null)`,
@@ -54,16 +56,16 @@ export const foundation = (engine: Engine) => ({
         asn ${big}, city text, latitude ${real}, longitude ${real}, log_lines text not null, banned_by text,
         event_id ${bytes} not null, reported integer not null default 0, reputation_score integer)`,
       `create unique index bans_event on bans (server_no, event_id)`,
-      `create index bans_at on bans (banned_at, id)`,
-      `create index bans_server on bans (server_no, banned_at, id)`,
-      `create index bans_jail on bans (jail_id, banned_at, id)`,
-      `create index bans_country on bans (country_id, banned_at, id)`,
-      `create index bans_ip on bans (ip, banned_at, id)`,
+      `create index bans_at on bans (banned_at${id})`,
+      `create index bans_server on bans (server_no, banned_at${id})`,
+      `create index bans_jail on bans (jail_id, banned_at${id})`,
+      `create index bans_country on bans (country_id, banned_at${id})`,
+      `create index bans_ip on bans (ip, banned_at${id})`,
+      // Clustered by time: new rows go to the end, and the list of active bans is read in its order.
       `create table active_bans (
-        ban_id ${sqlite ? 'integer' : 'bigint'} primary key, server_no integer not null, jail_id integer not null,
-        country_id integer not null, ip ${bytes} not null, prefix integer, banned_at ${big} not null, expires_at ${big})`,
-      `create index active_bans_match on active_bans (server_no, ip, jail_id)`,
-      `create index active_bans_at on active_bans (banned_at, ban_id)`,
+        banned_at ${big} not null, ban_id ${big} not null, server_no integer not null, jail_id integer not null,
+        country_id integer not null, ip ${bytes} not null, prefix integer, expires_at ${big},
+        primary key (banned_at, ban_id)) ${clustered}`,
       `create index active_bans_end on active_bans (expires_at)`,
       `create table ban_cube (
         server_no integer not null, jail_id integer not null, country_id integer not null, n ${big} not null,

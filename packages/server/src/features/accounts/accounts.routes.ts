@@ -8,6 +8,7 @@ export const mountAccounts = (
   accounts: AccountsService,
   keys: Pick<KeysService, 'listOf' | 'createFor'>,
 ): void => {
+  http.serve(contract.currentUser, ({ actor }) => accounts.read(actor.userId))
   http.serve(contract.listUsers, ({ query }) => accounts.list(query))
   http.serve(contract.getUser, ({ params }) => accounts.read(params.userId))
   http.serve(contract.createUser, ({ actor, body }) => accounts.create(actor, body))

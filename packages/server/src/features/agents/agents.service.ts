@@ -84,13 +84,11 @@ export const createAgents = (needs: {
     }
     return [...merged.values()]
   }
-  const outline = (jails: readonly Jail[]) =>
-    jails
-      .map(jail => `${jail.name}:${jail.enabled}`)
-      .sort()
-      .join(' ')
+  const alike = (before: readonly Jail[], after: readonly Jail[]) =>
+    before.length === after.length &&
+    before.every((jail, index) => jail.name === after[index]?.name && jail.enabled === after[index].enabled)
   const tellJails = async (server: Server, before: readonly Jail[], after: readonly Jail[]) => {
-    if (outline(before) === outline(after)) return
+    if (alike(before, after)) return
     await events.change(change =>
       change.record({
         name: 'server.jails',

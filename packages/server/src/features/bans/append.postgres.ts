@@ -148,8 +148,9 @@ const addBans = async (client: PoolClient, bans: readonly NewBan[], now: number)
 const endBan = async (client: PoolClient, item: BanEnd, now: number): Promise<Appended> => {
   const ended = await client.query<{ id: number }>(
     `with gone as (
-        delete from active_bans where server_no = $1 and ip = $2 and prefix is not distinct from $3
-          and ($4::text is null or jail_id = (select id from jails where name = $4)) returning ban_id),
+        delete from active_bans using bans where bans.ip = $2 and bans.server_no = $1 and bans.prefix is not distinct from $3
+          and ($4::text is null or bans.jail_id = (select id from jails where name = $4))
+          and active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id returning active_bans.ban_id),
       over as (
         update bans set unbanned_at = greatest($5, banned_at) from gone where id = gone.ban_id
         returning bans.id, bans.banned_at),

@@ -11,12 +11,14 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
   const findFirst = db.prepare('select id, banned_at from bans where server_no = ? and event_id = ?')
   const activate = db.prepare(`insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at,
     expires_at) values (?, ?, ?, ?, ?, ?, ?, ?)`)
-  const findActive =
-    db.prepare(`select ban_id from active_bans where server_no = ? and ip = ? and prefix is ? and jail_id = ?
-    order by banned_at desc`)
-  const findActiveAnywhere = db.prepare(`select ban_id from active_bans where server_no = ? and ip = ? and prefix is ?
-    order by banned_at desc`)
-  const deactivate = db.prepare('delete from active_bans where ban_id = ?')
+  // By the address's index of the big table: what is active is clustered by time and has no index of its own for this.
+  const findActive = (onJail: string) =>
+    db.prepare(`select bans.id, bans.banned_at from bans
+      join active_bans on active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id
+      where bans.ip = ? and bans.server_no = ? and bans.prefix is ? ${onJail} order by bans.banned_at desc`)
+  const findActiveInJail = findActive('and bans.jail_id = ?')
+  const findActiveAnywhere = findActive('')
+  const deactivate = db.prepare('delete from active_bans where banned_at = ? and ban_id = ?')
   const end = db.prepare('update bans set unbanned_at = max(?, banned_at) where id = ?')
   const record = db.prepare('insert into events (at, name, server_no, ban_id) values (?, ?, ?, ?)')
   const nameNetwork = db.prepare('insert into networks (asn, org) values (?, ?) on conflict do nothing')
@@ -89,16 +91,16 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
   const endBan = (item: BanEnd, now: number): Appended => {
     const rows = (
       item.jail === null
-        ? findActiveAnywhere.all(item.serverNo, item.ip, item.prefix)
-        : findActive.all(item.serverNo, item.ip, item.prefix, jails.id(item.jail))
-    ) as { ban_id: number }[]
+        ? findActiveAnywhere.all(item.ip, item.serverNo, item.prefix)
+        : findActiveInJail.all(item.ip, item.serverNo, item.prefix, jails.id(item.jail))
+    ) as { id: number; banned_at: number }[]
     let eventId: number | null = null
-    for (const { ban_id } of rows) {
-      deactivate.run(ban_id)
-      end.run(item.at, ban_id)
-      eventId = Number(record.run(now, 'ban.end', item.serverNo, ban_id).lastInsertRowid)
+    for (const { id, banned_at } of rows) {
+      deactivate.run(banned_at, id)
+      end.run(item.at, id)
+      eventId = Number(record.run(now, 'ban.end', item.serverNo, id).lastInsertRowid)
     }
-    return { id: rows[0]?.ban_id ?? null, changed: rows.length > 0, bannedAt: item.at, eventId }
+    return { id: rows[0]?.id ?? null, changed: rows.length > 0, bannedAt: item.at, eventId }
   }
   return ({ items, now }) => {
     const counted: Counted[] = []

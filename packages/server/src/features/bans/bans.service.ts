@@ -17,6 +17,7 @@ import { authorOf } from '../keys/keys.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import { checkParams } from '../commands/params.ts'
 import type { Params } from '../commands/params.ts'
+import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -79,15 +80,6 @@ const viewOf = (row: BanRow, now: number): contract.Ban => {
     event_id: uuidText(row.event_id),
   }
 }
-const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-const countryName = (code: string): string | null => {
-  try {
-    return names.of(code) ?? null
-  } catch {
-    return null
-  }
-}
-
 /** No engine bans more than this at once: a wider range is a slip of the finger. */
 export const guardBan =
   (registry: Pick<Registry, 'all'>) =>
@@ -146,7 +138,7 @@ export const createBans = (needs: {
     const ip = parseRange(report.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
     const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
-    const place = ipinfo.locate(ip.prefix === null ? ip.text : ipText(ip.bytes, null))
+    const place = ipinfo.locate(ip)
     const by = report.command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, report.command_id)
     return {
       kind: 'ban',

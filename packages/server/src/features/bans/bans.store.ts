@@ -85,7 +85,7 @@ export const pageOfBans = async (
           order by banned_at desc, ban_id desc limit ${limit} offset ${offset}`
       : filter.active === false
         ? raw`select id from bans where ${all(conditions(filter))} and not exists (select 1 from active_bans a
-            where a.ban_id = bans.id and (a.expires_at is null or a.expires_at > ${now})) ${paged}`
+            where a.banned_at = bans.banned_at and a.ban_id = bans.id and (a.expires_at is null or a.expires_at > ${now})) ${paged}`
         : raw`select id from bans where ${all(conditions(filter))} ${paged}`
   const { rows } = await raw<BanRow>`${select} where bans.id in (select id from (${ids}) as page)
     order by bans.banned_at desc, bans.id desc`.execute(sql)
@@ -158,35 +158,49 @@ export interface EndedBan {
   readonly ban_id: number
   readonly server_no: number
 }
-/** Ends active bans inside a change: of an address on a server (in one jail, or all), or whose time is up. */
-export const endActive = async (
-  change: Change,
-  which: { serverNo: number; ip: IpRange; jail: string | null } | { expiredBy: number; most: number },
-  at: number,
-): Promise<EndedBan[]> => {
-  const expired = 'expiredBy' in which
-  const rows = await change.sql
-    .selectFrom('active_bans')
-    .select(['ban_id', 'server_no', 'expires_at'])
-    .$if(expired, query =>
-      expired ? query.where('expires_at', '<=', which.expiredBy).orderBy('expires_at').limit(which.most) : query,
+type Which = { serverNo: number; ip: IpRange; jail: string | null } | { expiredBy: number; most: number }
+
+const activeRows = (sql: Sql, which: Which) => {
+  const columns = [
+    'active_bans.ban_id',
+    'active_bans.banned_at',
+    'active_bans.server_no',
+    'active_bans.expires_at',
+  ] as const
+  if ('expiredBy' in which)
+    return sql
+      .selectFrom('active_bans')
+      .select(columns)
+      .where('expires_at', '<=', which.expiredBy)
+      .orderBy('expires_at')
+      .limit(which.most)
+      .execute()
+  const { bytes, prefix } = which.ip
+  const { jail } = which
+  return sql
+    .selectFrom('bans')
+    .innerJoin('active_bans', join =>
+      join.onRef('active_bans.banned_at', '=', 'bans.banned_at').onRef('active_bans.ban_id', '=', 'bans.id'),
     )
-    .$if(!expired, query => {
-      if (expired) return query
-      const { bytes, prefix } = which.ip
-      const same = query
-        .where('server_no', '=', which.serverNo)
-        .where('ip', '=', bytes)
-        .where('prefix', prefix === null ? 'is' : '=', prefix)
-      const { jail } = which
-      return jail === null
-        ? same
-        : same.where('jail_id', '=', eb => eb.selectFrom('jails').select('jails.id').where('jails.name', '=', jail))
-    })
+    .select(columns)
+    .where('bans.ip', '=', bytes)
+    .where('bans.server_no', '=', which.serverNo)
+    .where('bans.prefix', prefix === null ? 'is' : '=', prefix)
+    .$if(jail !== null, query =>
+      query.where('bans.jail_id', '=', eb => eb.selectFrom('jails').select('jails.id').where('jails.name', '=', jail)),
+    )
     .execute()
+}
+/** Ends active bans inside a change: of an address on a server (in one jail, or all), or whose time is up. */
+export const endActive = async (change: Change, which: Which, at: number): Promise<EndedBan[]> => {
+  const rows = await activeRows(change.sql, which)
   for (const row of rows) {
-    await change.sql.deleteFrom('active_bans').where('ban_id', '=', row.ban_id).execute()
-    const ended = expired ? (row.expires_at ?? at) : at
+    await change.sql
+      .deleteFrom('active_bans')
+      .where('banned_at', '=', row.banned_at)
+      .where('ban_id', '=', row.ban_id)
+      .execute()
+    const ended = 'expiredBy' in which ? (row.expires_at ?? at) : at
     const done = await change.sql
       .updateTable('bans')
       .set(eb => ({ unbanned_at: eb.case().when('banned_at', '>', ended).then(eb.ref('banned_at')).else(ended).end() }))

@@ -1,12 +1,19 @@
 import { unavailable } from '../../core/problem.ts'
 
-/** Items that are written together: idle, at once; while a write runs the next batch forms. No timers. */
+/**
+ * Items that are written together: idle, at once; while a write runs the next batch forms. Those who were answered come
+ * back with their next item a moment later: the next write waits for as many of them, at most half as long as the last
+ * write took, so that the batches do not fall into halves. It never waits for a timer, and never when idle.
+ */
 export interface Group<Item, Result> {
   /** Resolves when the item's batch is durable. @throws Problem 503 when too much waits already. */
   add(items: readonly Item[]): Promise<Result[]>
   /** Resolves when nothing waits any more. */
   drain(): Promise<void>
 }
+
+/** Lets the event loop take in what has arrived. */
+const turn = () => new Promise(resolve => setImmediate(resolve))
 
 export const createGroup = <Item, Result>(
   write: (items: readonly Item[]) => Promise<Result[]>,
@@ -49,8 +56,14 @@ export const createGroup = <Item, Result>(
   }
   const work = async () => {
     // What arrives in the same turn of the event loop goes into the same transaction.
-    await new Promise(resolve => setImmediate(resolve))
-    while (queue.length > 0) await settle(next())
+    await turn()
+    while (queue.length > 0) {
+      const batch = next()
+      const started = performance.now()
+      await settle(batch)
+      const patience = performance.now() + (performance.now() - started) / 2
+      if (batch.length > 1) while (queue.length < batch.length && performance.now() < patience) await turn()
+    }
     running = null
   }
   return {

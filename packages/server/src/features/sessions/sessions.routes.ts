@@ -72,7 +72,6 @@ export const mountSessions = (
     return { message: 'Signed out.' }
   })
   http.serve(auth.me, async ({ actor }) => (await sessions.me(actor, about.version)) as never)
-  http.serve(auth.currentUser, async ({ actor }) => (await sessions.me(actor, about.version)) as never)
 }
 
 const providersOf = (settings: Pick<SettingsService, 'get'>) => {
