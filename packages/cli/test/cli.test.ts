@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,9 @@ let pendingId: string
 const run = (...args: string[]) => runWith({ STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, ...args)
 
 beforeAll(async () => {
-  server = await startServer()
+  // The bans below lie in its yesterday, whenever this runs.
+  const begun = Date.now()
+  server = await startServer({ clock: () => Date.parse('2026-11-21T12:00:00Z') + Date.now() - begun })
   admin = await server.setUp()
   key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'write' } })).key
   web = await aHost(server, admin.client, 'web-01')
@@ -282,6 +284,57 @@ describe('orders', () => {
         { type: 'unban-ip', params: { ip: '203.0.113.0/24', jail: '*' } },
       ])
   })
+  test('--wait outlasts a server that is too busy at times', async () => {
+    let asked = 0
+    const busy = createServer((request, reply) => {
+      if (request.method === 'GET' && request.url?.includes('batch_id') && ++asked <= 2)
+        return reply
+          .writeHead(asked === 1 ? 429 : 503, { 'content-type': 'application/json', 'retry-after': '1' })
+          .end('{"error":"Too Many Requests","message":"Too many requests."}')
+      const { host: _, ...headers } = request.headers
+      const onward = httpRequest(
+        server.url + (request.url ?? ''),
+        { method: request.method ?? 'GET', headers },
+        answer => {
+          reply.writeHead(answer.statusCode ?? 500, answer.headers)
+          answer.pipe(reply)
+        },
+      )
+      return request.pipe(onward)
+    })
+    await new Promise<void>(resolve => busy.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`
+    const [done] = await Promise.all([
+      run('unban', '203.0.113.8', '--server', 'web-01', '--wait', '--url', url),
+      obey(web, true, ''),
+    ])
+    busy.close()
+    expect(done).toMatchObject({ code: 0, err: '' })
+    expect(asked).toBeGreaterThan(2)
+  })
+  test('--wait over more servers than stand on a page', async () => {
+    const hosts = await Promise.all(
+      Array.from({ length: 101 }, async (_, index) => {
+        const hostname = `many-${String(index).padStart(3, '0')}`
+        const host = await aHost(server, admin.client, hostname)
+        await host.client.call('POST /servers/heartbeat', { body: { hostname, agent_id: host.agentId } })
+        return host
+      }),
+    )
+    const names = hosts.map(({ id }) => id)
+    const [done] = await Promise.all([
+      run('unban', '203.0.113.8', '--server', ...names, '--wait'),
+      ...hosts.map((host, index) => obey(host, index !== 100, 'last of all')),
+    ])
+    for (const serverId of names) await admin.client.call('DELETE /servers/{serverId}', { params: { serverId } })
+    expect(done).toMatchObject({ code: 1, err: 'stockade: 1 of 101 failed.\n' })
+    const rows = lines(done.out).map(cells)
+    expect(rows.slice(1, 102).map(([name]) => name)).toEqual(
+      Array.from({ length: 101 }, (_, index) => `many-${String(index).padStart(3, '0')}`),
+    )
+    expect(rows[101]?.slice(1, 3)).toEqual(['failed', 'last of all'])
+    expect(rows.at(-1)).toEqual(['100 of 101 done.'])
+  })
   test('what the API refuses is refused in its words, and nothing is queued', async () => {
     const loopback = await run('ban', '127.0.0.1', '--all')
     expect(loopback.code).toBe(1)
@@ -328,7 +381,7 @@ describe('commands', () => {
     expect(JSON.parse(json.out)).toEqual(await admin.client.call('GET /commands', { query: { limit: 2 } }))
   })
   test('one, with its output', async () => {
-    const { commands } = await admin.client.call('GET /commands', { query: { status: 'failed' } })
+    const { commands } = await admin.client.call('GET /commands', { query: { status: 'failed', server_id: db.id } })
     const id = commands[0]?.id ?? ''
     const done = await run('command', id)
     expect(done.out).toMatch(/^status {6}failed$/m)
