@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { hash, randomBytes, randomInt } from 'node:crypto'
 
 /** A UUID of version 7 (RFC 9562): the first 48 bits are the time, so that ids sort by it. */
 export const uuid7 = (at: number): string => {
@@ -15,7 +15,7 @@ export const uuidText = (bytes: Uint8Array): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 /** Its 16 bytes, in a buffer of their own: a slice of Node's shared pool would take all of the pool along to a thread. */
-export const uuidBytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'))
+export const uuidBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll('-', ''), 'hex'))
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** `length` random characters of 62: 5.95 bits each. */
@@ -23,4 +23,4 @@ export const randomText = (length: number): string =>
   Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('')
 
 /** Secrets with enough randomness of their own are kept as their SHA-256, in hex. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text, 'hex')

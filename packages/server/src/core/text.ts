@@ -1,8 +1,12 @@
 /** C0 but tab and newline, DEL and C1. */
 const controls = /(?![\t\n])\p{Cc}/gu
 
+/** What most log lines are: nothing to clean, a byte a character. */
+const plain = /^[\t\n\x20-\x7e]*$/
+
 /** Text of strangers, fit to be stored and shown: no control characters but newline and tab, at most `bytes` of UTF-8. */
 export const tame = (text: string, bytes: number): string => {
+  if (text.length <= bytes && plain.test(text)) return text
   const clean = text.replace(controls, '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd')
   if (clean.length * 3 <= bytes || Buffer.byteLength(clean) <= bytes) return clean
   const mark = '\n[cut]'

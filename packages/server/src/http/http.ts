@@ -51,7 +51,7 @@ export interface Http {
   /** Mounts an endpoint of the contract: access, budget, validation and the shape of the reply come from it. */
   serve<E extends Endpoint>(endpoint: E, handler: Handler<E>): void
   /** Who sends this request, by header or cookie. */
-  identify(request: FastifyRequest): Promise<Actor>
+  identify(request: FastifyRequest): Actor | Promise<Actor>
   /** Refuses cookies that a page of another origin sent along. */
   checkOrigin(request: FastifyRequest): void
   /** What answers a page's path that is neither the API's nor a file. */
@@ -83,6 +83,15 @@ declare module 'fastify' {
   }
 }
 
+/** `GET /servers`, made once for each endpoint. */
+const names = new WeakMap<Endpoint, string>()
+const nameOf = (endpoint: Endpoint): string => {
+  const known = names.get(endpoint)
+  if (known !== undefined) return known
+  const name = `${endpoint.method} ${endpoint.path}`
+  names.set(endpoint, name)
+  return name
+}
 const empty = shapes.shape({})
 const anywhere = { rate: 'standard' } as const
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -156,22 +165,26 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     parseJson(request, withoutNul(text), done)
   })
 
-  const identify = async (request: FastifyRequest): Promise<Actor> => {
+  /** Answers at once for a key of a host, which is most of what comes; else waits for storage. */
+  const identify = (request: FastifyRequest): Actor | Promise<Actor> => {
     const ip = addressOf(request)
+    const nobody: Anonymous = { kind: 'anonymous', ip }
+    const known = (actor: Principal | null): Actor => actor ?? nobody
     const header = request.headers.authorization
     if (header !== undefined) {
       const credential = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(header)?.[1]
-      const actor = credential
-        ? await (credential.startsWith('svc_')
-            ? credentials.byKey(credential, ip)
-            : credentials.byToken(credential, ip))
-        : null
-      return actor ?? { kind: 'anonymous', ip }
+      if (!credential) return nobody
+      const found = credential.startsWith('svc_')
+        ? credentials.byKey(credential, ip)
+        : credentials.byToken(credential, ip)
+      return found instanceof Promise ? found.then(known) : known(found)
     }
     const value = request.cookies[cookieNames.secure] ?? request.cookies[cookieNames.plain]
-    const actor = value ? await credentials.byCookie(value, ip) : null
-    request.byCookie = actor !== null
-    return actor ?? { kind: 'anonymous', ip }
+    if (!value) return nobody
+    return credentials.byCookie(value, ip).then(actor => {
+      request.byCookie = actor !== null
+      return known(actor)
+    })
   }
   const checkOrigin = (request: FastifyRequest) => {
     const sent = request.headers.origin ?? request.headers.referer
@@ -182,48 +195,85 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       `A change by session cookie needs the Origin of this dashboard, ${own.origin}; this came from ${from?.origin ?? 'nowhere'}.`,
     )
   }
-  const take = async (reply: FastifyReply, endpoint: Pick<Endpoint, 'rate'>, who: string) => {
-    const budget = await limits.take(endpoint.rate ?? 'standard', who)
+  const spend = (reply: FastifyReply, budget: Budget | null) => {
     if (!budget) return
     reply.headers(budgetHeaders(budget))
     if (budget.exceeded) throw tooManyRequests(Math.max(1, Math.ceil((budget.resetAt - Date.now()) / 1000)))
   }
-  /** Everything that is decided before the body is read, in the order of decisions section 14. */
-  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+  const take = (reply: FastifyReply, endpoint: Pick<Endpoint, 'rate'>, who: string): void | Promise<void> => {
+    const budget = limits.take(endpoint.rate ?? 'standard', who)
+    return budget instanceof Promise ? budget.then(left => spend(reply, left)) : spend(reply, budget)
+  }
+  const admitKnown = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    endpoint: Endpoint,
+    actor: Actor,
+  ): void | Promise<void> => {
+    const open = endpoint.access === 'public'
+    request.actor = actor
+    const judge = () => {
+      const userId = Number((request.params as Record<string, string> | undefined)?.userId)
+      const refused = refusal(actor, endpoint, userId)
+      if (refused) throw refused
+    }
+    if (open) return judge()
+    if (actor.kind === 'anonymous') {
+      const refuse = () => {
+        throw request.headers.authorization === undefined
+          ? (refusal(actor, endpoint) ?? unauthorized('Sign in first.'))
+          : unauthorized('This credential is unknown, expired or revoked.')
+      }
+      // Headers on every reply, also on this one; a budget apart, so that strangers can't use up the sign-in page's.
+      return Promise.resolve(limits.take(endpoint.rate ?? 'standard', `x:${addressKey(actor.ip)}`)).then(budget => {
+        if (budget) reply.headers(budgetHeaders(budget))
+        refuse()
+      })
+    }
+    const taken = take(reply, endpoint, actor.kind === 'user' ? `s:${actor.sessionId}` : `k:${actor.keyId}`)
+    const after = () => {
+      if (request.byCookie && changing.has(request.method)) checkOrigin(request)
+      judge()
+    }
+    return taken instanceof Promise ? taken.then(after) : after()
+  }
+  /** Everything that is decided before the body is read, in the order of decisions section 14. Waits only where it must. */
+  const admit = (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
     const endpoint = request.routeOptions.config.endpoint
     if (!endpoint) return
     if (request.raw.url?.includes('%00')) throw badRequest('The address holds a NUL character.')
-    const open = endpoint.access === 'public'
-    if (open) await take(reply, endpoint, addressKey(addressOf(request)))
-    const actor = await identify(request)
-    request.actor = actor
-    if (actor.kind === 'anonymous' && !open) {
-      // Headers on every reply, also on this one; a budget apart, so that strangers can't use up the sign-in page's.
-      await take(reply, endpoint, `x:${addressKey(actor.ip)}`).catch(() => {})
-      throw request.headers.authorization === undefined
-        ? (refusal(actor, endpoint) ?? unauthorized('Sign in first.'))
-        : unauthorized('This credential is unknown, expired or revoked.')
+    const known = () => {
+      const actor = identify(request)
+      return actor instanceof Promise
+        ? actor.then(found => admitKnown(request, reply, endpoint, found))
+        : admitKnown(request, reply, endpoint, actor)
     }
-    if (actor.kind !== 'anonymous' && !open) {
-      await take(reply, endpoint, actor.kind === 'user' ? `s:${actor.sessionId}` : `k:${actor.keyId}`)
-      if (request.byCookie && changing.has(request.method)) checkOrigin(request)
-    }
-    const userId = Number((request.params as Record<string, string> | undefined)?.userId)
-    const refused = refusal(actor, endpoint, userId)
-    if (refused) throw refused
+    const taken = endpoint.access === 'public' ? take(reply, endpoint, addressKey(addressOf(request))) : undefined
+    return taken instanceof Promise ? taken.then(known) : known()
   }
-  fastify.addHook('onRequest', admit)
-  fastify.addHook('preValidation', async request => {
-    if (request.body === undefined || request.body === null) request.body = request.method === 'GET' ? undefined : {}
+  fastify.addHook('onRequest', (request, reply, done) => {
+    try {
+      const waits = admit(request, reply)
+      if (waits instanceof Promise) waits.then(() => done(), done)
+      else done()
+    } catch (error) {
+      done(error as Error)
+    }
   })
-  fastify.addHook('onResponse', async (request, reply) => {
-    const name = request.routeOptions.config.endpoint
-    needs.observe(name ? `${name.method} ${name.path}` : 'other', reply.statusCode, reply.elapsedTime / 1000)
-    if (needs.log.level === 'debug' || needs.log.level === 'trace')
+  fastify.addHook('preValidation', (request, _, done) => {
+    if (request.body === undefined || request.body === null) request.body = request.method === 'GET' ? undefined : {}
+    done()
+  })
+  const debugs = needs.log.level === 'debug' || needs.log.level === 'trace'
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const endpoint = request.routeOptions.config.endpoint
+    needs.observe(endpoint ? nameOf(endpoint) : 'other', reply.statusCode, reply.elapsedTime / 1000)
+    if (debugs)
       request.log.debug(
         { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
         'answered',
       )
+    done()
   })
 
   const problemOf = (error: FastifyError | Problem | Error, request: FastifyRequest): Problem => {

@@ -13,7 +13,7 @@ export interface Budget {
 
 export interface RateLimits {
   /** Takes one request from the budget of that credential or address. Null when the class has no limit. */
-  take(kind: RateClass, who: string): Promise<Budget | null>
+  take(kind: RateClass, who: string): null | Promise<Budget>
   /** Exchanges counts with the other processes: what they counted is taken off here too. */
   share(exchange: (counts: readonly RateCount[]) => Promise<readonly RateCount[]>): Promise<void>
 }
@@ -64,16 +64,17 @@ export const createRateLimits = (limits: { readonly standard: number; readonly s
       const oldest = Date.now() - 2 * minute
       for (const name of heard.keys()) if (Number(name.split(' ')[0]) < oldest) heard.delete(name)
     },
-    async take(kind, who) {
+    take(kind, who) {
       const limiter = kind === 'none' ? null : limiters[kind]
       if (!limiter || kind === 'none') return null
       if (shared) note(kind, who)
-      try {
-        return budget(limiter.points, await limiter.consume(who), false)
-      } catch (left) {
-        if (left instanceof RateLimiterRes) return budget(limiter.points, left, true)
-        throw left
-      }
+      return limiter.consume(who).then(
+        left => budget(limiter.points, left, false),
+        (left: unknown) => {
+          if (left instanceof RateLimiterRes) return budget(limiter.points, left, true)
+          throw left
+        },
+      )
     },
   }
 }
