@@ -131,7 +131,19 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     baseUrl,
     onRemove: (change, serverNo) => commands.cancelAll(change, serverNo),
   })
-  const accounts = createAccounts({ db, clock, events, users, mfa, throttle, sessions, keys, servers, registry })
+  const accounts = createAccounts({
+    db,
+    clock,
+    events,
+    settings,
+    users,
+    mfa,
+    throttle,
+    sessions,
+    keys,
+    servers,
+    registry,
+  })
   const oauth = createOauth({
     db,
     clock,

@@ -13,6 +13,7 @@ import type { MfaService } from '../mfa/mfa.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { SessionsService, SessionView } from '../sessions/sessions.service.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
 import type { Throttle } from '../users/throttle.ts'
 import { roleNamed } from '../users/users.service.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -59,10 +60,11 @@ export interface AccountsService {
   get(id: number): Promise<UserRow>
 }
 
-/** A password that meets every policy: 20 characters with upper, lower and digit. */
-const temporaryPassword = (): string => {
+/** A password that meets every policy: upper, lower and digit, 20 characters or as many as the settings want. */
+const temporaryPassword = (minimum: number): string => {
   const digit = String(randomInt(10))
-  return `${randomText(9)}${digit}${'abcdefghijkmnopqrstuvwxyz'.charAt(randomInt(25))}${'ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(randomInt(24))}${randomText(8)}`
+  const letters = `${'abcdefghijkmnopqrstuvwxyz'.charAt(randomInt(25))}${'ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(randomInt(24))}`
+  return `${randomText(9)}${digit}${letters}${randomText(Math.max(20, minimum) - 12)}`
 }
 /** The caller's own session, when it is one. */
 const currentOf = (actor: Principal) => (actor.kind === 'user' ? actor.sessionId : null)
@@ -71,6 +73,7 @@ export const createAccounts = (needs: {
   db: Database
   clock: Clock
   events: Events
+  settings: Pick<SettingsService, 'get'>
   users: Pick<UsersService, 'preparePassword' | 'create'>
   mfa: Pick<MfaService, 'clear'>
   throttle: Pick<Throttle, 'clearCodes'>
@@ -79,7 +82,7 @@ export const createAccounts = (needs: {
   servers: Pick<ServersService, 'named'>
   registry: Pick<Registry, 'byNo' | 'all'>
 }): AccountsService => {
-  const { db, clock, events, users, mfa, throttle, sessions, keys, servers, registry } = needs
+  const { db, clock, events, settings, users, mfa, throttle, sessions, keys, servers, registry } = needs
   const lock = db.engine === 'postgres'
 
   const view = (user: UserRow) => ({
@@ -160,7 +163,7 @@ export const createAccounts = (needs: {
     },
     async resetPassword(actor, id, given) {
       const user = await get(id)
-      const password = given ?? temporaryPassword()
+      const password = given ?? temporaryPassword(settings.get('security.password_min_length'))
       const hash = await users.preparePassword('new_password', password)
       await events.change(async change => {
         await setPassword(change.sql, id, hash, clock())

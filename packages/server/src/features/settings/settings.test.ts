@@ -42,6 +42,12 @@ test('what is changed is named, kept, and in force', async () => {
   expect(await admin.client.call('POST /servers', { body: { hostname: 'x' } })).toMatchObject({
     install_command: expect.stringContaining('https://fence.example/install.sh'),
   })
+  await patch({ security: { password_min_length: 64 } })
+  const { temporary_password } = await admin.client.call('POST /users/{userId}/reset-password', {
+    params: { userId: 1 },
+  })
+  expect(temporary_password).toHaveLength(64)
+  await patch({ security: { password_min_length: 12 } })
   const short = { username: 'short_one', email: 's@stockade.example', password: 'Sh0rt-word' }
   expect(await raw(server, 'POST', '/api/v1/users', { token: admin.token, body: short })).toMatchObject({
     status: 400,
