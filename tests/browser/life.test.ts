@@ -194,7 +194,7 @@ describe.runIf(hasBrowser)('what strangers write', () => {
       await signIn(page, 'admin', password)
       for (const path of ['servers', `servers/${host.id}`, 'bans', `bans/${banId}`]) {
         await page.goto(path)
-        await page.getByText('<img src=x').first().waitFor()
+        await page.locator('main').getByText('<img src=x').filter({ visible: true }).first().waitFor()
         await page.waitForLoadState('networkidle')
         expect(await page.locator('img[src="x"], main script').count(), path).toBe(0)
         expect(
@@ -269,6 +269,120 @@ describe.runIf(hasBrowser)('what a role may not do', () => {
       expect(await page.getByRole('button', { name: 'Ban an address' }).isDisabled()).toBe(true)
       await page.goto('servers/new')
       await page.getByText('This page is for the role Admin. You are signed in as Viewer.').waitFor()
+    } finally {
+      await close()
+      await server.close()
+    }
+  })
+})
+
+describe.runIf(hasBrowser)('what the URL says', () => {
+  let server: TestServer
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer()
+    const admin = await server.setUp()
+    for (const hostname of ['web-01', 'web-02', 'db-01'])
+      await admin.client.call('POST /servers', { body: { hostname } })
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'mail-01' } })
+    const host = await enrol(server, made.install_command, 'mail-01')
+    for (let index = 1; index <= 60; index++)
+      await host.ban(`198.51.100.${index}`, { jail: index % 2 ? 'sshd' : 'postfix' })
+    ;({ page, close } = await visit(browser, server.url))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  const addresses = () => page.locator('[data-ban]').allTextContents()
+
+  it('follows the typing, and Back undoes it', async () => {
+    await page.goto('servers?status=pending')
+    await page.getByText('web-01').waitFor()
+    await page.getByLabel('Search by name or address').pressSequentially('web-0', { delay: 60 })
+    await page.waitForURL('**/servers?status=pending&search=web-0')
+    expect(await page.getByLabel('Search by name or address').inputValue()).toBe('web-0')
+    await expect.poll(() => page.getByRole('row').count()).toBe(3)
+    await page.getByLabel('State').selectOption('online')
+    await page.getByText('No server matches.').waitFor()
+    await page.goBack()
+    await expect.poll(() => page.getByRole('row').count()).toBe(3)
+  })
+
+  it('filters by a value that is clicked, and every chip takes one filter off', async () => {
+    await page.goto('bans')
+    await page.getByText('1–50 of 60').first().waitFor()
+    await page.getByRole('button', { name: 'postfix' }).first().click()
+    await page.getByText('1–30 of 30').first().waitFor()
+    await page.getByLabel('Address or range').fill('198.51.100.0/29')
+    await page.getByText('1–3 of 3').waitFor()
+    expect(await addresses()).toEqual(['198.51.100.6', '198.51.100.4', '198.51.100.2'])
+    expect(page.url()).toMatch(/\/bans\?jail=postfix&ip=198\.51\.100\.0%2F29$/)
+    await page.reload()
+    await page.getByText('1–3 of 3').waitFor()
+    await page.getByRole('button', { name: 'Remove the filter Jail postfix' }).click()
+    await page.getByText('1–7 of 7').waitFor()
+    expect(await page.getByLabel('Address or range').inputValue()).toBe('198.51.100.0/29')
+    await page.getByRole('button', { name: /Remove the filter Address/ }).click()
+    await page.getByText('1–50 of 60').first().waitFor()
+    expect(await page.getByLabel('Address or range').inputValue()).toBe('')
+  })
+
+  it('pins the second page, so that new bans push nothing over its edge', async () => {
+    await page.goto('bans')
+    await page.getByRole('button', { name: 'Next' }).first().click()
+    await page.getByText('51–60 of 60').waitFor()
+    expect(page.url()).toMatch(/page=2/)
+    expect(page.url()).toMatch(/to=2/)
+    expect(await addresses()).toEqual(Array.from({ length: 10 }, (_, index) => `198.51.100.${10 - index}`))
+    await page.getByRole('button', { name: 'First' }).first().click()
+    await page.getByText('1–50 of 60').first().waitFor()
+    await page.getByRole('button', { name: 'Back to now' }).click()
+    await page.waitForURL('**/bans')
+  })
+
+  it('names a wrong address instead of showing an empty list', async () => {
+    await page.goto('bans?ip=198.51.100.300')
+    await page.getByText('This is no address or range.').waitFor()
+    expect(await page.getByLabel('Address or range').inputValue()).toBe('198.51.100.300')
+  })
+})
+
+describe.runIf(hasBrowser)('by keyboard alone', () => {
+  it('goes from the list into a ban and back, and the focus is where it was', async () => {
+    const server = await startServer()
+    const admin = await server.setUp()
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
+    const host = await enrol(server, made.install_command)
+    await host.ban('203.0.113.7')
+    const { page, close } = await visit(browser, server.url)
+    try {
+      await signIn(page, 'admin', password)
+      await page.goto('bans')
+      await page.locator('[data-ban]').waitFor()
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate('document.activeElement.id')).toBe('content')
+      for (let presses = 0; presses < 30; presses++) {
+        await page.keyboard.press('Tab')
+        if (await page.evaluate('document.activeElement.hasAttribute("data-ban")')) break
+      }
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: '203.0.113.7' }).waitFor()
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('203.0.113.7')
+      await page.keyboard.press('Escape')
+      await page.waitForURL('**/bans')
+      await expect.poll(() => page.evaluate('document.activeElement.hasAttribute("data-ban")')).toBe(true)
+      // A dialog keeps the focus and gives it back.
+      await page.getByRole('button', { name: 'Ban an address' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByLabel('Address or range').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Ban an address')
     } finally {
       await close()
       await server.close()

@@ -1,3 +1,4 @@
+/* global document, localStorage, location, matchMedia */
 /* Before the first paint: the colour scheme that was chosen, and no rail where nobody is signed in. A file, not inline: the page's policy forbids inline scripts. */
 ;(function () {
   var root = document.documentElement

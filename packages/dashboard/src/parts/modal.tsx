@@ -4,6 +4,7 @@ import '@mantine/core/styles/Paper.css'
 import '@mantine/core/styles/Overlay.css'
 import '@mantine/core/styles/ModalBase.css'
 import '@mantine/core/styles/Modal.css'
+import { useEffect, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Modal } from '@mantine/core'
 import { textsOf } from '../texts/catalogue.ts'
@@ -14,6 +15,14 @@ import { usePhone } from './width.ts'
 /** A dialog; the whole screen on phones. Loaded when the first one opens. */
 export const Dialog = (props: { title: string; onClose: () => void; children: ReactNode }) => {
   const phone = usePhone()
+  // It is there only while it is open, so it gives the focus back itself.
+  const [opener] = useState(() => document.activeElement)
+  useEffect(
+    () => () => {
+      setTimeout(() => opener instanceof HTMLElement && opener.isConnected && opener.focus())
+    },
+    [opener],
+  )
   return (
     <Modal
       opened
@@ -21,6 +30,7 @@ export const Dialog = (props: { title: string; onClose: () => void; children: Re
       title={props.title}
       fullScreen={phone}
       size={480}
+      returnFocus={false}
       classNames={{ content: styles.content ?? '', header: styles.header ?? '', title: styles.title ?? '' }}
       // Within a dialog it is no banner of the page.
       attributes={{ header: { role: 'presentation' } }}

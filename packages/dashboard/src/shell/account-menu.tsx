@@ -30,6 +30,8 @@ const AccountMenu = ({ me }: { me: Me }) => {
     <Menu
       // Within the header: nothing of the page should stand outside its landmarks.
       withinPortal={false}
+      // A focusable element that is no item has no place in a menu; the first item takes the focus.
+      withInitialFocusPlaceholder={false}
       classNames={{ dropdown: styles.menu ?? '', item: styles.menuItem ?? '' }}
       position="bottom-end"
       width={220}

@@ -1,10 +1,11 @@
-import { useEffect, useId, useMemo, useState } from 'react'
+import { useId, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconFilter, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { jailsQuery, summaryQuery } from '../../api/queries.ts'
 import parts from '../../parts/parts.module.css'
+import { useTyped } from '../../parts/typed.ts'
 import { usePhone } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { readRange } from '../../words/address.ts'
@@ -73,24 +74,12 @@ const AddressFilter = () => {
   const t = textsOf(bansTexts)
   const { ip = '' } = useSearch({ from: '/inside/bans' })
   const filter = useFilter()
-  const [typed, setTyped] = useState(ip)
-  const [told, setTold] = useState(ip)
-  if (told !== ip) {
-    // Back, a link or a chip changed the URL.
-    setTold(ip)
-    setTyped(ip)
-  }
   const id = useId()
-  const trimmed = typed.trim()
-  const wrong = trimmed !== '' && readRange(trimmed) === null
-  const apply = () => {
-    if (trimmed !== ip) filter({ ip: trimmed || undefined }, true)
-  }
-  useEffect(() => {
-    if (trimmed === ip || wrong) return
-    const timer = setTimeout(apply, 400)
-    return () => clearTimeout(timer)
+  const { typed, trimmed, valid, setTyped, apply } = useTyped(ip, text => filter({ ip: text || undefined }, true), {
+    wait: 400,
+    valid: text => text === '' || readRange(text) !== null,
   })
+  const wrong = !valid
   return (
     <form
       className={styles.address}
@@ -131,7 +120,7 @@ const Selects = ({ seen }: { seen: readonly string[] }) => {
   const jails = [
     ...new Set([...(search.jail ? [search.jail] : []), ...(ofServer ?? []).map(jail => jail.name), ...seen]),
   ].sort()
-  const all = useMemo(countries, [])
+  const all = useMemo(() => countries(), [])
   const [custom, setCustom] = useState(false)
   const known = ranges.some(range => range === search.from)
   const absolute = search.from !== undefined && !search.from.startsWith('now-')
@@ -241,7 +230,8 @@ const Chips = () => {
   const search = useSearch({ from: '/inside/bans' })
   const filter = useFilter()
   const servers = useQuery(summaryQuery).data?.servers
-  const at = (iso: string) => shortDate(Date.parse(iso), Date.now())
+  const [now] = useState(() => Date.now())
+  const at = (iso: string) => shortDate(Date.parse(iso), now)
   const chips: [string, string | undefined, Partial<BansSearch>][] = [
     [t.search, search.ip, { ip: undefined }],
     [

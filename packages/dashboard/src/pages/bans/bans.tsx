@@ -34,6 +34,7 @@ const List = ({ opened }: { opened: number | null }) => {
   const search = useSearch({ from: '/inside/bans' })
   const navigate = useNavigate()
   const narrow = useNarrow()
+  const filter = useFilter()
   const { may, reason } = useMay('write')
   const [dialog, setDialog] = useState(false)
   const { query, rows, total, waiting, showWaiting } = useBansList(search)
@@ -67,6 +68,11 @@ const List = ({ opened }: { opened: number | null }) => {
           {rows && rows.length > 0 && (
             <div className={styles.top}>
               <Pages page={page} limit={bansLimit} shown={rows.length} total={total} onPage={turn} />
+              {search.to && (
+                <button type="button" className={parts.chip} onClick={() => filter({ to: undefined })}>
+                  {t.backToNow}
+                </button>
+              )}
               <span role="status">
                 {waiting > 0 && (
                   <button type="button" className={parts.chip} onClick={show}>

@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -14,6 +13,7 @@ import { State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
+import { useTyped } from '../../parts/typed.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -86,23 +86,16 @@ const Filters = () => {
   const t = textsOf(serversTexts)
   const search = useSearch({ from: '/inside/servers' })
   const navigate = useNavigate()
-  const [typed, setTyped] = useState(search.search ?? '')
-  const asked = search.search ?? ''
-  // Typing changes the URL a moment later; Back changes what is typed.
-  useEffect(() => setTyped(asked), [asked])
-  useEffect(() => {
-    if (typed.trim() === asked) return
-    const timer = setTimeout(
-      () =>
-        void navigate({
-          to: '/servers',
-          search: { ...search, search: typed.trim() || undefined, page: undefined },
-          replace: true,
-        }),
-      250,
-    )
-    return () => clearTimeout(timer)
-  }, [typed, asked, navigate, search])
+  const { typed, setTyped } = useTyped(
+    search.search ?? '',
+    text =>
+      void navigate({
+        to: '/servers',
+        search: { ...search, search: text || undefined, page: undefined },
+        replace: true,
+      }),
+    { wait: 250, valid: () => true },
+  )
   return (
     <div className={styles.filters} role="search">
       <input
