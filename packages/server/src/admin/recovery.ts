@@ -98,6 +98,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       db,
       clock,
       events,
+      settings,
       users,
       mfa,
       throttle,

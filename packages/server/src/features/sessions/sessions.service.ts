@@ -276,7 +276,7 @@ export const createSessions = (needs: {
       if (!(await users.none())) throw conflict('Stockade is set up already. Sign in.')
       if (!(await isSetupCode(db, input.code)))
         throw unauthorized(
-          'This set-up code is not the one that was printed last. Make a new one on the server's host: npx stockade admin setup-code',
+          'This set-up code is not the one that was printed last. Make a new one where the server runs: npx stockade admin setup-code',
         )
       const passwordHash = await users.preparePassword('password', input.password)
       const user = await events.change(async change => {
