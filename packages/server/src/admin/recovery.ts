@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { KeyActor } from '../core/actor.ts'
-import { randomText } from '../core/ids.ts'
 import { Problem, conflict, notFound } from '../core/problem.ts'
 import { createSecrets, secretKeyIn } from '../core/secrets.ts'
 import { createEvents, system } from '../events/events.ts'
@@ -50,14 +49,6 @@ const bySystem = (events: Events): Events => ({
 /** The parts of accounts that concern servers and keys; a reset reaches none of them. */
 const beyond = (): never => {
   throw new Error('Recovery concerns accounts only.')
-}
-
-/** Random, and right by every policy that the settings can demand. */
-const temporaryPassword = (minimum: number): string => {
-  for (;;) {
-    const password = randomText(Math.max(20, minimum))
-    if (/[A-Z]/.test(password) && /[a-z]/.test(password) && /\d/.test(password)) return password
-  }
 }
 
 /** @throws Problem when there is no storage of this version to work on; nothing is made or migrated. */
@@ -131,11 +122,10 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       },
       async resetPassword(typed) {
         const user = await userNamed(typed)
-        const password = temporaryPassword(settings.get('security.password_min_length'))
-        await accounts.resetPassword(host, user.id, password)
+        const password = await accounts.resetPassword(host, user.id, undefined)
         return {
           user,
-          password,
+          password: password ?? '',
           passwordsRefused: settings.get('oauth.local_login_disabled') && (await users.adminByProvider()),
         }
       },
