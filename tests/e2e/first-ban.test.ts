@@ -92,12 +92,10 @@ describeHosts('the first ban, end to end', () => {
   })
 
   test("a manual ban reaches the firewall and bears the operator's name", async () => {
-    const { command_id } = await server
-      .admin()
-      .call('POST /servers/{serverId}/bans', {
-        params: { serverId: scene.serverId },
-        body: { ip: '203.0.113.202', duration: 3600, reason: 'abuse' },
-      })
+    const { command_id } = await server.admin().call('POST /servers/{serverId}/bans', {
+      params: { serverId: scene.serverId },
+      body: { ip: '203.0.113.202', duration: 3600, reason: 'abuse' },
+    })
     expect(await outcomeOf(scene, command_id)).toMatchObject({ success: true })
     expect(await host.bannedInNft('203.0.113.202')).toBe(true)
     await reported(scene, '203.0.113.202')
