@@ -31,8 +31,10 @@ export const NotFound = () => {
   return (
     <Lone title={t.notFoundTitle} text={t.notFound}>
       <div className={parts.row}>
-        <Link to="/servers">{t.toServers}</Link>
-        <Link to="/bans" search={{}}>
+        <Link to="/servers" className={parts.link}>
+          {t.toServers}
+        </Link>
+        <Link to="/bans" search={{}} className={parts.link}>
           {t.toBans}
         </Link>
       </div>
@@ -47,7 +49,9 @@ export const Forbidden = ({ needed }: { needed?: 'Operator' | 'Admin' }) => {
   const me = useMe()
   return (
     <Lone title={t.forbiddenTitle} text={me && needed ? t.forbidden(roles[me.role], roles[needed]) : t.forbiddenOther}>
-      <Link to="/servers">{t.toServers}</Link>
+      <Link to="/servers" className={parts.link}>
+        {t.toServers}
+      </Link>
     </Lone>
   )
 }

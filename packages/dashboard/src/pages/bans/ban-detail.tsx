@@ -106,7 +106,7 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
       ) : (
         <p className={parts.muted}>{t.noLogLines}</p>
       )}
-      <Link to="/bans" search={{ ip: ban.ip }}>
+      <Link to="/bans" search={{ ip: ban.ip }} className={parts.link}>
         {t.others}
       </Link>
       {(place || network) && (
