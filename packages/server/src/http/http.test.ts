@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHost, raw, startServer } from '../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
@@ -251,3 +252,39 @@ test('a base URL with a path is answered with the path and without', async () =>
     await under.close()
   }
 })
+
+test('no forwarding header of a stranger changes who the caller is', async () => {
+  const part = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.constantFrom(
+      'unknown',
+      '',
+      ' ',
+      '127.0.0.1',
+      '_hidden',
+      '"[2001:db8::1]:80"',
+      '999.1.1.1',
+      'for=203.0.113.9',
+      '10.0.0.1:22',
+    ),
+    fc.string({ unit: 'grapheme-ascii', maxLength: 40 }).map(text => text.replace(/[^\x21-\x7e]/g, '')),
+  )
+  const names = fc.constantFrom(
+    'x-forwarded-for',
+    'forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'cf-connecting-ip',
+    'via',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(names, fc.array(part, { maxLength: 4 })), { maxLength: 4 }), async pairs => {
+      const headers = Object.fromEntries(pairs.map(([name, parts]) => [name, parts.join(', ')]))
+      const reply = await raw(server, 'GET', '/api/v1/auth/me', { token: admin.token, headers })
+      expect((reply.json as { ip_address?: string }).ip_address).toBe('127.0.0.1')
+    }),
+    { numRuns: 1500 },
+  )
+}, 60_000)

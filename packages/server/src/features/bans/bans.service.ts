@@ -271,29 +271,13 @@ export const createBans = (needs: {
       const { row: server } = servers.get(actor, serverId)
       needs.guardBan(actor, params)
       const whole = params.jail === 'stockade' ? { duration: times.defaultBan, ...params } : params
-      const queued = await commands.queue(authorOf(actor), server.no, 'ban-ip', whole)
-      await events.change(change =>
-        change.record({
-          name: 'ban.create',
-          author: authorOf(actor),
-          serverNo: server.no,
-          data: { ...whole, command_id: queued.id },
-        }),
-      )
+      const queued = await commands.queue(authorOf(actor), server.no, 'ban-ip', whole, 'ban.create')
       return { message: `The ban of ${String(params.ip)} is queued for ${server.hostname}.`, command_id: queued.id }
     },
     async lift(actor, serverId, ip, jail) {
       const params = checkParams('unban-ip', { ip, jail: jail ?? '*' })
       const { row: server } = servers.get(actor, serverId)
-      const queued = await commands.queue(authorOf(actor), server.no, 'unban-ip', params)
-      await events.change(change =>
-        change.record({
-          name: 'ban.remove',
-          author: authorOf(actor),
-          serverNo: server.no,
-          data: { ...params, command_id: queued.id },
-        }),
-      )
+      const queued = await commands.queue(authorOf(actor), server.no, 'unban-ip', params, 'ban.remove')
       return {
         message: `Lifting the ban of ${String(params.ip)} is queued for ${server.hostname}.`,
         command_id: queued.id,

@@ -1,5 +1,5 @@
 import { bounds, delivery, times } from '@stockade/contract'
-import type { QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
+import type { EventName, QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
@@ -59,8 +59,8 @@ export interface CommandsService {
     type: Type,
     params: Params | undefined,
   ): Promise<ReplyOf<typeof contract.createBatch>>
-  /** Queues a command whose server and parameters are checked already. */
-  queue(author: Author, serverNo: number, type: Type, params: Params): Promise<Queued>
+  /** Queues a command whose server and parameters are checked already; `also` is recorded with it. */
+  queue(author: Author, serverNo: number, type: Type, params: Params, also?: EventName): Promise<Queued>
   cancel(actor: Principal, id: string): Promise<void>
   retry(actor: Principal, id: string): Promise<Queued & { retry_of: string }>
   /** Hands out what is due for a server. No query where nothing is. */
@@ -174,10 +174,21 @@ export const createCommands = async (needs: {
     }
   }
   const told = (row: CommandRow) => ({ id: row.id, type: row.type, params: JSON.parse(row.params) as object })
-  const add = async (author: Author, rows: readonly CommandRow[], name: 'command.create' | 'command.retry') => {
+  const add = async (
+    author: Author,
+    rows: readonly CommandRow[],
+    name: 'command.create' | 'command.retry',
+    also?: EventName,
+  ) => {
     await events.change(async change => {
       await insertCommands(change.sql, rows)
-      for (const row of rows) await change.record({ name, author, serverNo: row.server_no, data: told(row) })
+      for (const row of rows) {
+        await change.record({ name, author, serverNo: row.server_no, data: told(row) })
+        if (also) {
+          const data = { ...(JSON.parse(row.params) as object), command_id: row.id }
+          await change.record({ name: also, author, serverNo: row.server_no, data })
+        }
+      }
     })
     for (const row of rows) {
       track(row)
@@ -275,9 +286,9 @@ export const createCommands = async (needs: {
         commands: rows.map(({ server, row }) => ({ id: row.id, server_id: server.id, status: 'pending' })),
       }
     },
-    async queue(author, serverNo, type, params) {
+    async queue(author, serverNo, type, params, also) {
       const row = rowOf(author, serverNo, type, params)
-      await add(author, [row], 'command.create')
+      await add(author, [row], 'command.create', also)
       return queued(row)
     },
     async cancel(actor, id) {

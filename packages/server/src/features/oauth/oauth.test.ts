@@ -312,6 +312,34 @@ describe('a return that did not begin here', () => {
   })
 })
 
+test('a provider that claims to be another one is not believed', async () => {
+  const port = await freePort()
+  const liar = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(
+      JSON.stringify({
+        issuer: 'https://accounts.stockade.example',
+        authorization_endpoint: `http://127.0.0.1:${port}/auth`,
+        token_endpoint: `http://127.0.0.1:${port}/token`,
+      }),
+    ),
+  )
+  await new Promise<void>(resolve => liar.listen(port, '127.0.0.1', resolve))
+  const other = await startServer({ env: { STOCKADE_PROVIDER_B_ISSUER: `http://127.0.0.1:${port}` } })
+  try {
+    const { client } = await other.setUp()
+    await client.call('PATCH /settings/oauth', {
+      body: {
+        provider_b: { enabled: true, client_id: 'x', client_secret: 'y', allowed_domains: ['stockade.example'] },
+      },
+    })
+    const begun = await raw(other, 'GET', '/api/v1/auth/provider_b')
+    expect(new URL(begun.headers.get('location') ?? '').search).toBe('?error=provider_unavailable')
+  } finally {
+    await other.close()
+    liar.close()
+  }
+})
+
 test('a provider that is away or turned off is said so, and the page lists what is on', async () => {
   expect((await server.client().call('GET /auth/options')).providers).toEqual([
     { id: 'provider_a', label: 'GitHub' },
