@@ -90,12 +90,14 @@ export const followEvents = async (
     if (!listener) void listen()
   }, 1000)
   let notifying: NodeJS.Timeout | null = null
+  let notified: Promise<unknown> = Promise.resolve()
   return {
     nudge() {
       look()
       notifying ??= setTimeout(() => {
         notifying = null
-        listener?.query(`notify ${channel}`).catch(log)
+        // One after the other: a connection runs one query at a time.
+        notified = notified.then(() => listener?.query(`notify ${channel}`)).catch(log)
       }, 20)
     },
     async close() {
@@ -103,6 +105,7 @@ export const followEvents = async (
       clearInterval(poll)
       if (notifying) clearTimeout(notifying)
       await reading
+      await notified
       await listener?.end().catch(() => {})
     },
   }

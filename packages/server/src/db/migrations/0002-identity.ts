@@ -13,10 +13,10 @@ export const identity = (engine: Engine) => ({
       `alter table users add column mfa_last_step ${big} not null default 0`,
       `create unique index users_oauth on users (oauth_provider, oauth_subject)`,
       `create table mfa_backup_codes (
-        user_id integer not null references users (id) on delete cascade, hash text not null,
+        user_id ${big} not null references users (id) on delete cascade, hash text not null,
         pending integer not null, primary key (user_id, hash))`,
       `create table mfa_tokens (
-        hash text primary key, user_id integer not null references users (id) on delete cascade,
+        hash text primary key, user_id ${big} not null references users (id) on delete cascade,
         created_at ${big} not null, tries integer not null)`,
       `create table failed_attempts (
         id ${key}, kind text not null, subject text not null, ip text not null, at ${big} not null)`,
