@@ -4,6 +4,8 @@ import { Problem } from './core/problem.ts'
 
 /** Reads the configuration, starts, and stops gracefully on SIGTERM and SIGINT; a second signal stops at once. */
 const start = async (): Promise<void> => {
+  // Nobody else on the host has business with the database or the key.
+  process.umask(0o077)
   const config = readConfig(process.env)
   const app = await createApp(config)
   let stopping = false

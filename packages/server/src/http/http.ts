@@ -144,6 +144,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       ? url.slice(path.length) || '/'
       : url
   }
+  // Whoever sends a request's head drop by drop does not hold a connection for long.
+  fastify.server.headersTimeout = 10_000
   await fastify.register(cookie)
   fastify.decorateRequest('actor', null)
   fastify.decorateRequest('byCookie', false)

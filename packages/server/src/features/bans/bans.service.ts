@@ -80,7 +80,13 @@ const viewOf = (row: BanRow, now: number): contract.Ban => {
     event_id: uuidText(row.event_id),
   }
 }
-/** No engine bans more than this at once: a wider range is a slip of the finger. */
+/** PostgreSQL's classes 22 and 23, SQLite's too big, constraint and mismatch. */
+const isOfContent = (error: unknown): boolean => {
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'number' ? [18, 19, 20].includes(code & 0xff) : /^2[23]/.test(String(code))
+}
+
+/** An operator does not cut off the fleet, or the chair that one sits on, without saying so twice. */
 export const guardBan =
   (registry: Pick<Registry, 'all'>) =>
   (actor: Principal, params: Params): void => {
@@ -129,6 +135,7 @@ export const createBans = (needs: {
       return results
     },
     { batch: 1000, waiting: 50_000 },
+    isOfContent,
   )
   /** Checks and completes a report; what is written is decided here, before the batch. */
   const accept = async (agent: AgentActor, report: contract.BanReport): Promise<NewBan> => {

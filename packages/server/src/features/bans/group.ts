@@ -18,6 +18,8 @@ const turn = () => new Promise(resolve => setImmediate(resolve))
 export const createGroup = <Item, Result>(
   write: (items: readonly Item[]) => Promise<Result[]>,
   limits: { readonly batch: number; readonly waiting: number },
+  /** Whether a failure is about what was to be written; one of the storage itself fails everybody alike, and at once. */
+  isOfContent: (error: unknown) => boolean = () => true,
 ): Group<Item, Result> => {
   interface Entry {
     readonly items: readonly Item[]
@@ -50,8 +52,8 @@ export const createGroup = <Item, Result>(
       }
     } catch (error) {
       // One request's rows must not fail its neighbours': each is tried alone, and the one at fault fails alone.
-      if (batch.length === 1) return batch[0]?.reject(error)
-      for (const entry of batch) await settle([entry])
+      if (batch.length > 1 && isOfContent(error)) for (const entry of batch) await settle([entry])
+      else for (const entry of batch) entry.reject(error)
     }
   }
   const work = async () => {

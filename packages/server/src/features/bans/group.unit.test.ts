@@ -35,6 +35,21 @@ test('one request at fault fails alone', async () => {
   expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
+test('a failure of the storage fails everybody at once, without trying each alone', async () => {
+  let writes = 0
+  const group = createGroup<number, number>(
+    async () => {
+      writes++
+      throw new Error('away')
+    },
+    { batch: 10, waiting: 100 },
+    () => false,
+  )
+  const results = await Promise.allSettled([group.add([1]), group.add([2]), group.add([3])])
+  expect(results.map(result => result.status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(writes).toBe(1)
+})
+
 test('past its bound it refuses at once, with 503', async () => {
   const group = createGroup<number, number>(async items => (await later(), [...items]), { batch: 2, waiting: 4 })
   const full = [group.add([1, 2]), group.add([3, 4])]
