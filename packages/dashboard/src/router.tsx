@@ -8,27 +8,52 @@ import {
 } from '@tanstack/react-router'
 import { statusOf } from './api/client.ts'
 import { live } from './api/live.ts'
-import { meQuery, onSessionEnd, queries } from './api/queries.ts'
+import { meQuery, onFactorMissing, onSessionEnd, queries } from './api/queries.ts'
 import { roleMay } from './api/session.ts'
 import { readBansSearch } from './pages/bans/filter.ts'
 import { readServersSearch } from './pages/servers/filter.ts'
-import { basePath } from './place.ts'
+import { readNext, readSignInSearch } from './pages/sign-in/search.ts'
+import { afterProvider } from './pages/sign-in/second-step.ts'
+import { basePath, safeReturn } from './place.ts'
 import { Broken, Forbidden, NotFound } from './shell/lone-pages.tsx'
 
 /* Every page and its address. What the URL says is read by one function a page; the pages come when they are opened. */
 
 const word = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
+/** Who is signed in; whoever is not goes to the sign-in, and from there on to what was asked for. */
+const signedIn = async (search: { next?: string }) => {
+  try {
+    return await queries.ensureQueryData(meQuery)
+  } catch (error) {
+    if (statusOf(error) === 401) throw redirect({ to: '/login', search })
+    throw error
+  }
+}
+
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (raw: Record<string, unknown>): { next?: string; ended?: '1' } => {
-    const next = word(raw.next)
-    return { ...(next ? { next } : {}), ...(raw.ended === '1' ? { ended: '1' as const } : {}) }
-  },
+  validateSearch: readSignInSearch,
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in.tsx'), 'SignIn'),
+})
+const secondFactor = createRoute({
+  getParentRoute: () => root,
+  path: '/login/mfa',
+  validateSearch: readNext,
+  component: lazyRouteComponent(() => import('./pages/sign-in/second-factor.tsx'), 'SecondFactor'),
+})
+const enrol = createRoute({
+  getParentRoute: () => root,
+  path: '/login/enrol',
+  validateSearch: readNext,
+  beforeLoad: async ({ search }) => {
+    const me = await signedIn(search)
+    if (me.mfa_enabled) throw redirect({ href: safeReturn(search.next), replace: true })
+  },
+  component: lazyRouteComponent(() => import('./pages/sign-in/enrol.tsx'), 'Enrol'),
 })
 
 const setUp = createRoute({
@@ -44,15 +69,9 @@ const setUp = createRoute({
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  beforeLoad: async ({ location }) => {
-    try {
-      return { me: await queries.ensureQueryData(meQuery) }
-    } catch (error) {
-      if (statusOf(error) === 401)
-        throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } })
-      throw error
-    }
-  },
+  beforeLoad: async ({ location }) => ({
+    me: await signedIn(location.pathname === '/' ? {} : { next: location.href }),
+  }),
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
 })
 
@@ -60,7 +79,7 @@ const start = createRoute({
   getParentRoute: () => inside,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/servers', replace: true })
+    throw redirect({ href: safeReturn(afterProvider.take()), replace: true })
   },
 })
 
@@ -104,6 +123,8 @@ const ban = createRoute({ getParentRoute: () => bans, path: '$banId' })
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    secondFactor,
+    enrol,
     setUp,
     inside.addChildren([start, servers, newServer, server, bans.addChildren([ban])]),
   ]),
@@ -122,11 +143,17 @@ export const router = createRouter({
 })
 
 onSessionEnd(() => {
-  if (router.state.location.pathname === '/login') return
+  if (router.state.location.pathname.startsWith('/login')) return
   live.stop()
   const next = router.state.location.href
   queries.clear()
   void router.navigate({ to: '/login', search: { next, ended: '1' } })
+})
+
+onFactorMissing(() => {
+  if (router.state.location.pathname.startsWith('/login')) return
+  live.stop()
+  void router.navigate({ to: '/login/enrol', search: { next: router.state.location.href } })
 })
 
 declare module '@tanstack/react-router' {

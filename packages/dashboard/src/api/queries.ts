@@ -20,13 +20,36 @@ let sessionEnded: (() => void) | null = null
 export const onSessionEnd = (act: () => void): void => {
   sessionEnded = act
 }
-const onError = (error: unknown) => {
-  if (statusOf(error) === 401 && queries.getQueryData(['me']) !== undefined) sessionEnded?.()
+let factorMissing: (() => void) | null = null
+/** What happens when the API refuses all but setting up a second factor. */
+export const onFactorMissing = (act: () => void): void => {
+  factorMissing = act
 }
+/** A 403 may be about a role, or about a second factor that is required since: one's own account tells which. */
+const askWhy = async (): Promise<void> => {
+  try {
+    await api.call('GET /users/me')
+  } catch (error) {
+    if (statusOf(error) === 403) factorMissing?.()
+  }
+}
+const onError = (error: unknown) => {
+  const me = queries.getQueryData(meQuery.queryKey)
+  if (me === undefined) return
+  if (statusOf(error) === 401) sessionEnded?.()
+  if (statusOf(error) === 403 && !me.mfa_enabled) void askWhy()
+}
+/** For changes that take a password or a code: a 401 may mean that it was wrong, and the session goes on. */
+export const mayBeWrong = { mayBeWrong: true } as const
 
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
+  mutationCache: new MutationCache({
+    onError: (error, _variables, _result, mutation) => {
+      if (mutation.meta?.mayBeWrong !== true) onError(error)
+      else if (statusOf(error) === 401) void queries.fetchQuery({ ...meQuery, staleTime: 0 }).catch(() => {})
+    },
+  }),
   defaultOptions: {
     queries: {
       retry: tryAgain,

@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
+import type { Options } from '../../api/queries.ts'
 import { Field } from '../../parts/field.tsx'
 import { useTitle } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
@@ -13,12 +14,13 @@ import { ownAddress, safeReturn } from '../../place.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { PasswordInput } from './password-input.tsx'
+import { afterProvider, lastProvider, secondStep } from './second-step.ts'
 import { signInTexts } from './sign-in.texts.ts'
 import styles from './entry.module.css'
 
 export const SignIn = () => {
   const t = textsOf(signInTexts)
-  const { next, ended } = useSearch({ from: '/login' })
+  const { next, ended, error, why } = useSearch({ from: '/login' })
   const navigate = useNavigate()
   const options = useQuery(optionsQuery).data
   const site = options?.site_name ?? textsOf(commonTexts).product
@@ -31,10 +33,16 @@ export const SignIn = () => {
   const signIn = useMutation({
     mutationFn: () => api.call('POST /auth/login', { body: { username, password } }),
     onSuccess: reply => {
-      if ('mfa_required' in reply) return
+      const search = next ? { next } : {}
+      if ('mfa_required' in reply) {
+        secondStep.begin(reply.mfa_token)
+        void navigate({ to: '/login/mfa', search })
+        return
+      }
       // Another person may have been here before.
       queries.clear()
-      void navigate({ href: safeReturn(next), replace: true })
+      if (reply.mfa_setup_required) void navigate({ to: '/login/enrol', search, replace: true })
+      else void navigate({ href: safeReturn(next), replace: true })
     },
     onError: () => setTimeout(() => trouble.current?.focus()),
   })
@@ -46,20 +54,18 @@ export const SignIn = () => {
     signIn.mutate()
   }
 
-  const problem =
-    signIn.data && 'mfa_required' in signIn.data
-      ? t.secondFactor
-      : signIn.error
-        ? statusOf(signIn.error) === 401
-          ? t.wrong
-          : statusOf(signIn.error) === 429
-            ? wait === null
-              ? t.limitOver
-              : t.limited(wait)
-            : sentenceOf(signIn.error)
-        : asked && (!username || !password)
-          ? t.fill
-          : null
+  const problem = signIn.error
+    ? statusOf(signIn.error) === 401
+      ? t.wrong
+      : statusOf(signIn.error) === 429
+        ? wait === null
+          ? t.limitOver
+          : t.limited(wait)
+        : sentenceOf(signIn.error)
+    : asked && (!username || !password)
+      ? t.fill
+      : null
+  const again = !asked && !signIn.error
 
   if (options?.setup_required) return <Navigate to="/setup" search={{}} replace />
   const secureAddress =
@@ -72,9 +78,19 @@ export const SignIn = () => {
         <bdi>{site}</bdi>
       </div>
       <h1 className={parts.title}>{t.title}</h1>
-      {ended && !signIn.error && (
+      {ended && again && (
         <p className={parts.note} role="status">
           {t.ended}
+        </p>
+      )}
+      {why && again && (
+        <p className={parts.warn} role="status">
+          {t.why[why]}
+        </p>
+      )}
+      {error && again && (
+        <p className={parts.refusal} role="alert">
+          {t.errors[error]}
         </p>
       )}
       {secureAddress && (
@@ -83,7 +99,9 @@ export const SignIn = () => {
         </p>
       )}
       {options?.local_login_disabled ? (
-        <p className={parts.note}>{t.localDisabled}</p>
+        <p className={parts.note}>
+          {t.localDisabled} {options.providers.length === 0 && t.noWay}
+        </p>
       ) : (
         <form className={parts.form} onSubmit={submit} noValidate>
           <p ref={trouble} tabIndex={-1} role="alert" className={problem ? parts.refusal : parts.hidden}>
@@ -113,7 +131,42 @@ export const SignIn = () => {
           </Button>
         </form>
       )}
+      {options && options.providers.length > 0 && (
+        <Providers of={options.providers} next={next} alone={options.local_login_disabled} />
+      )}
       {elsewhere && options.base_url !== ownAddress && <p className={parts.help}>{t.otherAddress(options.base_url)}</p>}
     </main>
+  )
+}
+
+/** The other ways in. They lead through another site, so these are links and leave this page. */
+const Providers = (props: { of: Options['providers']; next: string | undefined; alone: boolean }) => {
+  const t = textsOf(signInTexts)
+  const last = props.of.find(({ id }) => id === lastProvider.read())
+  return (
+    <div className={styles.providers}>
+      {!props.alone && (
+        <p className={styles.or} aria-hidden="true">
+          {t.or}
+        </p>
+      )}
+      {props.of.map(({ id, label }) => (
+        <Button
+          key={id}
+          component="a"
+          href={`${ownAddress}/api/v1/auth/${id}`}
+          variant={props.alone ? 'filled' : 'default'}
+          fullWidth
+          className={styles.submit}
+          onClick={() => {
+            lastProvider.keep(id)
+            afterProvider.keep(props.next)
+          }}
+        >
+          {t.continueWith(label)}
+        </Button>
+      ))}
+      {last && <p className={parts.help}>{t.lastUsed(last.label)}</p>}
+    </div>
   )
 }
