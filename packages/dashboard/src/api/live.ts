@@ -8,7 +8,8 @@ import { queries } from './queries.ts'
 
 /* The one live connection of the page: messages patch what was read, and an outage is noticed within ten seconds. */
 
-const probeEvery = 6000
+/** With the time that an answer may take, an outage is seen within nine seconds. */
+const quietAtMost = 5000
 const probeLasts = 3000
 const pollEvery = 15_000
 
@@ -16,6 +17,7 @@ let state = starting(Date.now())
 let socket: WebSocket | null = null
 let attempt = 0
 let heard = 0
+let probed = 0
 let reconnect: ReturnType<typeof setTimeout> | undefined
 let running: { stop(): void } | null = null
 
@@ -99,6 +101,7 @@ const connect = () => {
 
 /** A silent cut leaves a socket that looks open: only an answer proves the connection. */
 const probe = async () => {
+  probed = Date.now()
   const answered = await fetch(`${ownAddress}/api/v1/health`, {
     cache: 'no-store',
     signal: AbortSignal.timeout(probeLasts),
@@ -126,12 +129,19 @@ export const live = {
   start(): void {
     if (running) return
     const probing = setInterval(() => {
-      if (document.visibilityState === 'visible' && Date.now() - heard > probeEvery) void probe()
-    }, probeEvery)
+      const quiet = Date.now() - Math.max(heard, probed)
+      // Polling is a proof of its own, and enough requests.
+      const most = state.phase === 'polling' ? pollEvery : quietAtMost
+      if (document.visibilityState === 'visible' && quiet > most) void probe()
+    }, 1000)
     const polling = setInterval(() => {
       if (state.phase === 'polling' && document.visibilityState === 'visible') void queries.invalidateQueries()
     }, pollEvery)
-    const lost = () => void probe()
+    // The browser may say so a moment before it is so.
+    const lost = () => {
+      void probe()
+      setTimeout(() => void probe(), 1000)
+    }
     const back = () => live.retry()
     const seen = () => {
       if (document.visibilityState === 'visible' && state.phase !== 'live') live.retry()
