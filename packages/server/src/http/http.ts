@@ -278,6 +278,15 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     done()
   })
 
+  /** A storage that is away fails every request: one line every few seconds says so, and for how many. */
+  const complaint = { at: 0, unsaid: 0 }
+  const complain = (error: Error) => {
+    complaint.unsaid++
+    if (Date.now() - complaint.at < 5000) return
+    needs.log.error({ reason: error.message, requests: complaint.unsaid }, 'storage does not answer; requests get 503')
+    complaint.at = Date.now()
+    complaint.unsaid = 0
+  }
   const problemOf = (error: FastifyError | Problem | Error, request: FastifyRequest): Problem => {
     if (error instanceof Problem) return error
     const known = error as FastifyError
@@ -304,14 +313,16 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         `The body is not valid JSON: ${known.message.replace(/^Body is not valid JSON but content-type is set to .*$/, 'it can not be parsed')}.`,
       )
     if (known.statusCode === 503) return unavailable('The server is shutting down. Try again in a moment.')
+    if (isStorage(error)) {
+      complain(error)
+      return unavailable('Storage does not answer. Try again in a moment.')
+    }
     request.log.error({ err: error, method: request.method, url: request.routeOptions.url }, 'defect')
-    return isStorage(error)
-      ? unavailable('Storage does not answer. Try again in a moment.')
-      : new Problem(
-          500,
-          'Internal Server Error',
-          `Something went wrong here. The log has it under request id ${request.id}.`,
-        )
+    return new Problem(
+      500,
+      'Internal Server Error',
+      `Something went wrong here. The log has it under request id ${request.id}.`,
+    )
   }
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = problemOf(error, request)
