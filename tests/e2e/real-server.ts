@@ -13,13 +13,13 @@ export interface RealServer extends ServerUnderTest {
 }
 
 /** The server as a user's: a process of its own, on all addresses, that can be killed and started where it was. */
-export const aRealServer = async (): Promise<RealServer> => {
+export const aRealServer = async (more: (port: number) => Record<string, string> = () => ({})): Promise<RealServer> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stockade-e2e-'))
   const port = await freePort()
   const options = {
     dataDir,
     port,
-    env: { STOCKADE_HOST: '0.0.0.0', STOCKADE_HEARTBEAT_INTERVAL: '5', STOCKADE_OFFLINE_AFTER: '20' },
+    env: { STOCKADE_HOST: '0.0.0.0', STOCKADE_HEARTBEAT_INTERVAL: '5', STOCKADE_OFFLINE_AFTER: '20', ...more(port) },
   }
   let server: SpawnedServer = await spawnServer(options)
   let signed = await server.setUp()

@@ -1,15 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
 import { aHost, describeHosts, until, type Host, loudly } from './host.ts'
+import { ownFilesystem, type OwnFilesystem } from './own-filesystem.ts'
 import { aRecorder, type Recorder } from './recorder.ts'
-
-const run = promisify(execFile)
 
 /**
  * The installer for real, in a mount namespace of its own: /opt, /run and everything under /etc and /var/lib are throw-away
@@ -21,9 +18,8 @@ describeHosts('the installer', () => {
   let files: Server
   let filesUrl = ''
   let corrupt = false
-  let layers = ''
-  let inNamespace: (command: string) => Promise<{ stdout: string; stderr: string }>
-  let background: (command: string) => ReturnType<typeof spawn>
+  let inNamespace: OwnFilesystem['run']
+  let background: OwnFilesystem['background']
   let endKeeper: () => void = () => undefined
   /** Why this machine cannot give the installer a file system of its own; null when it can. */
   let cannot: string | null = null
@@ -59,30 +55,13 @@ describeHosts('the installer', () => {
     })
     await new Promise<void>(resolve => files.listen(0, '0.0.0.0', resolve))
     filesUrl = `http://${host.gateway}:${(files.address() as AddressInfo).port}`
-    layers = join(host.directory, 'layers')
-    fs.mkdirSync(layers)
-    // Keeps the mount namespace open for as long as its standard input is.
-    const keeper = spawn(
-      'ip',
-      ['netns', 'exec', host.name, 'unshare', '-m', 'sh', '-ec', mounts(layers, host.f2bConfig)],
-      {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    )
-    await new Promise<void>((resolve, reject) => {
-      keeper.stdout.on('data', (chunk: Buffer) => {
-        if (chunk.toString().includes('ready')) resolve()
-      })
-      keeper.once('exit', () => reject(new Error('no mount namespace with overlays')))
-    }).catch((error: Error) => {
-      cannot = error.message
-    })
-    if (cannot !== null) return loudly(`SKIPPED: the installer: ${cannot}`)
-    const enter = ['-t', String(keeper.pid), '-m', '-n']
-    inNamespace = (command: string) => run('nsenter', [...enter, 'sh', '-c', command], { maxBuffer: 1024 * 1024 })
-    background = (command: string) => spawn('nsenter', [...enter, 'sh', '-c', `exec ${command}`], { stdio: 'ignore' })
-    endKeeper = () => keeper.stdin.end()
-  })
+    const own = await ownFilesystem(host)
+    if ('cannot' in own) {
+      cannot = own.cannot
+      return loudly(`SKIPPED: the installer: ${cannot}`)
+    }
+    ;({ run: inNamespace, background, end: endKeeper } = own)
+  }, 120_000)
 
   afterAll(async () => {
     endKeeper()
@@ -144,20 +123,3 @@ describeHosts('the installer', () => {
     expect(await host.bannedInNft('203.0.113.80')).toBe(true)
   })
 })
-
-/** Throw-away layers over the machine's directories, then waits for the end of its input. */
-function mounts(layers: string, f2bConfig: string): string {
-  return [
-    'mount --make-rprivate /',
-    `mount -t tmpfs tmpfs ${layers}`,
-    ...['etc', 'var/lib'].flatMap((place, i) => [
-      `mkdir ${layers}/u${i} ${layers}/w${i}`,
-      `mount -t overlay overlay -o lowerdir=/${place},upperdir=${layers}/u${i},workdir=${layers}/w${i} /${place}`,
-    ]),
-    'mount -t tmpfs tmpfs /opt',
-    'mount -t tmpfs tmpfs /run',
-    `mount --bind ${f2bConfig} /etc/fail2ban`,
-    'echo ready',
-    'exec cat',
-  ].join('\n')
-}
