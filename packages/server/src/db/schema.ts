@@ -75,6 +75,8 @@ export interface SessionsTable {
   user_id: number
   refresh_hash: string
   cookie_hash: string
+  /** How it began: a provider's sign-in stands for a second factor, a password alone does not. */
+  method: 'password' | 'mfa' | 'provider_a' | 'provider_b'
   ip_address: string
   user_agent: string
   created_at: number

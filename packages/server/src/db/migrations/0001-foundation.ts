@@ -40,7 +40,8 @@ export const foundation = (engine: Engine) => ({
         primary key (user_id, server_no))`,
       `create table sessions (
         id text primary key, user_id ${big} not null references users (id) on delete cascade,
-        refresh_hash text not null unique, cookie_hash text not null unique, ip_address text not null, user_agent text not null,
+        refresh_hash text not null unique, cookie_hash text not null unique, method text not null,
+        ip_address text not null, user_agent text not null,
         created_at ${big} not null, last_activity ${big} not null)`,
       `create index sessions_user on sessions (user_id)`,
       `create table api_keys (

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freePort, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
@@ -271,6 +272,31 @@ describe('provider_b, OpenID Connect', () => {
     const { cookies } = await visit('s-admin-2')
     expect(await me(cookies)).toMatchObject({ username: 'admin2' })
   })
+})
+
+test("a provider's sign-in stands for the second factor, a password of the same person does not", async () => {
+  const from = browser()
+  await from.go(`${server.url}/api/v1/auth/provider_a`)
+  const { id, username } = await me(from.cookies())
+  const { temporary_password } = await admin.client.call('POST /users/{userId}/reset-password', {
+    params: { userId: Number(id) },
+  })
+  const enabled = await admin.client.call('POST /auth/mfa/enable')
+  const code = new TOTP({ secret: Secret.fromBase32(enabled.secret) }).generate()
+  await admin.client.call('POST /auth/mfa/confirm', { body: { code } })
+  await admin.client.call('PATCH /settings', { body: { security: { mfa_required: true } } })
+  try {
+    const again = browser()
+    await again.go(`${server.url}/api/v1/auth/provider_a`)
+    expect((await raw(server, 'GET', '/api/v1/servers', { headers: { cookie: again.cookies() } })).status).toBe(200)
+    const typed = { username: String(username), password: temporary_password ?? '' }
+    const { access_token: token } = (await raw(server, 'POST', '/api/v1/auth/login', { body: typed })).json as {
+      access_token: string
+    }
+    expect((await raw(server, 'GET', '/api/v1/servers', { token })).status).toBe(403)
+  } finally {
+    await admin.client.call('PATCH /settings', { body: { security: { mfa_required: false } } })
+  }
 })
 
 describe('a return that did not begin here', () => {

@@ -129,11 +129,11 @@ export const createSessions = (needs: {
       role: grant.user.role,
       permission: grant.permission,
       servers: grant.servers,
-      mfaMissing: mfaMissing(grant.user),
+      mfaMissing: mfaMissing(grant.user, session.method),
     }
   }
-  const mfaMissing = (user: UserRow) =>
-    settings.get('security.mfa_required') && user.mfa_enabled === 0 && user.oauth_provider === null
+  const mfaMissing = (user: UserRow, method: Method) =>
+    settings.get('security.mfa_required') && user.mfa_enabled === 0 && !method.startsWith('provider')
 
   const begin = async (user: UserRow, from: Visitor, method: Method): Promise<SignIn> => {
     const author = { name: user.username, userId: user.id, ip: from.ip }
@@ -147,6 +147,7 @@ export const createSessions = (needs: {
         user_id: user.id,
         refresh_hash: sha256(refresh),
         cookie_hash: sha256(cookie),
+        method,
         ip_address: from.ip,
         user_agent: tame(from.userAgent, 512),
         created_at: now,
@@ -162,7 +163,7 @@ export const createSessions = (needs: {
         refresh_token: refresh,
         expires_in: times.accessToken,
         user: { id: user.id, username: user.username, email: user.email, role: user.role },
-        ...(mfaMissing(user) ? { mfa_setup_required: true } : {}),
+        ...(mfaMissing(user, method) ? { mfa_setup_required: true } : {}),
       },
     }
   }
