@@ -6,11 +6,13 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
+import type { RouteComponent } from '@tanstack/react-router'
 import { statusOf } from './api/client.ts'
 import { live } from './api/live.ts'
 import { meQuery, onFactorMissing, onSessionEnd, queries } from './api/queries.ts'
-import { roleMay } from './api/session.ts'
+import { roleMay, useMe } from './api/session.ts'
 import { readBansSearch } from './pages/bans/filter.ts'
+import { readUsersSearch } from './pages/users/filter.ts'
 import { readServersSearch } from './pages/servers/filter.ts'
 import { readNext, readSignInSearch } from './pages/sign-in/search.ts'
 import { afterProvider } from './pages/sign-in/second-step.ts'
@@ -32,6 +34,15 @@ const signedIn = async (search: { next?: string }) => {
 }
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+/** A page of admins. Others who type its address are told which role it needs. */
+const forAdmins = (AdminPage: RouteComponent): RouteComponent => {
+  const Guarded = () => {
+    const me = useMe()
+    return me && roleMay(me.role, 'admin') ? <AdminPage /> : <Forbidden needed="Admin" />
+  }
+  return Object.assign(Guarded, AdminPage.preload ? { preload: AdminPage.preload } : {})
+}
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -97,13 +108,8 @@ const newServer = createRoute({
     const id = word(raw.id)
     return id ? { id } : {}
   },
-  beforeLoad: ({ context }) => ({ allowed: roleMay(context.me.role, 'admin') }),
-  component: function NewServer() {
-    const { allowed } = newServer.useRouteContext()
-    return allowed ? <AddServer /> : <Forbidden needed="Admin" />
-  },
+  component: forAdmins(lazyRouteComponent(() => import('./pages/add-server/add-server.tsx'), 'AddServer')),
 })
-const AddServer = lazyRouteComponent(() => import('./pages/add-server/add-server.tsx'), 'AddServer')
 
 const server = createRoute({
   getParentRoute: () => inside,
@@ -120,13 +126,87 @@ const bans = createRoute({
 /** The list stays beside it where there is room; `/bans/12` keeps the filters of the list it was opened from. */
 const ban = createRoute({ getParentRoute: () => bans, path: '$banId' })
 
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: '/account',
+  beforeLoad: () => {
+    throw redirect({ to: '/account/profile', replace: true })
+  },
+})
+const profile = createRoute({
+  getParentRoute: () => inside,
+  path: '/account/profile',
+  component: lazyRouteComponent(() => import('./pages/account/profile.tsx'), 'Profile'),
+})
+const ownSecurity = createRoute({
+  getParentRoute: () => inside,
+  path: '/account/security',
+  component: lazyRouteComponent(() => import('./pages/account/security.tsx'), 'OwnSecurity'),
+})
+const ownKeys = createRoute({
+  getParentRoute: () => inside,
+  path: '/account/keys',
+  component: lazyRouteComponent(() => import('./pages/account/keys.tsx'), 'OwnKeys'),
+})
+
+const users = createRoute({
+  getParentRoute: () => inside,
+  path: '/users',
+  validateSearch: readUsersSearch,
+  component: forAdmins(lazyRouteComponent(() => import('./pages/users/users.tsx'), 'Users')),
+})
+const newUser = createRoute({
+  getParentRoute: () => inside,
+  path: '/users/new',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/users/new-user.tsx'), 'NewUser')),
+})
+const user = createRoute({
+  getParentRoute: () => inside,
+  path: '/users/$userId',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/users/user.tsx'), 'UserPage')),
+})
+
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/security', replace: true })
+  },
+})
+const securitySettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/security',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/security.tsx'), 'SecuritySettings')),
+})
+const oauthSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/oauth',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/oauth.tsx'), 'OauthSettings')),
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     secondFactor,
     enrol,
     setUp,
-    inside.addChildren([start, servers, newServer, server, bans.addChildren([ban])]),
+    inside.addChildren([
+      start,
+      servers,
+      newServer,
+      server,
+      bans.addChildren([ban]),
+      account,
+      profile,
+      ownSecurity,
+      ownKeys,
+      users,
+      newUser,
+      user,
+      settings,
+      securitySettings,
+      oauthSettings,
+    ]),
   ]),
   basepath: basePath,
   parseSearch: search => Object.fromEntries(new URLSearchParams(search)),

@@ -1,8 +1,8 @@
 import '@mantine/core/styles/Popover.css'
 import '@mantine/core/styles/Menu.css'
 import { Menu, useMantineColorScheme } from '@mantine/core'
-import { IconClock, IconLogout, IconUser } from '@tabler/icons-react'
-import { useNavigate } from '@tanstack/react-router'
+import { IconClock, IconId, IconKey, IconLogout, IconShieldLock, IconUser } from '@tabler/icons-react'
+import { Link, useNavigate } from '@tanstack/react-router'
 import type { Me } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
 import { times, useExact } from '../parts/time.tsx'
@@ -12,6 +12,12 @@ import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
 const schemes = ['auto', 'light', 'dark'] as const
+
+const pages = [
+  { to: '/account/profile', icon: IconId, text: 'profile' },
+  { to: '/account/security', icon: IconShieldLock, text: 'security' },
+  { to: '/account/keys', icon: IconKey, text: 'keys' },
+] as const
 
 const AccountMenu = ({ me }: { me: Me }) => {
   const t = textsOf(shellTexts)
@@ -46,6 +52,11 @@ const AccountMenu = ({ me }: { me: Me }) => {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{t.signedInAs(me.username, textsOf(commonTexts).roles[me.role])}</Menu.Label>
+        {pages.map(({ to, icon: Icon, text }) => (
+          <Menu.Item key={to} leftSection={<Icon size={16} />} renderRoot={props => <Link {...props} to={to} />}>
+            {t[text]}
+          </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Label>{t.theme}</Menu.Label>
         <Menu.RadioGroup value={colorScheme} onChange={choose}>

@@ -1,10 +1,10 @@
 import { Suspense, lazy, useEffect } from 'react'
-import { IconBan, IconServer2, IconUser } from '@tabler/icons-react'
+import { IconBan, IconServer2, IconSettings, IconUser, IconUsers } from '@tabler/icons-react'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { live, useLive } from '../api/live.ts'
 import { summaryQuery } from '../api/queries.ts'
-import { useMe } from '../api/session.ts'
+import { roleMay, useMe } from '../api/session.ts'
 import { Announcer } from '../parts/announce.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
@@ -20,6 +20,10 @@ const AccountMenu = lazy(() => import('./account-menu.tsx'))
 const items = [
   { to: '/bans', icon: IconBan, text: 'bans' },
   { to: '/servers', icon: IconServer2, text: 'servers' },
+] as const
+const adminItems = [
+  { to: '/users', icon: IconUsers, text: 'users' },
+  { to: '/settings', icon: IconSettings, text: 'settings' },
 ] as const
 
 /** What surrounds every page of someone who is signed in. */
@@ -39,14 +43,19 @@ export const Shell = () => {
           <span>{textsOf(commonTexts).product}</span>
         </Link>
         <ul className={styles.items}>
-          {items.map(({ to, icon: Icon, text }) => (
-            <li key={to} style={{ flex: 1 }}>
-              <Link to={to} className={styles.item} activeOptions={{ exact: false, includeSearch: false }}>
-                <Icon size={18} stroke={1.75} />
-                <span>{t[text]}</span>
-              </Link>
-            </li>
+          {items.map(item => (
+            <Item key={item.to} {...item} />
           ))}
+          {me && roleMay(me.role, 'admin') && (
+            <>
+              <li className={styles.group}>
+                {t.admin}
+              </li>
+              {adminItems.map(item => (
+                <Item key={item.to} {...item} />
+              ))}
+            </>
+          )}
         </ul>
       </nav>
       <header className={styles.bar}>
@@ -80,6 +89,15 @@ export const Shell = () => {
     </>
   )
 }
+
+const Item = ({ to, icon: Icon, text }: (typeof items)[number] | (typeof adminItems)[number]) => (
+  <li style={{ flex: 1 }}>
+    <Link to={to} className={styles.item} activeOptions={{ exact: false, includeSearch: false }}>
+      <Icon size={18} stroke={1.75} />
+      <span>{textsOf(shellTexts)[text]}</span>
+    </Link>
+  </li>
+)
 
 /** The base element would turn `#content` into another page. */
 const skip = (event: { preventDefault(): void }) => {

@@ -1,0 +1,335 @@
+import { Suspense, useEffect, useRef, useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
+import { api } from '../../api/client.ts'
+import { queries, summaryQuery } from '../../api/queries.ts'
+import { announce } from '../../parts/announce.tsx'
+import { CopyField } from '../../parts/copy.tsx'
+import { Field } from '../../parts/field.tsx'
+import { useWords } from '../../parts/now.ts'
+import { Panel } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { Mark, State } from '../../parts/state.tsx'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Refusal, Trouble, fieldProblem } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { useNarrow } from '../../parts/width.ts'
+import { ownAddress } from '../../place.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { nameOf } from '../../words/clip.ts'
+import { shortDate } from '../../words/time.ts'
+import { Choices } from './choices.tsx'
+import { Confirm } from './dialogs.ts'
+import { identityTexts } from './identity.texts.ts'
+import { keysQuery } from './queries.ts'
+import type { Key, Permission, Role } from './queries.ts'
+import styles from './identity.module.css'
+
+type Made = Reply<'POST /users/{userId}/keys'>
+const day = 86_400_000
+const lives = [30, 90, 365] as const
+/** What each role may give its keys. */
+const grants = {
+  Viewer: ['read'],
+  Operator: ['read', 'write'],
+  Admin: ['read', 'write', 'admin'],
+} as const satisfies Record<Role, readonly Permission[]>
+
+/** The keys of a user: what uses them, what they may do, until when. */
+export const Keys = ({ userId, role }: { userId: number; role: Role }) => {
+  const t = textsOf(identityTexts).keys
+  const keys = useQuery(keysQuery(userId))
+  const narrow = useNarrow()
+  const [making, setMaking] = useState(false)
+  const [made, setMade] = useState<Made>()
+  const [revoking, setRevoking] = useState<Key>()
+  const opener = useRef<HTMLButtonElement>(null)
+  const rows = keys.data?.keys
+  const done = () => {
+    setMade(undefined)
+    setTimeout(() => opener.current?.focus())
+  }
+  const revoke = async (key: Key) => {
+    await api.call('DELETE /keys/{keyId}', { params: { keyId: key.id } })
+    announce(t.revoked(nameOf(key.name)))
+    await queries.invalidateQueries({ queryKey: keysQuery(userId).queryKey })
+  }
+  const create = !making && !made && (
+    <Button ref={opener} leftSection={<IconPlus size={16} />} onClick={() => setMaking(true)}>
+      {t.create}
+    </Button>
+  )
+  return (
+    <Panel title={t.title}>
+      <div className={parts.form}>
+        {rows && rows.length > 0 && <div className={parts.row}>{create}</div>}
+        {making && (
+          <NewKey
+            userId={userId}
+            role={role}
+            onMade={key => {
+              setMaking(false)
+              setMade(key)
+            }}
+            onClose={() => {
+              setMaking(false)
+              setTimeout(() => opener.current?.focus())
+            }}
+          />
+        )}
+        {made && <ShownOnce made={made} onDone={done} />}
+        <Trouble what={t.what} query={keys} />
+        {keys.isPending && <Waiting lines={2} />}
+        {rows?.length === 0 && !making && !made && (
+          <div className={styles.block}>
+            <p className={parts.muted}>{t.none}</p>
+            {create}
+          </div>
+        )}
+        {rows &&
+          rows.length > 0 &&
+          (narrow ? <Cards rows={rows} onRevoke={setRevoking} /> : <Table rows={rows} onRevoke={setRevoking} />)}
+      </div>
+      {revoking && (
+        <Suspense>
+          <Confirm
+            title={t.revokeTitle}
+            text={t.revokeText(nameOf(revoking.name))}
+            verb={t.revoke}
+            act={() => revoke(revoking)}
+            onClose={() => setRevoking(undefined)}
+          />
+        </Suspense>
+      )}
+    </Panel>
+  )
+}
+
+const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void; onClose: () => void }) => {
+  const t = textsOf(identityTexts)
+  const [name, setName] = useState('')
+  const [permissions, setPermissions] = useState<Permission>('read')
+  const [life, setLife] = useState<number>(90)
+  const [tried, setTried] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  const create = useMutation({
+    mutationFn: () =>
+      api.call('POST /users/{userId}/keys', {
+        params: { userId: props.userId },
+        body: {
+          name: name.trim(),
+          permissions,
+          ...(life > 0 ? { expires_at: new Date(Date.now() + life * day).toISOString() } : {}),
+        },
+      }),
+    onSuccess: key => {
+      props.onMade(key)
+      void queries.invalidateQueries({ queryKey: keysQuery(props.userId).queryKey })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (!name.trim()) field.current?.focus()
+    else if (!create.isPending) create.mutate()
+  }
+  return (
+    <form className={`${parts.form ?? ''} ${styles.narrow ?? ''}`} onSubmit={submit} noValidate>
+      <Field
+        label={t.keys.name}
+        help={t.keys.nameHelp}
+        error={tried && !name.trim() ? t.keys.nameMissing : fieldProblem(create.error, 'name')}
+      >
+        {ids => (
+          <input
+            {...ids}
+            ref={field}
+            className={parts.input}
+            autoComplete="off"
+            maxLength={100}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Choices
+        legend={t.keys.permission}
+        options={grants[props.role].map(value => ({
+          value,
+          label: t.permissions[value],
+          meaning: t.permissionMeans[value],
+        }))}
+        value={permissions}
+        onValue={setPermissions}
+      />
+      <Field label={t.keys.expiry} error={fieldProblem(create.error, 'expires_at')}>
+        {ids => (
+          <select
+            {...ids}
+            className={parts.input}
+            value={life}
+            onChange={event => setLife(Number(event.currentTarget.value))}
+          >
+            {lives.map(days => (
+              <option key={days} value={days}>
+                {t.keys.days(days)}
+              </option>
+            ))}
+            <option value={0}>{t.keys.never}</option>
+          </select>
+        )}
+      </Field>
+      <Refusal error={create.error} />
+      <div className={parts.row}>
+        <Button type="submit" loading={create.isPending}>
+          {t.keys.createNow}
+        </Button>
+        <Button variant="default" onClick={props.onClose}>
+          {textsOf(commonTexts).cancel}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Shown once, with a line that works; closed only by Done. */
+const ShownOnce = ({ made, onDone }: { made: Made; onDone: () => void }) => {
+  const t = textsOf(identityTexts).keys
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  return (
+    <div className={`${parts.form ?? ''} ${styles.once ?? ''}`}>
+      <h3 ref={heading} tabIndex={-1} className={styles.small}>
+        {t.made(nameOf(made.name))}
+      </h3>
+      <p>{t.once}</p>
+      <CopyField text={made.key} label={t.key} />
+      <p>{t.try}</p>
+      <CopyField
+        text={`curl -fsS -H "Authorization: Bearer ${made.key}" ${ownAddress}/api/v1/servers`}
+        label={t.curl}
+      />
+      <div className={parts.row}>
+        <Button onClick={onDone}>{t.done}</Button>
+      </div>
+    </div>
+  )
+}
+
+const Server = ({ id }: { id: string | null }) => {
+  const t = textsOf(identityTexts).keys
+  const server = useQuery({ ...summaryQuery, enabled: id !== null }).data?.servers.find(known => known.id === id)
+  return <>{id === null ? t.allServers : t.oneServer(server ? nameOf(server.hostname) : id)}</>
+}
+const Expiry = ({ at }: { at: string | null }) => {
+  const t = textsOf(identityTexts).keys
+  const date = at === null ? null : Date.parse(at)
+  const left = useWords(now =>
+    date === null ? 'never' : date <= now ? 'over' : date - now < 7 * day ? 'soon' : 'later',
+  )
+  const words = useWords(now => (date === null ? '' : shortDate(date, now)))
+  if (at === null) return <>{t.never}</>
+  if (left === 'over') return <State is="expired" />
+  if (left === 'soon') return <Mark tone="warn">{`${words} · ${t.soon}`}</Mark>
+  return <time dateTime={at}>{words}</time>
+}
+
+interface Rows {
+  readonly rows: readonly Key[]
+  readonly onRevoke: (key: Key) => void
+}
+const Table = ({ rows, onRevoke }: Rows) => {
+  const t = textsOf(identityTexts)
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.keys.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.keys.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.keys.columns).map(([key, name]) => (
+              <th key={key} scope="col" className={key === 'act' ? parts.last : undefined}>
+                {key === 'act' ? <span className={parts.hidden}>{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(key => (
+            <tr key={key.id}>
+              <td className={styles.names}>
+                <strong>
+                  <Stranger text={key.name} most={60} />
+                </strong>
+              </td>
+              <td className={parts.mono}>{key.prefix}…</td>
+              <td>{t.permissions[key.permissions]}</td>
+              <td>
+                <Server id={key.server_id} />
+              </td>
+              <td>
+                <Expiry at={key.expires_at} />
+              </td>
+              <td>{key.last_used ? <Time at={key.last_used} /> : t.keys.unused}</td>
+              <td>
+                <Time at={key.created_at} />
+              </td>
+              <td className={parts.last}>
+                <Button
+                  variant="default"
+                  size="compact-sm"
+                  aria-label={t.keys.revokeOf(nameOf(key.name))}
+                  onClick={() => onRevoke(key)}
+                >
+                  {t.keys.revoke}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+const Cards = ({ rows, onRevoke }: Rows) => {
+  const t = textsOf(identityTexts)
+  return (
+    <ul className={parts.cards}>
+      {rows.map(key => (
+        <li key={key.id} className={parts.card}>
+          <div className={parts.cardTop}>
+            <strong>
+              <Stranger text={key.name} most={60} />
+            </strong>
+            <span>{t.permissions[key.permissions]}</span>
+          </div>
+          <div className={parts.facts}>
+            <span className={parts.mono}>{key.prefix}…</span>
+            <span>
+              <Server id={key.server_id} />
+            </span>
+            <span>
+              {t.keys.columns.expires}: <Expiry at={key.expires_at} />
+            </span>
+            <span>
+              {t.keys.columns.used}: {key.last_used ? <Time at={key.last_used} /> : t.keys.unused}
+            </span>
+          </div>
+          <Button
+            variant="default"
+            size="xs"
+            aria-label={t.keys.revokeOf(nameOf(key.name))}
+            onClick={() => onRevoke(key)}
+          >
+            {t.keys.revoke}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  )
+}

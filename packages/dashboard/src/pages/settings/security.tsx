@@ -1,0 +1,167 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Reply } from '@stockade/client'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMe } from '../../api/session.ts'
+import { announce } from '../../parts/announce.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Panel } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { Refusal, Trouble, fieldProblem } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { number } from '../../words/numbers.ts'
+import { Check } from '../identity/choices.tsx'
+import { settingsQuery } from '../identity/queries.ts'
+import identity from '../identity/identity.module.css'
+import { SaveBar, SettingsPage } from './settings-page.tsx'
+import { settingsTexts } from './settings.texts.ts'
+import { asTyped, readTimeout } from './typed.ts'
+
+type Security = Reply<'GET /settings'>['security']
+
+/** How many requests the count of users may take. */
+const mostPages = 10
+/** How many could only set up a second factor, once it is required. */
+const factorsQuery = queryOptions({
+  queryKey: ['users', 'factors'],
+  queryFn: async ({ signal }) => {
+    let none = 0
+    for (let page = 1; page <= mostPages; page++) {
+      const { users, total } = await api.call('GET /users', { query: { page, limit: 100 }, signal })
+      none += users.filter(user => !user.mfa_enabled && user.oauth_provider === null).length
+      if (page * 100 >= total) return { none, total }
+    }
+    return null
+  },
+})
+
+export const SecuritySettings = () => {
+  const t = textsOf(settingsTexts)
+  const settings = useQuery(settingsQuery)
+  return (
+    <SettingsPage title={t.security}>
+      <Trouble what={t.what} query={settings} />
+      {settings.isPending && <Waiting lines={4} />}
+      {settings.data && <Form key={JSON.stringify(settings.data.security)} is={settings.data.security} />}
+    </SettingsPage>
+  )
+}
+
+const Form = ({ is }: { is: Security }) => {
+  const t = textsOf(settingsTexts)
+  const [timeout, setTimeoutTyped] = useState(asTyped(is.session_timeout))
+  const [length, setLength] = useState(String(is.password_min_length))
+  const [required, setRequired] = useState(is.mfa_required)
+  const seconds = readTimeout(timeout)
+  const characters = /^\d{1,3}$/.test(length.trim()) ? Number(length) : 0
+  const errors = {
+    timeout: seconds === null ? t.timeoutWrong : undefined,
+    length: characters < 8 || characters > 128 ? t.lengthWrong : undefined,
+  }
+  const word = (on: boolean) => (on ? t.on : t.off)
+  const changes = [
+    ...(timeout.trim() === asTyped(is.session_timeout) || seconds === is.session_timeout
+      ? []
+      : [t.change(t.timeout, asTyped(is.session_timeout), timeout.trim())]),
+    ...(length.trim() === String(is.password_min_length)
+      ? []
+      : [t.change(t.length, number(is.password_min_length), length.trim())]),
+    ...(required === is.mfa_required ? [] : [t.change(t.factor, word(is.mfa_required), word(required))]),
+  ]
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('PATCH /settings', {
+        body: {
+          security: {
+            ...(seconds === null || seconds === is.session_timeout ? {} : { session_timeout: seconds }),
+            ...(characters === is.password_min_length ? {} : { password_min_length: characters }),
+            ...(required === is.mfa_required ? {} : { mfa_required: required }),
+          },
+        },
+      }),
+    onSuccess: async () => {
+      announce(t.saved)
+      await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!errors.timeout && !errors.length && changes.length > 0 && !save.isPending) save.mutate()
+  }
+  const discard = () => {
+    setTimeoutTyped(asTyped(is.session_timeout))
+    setLength(String(is.password_min_length))
+    setRequired(is.mfa_required)
+  }
+  return (
+    <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
+      <Panel>
+        <div className={parts.form}>
+          <Field
+            label={t.timeout}
+            help={t.timeoutHelp}
+            error={errors.timeout ?? fieldProblem(save.error, 'security/session_timeout')}
+          >
+            {ids => (
+              <input
+                {...ids}
+                className={parts.input}
+                autoComplete="off"
+                autoCapitalize="none"
+                spellCheck={false}
+                value={timeout}
+                onChange={event => setTimeoutTyped(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          <Field
+            label={t.length}
+            help={t.lengthHelp}
+            error={errors.length ?? fieldProblem(save.error, 'security/password_min_length')}
+          >
+            {ids => (
+              <input
+                {...ids}
+                className={parts.input}
+                inputMode="numeric"
+                autoComplete="off"
+                maxLength={3}
+                value={length}
+                onChange={event => setLength(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          <div>
+            <Check label={t.factor} meaning={t.factorHelp} checked={required} onChecked={setRequired} />
+            <Without required={required && !is.mfa_required} />
+          </div>
+        </div>
+      </Panel>
+      <Refusal error={save.error} />
+      <SaveBar changes={changes} busy={save.isPending} onDiscard={discard} />
+    </form>
+  )
+}
+
+/** Said before it is saved: requiring a second factor stops whoever has none. */
+const Without = ({ required }: { required: boolean }) => {
+  const t = textsOf(settingsTexts)
+  const me = useMe()
+  const factors = useQuery(factorsQuery).data
+  if (factors === undefined) return null
+  const words = factors === null ? t.withoutMany : t.without(factors.none, factors.total)
+  return (
+    <p className={required && factors?.none !== 0 ? parts.warn : parts.help} role="status">
+      {words}{' '}
+      {required && me && !me.mfa_enabled && (
+        <>
+          {t.youToo} <Link to="/account/security">{t.toAccount}</Link>
+        </>
+      )}
+    </p>
+  )
+}
