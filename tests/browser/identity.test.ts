@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
-import { password, startServer } from '@stockade/server/testing'
+import { freePort, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, overflows, visit } from './browser.ts'
+import { breaches, built, hasBrowser, launch, overflows, signIn, viewports, visit } from './browser.ts'
+import type { Scheme, Viewport } from './browser.ts'
+import { startGithub } from './github.ts'
 
 /* Who one is: second factors, teammates, keys and sessions, each as a person meets them in the browser. */
 
@@ -154,5 +156,570 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     } finally {
       await other.close()
     }
+  })
+})
+
+describe.runIf(hasBrowser)('one’s own account', () => {
+  let server: TestServer
+  let admin: Client
+  let page: Page
+  let complaints: string[]
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer()
+    admin = (await server.setUp()).client
+    await person(admin, 'berta', 'Operator')
+    ;({ page, complaints, close } = await visit(browser, server.url))
+    await signIn(page, 'berta', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  /** Refusals that were meant; the browser writes each of them to the console. */
+  const unexpected = () => complaints.filter(text => !/status of 4(?:00|01|09)/.test(text))
+
+  it('is reached by the account menu', async () => {
+    await page.getByRole('button', { name: 'Account of berta' }).click()
+    await page.getByRole('menuitem', { name: 'Profile' }).click()
+    await page.waitForURL('**/account/profile')
+    await page.getByText('berta@stockade.example').waitFor()
+    await page.getByText('Also bans, lifts bans and runs commands.').waitFor()
+    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+  })
+  it('makes a key that works with the line that is shown, and shows it once', async () => {
+    await page.getByRole('button', { name: 'Account of berta' }).click()
+    await page.getByRole('menuitem', { name: 'API keys' }).click()
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('Enter a name of 1 to 100 characters.').waitFor()
+    await page.getByLabel('Name').fill('nightly report')
+    // Nothing above one's own role is offered.
+    expect(
+      await page.getByRole('radio').evaluateAll(radios => radios.map(radio => (radio as { value?: string }).value)),
+    ).toEqual(['read', 'write'])
+    await page.getByLabel('Expires').selectOption({ label: 'After 30 days' })
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const key = await page.getByLabel('API key', { exact: true }).inputValue()
+    const line = await page.getByLabel('Command that uses the key').inputValue()
+    const [, authorization = '', address = ''] = /^curl -fsS -H "Authorization: (Bearer \S+)" (\S+)$/.exec(line) ?? []
+    expect(authorization).toBe(`Bearer ${key}`)
+    expect((await fetch(address, { headers: { authorization } })).status).toBe(200)
+    await page.getByRole('button', { name: 'Done' }).click()
+    const row = page.getByRole('row', { name: /nightly report/ })
+    await row.getByText('Read').waitFor()
+    expect(await page.content()).not.toContain(key)
+    const { keys } = await admin.call('GET /users/{userId}/keys', { params: { userId: 2 } })
+    const days = (Date.parse(keys[0]?.expires_at ?? '') - Date.now()) / 86_400_000
+    expect(days).toBeGreaterThan(29.9)
+    expect(days).toBeLessThan(30.1)
+
+    await row.getByRole('button', { name: 'Revoke nightly report' }).click()
+    await page.getByRole('dialog').getByText('What uses “nightly report” is refused').waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await row.waitFor({ state: 'detached' })
+    expect((await fetch(address, { headers: { authorization } })).status).toBe(401)
+  })
+  it('turns a second factor on, renews its backup codes and turns it off again', async () => {
+    await page.goto('account/security')
+    await page.getByRole('button', { name: 'Set up a second factor' }).click()
+    const codeOf = authenticator(await page.getByLabel('Key for the authenticator app').inputValue())
+    await page.getByLabel('Code that the app shows now').pressSequentially(codeOf())
+    const first = await page.getByLabel('Backup codes').inputValue()
+    await page.getByLabel('I have saved these codes').check()
+    await page.getByRole('button', { name: 'Finish' }).click()
+    await page.getByText('Signing in asks for a code').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New backup codes')
+
+    await page.getByRole('button', { name: 'New backup codes' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Your password').fill('Wr0ng-password')
+    await dialog.getByRole('button', { name: 'Make new codes' }).click()
+    // A wrong password is no ended session: one stays where one is.
+    await dialog.getByText('Wrong password.').waitFor()
+    await dialog.getByLabel('Your password').fill(password)
+    await dialog.getByRole('button', { name: 'Make new codes' }).click()
+    await expect.poll(() => page.getByLabel('Backup codes').inputValue()).not.toBe(first)
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Backup codes')
+    await page.getByLabel('I have saved these codes').check()
+    await page.getByRole('button', { name: 'Finish' }).click()
+
+    await page.getByRole('button', { name: 'Turn it off…' }).click()
+    await dialog.getByLabel('Your password').fill(password)
+    await dialog.getByRole('button', { name: 'Turn it off' }).click()
+    await page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
+    expect((await admin.call('GET /users/{userId}', { params: { userId: 2 } })).mfa_enabled).toBe(false)
+  })
+  it('lists the sessions in words, ends the others, and says why at the sign-in', async () => {
+    const phone = await visit(browser, server.url, {
+      viewportName: 'phone',
+      userAgent:
+        'Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
+    })
+    try {
+      await signIn(phone.page, 'berta', password)
+      await phone.page.goto('bans?jail=sshd')
+      await phone.page.getByText('Live', { exact: true }).waitFor()
+      await page.goto('account/security')
+      await page.getByText('This one').waitFor()
+      await page.getByRole('button', { name: 'End the session of Safari on iPhone from 127.0.0.1' }).click()
+      // The other browser learns it by itself.
+      await phone.page.waitForURL('**/login?next=*&ended=1')
+      await phone.page.getByText('Your session has ended.').waitFor()
+      await page.getByText('Safari on iPhone').waitFor({ state: 'detached' })
+
+      await givePassword(phone.page, 'berta')
+      await phone.page.waitForURL('**/bans?jail=sshd')
+      await page.reload()
+      await page.getByRole('button', { name: 'End all others' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click()
+      await phone.page.getByText('Your session has ended.').waitFor()
+      await page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' })
+    } finally {
+      await phone.close()
+    }
+  })
+  it('changes the password, and keeps the session with which it does', async () => {
+    const change = async (current: string, fresh: string) => {
+      await page.getByLabel('Current password').fill(current)
+      await page.getByLabel('New password').fill(fresh)
+      await page.getByRole('button', { name: 'Change the password' }).click()
+    }
+    await change(password, 'short')
+    await page.getByText('The password does not have all of these yet.').waitFor()
+    await change('Wr0ng-password', 'An0ther-secret')
+    await page.getByText('The current password is wrong.').waitFor()
+    await change(password, 'An0ther-secret')
+    await page.getByText('The password is changed.').first().waitFor()
+    expect(page.url()).toMatch(/account\/security$/)
+    const reply = await server
+      .client()
+      .call('POST /auth/login', { body: { username: 'berta', password: 'An0ther-secret' } })
+    expect('access_token' in reply).toBe(true)
+    expect(unexpected()).toEqual([])
+  })
+  it('has no way into what is for admins', async () => {
+    for (const path of ['users', 'users/1', 'users/new', 'settings/security', 'settings/oauth']) {
+      await page.goto(path)
+      await page.getByText('This page is for the role Admin. You are signed in as Operator.').waitFor()
+    }
+  })
+})
+
+describe.runIf(hasBrowser).each(['desktop', 'phone'] as const)('an admin on a %s', viewportName => {
+  let server: TestServer
+  let admin: Client
+  let page: Page
+  let complaints: string[]
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer()
+    admin = (await server.setUp()).client
+    for (const hostname of ['web-01', 'web-02']) await admin.call('POST /servers', { body: { hostname } })
+    ;({ page, complaints, close } = await visit(browser, server.url, { viewportName }))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  let handedOver = ''
+  /** As the one to whom it was handed. */
+  const comeIn = async (text: string) => {
+    const [address = '', username = '', temporary = ''] = text.split('\n')
+    const other = await visit(browser, server.url, { viewportName })
+    await other.page.goto(address.replace('localhost', '127.0.0.1'))
+    await givePassword(other.page, username.replace('Username: ', ''), temporary.replace('Password: ', ''))
+    await firstPage(other.page)
+    return other
+  }
+
+  it('adds a teammate, who signs in with what is handed over and sees the chosen server', async () => {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Users' }).click()
+    await page.getByText('Add a second admin').waitFor()
+    await page.getByRole('link', { name: 'Add a user' }).click()
+    await page.getByLabel('Username').fill('admin')
+    await page.getByLabel('E-mail').fill('carla@stockade.example')
+    await page.getByRole('radio', { name: /^Operator/ }).check()
+    await page.getByRole('radio', { name: /^Chosen servers/ }).check()
+    await page.getByRole('button', { name: 'Add the user' }).click()
+    await page.getByText('Choose at least one server.').waitFor()
+    await page.getByLabel('web-02').check()
+    await page.getByRole('button', { name: 'Add the user' }).click()
+    await page.getByText('This username is taken.').waitFor()
+    expect(await overflows(page)).toBe(false)
+    await page.getByLabel('Username').fill('carla')
+    await page.getByRole('button', { name: 'Add the user' }).click()
+    handedOver = await page.getByLabel('What to hand over').inputValue()
+    const carla = await comeIn(handedOver)
+    try {
+      await carla.page.getByText('You see the one server that you have access to.').waitFor()
+      await carla.page.getByRole('link', { name: 'web-02' }).waitFor()
+      expect(await carla.page.getByText('web-01').count()).toBe(0)
+    } finally {
+      await carla.close()
+    }
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: 'carla', exact: true }).waitFor()
+  })
+  it('finds users by name and role, in the URL', async () => {
+    await person(admin, 'dora')
+    await page.goto('users')
+    await page.getByText('3 users').waitFor()
+    await page.getByLabel('Search by name or e-mail').pressSequentially('CARL', { delay: 30 })
+    await page.waitForURL('**/users?search=CARL')
+    await page.getByText('1 user', { exact: true }).waitFor()
+    await page.getByLabel('Role').selectOption('Viewer')
+    await page.getByText('No user matches.').waitFor()
+    await page.reload()
+    await page.getByText('No user matches.').waitFor()
+    await page.getByRole('button', { name: 'Clear the search' }).click()
+    await page.getByText('3 users').waitFor()
+  })
+  it('changes role, e-mail and access', async () => {
+    await page.goto('users/2')
+    await page.getByRole('radio', { name: /^Viewer/ }).check()
+    await page.getByLabel('E-mail').fill('dora@stockade.example')
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.getByText('This e-mail address is taken.').waitFor()
+    await page.getByLabel('E-mail').fill('carla.b@stockade.example')
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.locator('form').getByText('Saved.').waitFor()
+    await page.getByRole('radio', { name: /^All servers/ }).check()
+    await page.getByRole('button', { name: 'Save' }).nth(1).click()
+    const read = () => admin.call('GET /users/{userId}', { params: { userId: 2 } })
+    await expect.poll(async () => (await read()).server_access).toBe('all')
+    expect(await read()).toMatchObject({ role: 'Viewer', email: 'carla.b@stockade.example' })
+  })
+  it('ends a session and resets password and second factor', async () => {
+    const carla = await comeIn(handedOver)
+    try {
+      const reply = await server.client().call('POST /auth/login', {
+        body: { username: 'carla', password: /Password: (\S+)/.exec(handedOver)?.[1] ?? '' },
+      })
+      if (!('access_token' in reply)) throw new Error('a second factor is on already')
+      await withFactor(server.client(reply.access_token))
+      await page.goto('users/2')
+      await page.getByRole('button', { name: 'Reset the second factor…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset the second factor' }).click()
+      await page.getByText('This user has no second factor.').waitFor()
+      await page.getByRole('button', { name: 'Reset the password…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset the password' }).click()
+      const fresh = await page.getByLabel('What to hand over').inputValue()
+      expect(fresh).not.toBe(handedOver)
+      await carla.page.getByText('Your session has ended.').waitFor()
+      const again = await comeIn(fresh)
+      await again.close()
+    } finally {
+      await carla.close()
+    }
+  })
+  it('says why the own account and the last admin stay', async () => {
+    await page.goto('users/1')
+    await page.getByText('This is the last admin: there has to be one.').waitFor()
+    expect(await page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
+    await page.getByText('You can’t delete your own account.').waitFor()
+    expect(await page.getByRole('button', { name: 'Delete…' }).isDisabled()).toBe(true)
+  })
+  it('deletes a user whose name is typed', async () => {
+    await page.goto('users/2')
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Type carla to confirm').fill('carl')
+    expect(await dialog.getByRole('button', { name: 'Delete the user' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Type carla to confirm').fill('carla')
+    await dialog.getByRole('button', { name: 'Delete the user' }).click()
+    await page.waitForURL('**/users')
+    await page.getByText('2 users').waitFor()
+    await page.goto('users/2')
+    await page.getByText('There is no such user.').waitFor()
+  })
+  it('says how many have no second factor before it is required, and is led to its own at once', async () => {
+    await page.goto('settings')
+    await page.waitForURL('**/settings/security')
+    await page.getByLabel('Sessions end without use after').fill('91d')
+    await page.getByText('Enter a time between 1m and 90d.').waitFor()
+    await page.getByLabel('Sessions end without use after').fill('12h')
+    await page.getByLabel('Shortest password').fill('14')
+    await page.getByLabel('Require a second factor').check()
+    await page.getByText('2 of 2 users have none.').waitFor()
+    await page.getByText('Sessions end without use after: 7d → 12h').waitFor()
+    expect(await overflows(page)).toBe(false)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL('**/login/enrol?next=*')
+    const { secret } = await admin.call('POST /auth/mfa/enable')
+    await admin.call('POST /auth/mfa/confirm', { body: { code: authenticator(secret)() } })
+    expect((await admin.call('GET /settings')).security).toEqual({
+      session_timeout: 43_200,
+      mfa_required: true,
+      password_min_length: 14,
+    })
+    // What was refused was meant; nothing else went wrong on the way.
+    expect(complaints.filter(text => !/status of 4(?:03|04|09)|WebSocket/.test(text))).toEqual([])
+  })
+})
+
+describe.runIf(hasBrowser)('signing in with a provider', () => {
+  let server: TestServer
+  let github: Awaited<ReturnType<typeof startGithub>>
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    github = await startGithub()
+    const port = await freePort()
+    server = await startServer({
+      port,
+      env: {
+        STOCKADE_BASE_URL: `http://127.0.0.1:${port}`,
+        STOCKADE_PROVIDER_A_URL: github.url,
+        STOCKADE_PROVIDER_A_API_URL: `${github.url}/api`,
+      },
+    })
+    await server.setUp()
+    ;({ page, close } = await visit(browser, server.url))
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+    await github?.close()
+  })
+  const leave = async () => {
+    await page.context().clearCookies()
+    await page.goto('login')
+  }
+
+  it('is set up by an admin, who is told why passwords can’t be turned off yet', async () => {
+    await signIn(page, 'admin', password)
+    await page.goto('settings/oauth')
+    expect(await page.getByLabel('GitHub: Redirect address to register').inputValue()).toBe(
+      `${server.url}/api/v1/auth/provider_a/callback`,
+    )
+    await page.getByLabel('Client ID').first().fill('gh-id')
+    await page.getByLabel('Client secret').first().fill('gh-secret')
+    await page.getByLabel('Offer it at the sign-in').first().check()
+    await page.getByText('the lists are empty: nobody gets in.').waitFor()
+    await page.getByLabel('Allowed users').fill('gina\nhans')
+    await page.getByRole('radio', { name: /^Admin/ }).check()
+    await page.getByLabel('Turn signing in with a password off').check()
+    await page.getByText('GitHub, Client secret: not set → a new one').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('No admin signs in with a provider yet.').waitFor()
+    // What was typed is still there.
+    expect(await page.getByLabel('Client secret').first().inputValue()).toBe('gh-secret')
+    await page.getByLabel('Turn signing in with a password off').uncheck()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('One is set. Leave this empty to keep it.').first().waitFor()
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+  })
+  it('leads back to the page that was asked for', async () => {
+    await leave()
+    await page.goto('bans?jail=sshd')
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click()
+    await page.waitForURL('**/bans?jail=sshd')
+    await firstPage(page)
+    await page.goto('account/security')
+    await page.getByText('You sign in with GitHub, so there is no password here to change.').waitFor()
+    await leave()
+    await page.getByText('The last time you used GitHub.').waitFor()
+  })
+  it('says as a sentence what went wrong', async () => {
+    github.person.agrees = false
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click()
+    await page.getByText('The provider did not confirm the sign-in').waitFor()
+    github.person.agrees = true
+    Object.assign(github.person, { id: 8, login: 'stranger' })
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click()
+    await page.getByText('not on the list of those who may sign in here').waitFor()
+    for (const [code, words] of [
+      ['disabled', 'This way to sign in is turned off.'],
+      ['state', 'was begun in another browser'],
+      ['provider_unavailable', 'can’t be reached'],
+      ['email_unverified', 'has not verified your e-mail address'],
+      ['account_exists', 'There is an account with your e-mail address already.'],
+      ['never_heard_of', 'The sign-in with the provider failed.'],
+    ] as const) {
+      await page.goto(`login?error=${code}`)
+      await page.getByRole('alert').getByText(words).waitFor()
+    }
+  })
+  it('is the only way in once passwords are turned off', async () => {
+    Object.assign(github.person, { id: 7, login: 'gina' })
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click()
+    await firstPage(page)
+    await page.goto('settings/oauth')
+    await page.getByLabel('Turn signing in with a password off').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
+    await leave()
+    await page.getByText('Signing in with a password is turned off here.').waitFor()
+    expect(await page.getByLabel('Username').count()).toBe(0)
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click()
+    await firstPage(page)
+  })
+})
+
+describe.runIf(hasBrowser)('every page of it is accessible', () => {
+  let server: TestServer
+  let admin: Client
+  /** Another place, with a provider, where a second factor is required. */
+  let strict: TestServer
+  beforeAll(async () => {
+    server = await startServer()
+    strict = await startServer()
+    admin = (await server.setUp()).client
+    await person(admin, 'berta', 'Operator')
+    for (let index = 1; index <= 9; index++) await admin.call('POST /servers', { body: { hostname: `web-0${index}` } })
+    for (const [name, days] of [
+      ['nightly report', 3],
+      ['ansible', 300],
+    ] as const)
+      await admin.call('POST /users/{userId}/keys', {
+        params: { userId: 1 },
+        body: { name, permissions: 'write', expires_at: new Date(Date.now() + days * 86_400_000).toISOString() },
+      })
+    const chief = (await strict.setUp()).client
+    for (const name of Object.keys(viewports).flatMap(size => [`${size}_light`, `${size}_dark`]))
+      await person(chief, name)
+    await chief.call('PATCH /settings/oauth', {
+      body: { provider_a: { enabled: true, client_id: 'gh-id', client_secret: 'gh-secret' } },
+    })
+    await withFactor(chief)
+    await chief.call('PATCH /settings', { body: { security: { mfa_required: true } } })
+  })
+  afterAll(async () => {
+    await server?.close()
+    await strict?.close()
+  })
+
+  interface Look {
+    readonly name: string
+    readonly path: string
+    readonly act: (page: Page) => Promise<void>
+  }
+  const seen = (text: string) => (page: Page) => page.getByText(text).first().waitFor()
+  const press = (button: string, then: (page: Page) => Promise<void>) => async (page: Page) => {
+    await page.getByRole('button', { name: button, exact: true }).first().click()
+    await then(page)
+  }
+  const looks: readonly Look[] = [
+    { name: 'profile', path: 'account/profile', act: seen('Also manages servers') },
+    { name: 'security', path: 'account/security', act: seen('This one') },
+    {
+      name: 'security, setting up',
+      path: 'account/security',
+      act: press('Set up a second factor', seen('Code that the app shows now')),
+    },
+    {
+      name: 'security, password refused',
+      path: 'account/security',
+      act: press('Change the password', seen('Enter your password.')),
+    },
+    { name: 'keys', path: 'account/keys', act: seen('nightly report') },
+    { name: 'keys, a new one', path: 'account/keys', act: press('Create a key', seen('Permission')) },
+    {
+      name: 'keys, shown once',
+      path: 'account/keys',
+      act: press('Create a key', async page => {
+        await page.getByLabel('Name').fill('shown once')
+        await press('Create key', seen('This is the only time'))(page)
+      }),
+    },
+    {
+      name: 'keys, revoking',
+      path: 'account/keys',
+      act: press('Revoke nightly report', seen('Revoke this key?')),
+    },
+    { name: 'users', path: 'users', act: seen('berta') },
+    { name: 'users, nothing found', path: 'users?search=nobody', act: seen('No user matches.') },
+    {
+      name: 'a new user, refused',
+      path: 'users/new',
+      act: async page => {
+        await page.getByText('Chosen servers').click()
+        await press('Add the user', seen('Use 3 to 50 letters'))(page)
+      },
+    },
+    { name: 'a user', path: 'users/2', act: seen('No session is open.') },
+    { name: 'oneself', path: 'users/1', act: seen('This is the last admin: there has to be one.') },
+    { name: 'a user, gone', path: 'users/999', act: seen('There is no such user.') },
+    {
+      name: 'a user, resetting the password',
+      path: 'users/2',
+      act: press('Reset the password…', press('Reset the password', seen('Hand this to berta'))),
+    },
+    { name: 'a user, deleting', path: 'users/2', act: press('Delete…', seen('Type berta to confirm')) },
+    {
+      name: 'settings',
+      path: 'settings/security',
+      act: async page => {
+        await page.getByLabel('Require a second factor').check()
+        await seen('You are one of them')(page)
+      },
+    },
+    { name: 'providers', path: 'settings/oauth', act: seen('Allowed domains') },
+    {
+      name: 'account menu',
+      path: 'account/profile',
+      act: async page => {
+        await page.getByRole('button', { name: 'Account of admin' }).click()
+        await page.getByRole('menuitem', { name: 'API keys' }).waitFor()
+      },
+    },
+  ]
+
+  describe.each<[Viewport, Scheme]>([
+    ['desktop', 'light'],
+    ['desktop', 'dark'],
+    ['phone', 'light'],
+    ['phone', 'dark'],
+  ])('%s, %s', (viewportName, scheme) => {
+    let page: Page
+    let close: () => Promise<void>
+    beforeAll(async () => {
+      // axe is put into the page, which the policy of the pages rightly forbids.
+      ;({ page, close } = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true }))
+      await signIn(page, 'admin', password)
+    })
+    afterAll(() => close?.())
+    const judge = async (judged: Page) => {
+      await judged.waitForLoadState('networkidle')
+      expect(await judged.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
+      expect(await breaches(judged)).toEqual([])
+      expect(await overflows(judged)).toBe(false)
+    }
+    it.each(looks)('$name', async ({ path, act }) => {
+      await page.goto(path)
+      await act(page)
+      await judge(page)
+    })
+    it('the sign-in, its second step and the enrolment', async () => {
+      const other = await visit(browser, strict.url, { viewportName, scheme, bypassCSP: true })
+      try {
+        await other.page.goto('login?error=not_allowed')
+        await other.page.getByRole('link', { name: 'Continue with GitHub' }).waitFor()
+        await judge(other.page)
+        await givePassword(other.page, 'admin')
+        await other.page.getByText('The server’s clock says').waitFor()
+        await judge(other.page)
+        await other.page.getByRole('button', { name: 'Use a backup code' }).click()
+        await other.page.getByLabel('Backup code').fill('wrong-wrong')
+        await other.page.getByRole('button', { name: 'Sign in' }).click()
+        await other.page.getByText('4 more tries.').first().waitFor()
+        await judge(other.page)
+        await other.page.goto('login')
+        await givePassword(other.page, `${viewportName}_${scheme}`)
+        await other.page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
+        await judge(other.page)
+        await other.page.getByRole('button', { name: 'Set up a second factor' }).click()
+        const key = await other.page.getByLabel('Key for the authenticator app').inputValue()
+        await judge(other.page)
+        await other.page.getByLabel('Code that the app shows now').pressSequentially(authenticator(key)())
+        await other.page.getByRole('heading', { name: 'Backup codes' }).waitFor()
+        await judge(other.page)
+      } finally {
+        await other.close()
+      }
+    })
   })
 })

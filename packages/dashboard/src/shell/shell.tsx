@@ -48,9 +48,7 @@ export const Shell = () => {
           ))}
           {me && roleMay(me.role, 'admin') && (
             <>
-              <li className={styles.group}>
-                {t.admin}
-              </li>
+              <li className={styles.group}>{t.admin}</li>
               {adminItems.map(item => (
                 <Item key={item.to} {...item} />
               ))}

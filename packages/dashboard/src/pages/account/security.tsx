@@ -1,4 +1,4 @@
-import { Suspense, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -115,6 +115,13 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
   const [finished, setFinished] = useState(me.mfa_enabled)
   const [asking, setAsking] = useState<'codes' | 'off'>()
   const [codes, setCodes] = useState<readonly string[]>()
+  const renewing = useRef<HTMLButtonElement>(null)
+  /** What had the focus is gone then. */
+  const done = () => {
+    setFinished(true)
+    setCodes(undefined)
+    setTimeout(() => renewing.current?.focus())
+  }
   const disable = async (password: string) => {
     await api.call('POST /auth/mfa/disable', { body: { password } })
     setFinished(false)
@@ -134,17 +141,17 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
           {user.oauth_provider && (
             <p className={parts.help}>{t.factorByProvider(words.providers[user.oauth_provider])}</p>
           )}
-          <Enrolment onDone={() => setFinished(true)} />
+          <Enrolment onDone={done} />
         </>
       ) : codes ? (
-        <BackupCodes codes={codes} onDone={() => setCodes(undefined)} />
+        <BackupCodes codes={codes} onDone={done} />
       ) : (
         <div className={identity.block}>
           <State is="enabled" word={words.mfaOn} />
           <p>{t.factorOn}</p>
           {user.oauth_provider === null && (
             <div className={parts.row}>
-              <Button variant="default" onClick={() => setAsking('codes')}>
+              <Button ref={renewing} variant="default" onClick={() => setAsking('codes')}>
                 {t.newCodes}
               </Button>
               <Button variant="default" onClick={() => setAsking('off')}>

@@ -30,9 +30,9 @@ export const BackupCodes = ({ codes, onDone }: { codes: readonly string[]; onDon
   }
   return (
     <form className={parts.form} onSubmit={submit}>
-      <h3 ref={heading} tabIndex={-1} className={styles.small}>
+      <h2 ref={heading} tabIndex={-1} className={styles.small}>
         {t.title}
-      </h3>
+      </h2>
       <p>{t.text}</p>
       <CopyField text={codes.join('\n')} label={t.label} />
       <div className={parts.row}>

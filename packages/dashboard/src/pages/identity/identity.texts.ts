@@ -9,7 +9,7 @@ const en = {
   },
   permissions: { read: 'Read', write: 'Write', admin: 'Admin' },
   permissionMeans: {
-    read: 'Sees what you see. Changes nothing.',
+    read: 'Sees what its owner sees. Changes nothing.',
     write: 'Also bans, lifts bans and runs commands.',
     admin: 'Also manages servers, users, keys and settings.',
   },
@@ -59,8 +59,7 @@ const en = {
     title: 'API keys',
     what: 'the keys',
     caption: 'API keys, the newest first',
-    noneTitle: 'No keys yet',
-    none: 'A key lets a script or another program use the API without your password. It never may do more than its owner, and it can be revoked at any time.',
+    none: 'A key lets a script or another program use the API without a password. It never may do more than its owner, and it can be revoked at any time.',
     create: 'Create a key',
     name: 'Name',
     nameHelp: 'What uses it, such as “nightly report”.',

@@ -41,7 +41,7 @@ const grants = {
 } as const satisfies Record<Role, readonly Permission[]>
 
 /** The keys of a user: what uses them, what they may do, until when. */
-export const Keys = ({ userId, role }: { userId: number; role: Role }) => {
+export const Keys = ({ userId, role, title }: { userId: number; role: Role; title?: string }) => {
   const t = textsOf(identityTexts).keys
   const keys = useQuery(keysQuery(userId))
   const narrow = useNarrow()
@@ -65,7 +65,7 @@ export const Keys = ({ userId, role }: { userId: number; role: Role }) => {
     </Button>
   )
   return (
-    <Panel title={t.title}>
+    <Panel {...(title ? { title } : {})}>
       <div className={parts.form}>
         {rows && rows.length > 0 && <div className={parts.row}>{create}</div>}
         {making && (
@@ -205,9 +205,9 @@ const ShownOnce = ({ made, onDone }: { made: Made; onDone: () => void }) => {
   useEffect(() => heading.current?.focus(), [])
   return (
     <div className={`${parts.form ?? ''} ${styles.once ?? ''}`}>
-      <h3 ref={heading} tabIndex={-1} className={styles.small}>
+      <h2 ref={heading} tabIndex={-1} className={styles.small}>
         {t.made(nameOf(made.name))}
-      </h3>
+      </h2>
       <p>{t.once}</p>
       <CopyField text={made.key} label={t.key} />
       <p>{t.try}</p>

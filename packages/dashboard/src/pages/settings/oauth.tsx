@@ -172,7 +172,7 @@ const Form = ({ is }: { is: Oauth }) => {
           list={{ label: t.domains, help: t.domainsHelp }}
           nobody={readNames(b.allowed).length === 0}
         />
-        <Panel title={t.defaultRole}>
+        <Panel>
           <RoleChoice legend={t.defaultRole} value={role} onValue={setRole} />
         </Panel>
         <Panel title={t.local}>

@@ -73,7 +73,7 @@ const Parts = ({ user }: { user: UserDetail }) => {
         <ServerAccess key={`${user.role} ${user.server_access} ${user.server_ids.join()}`} user={user} />
       </div>
       <Sessions userId={user.id} endAllText={t.endAllText(user.username)} />
-      <Keys userId={user.id} role={user.role} />
+      <Keys userId={user.id} role={user.role} title={textsOf(identityTexts).keys.title} />
       <Help user={user} own={own} />
       <Danger user={user} own={own} last={last} />
     </>
