@@ -157,6 +157,21 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
       await other.close()
     }
   })
+  it('leads back after five minutes too', async () => {
+    const other = await visit(browser, server.url)
+    try {
+      await other.page.clock.install()
+      await other.page.goto('login')
+      await givePassword(other.page, 'berta')
+      await other.page.getByLabel('Code from your authenticator app').waitFor()
+      await other.page.clock.fastForward(4 * 60_000)
+      expect(new URL(other.page.url()).pathname).toBe('/login/mfa')
+      await other.page.clock.fastForward(61_000)
+      await other.page.getByText('The five minutes for the code are over.').waitFor()
+    } finally {
+      await other.close()
+    }
+  })
 })
 
 describe.runIf(hasBrowser)('one’s own account', () => {

@@ -49,6 +49,8 @@ describe('what the dashboard weighs, compressed', () => {
   const shell = ['src/shell/shell.tsx', 'src/shell/account-menu.tsx', 'src/pages/servers/servers.tsx']
   it.each([
     ['sign-in', ['src/pages/sign-in/sign-in.tsx']],
+    ['the second factor', ['src/pages/sign-in/second-factor.tsx']],
+    ['the enrolment', ['src/pages/sign-in/enrol.tsx']],
     ['set-up', ['src/pages/set-up/set-up.tsx']],
     ['the empty shell', shell],
   ])('the first load of %s: at most 190 KB of scripts and 40 KB of styles', (name, pages) => {

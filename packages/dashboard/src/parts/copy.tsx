@@ -5,6 +5,7 @@ import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { announce } from './announce.tsx'
 import parts from './parts.module.css'
+import { usePhone } from './width.ts'
 
 /** Copies also on plain http, where there is no clipboard to write to: there the selected text is copied by the document. */
 const copyText = async (text: string, field: HTMLTextAreaElement | null): Promise<boolean> => {
@@ -25,6 +26,9 @@ const copyText = async (text: string, field: HTMLTextAreaElement | null): Promis
 export const CopyField = ({ text, label }: { text: string; label: string }) => {
   const t = textsOf(commonTexts)
   const field = useRef<HTMLTextAreaElement>(null)
+  // For browsers that don't size a field by its content.
+  const width = usePhone() ? 34 : 60
+  const rows = text.split('\n').reduce((total, line) => total + Math.max(1, Math.ceil(line.length / width)), 0)
   const [done, setDone] = useState<'no' | 'copied' | 'by hand'>('no')
   const copy = async () => {
     const copied = await copyText(text, field.current)
@@ -38,7 +42,7 @@ export const CopyField = ({ text, label }: { text: string; label: string }) => {
         className={parts.code}
         aria-label={label}
         readOnly
-        rows={text.includes('\n') ? text.split('\n').length : text.length > 60 ? 3 : 1}
+        rows={rows}
         dir="ltr"
         spellCheck={false}
         value={text}

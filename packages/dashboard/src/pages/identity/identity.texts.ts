@@ -58,7 +58,7 @@ const en = {
   keys: {
     title: 'API keys',
     what: 'the keys',
-    caption: 'API keys, the newest first',
+    caption: 'API keys of this account',
     none: 'A key lets a script or another program use the API without a password. It never may do more than its owner, and it can be revoked at any time.',
     create: 'Create a key',
     name: 'Name',

@@ -67,7 +67,7 @@ export const Keys = ({ userId, role, title }: { userId: number; role: Role; titl
   return (
     <Panel {...(title ? { title } : {})}>
       <div className={parts.form}>
-        {rows && rows.length > 0 && <div className={parts.row}>{create}</div>}
+        {rows && rows.length > 0 && create && <div className={parts.row}>{create}</div>}
         {making && (
           <NewKey
             userId={userId}

@@ -47,7 +47,7 @@ export const OauthSettings = () => {
     <SettingsPage title={t.oauth}>
       <Trouble what={t.what} query={oauth} />
       {oauth.isPending && <Waiting />}
-      {oauth.data && <Form key={oauth.dataUpdatedAt} is={oauth.data} />}
+      {oauth.data && <Form key={JSON.stringify(oauth.data)} is={oauth.data} />}
     </SettingsPage>
   )
 }
@@ -119,6 +119,9 @@ const Form = ({ is }: { is: Oauth }) => {
       }),
     onSuccess: async () => {
       announce(t.saved)
+      // The credentials are kept, and never come back.
+      setA(typed => ({ ...typed, clientId: '', clientSecret: '' }))
+      setB(typed => ({ ...typed, clientId: '', clientSecret: '' }))
       await queries.invalidateQueries({ queryKey: oauthQuery.queryKey })
       await queries.invalidateQueries({ queryKey: optionsQuery.queryKey })
     },
