@@ -22,7 +22,6 @@ const en = {
     link: 'Open it in the authenticator app on this device',
     key: 'Or type this key into the app',
     keyLabel: 'Key for the authenticator app',
-    copyKey: 'Copy the key',
     code: 'Code that the app shows now',
     codeHelp: 'Six digits. This proves that the app has the right key.',
     confirm: 'Turn it on',
@@ -120,7 +119,7 @@ const en = {
   },
   browsers: {
     on: (browser: string, system: string) => `${browser} on ${system}`,
-    program: 'A program',
+
     unknown: 'Unknown browser',
   },
   mfaOn: 'On',

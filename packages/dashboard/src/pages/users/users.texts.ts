@@ -23,7 +23,6 @@ const en = {
   you: 'you',
   password: 'Password',
   neverIn: 'Never',
-  noFactor: 'No second factor',
   noMatch: 'No user matches.',
   clear: 'Clear the search',
   onlyYou: 'Add a second admin, so that one lost phone locks nobody out.',
@@ -65,7 +64,6 @@ const en = {
   resetPasswordText: 'A temporary one is made and shown once. All sessions of the user end.',
   resetPasswordVerb: 'Reset the password',
   ownPassword: 'Change your own password under Account.',
-  temporary: 'Temporary password',
   resetFactor: 'Reset the second factor…',
   resetFactorTitle: (name: string) => `Reset the second factor of ${name}?`,
   resetFactorText:
