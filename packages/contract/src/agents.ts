@@ -84,7 +84,8 @@ export const agentState = endpoint({
   status: 200,
   reply: shape({
     version: Type.String(),
-    whitelist: shape({ version: Type.String(), count }),
+    /** An agent fetches a changed list after a random part of `spread_seconds`, so that a large one does not leave all at once. */
+    whitelist: shape({ version: Type.String(), count, spread_seconds: count }),
     portknock: shape({
       sequences: Type.Array(Type.Record(Type.String(), Type.Unknown())),
       openings: Type.Array(Type.Record(Type.String(), Type.Unknown())),
@@ -128,6 +129,8 @@ export const putJails = endpoint({
         maxretry: Type.Optional(nullable(Type.Integer())),
         bantime: Type.Optional(nullable(Type.Integer())),
         findtime: Type.Optional(nullable(Type.Integer())),
+        /** The template whose stanza the agent keeps on the host; a template's jail has its name. */
+        template: Type.Optional(nullable(text(0, 64))),
       }),
       { maxItems: bounds.jailsPerHost },
     ),

@@ -172,8 +172,22 @@ export const commandStats = endpoint({
   }),
 })
 
-/** A command as an agent gets it. */
-export const order = shape({ id: uuid, type: Type.String(), params: paramsReply })
+/** What `deploy-template` puts on a host, frozen when it was queued. `settings` are the options that win, merged. */
+export const frozenTemplate = shape({
+  name: Type.String(),
+  jail_config: Type.String(),
+  filter_config: Type.String(),
+  required_files: Type.Array(Type.String()),
+  settings: Type.Record(Type.String(), Type.Unknown()),
+})
+export type FrozenTemplate = Static<typeof frozenTemplate>
+/** A command as an agent gets it; `template` only with `deploy-template`. */
+export const order = shape({
+  id: uuid,
+  type: Type.String(),
+  params: paramsReply,
+  template: Type.Optional(frozenTemplate),
+})
 export type Order = Static<typeof order>
 export const resultInput = {
   success: Type.Boolean(),
@@ -191,11 +205,15 @@ export const pendingCommands = endpoint({
   lenient: true,
   params: shape({ serverId: uuid }),
   query: Type.Object(
-    { wait: Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })) },
+    {
+      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
+      /** The desired state that the agent knows: another one ends the wait at once. */
+      state: Type.Optional(text(1, 128)),
+    },
     { additionalProperties: true },
   ),
   status: 200,
-  reply: shape({ commands: Type.Array(order) }),
+  reply: shape({ commands: Type.Array(order), desired_state: shape({ version: Type.String() }) }),
 })
 
 export const reportResult = endpoint({

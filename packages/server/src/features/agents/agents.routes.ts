@@ -15,7 +15,10 @@ export const mountAgents = (http: Http, agents: AgentsService): void => {
     const left = () => gone.abort()
     request.raw.socket.once('close', left)
     try {
-      return { commands: await agents.pending(actor, params.serverId, query.wait ?? 0, gone.signal) }
+      return {
+        commands: await agents.pending(actor, params.serverId, query.wait ?? 0, gone.signal),
+        desired_state: { version: '0' },
+      }
     } finally {
       request.raw.socket.off('close', left)
     }
