@@ -23,6 +23,8 @@ export type LicenceFeature = 'port_knocking' | 'siem' | 'custom_templates'
 /** Which request budget an endpoint draws on: 100 a minute, 10 a minute, or none (liveness probes). */
 export type RateClass = 'standard' | 'sensitive' | 'none'
 
+export type ContentType = 'application/json' | 'text/plain' | 'text/csv'
+
 /** One operation of the interface, as a value: the server mounts it, the client types it, the documents print it. */
 export interface Endpoint {
   readonly method: Method
@@ -45,9 +47,10 @@ export interface Endpoint {
   readonly bodyLimit?: number
   /** Status of success. */
   readonly status: 200 | 201 | 302
-  /** Shape of the JSON reply, or of the text where `produces` says so. */
+  /** Shape of the JSON reply, or of the text where `produces` is one type of text. */
   readonly reply: TSchema
-  readonly produces?: 'application/json' | 'text/plain'
+  /** What it answers with; JSON unless said. Of several, `reply` is the shape of the JSON, and the others are text. */
+  readonly produces?: ContentType | readonly ContentType[]
   /** Statuses of refusals that are the endpoint's own, beside the ones that any endpoint can answer. */
   readonly refusals?: readonly number[]
 }
@@ -58,7 +61,9 @@ export const endpoint = <const E extends Endpoint>(value: E): E => value
 export type ParamsOf<E extends Endpoint> = E['params'] extends TSchema ? Static<E['params']> : Record<string, never>
 export type QueryOf<E extends Endpoint> = E['query'] extends TSchema ? Static<E['query']> : Record<string, never>
 export type BodyOf<E extends Endpoint> = E['body'] extends TSchema ? Static<E['body']> : undefined
-export type ReplyOf<E extends Endpoint> = Static<E['reply']>
+export type ReplyOf<E extends Endpoint> = E['produces'] extends readonly unknown[]
+  ? Static<E['reply']> | string
+  : Static<E['reply']>
 
 /** The name of an endpoint: method and path, as in `GET /servers/{serverId}`. */
 export type NameOf<E extends Endpoint> = `${E['method']} ${E['path']}`

@@ -4,6 +4,7 @@ import { ban } from './bans.ts'
 import { command } from './commands.ts'
 import { serverStatus } from './servers.ts'
 import { nullable, shape, timestamp, uuid } from './shapes.ts'
+import { syncStatus } from './whitelist.ts'
 
 /** Subprotocol that the live feed answers; a client may offer `bearer.<token>` beside it. */
 export const liveProtocol = 'stockade.v1'
@@ -26,7 +27,8 @@ export const liveMessage = Type.Union([
   feed('unban', ban.properties),
   feed('server', liveServer.properties),
   feed('command', command.properties),
-  feed('whitelist', { version: Type.String() }),
+  // Of a server whose state of the whitelist changed, else of the list itself.
+  feed('whitelist', { version: Type.String(), server_id: nullable(uuid), sync_status: nullable(syncStatus) }),
   feed('notice', { level: Type.String(), message: Type.String() }),
   shape({ type: Type.Literal('resync') }),
 ])

@@ -76,6 +76,8 @@ export const addToWhitelist = endpoint({
     description: Type.String(),
     created_by: Type.String(),
     created_at: timestamp,
+    /** Active bans that the entry covers: an order to lift each address is queued on each server that has it. */
+    lifted_bans: count,
   }),
   refusals: [409],
 })
@@ -90,9 +92,11 @@ export const addManyToWhitelist = endpoint({
   access: 'write',
   fleet: true,
   bodyLimit: bounds.largeBody,
-  body: shape({ entries: Type.Array(shape({ ip: ipOrRange, description: descriptionOrNone })) }),
+  // Addresses are read one slice of the list at a time, not in one go by the validator: there may be hundreds of thousands.
+  body: shape({ entries: Type.Array(shape({ ip: text(0, 64), description: descriptionOrNone })) }),
   status: 201,
   reply: shape({ added: count, entries: Type.Array(shape({ id, ip: Type.String() })) }),
+  refusals: [409],
 })
 
 export const describeWhitelistEntry = endpoint({
@@ -157,7 +161,7 @@ export const importWhitelist = endpoint({
   tag,
   summary: 'Import entries from a text',
   description:
-    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry.',
+    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description.',
   access: 'write',
   fleet: true,
   bodyLimit: bounds.largeBody,
@@ -171,7 +175,10 @@ export const importWhitelist = endpoint({
     imported: count,
     skipped: count,
     errors: Type.Array(shape({ line: count, value: Type.String(), error: Type.String() })),
+    /** Bad lines in all; `errors` holds the first of them. */
+    error_count: count,
   }),
+  refusals: [409],
 })
 
 export const exportWhitelist = endpoint({
@@ -184,13 +191,11 @@ export const exportWhitelist = endpoint({
   access: 'read',
   query: shape({ format: Type.Optional(whitelistFormat) }),
   status: 200,
-  reply: Type.Union([
-    shape({
-      whitelist: Type.Array(shape({ ip: Type.String(), description: Type.String() })),
-      exported_at: timestamp,
-    }),
-    Type.String(),
-  ]),
+  reply: shape({
+    whitelist: Type.Array(shape({ ip: Type.String(), description: Type.String() })),
+    exported_at: timestamp,
+  }),
+  produces: ['text/plain', 'application/json', 'text/csv'],
 })
 
 export const whitelistSyncStatus = endpoint({

@@ -3,7 +3,7 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import cookie from '@fastify/cookie'
 import { bounds, shapes } from '@stockade/contract'
-import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
+import type { BodyOf, ContentType, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
 import { refusal } from '../core/actor.ts'
 import type { Actor, AgentActor, Anonymous, Principal, UserActor } from '../core/actor.ts'
 import { parseIp } from '../core/ip.ts'
@@ -373,7 +373,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         method: endpoint.method,
         pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
       })
-      const json = (endpoint.produces ?? 'application/json') === 'application/json' && endpoint.status !== 302
+      const produces = [endpoint.produces ?? 'application/json'].flat()
+      const json = produces.includes('application/json') && endpoint.status !== 302
       fastify.route({
         method: endpoint.method,
         url: path.replace(/\{(\w+)\}/g, ':$1'),
@@ -384,7 +385,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
           ...(endpoint.params ? { params: endpoint.params } : {}),
           querystring: endpoint.query ?? (endpoint.lenient ? {} : empty),
           ...(endpoint.method === 'GET' ? {} : { body: endpoint.body ?? (endpoint.lenient ? {} : empty) }),
-          ...(json ? { response: { [endpoint.status]: endpoint.reply } } : {}),
+          ...(json ? { response: { [endpoint.status]: serialised(endpoint.reply, produces) } } : {}),
         },
         handler: async (request, reply) => {
           reply.status(endpoint.status)
@@ -402,6 +403,24 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     },
   }
 }
+
+/**
+ * The reply's shape for the serialiser. It picks the branch of a union that fits, and a branch that admits nothing else
+ * would fit no object with one field more: there, as elsewhere, what is not in the shape is left out.
+ */
+const serialised = (reply: Endpoint['reply'], produces: readonly ContentType[]): object => {
+  const schema = 'anyOf' in reply ? open(reply) : reply
+  return produces.length === 1 ? schema : { content: { 'application/json': { schema } } }
+}
+const open = (schema: unknown): object =>
+  Array.isArray(schema)
+    ? schema.map(part => (isObject(part) ? open(part) : part))
+    : Object.fromEntries(
+        Object.entries(schema as object)
+          .filter(([key, value]) => key !== 'additionalProperties' || value !== false)
+          .map(([key, value]): [string, unknown] => [key, isObject(value) ? open(value) : value]),
+      )
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** Errors of a database that is away or full: the same request may pass later. */
 const isStorage = (error: Error): boolean => {

@@ -29,6 +29,15 @@ const refusalsOf = (endpoint: Endpoint): number[] =>
     ]),
   ].sort((a, b) => a - b)
 
+/** What a success looks like: the shape itself, or one for each content type. */
+const successOf = (endpoint: Endpoint): object => {
+  const produces = [endpoint.produces ?? 'application/json'].flat()
+  const contentOf = (type: string) => ({ schema: type === 'application/json' ? endpoint.reply : { type: 'string' } })
+  if (endpoint.status === 302) return { description: 'Success' }
+  if (produces.length === 1 && produces[0] === 'application/json') return { description: 'Success', ...endpoint.reply }
+  return { description: 'Success', content: Object.fromEntries(produces.map(type => [type, contentOf(type)])) }
+}
+
 const operationId = (endpoint: Endpoint) =>
   endpoint.method.toLowerCase() +
   endpoint.path
@@ -68,11 +77,8 @@ export const describe = async (fastify: FastifyInstance, version: string): Promi
     transform: ({ schema, url, route }) => {
       const endpoint = route.config?.endpoint
       if (!endpoint) return { schema: { hide: true }, url }
-      const { querystring, response, ...rest } = schema as Record<string, unknown>
-      const described = response as Record<number, object> | undefined
-      const answers: Record<number, object> = {
-        [endpoint.status]: { description: 'Success', ...(described?.[endpoint.status] ?? {}) },
-      }
+      const { querystring, response: _, ...rest } = schema as Record<string, unknown>
+      const answers: Record<number, object> = { [endpoint.status]: successOf(endpoint) }
       for (const status of refusalsOf(endpoint))
         answers[status] = { ...shapes.problem, description: phrases[status] ?? 'Refused' }
       return {
