@@ -66,6 +66,8 @@ const fill = (dataDir: string, hosts: number, bans: number): void => {
     append({ items, now })
     db.exec('commit')
   }
-  db.exec('pragma wal_checkpoint(truncate); pragma optimize')
+  db.exec('begin immediate')
+  append({ items: [], now })
+  db.exec('commit; pragma wal_checkpoint(truncate); pragma optimize')
   db.close()
 }

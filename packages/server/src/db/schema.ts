@@ -186,7 +186,10 @@ export interface ActiveBansTable {
   /** Null: no end, or an unknown one. */
   expires_at: number | null
 }
-/** Exact counts of bans by server, jail and country. */
+/**
+ * Exact counts of bans by server, jail and country. This and the ones below are views: the sums of the bans up to
+ * `rolled_up`, and one row for each ban since; so always sum `n`, and group where it matters.
+ */
 export interface BanCubeTable {
   server_no: number
   jail_id: number
@@ -204,6 +207,11 @@ export interface BanHoursCountryTable {
   country_id: number
   n: number
 }
+export interface BanHoursServerTable {
+  server_no: number
+  bucket: number
+  n: number
+}
 export interface BanDaysJailTable {
   bucket: number
   server_no: number
@@ -214,6 +222,15 @@ export interface BanDaysCountryTable {
   bucket: number
   server_no: number
   country_id: number
+  n: number
+}
+/** The last ban that the sums hold. */
+export interface RolledUpTable {
+  ban_id: number
+}
+/** How many addresses were last banned in each hour, of the bans up to `rolled_up`. */
+export interface RolledIpHoursTable {
+  bucket: number
   n: number
 }
 export interface CommandsTable {
@@ -236,6 +253,39 @@ export interface CommandsTable {
   expires_at: number
   started_at: number | null
   completed_at: number | null
+}
+export interface WhitelistTable {
+  id: Generated<number>
+  /** Canonical; unique. */
+  ip: string
+  description: string
+  created_by: string
+  created_at: number
+  updated_at: number
+}
+/** One row: which state of the whitelist is the present one. Whoever changes the list holds it until the commit. */
+export interface WhitelistStateTable {
+  id: number
+  /** Counts up, with a random part: a restored backup never gives a version again that meant another list. */
+  version: string
+  seq: number
+  entries: number
+  changed_at: number
+}
+/** What each host was asked to apply, and what it last said that it holds. */
+export interface HostStatesTable {
+  server_no: number
+  /** Rises with each request to apply everything again. */
+  nonce: Generated<number>
+  /** The desired state of the last acknowledgement. */
+  version: string | null
+  /** The list that the host last confirmed, when, and how many entries it then read back. */
+  whitelist_version: string | null
+  entry_count: number | null
+  confirmed_at: number | null
+  /** Why the last acknowledgement was none. */
+  error: string | null
+  acked_at: number | null
 }
 /** Everything that happened, in one stream; no secondary indexes, and a ban is referred to, not copied. */
 export interface EventsTable {
@@ -279,9 +329,15 @@ export interface Schema {
   ban_cube: BanCubeTable
   ban_hours_jail: BanHoursJailTable
   ban_hours_country: BanHoursCountryTable
+  ban_hours_server: BanHoursServerTable
   ban_days_jail: BanDaysJailTable
   ban_days_country: BanDaysCountryTable
+  rolled_up: RolledUpTable
+  rolled_ip_hours: RolledIpHoursTable
   commands: CommandsTable
+  whitelist: WhitelistTable
+  whitelist_state: WhitelistStateTable
+  host_states: HostStatesTable
   events: EventsTable
   leases: LeasesTable
 }

@@ -2,6 +2,19 @@ import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../database.ts'
 
+const hour = '(banned_at / 3600000) * 3600000'
+const day = '(banned_at / 86400000) * 86400000'
+/** The sums that are kept of bans: key columns, and how each comes from a ban. */
+const rollUps: readonly { name: string; keys: Readonly<Record<string, string>>; value?: string }[] = [
+  { name: 'server_totals', keys: { server_no: 'server_no' }, value: 'total_bans' },
+  { name: 'ban_cube', keys: { server_no: 'server_no', jail_id: 'jail_id', country_id: 'country_id' } },
+  { name: 'ban_hours_jail', keys: { bucket: hour, jail_id: 'jail_id' } },
+  { name: 'ban_hours_country', keys: { bucket: hour, country_id: 'country_id' } },
+  { name: 'ban_hours_server', keys: { server_no: 'server_no', bucket: hour } },
+  { name: 'ban_days_jail', keys: { server_no: 'server_no', bucket: day, jail_id: 'jail_id' } },
+  { name: 'ban_days_country', keys: { server_no: 'server_no', bucket: day, country_id: 'country_id' } },
+]
+
 /** The tables of the first features. Statements are written out, so that each reads as what the engine gets. */
 export const foundation = (engine: Engine) => ({
   async up(db: Kysely<unknown>): Promise<void> {
@@ -50,7 +63,6 @@ export const foundation = (engine: Engine) => ({
         server_no integer references servers (no) on delete cascade,
         expires_at ${big}, last_used ${big}, created_at ${big} not null)`,
       `create table heartbeats (server_no integer primary key, last_heartbeat ${big} not null, metrics text, jails text not null)`,
-      `create table server_totals (server_no integer primary key, total_bans ${big} not null)`,
       `create table jails (id ${smallKey}, name text not null unique)`,
       `create table countries (id ${smallKey}, code text not null unique)`,
       `create table networks (asn ${big} primary key, org text)`,
@@ -61,7 +73,7 @@ export const foundation = (engine: Engine) => ({
         event_id ${bytes} not null, reported integer not null default 0, reputation_score integer)`,
       `create unique index bans_event on bans (server_no, event_id)`,
       `create index bans_at on bans (banned_at${id})`,
-      `create index bans_server on bans (server_no, banned_at${id})`,
+      `create index bans_server on bans (server_no, banned_at, ip${id})`,
       `create index bans_jail on bans (jail_id, banned_at${id})`,
       `create index bans_country on bans (country_id, banned_at${id})`,
       `create index bans_ip on bans (ip, banned_at${id})`,
@@ -71,20 +83,21 @@ export const foundation = (engine: Engine) => ({
         country_id integer not null, ip ${bytes} not null, prefix integer, expires_at ${big},
         primary key (banned_at, ban_id)) ${clustered}`,
       `create index active_bans_end on active_bans (expires_at)`,
-      `create table ban_cube (
-        server_no integer not null, jail_id integer not null, country_id integer not null, n ${big} not null,
-        primary key (server_no, jail_id, country_id)) ${clustered}`,
-      `create table ban_hours_jail (
-        bucket ${big} not null, jail_id integer not null, n ${big} not null, primary key (bucket, jail_id)) ${clustered}`,
-      `create table ban_hours_country (
-        bucket ${big} not null, country_id integer not null, n ${big} not null,
-        primary key (bucket, country_id)) ${clustered}`,
-      `create table ban_days_jail (
-        bucket ${big} not null, server_no integer not null, jail_id integer not null, n ${big} not null,
-        primary key (server_no, bucket, jail_id)) ${clustered}`,
-      `create table ban_days_country (
-        bucket ${big} not null, server_no integer not null, country_id integer not null, n ${big} not null,
-        primary key (server_no, bucket, country_id)) ${clustered}`,
+      // Sums of the bans up to `rolled_up.ban_id`; the views of the same name without `rolled_` add those that came since, so
+      // that every read of a view is exact in itself. On PostgreSQL a batch sums at once and nothing ever comes since.
+      `create table rolled_up (ban_id ${big} not null)`,
+      `insert into rolled_up values (${sqlite ? '0' : '9223372036854775807'})`,
+      ...rollUps.flatMap(({ name, keys, value = 'n' }) => [
+        `create table rolled_${name} (${Object.keys(keys)
+          .map(key => `${key} ${key === 'bucket' ? big : 'integer'} not null`)
+          .join(', ')}, ${value} ${big} not null, primary key (${Object.keys(keys).join(', ')})) ${clustered}`,
+        `create view ${name} as select ${Object.keys(keys).join(', ')}, ${value} from rolled_${name} union all
+          select ${Object.values(keys)
+            .map(column => (column.startsWith('(') ? column : `+${column}`))
+            .join(', ')}, 1 from bans where id > (select ban_id from rolled_up)`,
+      ]),
+      // How many addresses were last banned in each hour: the distinct addresses of any window that ends now are a sum.
+      `create table rolled_ip_hours (bucket ${big} primary key, n ${big} not null)`,
       `create table commands (
         id text primary key, server_no integer not null, type text not null, params text not null, status text not null,
         success integer, output text, exit_code integer, initiated_by text not null, retry_of text, batch_id text,

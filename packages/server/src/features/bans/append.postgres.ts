@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import { cellTables, cellsOf, expiryOf } from './append.ts'
+import { cellTables, cellsOf, expiryOf, hoursMoved } from './append.ts'
 import type { AppendInput, Appended, BanEnd, NewBan } from './append.ts'
 
 type Dimension = { table: 'jails' | 'countries'; column: 'name' | 'code' }
@@ -25,6 +25,46 @@ const idsOf = async (client: PoolClient, { table, column }: Dimension, names: re
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 const keyOf = (serverNo: number, eventId: Uint8Array) => `${serverNo} ${hexOf(eventId).toString('hex')}`
+
+interface Made {
+  readonly ban: NewBan
+  readonly id: number
+  readonly jailId: number
+  readonly countryId: number
+}
+/**
+ * Adds new bans to the sums. One transaction at a time does this, until it commits: rows of sums are few and hot, so they
+ * would wait for each other anyway, and whether an address is new is only known when nobody else counts it meanwhile.
+ */
+const addToSums = async (client: PoolClient, made: readonly Made[]): Promise<void> => {
+  await client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
+  const cells = cellsOf(
+    made.map(({ ban, jailId, countryId }) => ({ serverNo: ban.serverNo, jailId, countryId, bannedAt: ban.bannedAt })),
+  )
+  const add = (table: string, keys: readonly string[], value: string, rows: readonly (readonly number[])[]) => {
+    const columns = [...keys, value]
+    return client.query(
+      `insert into ${table} (${columns.join(', ')}) select * from unnest(${columns.map((_, n) => `$${n + 1}::bigint[]`).join(', ')})
+        on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`,
+      columns.map((_, column) => rows.map(row => row[column] ?? 0)),
+    )
+  }
+  for (const [index, [table, keys, value]] of cellTables.entries()) await add(table, keys, value, cells[index] ?? [])
+  const latest = new Map<string, { ip: Buffer; at: number }>()
+  for (const { ban } of made) {
+    const ip = hexOf(ban.ip)
+    const key = ip.toString('latin1')
+    if ((latest.get(key)?.at ?? -1) < ban.bannedAt) latest.set(key, { ip, at: ban.bannedAt })
+  }
+  const { rows } = await client.query<{ ip: Buffer; at: number }>(
+    `select ip, (select max(banned_at) from bans where bans.ip = given.ip and not (id = any ($2::bigint[]))) as at
+      from unnest($1::bytea[]) as given (ip)`,
+    [[...latest.values()].map(({ ip }) => ip), made.map(({ id }) => id)],
+  )
+  const before = new Map(rows.map(row => [row.ip.toString('latin1'), row.at]))
+  const moved = hoursMoved([...latest].map(([key, { at }]) => ({ before: before.get(key) ?? null, latest: at })))
+  if (moved.length > 0) await add('rolled_ip_hours', ['bucket'], 'n', moved)
+}
 
 const addBans = async (client: PoolClient, bans: readonly NewBan[], now: number): Promise<Map<string, Appended>> => {
   const results = new Map<string, Appended>()
@@ -107,23 +147,7 @@ const addBans = async (client: PoolClient, bans: readonly NewBan[], now: number)
         select $1, 'ban.report', * from unnest($2::int[], $3::bigint[])`,
       [now, made.map(row => row.ban.serverNo), made.map(row => row.id)],
     )
-    const cells = cellsOf(
-      made.map(row => ({
-        serverNo: row.ban.serverNo,
-        jailId: row.jailId,
-        countryId: row.countryId,
-        bannedAt: row.ban.bannedAt,
-      })),
-    )
-    for (const [index, [table, keys, value]] of cellTables.entries()) {
-      const columns = [...keys, value]
-      const lists = columns.map((_, column) => (cells[index] ?? []).map(cell => cell[column] ?? 0))
-      await client.query(
-        `insert into ${table} (${columns.join(', ')}) select * from unnest(${columns.map((_, n) => `$${n + 1}::bigint[]`).join(', ')})
-          on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`,
-        lists,
-      )
-    }
+    await addToSums(client, made)
   }
   for (const [key, row] of fresh)
     results.set(key, { id: row.id, changed: true, bannedAt: row.ban.bannedAt, eventId: null })

@@ -1,7 +1,62 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
-import { cellTables, cellsOf, expiryOf } from './append.ts'
-import type { AppendInput, Appended, BanEnd, Counted, NewBan } from './append.ts'
+import { cellTables, cellsOf, expiryOf, hoursMoved } from './append.ts'
+import type { AppendInput, Appended, BanEnd, NewBan } from './append.ts'
+
+/** So many bans may wait to be summed: readers look at each of them, and one page of sums serves many. */
+const mostUnsummed = 1024
+
+/** Adds the bans since the last time to the sums, and the views read on from there: within the caller's transaction. */
+const prepareSums = (db: DatabaseSync): (() => void) => {
+  const cells = cellTables.map(([table, keys, value]) =>
+    db.prepare(`insert into ${table} (${keys.join(', ')}, ${value}) values (${keys.map(() => '?').join(', ')}, ?)
+      on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`),
+  )
+  const position = db.prepare('select ban_id from rolled_up')
+  const advance = db.prepare('update rolled_up set ban_id = ?')
+  const since = db.prepare(`select id, server_no, jail_id, country_id, ip, banned_at from bans where id > ?
+    order by id limit 10000`)
+  const lastBefore = db.prepare(`select banned_at from bans where ip = ? and id <= ? order by banned_at desc limit 1`)
+  const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
+    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
+  interface Row {
+    readonly id: number
+    readonly server_no: number
+    readonly jail_id: number
+    readonly country_id: number
+    readonly ip: Uint8Array
+    readonly banned_at: number
+  }
+  return () => {
+    for (;;) {
+      const { ban_id: from } = position.get() as { ban_id: number }
+      const rows = since.all(from) as unknown as Row[]
+      const last = rows.at(-1)
+      if (!last) return
+      const counted = rows.map(row => ({
+        serverNo: row.server_no,
+        jailId: row.jail_id,
+        countryId: row.country_id,
+        bannedAt: row.banned_at,
+      }))
+      cellsOf(counted).forEach((sums, table) => {
+        for (const sum of sums) cells[table]?.run(...sum)
+      })
+      const latest = new Map<string, Row>()
+      for (const row of rows) {
+        const key = Buffer.from(row.ip).toString('latin1')
+        const known = latest.get(key)
+        if (!known || known.banned_at < row.banned_at) latest.set(key, row)
+      }
+      const addresses = [...latest.values()].map(({ ip, banned_at }) => ({
+        before: (lastBefore.get(ip, from) as { banned_at: number } | undefined)?.banned_at ?? null,
+        latest: banned_at,
+      }))
+      for (const [bucket, n] of hoursMoved(addresses)) move.run(bucket, n)
+      advance.run(last.id)
+    }
+  }
+}
 
 /** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Appended[]> => {
@@ -22,10 +77,6 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
   const end = db.prepare('update bans set unbanned_at = max(?, banned_at) where id = ?')
   const record = db.prepare('insert into events (at, name, server_no, ban_id) values (?, ?, ?, ?)')
   const nameNetwork = db.prepare('insert into networks (asn, org) values (?, ?) on conflict do nothing')
-  const cells = cellTables.map(([table, keys, value]) =>
-    db.prepare(`insert into ${table} (${keys.join(', ')}, ${value}) values (${keys.map(() => '?').join(', ')}, ?)
-      on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`),
-  )
   const dimension = (table: 'jails' | 'countries', column: 'name' | 'code') => {
     const find = db.prepare(`select id from ${table} where ${column} = ?`)
     const add = db.prepare(`insert into ${table} (${column}) values (?)`)
@@ -52,7 +103,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
   const countries = dimension('countries', 'code')
   const networks = new Set<number>()
 
-  const addBan = (ban: NewBan, now: number, counted: Counted[]): Appended => {
+  const addBan = (ban: NewBan, now: number): Appended => {
     const jailId = jails.id(ban.jail)
     const countryId = ban.country === null ? 0 : countries.id(ban.country)
     if (ban.asn !== null && !networks.has(ban.asn)) {
@@ -85,7 +136,6 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
     if (expires !== null && expires <= now) end.run(expires, id)
     else activate.run(id, ban.serverNo, jailId, countryId, ban.ip, ban.prefix, ban.bannedAt, expires)
     const event = record.run(now, 'ban.report', ban.serverNo, id)
-    counted.push({ serverNo: ban.serverNo, jailId, countryId, bannedAt: ban.bannedAt })
     return { id, changed: true, bannedAt: ban.bannedAt, eventId: Number(event.lastInsertRowid) }
   }
   const endBan = (item: BanEnd, now: number): Appended => {
@@ -102,13 +152,12 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
     }
     return { id: rows[0]?.id ?? null, changed: rows.length > 0, bannedAt: item.at, eventId }
   }
+  const sumUp = prepareSums(db)
+  const unsummed = db.prepare('select coalesce(max(id), 0) - (select ban_id from rolled_up) as n from bans')
   return ({ items, now }) => {
-    const counted: Counted[] = []
     try {
-      const results = items.map(item => (item.kind === 'ban' ? addBan(item, now, counted) : endBan(item, now)))
-      cellsOf(counted).forEach((rows, table) => {
-        for (const row of rows) cells[table]?.run(...row)
-      })
+      const results = items.map(item => (item.kind === 'ban' ? addBan(item, now) : endBan(item, now)))
+      if (items.length === 0 || (unsummed.get() as { n: number }).n >= mostUnsummed) sumUp()
       jails.settle(true)
       countries.settle(true)
       return results

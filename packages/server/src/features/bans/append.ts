@@ -61,16 +61,19 @@ export interface Counted {
   readonly countryId: number
   readonly bannedAt: number
 }
-/** The cells of the cube and the roll-ups that a batch touches: summed, and sorted so that two writers never wait in a circle. */
-export const cellsOf = (bans: readonly Counted[]) => {
-  const sums = [
-    new Map<string, number[]>(),
-    new Map<string, number[]>(),
-    new Map<string, number[]>(),
-    new Map<string, number[]>(),
-    new Map<string, number[]>(),
-    new Map<string, number[]>(),
-  ]
+/** Table, key columns and value column of each sum that is kept of bans. */
+export const cellTables = [
+  ['rolled_server_totals', ['server_no'], 'total_bans'],
+  ['rolled_ban_cube', ['server_no', 'jail_id', 'country_id'], 'n'],
+  ['rolled_ban_hours_jail', ['bucket', 'jail_id'], 'n'],
+  ['rolled_ban_hours_country', ['bucket', 'country_id'], 'n'],
+  ['rolled_ban_hours_server', ['server_no', 'bucket'], 'n'],
+  ['rolled_ban_days_jail', ['server_no', 'bucket', 'jail_id'], 'n'],
+  ['rolled_ban_days_country', ['server_no', 'bucket', 'country_id'], 'n'],
+] as const
+/** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
+export const cellsOf = (bans: readonly Counted[]): number[][][] => {
+  const sums = cellTables.map(() => new Map<string, number[]>())
   const count = (table: number, ...key: number[]) => {
     const sum = sums[table]
     if (!sum) return
@@ -82,12 +85,13 @@ export const cellsOf = (bans: readonly Counted[]) => {
   for (const { serverNo, jailId, countryId, bannedAt } of bans) {
     const hour = hourOf(bannedAt)
     const day = dayOf(bannedAt)
-    count(0, serverNo, jailId, countryId)
-    count(1, hour, jailId)
-    count(2, hour, countryId)
-    count(3, serverNo, day, jailId)
-    count(4, serverNo, day, countryId)
-    count(5, serverNo)
+    count(0, serverNo)
+    count(1, serverNo, jailId, countryId)
+    count(2, hour, jailId)
+    count(3, hour, countryId)
+    count(4, serverNo, hour)
+    count(5, serverNo, day, jailId)
+    count(6, serverNo, day, countryId)
   }
   const byKey = (a: number[], b: number[]) => {
     for (let index = 0; index < a.length - 1; index++) {
@@ -98,17 +102,27 @@ export const cellsOf = (bans: readonly Counted[]) => {
   }
   return sums.map(sum => [...sum.values()].sort(byKey))
 }
-/** Table and key columns of each list that `cellsOf` gives. */
-export const cellTables = [
-  ['ban_cube', ['server_no', 'jail_id', 'country_id'], 'n'],
-  ['ban_hours_jail', ['bucket', 'jail_id'], 'n'],
-  ['ban_hours_country', ['bucket', 'country_id'], 'n'],
-  ['ban_days_jail', ['server_no', 'bucket', 'jail_id'], 'n'],
-  ['ban_days_country', ['server_no', 'bucket', 'country_id'], 'n'],
-  ['server_totals', ['server_no'], 'total_bans'],
-] as const
+/**
+ * How the counts of addresses by the hour of their last ban change: `seen` are an address's bans in the order of their
+ * rows, `before` is the latest ban that was counted already.
+ */
+export const hoursMoved = (
+  addresses: Iterable<{ readonly before: number | null; readonly latest: number }>,
+): [bucket: number, n: number][] => {
+  const moved = new Map<number, number>()
+  const add = (at: number, n: number) => moved.set(hourOf(at), (moved.get(hourOf(at)) ?? 0) + n)
+  for (const { before, latest } of addresses) {
+    if (before !== null && before >= latest) continue
+    if (before !== null) add(before, -1)
+    add(latest, 1)
+  }
+  return [...moved].filter(([, n]) => n !== 0).sort(([a], [b]) => a - b)
+}
 
-/** Writes a batch of bans and ends, their events, counters and roll-ups, as one durable transaction. */
+/**
+ * Writes a batch of bans and ends with their events as one durable transaction. Without items it only brings the sums up
+ * to date; on SQLite a batch does so when enough bans have come since.
+ */
 export const appendBans: Procedure<AppendInput, Appended[]> = {
   name: 'appendBans',
   module: new URL('./append.sqlite.ts', import.meta.url).href,

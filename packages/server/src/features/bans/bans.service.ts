@@ -50,6 +50,8 @@ export interface BansService {
   lifted(change: Change, serverNo: number, ip: string, jail: string | null): Promise<void>
   /** Ends the bans whose time is up. */
   expire(): Promise<void>
+  /** Brings the sums up to date, so that readers need not look at the bans since. Nothing to do on PostgreSQL. */
+  sumUp(): Promise<void>
   /** Resolves when every accepted report is written. */
   drain(): Promise<void>
 }
@@ -119,10 +121,12 @@ export const createBans = (needs: {
 }): BansService => {
   const { db, clock, events, registry, servers, commands, ipinfo } = needs
 
+  let unsummed = true
   const group = createGroup<Append, Appended>(
     async items => {
       const now = clock()
       const results = await db.run(appendBans, { items, now })
+      unsummed = true
       const told = results.flatMap((result, index): StockadeEvent[] => {
         const item = items[index]
         if (!result.changed || result.id === null || !item) return []
@@ -300,6 +304,11 @@ export const createBans = (needs: {
         const ended = await events.change(change => endActive(change, { expiredBy: now, most: 200 }, now))
         if (ended.length < 200) return
       }
+    },
+    async sumUp() {
+      if (!unsummed) return
+      unsummed = false
+      await db.run(appendBans, { items: [], now: clock() })
     },
     drain: () => group.drain(),
   }

@@ -63,8 +63,13 @@ export const saveHeartbeats = async (sql: Sql, rows: readonly Insertable<Heartbe
 }
 export const totalsOf = async (sql: Sql, nos: readonly number[]): Promise<ReadonlyMap<number, number>> => {
   if (nos.length === 0) return new Map()
-  const rows = await sql.selectFrom('server_totals').selectAll().where('server_no', 'in', nos).execute()
-  return new Map(rows.map(row => [row.server_no, row.total_bans]))
+  const rows = await sql
+    .selectFrom('server_totals')
+    .select(eb => ['server_no', eb.fn.sum<number>('total_bans').as('total')])
+    .where('server_no', 'in', nos)
+    .groupBy('server_no')
+    .execute()
+  return new Map(rows.map(row => [row.server_no, Number(row.total)]))
 }
 export const bansSince = async (sql: Sql, no: number, bucket: number): Promise<number> => {
   const row = await sql
