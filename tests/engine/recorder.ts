@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import type { ReportedBan, ServerUnderTest } from './server.ts'
 
 type Row = { -readonly [K in keyof ReportedBan]: ReportedBan[K] } & {
@@ -13,9 +14,18 @@ interface Order {
   readonly serverId: string
   readonly type: string
   readonly params: Record<string, unknown>
+  readonly template: unknown
   handedOut: number
   result: { success: boolean; output: string } | null
   resultDeliveries: number
+}
+
+export interface Acknowledged {
+  readonly at: number
+  readonly version: string
+  readonly whitelist_version: string | null
+  readonly entry_count: number
+  readonly error: string | null
 }
 
 /** What the recorder does instead of answering. */
@@ -38,6 +48,15 @@ export async function aRecorder() {
   const complaints: string[] = []
   const requests: { at: number; path: string }[] = []
   const waiting = new Set<() => void>()
+  /** Nothing is offered until a test whitelists something: as with a server that is older than the agent. */
+  const desired = {
+    offered: false,
+    list: 0,
+    round: 0,
+    whitelist: [] as readonly string[],
+    claimed: null as number | null,
+  }
+  const acks: Acknowledged[] = []
   let mischief: Mischief = null
   let port = 0
   let http: Server | null = null
@@ -65,14 +84,52 @@ export async function aRecorder() {
       return reply(response, 200, {
         message: 'ok',
         commands: handOut(serverId),
-        desired_state: { version: 1 },
+        ...(desired.offered ? { desired_state: { version: stateVersion() } } : {}),
         heartbeat_interval: 3,
       })
     }
     if (route === `GET /api/v1/servers/${serverId}/commands/pending`) {
       const wait = Number(new URLSearchParams((request.url ?? '').split('?')[1]).get('wait'))
-      if (!orders.some(order => order.serverId === serverId && order.handedOut === 0)) await wake(wait * 1000, response)
-      return reply(response, 200, { commands: handOut(serverId) })
+      const known = new URLSearchParams((request.url ?? '').split('?')[1]).get('state')
+      const news = (): boolean => desired.offered && known !== stateVersion()
+      if (!news() && !orders.some(order => order.serverId === serverId && order.handedOut === 0))
+        await wake(wait * 1000, response)
+      return reply(response, 200, {
+        commands: handOut(serverId),
+        ...(desired.offered ? { desired_state: { version: stateVersion() } } : {}),
+      })
+    }
+    if (desired.offered && route === 'GET /api/v1/agent/state') {
+      if (request.headers['if-none-match'] === `"${stateVersion()}"`) return void response.writeHead(304).end()
+      return reply(response, 200, {
+        version: stateVersion(),
+        whitelist: {
+          version: whitelistVersion(),
+          count: desired.claimed ?? desired.whitelist.length,
+          spread_seconds: 0,
+        },
+        portknock: { sequences: [], openings: [], blocked: [] },
+      })
+    }
+    if (desired.offered && route === 'GET /api/v1/whitelist.txt') {
+      const version = whitelistVersion()
+      const sent = request.headers['if-none-match']
+      if (sent === `"${version}"` || sent === `"${version}-gz"`) return void response.writeHead(304).end()
+      const packed = (request.headers['accept-encoding'] ?? '').includes('gzip')
+      const text = `# Stockade whitelist\n# ${desired.whitelist.length} entries\n${desired.whitelist.map(ip => `${ip}\n`).join('')}`
+      return void response
+        .writeHead(200, {
+          'content-type': 'text/plain; charset=utf-8',
+          etag: `"${version}${packed ? '-gz' : ''}"`,
+          ...(packed ? { 'content-encoding': 'gzip' } : {}),
+        })
+        .end(packed ? gzipSync(text) : text)
+    }
+    if (desired.offered && route === 'POST /api/v1/agent/state/ack') {
+      if (typeof body['version'] !== 'string' || !Number.isInteger(body['entry_count']))
+        complaints.push(`not an acknowledgement: ${JSON.stringify(body)}`)
+      acks.push({ at: Date.now(), ...(body as Omit<Acknowledged, 'at'>) })
+      return reply(response, 200, { message: 'ok' })
     }
     if (route === 'POST /api/v1/bans/batch') return reply(response, 200, { results: take(serverId, body) })
     if (route === 'POST /api/v1/agent/results') {
@@ -97,10 +154,13 @@ export async function aRecorder() {
     reply(response, 404, { error: 'Not Found', message: 'unknown path' })
   }
 
-  function handOut(serverId: string): { id: string; type: string; params: Record<string, unknown> }[] {
+  const whitelistVersion = (): string => `w${desired.list}`
+  const stateVersion = (): string => `s${desired.list}.${desired.round}`
+
+  function handOut(serverId: string) {
     const due = orders.filter(order => order.serverId === serverId && order.handedOut === 0)
     for (const order of due) order.handedOut += 1
-    return due.map(({ id, type, params }) => ({ id, type, params }))
+    return due.map(({ id, type, params, template }) => ({ id, type, params, ...(template ? { template } : {}) }))
   }
 
   function take(serverId: string, body: Record<string, unknown>) {
@@ -252,7 +312,17 @@ export async function aRecorder() {
         }[],
       ),
     order(serverId, type, params = {}) {
-      const order: Order = { id: randomUUID(), serverId, type, params, handedOut: 0, result: null, resultDeliveries: 0 }
+      const { template, ...rest } = params
+      const order: Order = {
+        id: randomUUID(),
+        serverId,
+        type,
+        params: rest,
+        template,
+        handedOut: 0,
+        result: null,
+        resultDeliveries: 0,
+      }
       orders.push(order)
       for (const end of [...waiting]) end()
       return Promise.resolve(order.id)
@@ -277,6 +347,26 @@ export async function aRecorder() {
       if (order) order.handedOut = 0
       for (const end of [...waiting]) end()
     },
+    acks,
+    /** Replaces the whitelist. `claimed`: how many entries the state says there are, when that is to be a lie. */
+    whitelist(entries: readonly string[], claimed: number | null = null): void {
+      Object.assign(desired, { offered: true, list: desired.list + 1, whitelist: entries, claimed })
+      for (const end of [...waiting]) end()
+    },
+    /** A new state with the same list: somebody wants it to be applied again. */
+    sync(): void {
+      desired.round += 1
+      for (const end of [...waiting]) end()
+    },
+    /** The acknowledgement of the present state without an error, else null. */
+    agreed: (since = 0): Acknowledged | null =>
+      acks.find(
+        ack =>
+          ack.at >= since &&
+          ack.version === stateVersion() &&
+          ack.whitelist_version === whitelistVersion() &&
+          ack.error === null,
+      ) ?? null,
     resultDeliveries: (id: string) => orders.find(order => order.id === id)?.resultDeliveries ?? 0,
     misbehave(kind: Mischief): void {
       mischief = kind

@@ -10,6 +10,7 @@ export function onStage(
   title: string,
   names: readonly (keyof typeof scenarios)[],
   more?: (scene: () => RecordedScene) => void,
+  settings: Parameters<typeof aHost>[0] = {},
 ): void {
   describeHosts(title, () => {
     let scene: RecordedScene | null = null
@@ -21,7 +22,7 @@ export function onStage(
 
     beforeAll(async () => {
       const server = await aRecorder()
-      const host = await aHost()
+      const host = await aHost(settings)
       const { serverId, token } = await server.addServer(host.name)
       scene = { host, server, serverId }
       await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })

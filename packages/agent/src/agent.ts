@@ -26,6 +26,7 @@ import { createLink } from './loops/link.ts'
 import { createPoll } from './loops/poll.ts'
 import { createResults } from './loops/results.ts'
 import { createSender } from './loops/sender.ts'
+import { createStateLoop } from './loops/state.ts'
 import { createMetrics, osName } from './metrics.ts'
 import { spoolFile, type Options } from './options.ts'
 import { openOutbox } from './outbox.ts'
@@ -37,6 +38,8 @@ import { createBudget } from './schedule.ts'
 import { errorText } from './text.ts'
 import { createTransport } from './transport.ts'
 import { agentVersion } from './version.ts'
+import { createStore } from './whitelist/store.ts'
+import { createWhitelist } from './whitelist/whitelist.ts'
 import { createWire } from './wire.ts'
 
 const LOOK_EVERY = 5000
@@ -102,6 +105,7 @@ export async function startAgent(
     clockOffset: transport.clockOffset,
     now,
     warn: log.warn,
+    onBan: (jail, ip) => whitelist.met(jail, ip, false),
   })
   const tail = createTail({
     read: (file, cursor) => readTable(python, reader, file, cursor),
@@ -130,6 +134,7 @@ export async function startAgent(
     hasTable: tail.hasTable,
     renew: overrides.renew,
     onFlush: snapshot.unsettled,
+    onActed: (jail, ip) => whitelist.met(jail, ip, true),
     log,
   })
   const hook = createHook({
@@ -141,8 +146,23 @@ export async function startAgent(
     log,
   })
 
-  // Commands. The whitelist and the knock rules of a later version get their place beside `guard` and `onState`.
-  const guard = createGuard({ serverAddress: transport.peer })
+  // What the server wants this host to hold. The knock rules of a later version get their place beside the whitelist.
+  const store = createStore(options.state)
+  const whitelist = createWhitelist({
+    store,
+    engine,
+    config,
+    ledger,
+    overrides,
+    drain: tail.drain,
+    runDirectory: options.run,
+    onHeld: () => state.again(),
+    now,
+    log,
+  })
+
+  // Commands
+  const guard = createGuard({ serverAddress: transport.peer, whitelisted: whitelist.covers })
   const orders = createOrders({
     engine,
     config,
@@ -185,10 +205,17 @@ export async function startAgent(
     nftables: createNftCheck(options.nft, now),
     metrics: createMetrics(),
     onCommands: runner.take,
-    onState: () => undefined,
+    onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
   })
-  const poll = createPoll({ ...common, onCommands: runner.take, interval: heartbeat.interval })
+  const state = createStateLoop({ ...common, store, whitelist })
+  const poll = createPoll({
+    ...common,
+    onCommands: runner.take,
+    state: state.version,
+    onState: state.want,
+    interval: heartbeat.interval,
+  })
 
   const ownJailTrouble = createOnce(log.warn)
   let ownJailAgain = 0
@@ -213,26 +240,36 @@ export async function startAgent(
   /** Puts right what a reload or restart of fail2ban takes from us. */
   function settle(): Promise<void> {
     shaped = shaped.then(async () => {
-      await hook.run()
-      if (now() < ownJailAgain) return
-      await ensureOwnJail().catch((error: unknown) => {
-        if (error instanceof EngineDown) return
-        ownJailAgain = now() + OWN_JAIL_PATIENCE
-        ownJailTrouble.tell(`the jail ${OWN_JAIL} cannot be kept: ${errorText(error)}`)
-      })
+      const touched = await hook.run()
+      const begun = now() < ownJailAgain ? false : await keepOwnJail()
+      await whitelist.look(touched || begun)
     })
     return shaped
   }
 
-  async function ensureOwnJail(): Promise<void> {
+  /** Whether the jail had to be started. */
+  async function keepOwnJail(): Promise<boolean> {
+    try {
+      return await ensureOwnJail()
+    } catch (error) {
+      if (!(error instanceof EngineDown)) {
+        ownJailAgain = now() + OWN_JAIL_PATIENCE
+        ownJailTrouble.tell(`the jail ${OWN_JAIL} cannot be kept: ${errorText(error)}`)
+      }
+      return false
+    }
+  }
+
+  async function ensureOwnJail(): Promise<boolean> {
     const files = ownJailFiles(options.f2bConfig)
     if ((await engine.jails()).includes(OWN_JAIL)) {
       if (!allInPlace(files)) writeOwnFiles(files)
-      return
+      return false
     }
-    if (isSwitchedOff(options.f2bConfig)) return
+    if (isSwitchedOff(options.f2bConfig)) return false
     await loader.start(OWN_JAIL, files)
     await hook.run()
+    return true
   }
 
   /** Every 5 s; a call while fail2ban is down is the attempt to reach it. */
@@ -248,7 +285,7 @@ export async function startAgent(
   await engine
     .ping()
     .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))
-  const running = [heartbeat.run(), poll.run(), sender.run(), results.run()]
+  const running = [heartbeat.run(), poll.run(), state.run(), sender.run(), results.run()]
 
   function every(ms: number, work: () => Promise<void>): void {
     let busy = false
@@ -270,10 +307,11 @@ export async function startAgent(
       timers.forEach(clearInterval)
       spool.stop()
       tail.stop()
+      whitelist.stop()
       // A command that runs gets a moment to end; longer ones are told as unknown by the next start.
       await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
       stopping.abort()
-      for (const loop of [heartbeat, poll, sender, results]) loop.wake()
+      for (const loop of [heartbeat, poll, state, sender, results]) loop.wake()
       await Promise.race([Promise.all(running), new Promise(resolve => setTimeout(resolve, 2000))])
       saved.save()
       engine.close()

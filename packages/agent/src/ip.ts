@@ -45,7 +45,14 @@ function canonicalAddress(text: string): string | null {
   return fromNumber((BigInt(`0x${mapped[1] ?? '0'}`) << 16n) | BigInt(`0x${mapped[2] ?? '0'}`), 32)
 }
 
-function span(canonical: string): { bits: number; first: bigint; last: bigint } {
+/** From the first to the last address, as numbers. */
+export interface Span {
+  readonly bits: number
+  readonly first: bigint
+  readonly last: bigint
+}
+
+export function span(canonical: string): Span {
   const [address = '', prefix] = canonical.split('/')
   const bits = isIPv4(address) ? 32 : 128
   const first = toNumber(address)
@@ -61,7 +68,8 @@ function toNumber(address: string): bigint {
   return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
 }
 
-function fromNumber(value: bigint, bits: number): string {
+/** The address of a number, 32 or 128 bits wide. */
+export function fromNumber(value: bigint, bits: number): string {
   if (bits === 32) return [24n, 16n, 8n, 0n].map(shift => String((value >> shift) & 255n)).join('.')
   const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)

@@ -1,5 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { gunzipSync } from 'node:zlib'
 import { retryAfterOf, type Budget, type Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
 
@@ -27,9 +28,18 @@ export interface Ask {
   readonly urgency?: Urgency
 }
 
+/** A text that may be unchanged since it was last asked for. */
+export interface Fresh {
+  /** The version in the ETag, without quotes and without the mark of a compressed body; "" when there is none. */
+  readonly version: string
+  readonly text: string
+}
+
 export interface Transport {
   /** The JSON of a 2xx answer. Throws ServerError for everything else; never hangs longer than the timeout. */
   json(method: string, path: string, ask?: Ask): Promise<unknown>
+  /** The text of a path; null when it still is the `known` version (304). Throws ServerError as `json` does. */
+  fresh(path: string, known: string | null, ask?: Ask & { maxBytes?: number }): Promise<Fresh | null>
   /** Milliseconds to add to our clock to get the server's, from its last answer; null before the first one. */
   clockOffset(): number | null
   /** The address that the server was last reached at. */
@@ -54,7 +64,12 @@ export function createTransport(options: {
   let offset: number | null = null
   let peer: string | null = null
 
-  function once(method: string, path: string, ask: Ask): Promise<unknown> {
+  function once<T>(
+    method: string,
+    path: string,
+    ask: Ask & { headers?: Record<string, string>; maxBytes?: number },
+    read: (response: http.IncomingMessage, body: Buffer) => T,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
       const request = (secure ? https : http).request({
@@ -66,6 +81,7 @@ export function createTransport(options: {
         headers: {
           accept: 'application/json',
           'user-agent': options.userAgent,
+          ...ask.headers,
           ...(options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` }),
           ...(body === null ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
         },
@@ -92,7 +108,7 @@ export function createTransport(options: {
         let size = 0
         response.on('data', (chunk: Buffer) => {
           size += chunk.length
-          if (size > MAX_BODY) request.destroy(new Error('the answer is unreasonably large'))
+          if (size > (ask.maxBytes ?? MAX_BODY)) request.destroy(new Error('the answer is unreasonably large'))
           else parts.push(chunk)
         })
         response.on('error', fail)
@@ -101,7 +117,7 @@ export function createTransport(options: {
           clearTimeout(timer)
           if (!response.complete) return fail(new Error('the answer was cut off'))
           try {
-            resolve(answerOf(response, Buffer.concat(parts).toString('utf8')))
+            resolve(read(response, Buffer.concat(parts)))
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)))
           }
@@ -122,17 +138,30 @@ export function createTransport(options: {
     offset = Math.abs(difference) < 2000 ? 0 : Math.round(difference)
   }
 
-  function answerOf(response: http.IncomingMessage, text: string): unknown {
+  function jsonOf(response: http.IncomingMessage, body: Buffer): unknown {
     const status = response.statusCode ?? 0
-    const parsed = parse(text)
-    if (status >= 200 && status < 300) {
-      if (isObject(parsed)) return parsed
-      throw new ServerError(`answered ${status} with something that is not JSON`, 0, null, false)
-    }
+    if (status < 200 || status >= 300) throw refusalOf(response, body)
+    const parsed = parse(body.toString('utf8'))
+    if (isObject(parsed)) return parsed
+    throw new ServerError(`answered ${status} with something that is not JSON`, 0, null, false)
+  }
+
+  function freshOf(response: http.IncomingMessage, body: Buffer, maxBytes: number): Fresh | null {
+    if (response.statusCode === 304) return null
+    if (response.statusCode !== 200) throw refusalOf(response, body)
+    const version = /^(?:W\/)?"(.*)"$/.exec(response.headers.etag ?? '')?.[1] ?? ''
+    const packed = response.headers['content-encoding'] === 'gzip'
+    const text = packed ? gunzipSync(body, { maxOutputLength: maxBytes }) : body
+    return { version: version.replace(/-gz$/, ''), text: text.toString('utf8') }
+  }
+
+  function refusalOf(response: http.IncomingMessage, body: Buffer): ServerError {
+    const status = response.statusCode ?? 0
+    const parsed = parse(body.toString('utf8'))
     const said = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : ''
     const spoken = isObject(parsed) && typeof parsed['error'] === 'string'
     const retryAfter = retryAfterOf(response.headers['retry-after'], options.now())
-    throw new ServerError(
+    return new ServerError(
       cleanText(`answered ${status}${said ? `: ${said.slice(0, 500)}` : ''}`),
       status,
       retryAfter,
@@ -150,19 +179,34 @@ export function createTransport(options: {
     }
   }
 
+  async function ask<T>(attempt: () => Promise<T>, settings: Ask): Promise<T> {
+    await admit(settings)
+    try {
+      return await attempt().catch((error: unknown) => {
+        // A kept connection that the server had just closed: our ids make a second try harmless.
+        if ((error as { stale?: boolean }).stale === true) return attempt()
+        throw error
+      })
+    } catch (error) {
+      if (error instanceof ServerError) throw error
+      throw new ServerError(errorText(error), 0, null, false)
+    }
+  }
+
   return {
-    async json(method, path, ask = {}) {
-      await admit(ask)
-      try {
-        return await once(method, path, ask).catch((error: unknown) => {
-          // A kept connection that the server had just closed: our ids make a second try harmless.
-          if ((error as { stale?: boolean }).stale === true) return once(method, path, ask)
-          throw error
-        })
-      } catch (error) {
-        if (error instanceof ServerError) throw error
-        throw new ServerError(errorText(error), 0, null, false)
+    json: (method, path, settings = {}) => ask(() => once(method, path, settings, jsonOf), settings),
+    fresh(path, known, settings = {}) {
+      const maxBytes = settings.maxBytes ?? MAX_BODY
+      const headers = {
+        accept: '*/*',
+        'accept-encoding': 'gzip',
+        ...(known === null ? {} : { 'if-none-match': `"${known}"` }),
       }
+      return ask(
+        () =>
+          once('GET', path, { ...settings, headers, maxBytes }, (response, body) => freshOf(response, body, maxBytes)),
+        settings,
+      )
     },
     clockOffset: () => offset,
     peer: () => peer,

@@ -1,5 +1,6 @@
 import { asFields, asInteger, asList, asText, type Fields } from './json.ts'
-import type { Transport } from './transport.ts'
+import { cleanText } from './text.ts'
+import type { Fresh, Transport } from './transport.ts'
 
 /** The requests of the agent as they go over the wire; names are the interface's. */
 
@@ -42,6 +43,8 @@ export interface JailDetail {
   readonly maxretry: number | null
   readonly bantime: number | null
   readonly findtime: number | null
+  /** The template whose stanza is kept on this host. */
+  readonly template?: string
 }
 
 export interface Command {
@@ -61,6 +64,25 @@ export interface RowResult {
   readonly error: string | null
 }
 
+/** What the host should hold, as far as this agent knows it. */
+export interface DesiredState {
+  readonly version: string
+  /** `count` entries; a changed list is fetched after a random part of `spread` seconds. */
+  readonly whitelist: { readonly version: string; readonly count: number; readonly spread: number }
+}
+
+/** What came of a desired state. `entries` of the list are proved to hold; `error` is one sentence or null. */
+export interface Acknowledgement {
+  readonly version: string
+  readonly whitelistVersion: string
+  readonly entries: number
+  readonly error: string | null
+}
+
+/** 100,000 of the longest entries, and room for as many again. */
+const LIST_BYTES = 16 * 1024 * 1024
+const SPREAD = 60
+
 export type Wire = ReturnType<typeof createWire>
 
 export function createWire(transport: Transport, serverId: string) {
@@ -73,16 +95,35 @@ export function createWire(transport: Transport, serverId: string) {
       return {
         commands: commandsOf(answer['commands']),
         interval: interval >= 1 && interval <= 3600 ? interval : 30,
-        stateVersion: asFields(answer['desired_state'])['version'],
+        stateVersion: stateVersionOf(answer),
       }
     },
-    /** Answers when there is something to do, else after `wait` seconds. */
-    async pending(wait: number, signal: AbortSignal): Promise<Command[]> {
-      const path = `/api/v1/servers/${encodeURIComponent(serverId)}/commands/pending?wait=${wait}`
+    /** Answers when there is something to do or another state than `state` is wanted, else after `wait` seconds. */
+    async pending(wait: number, state: string | null, signal: AbortSignal) {
+      const known = state === null ? '' : `&state=${encodeURIComponent(state)}`
+      const path = `/api/v1/servers/${encodeURIComponent(serverId)}/commands/pending?wait=${wait}${known}`
       const answer = asFields(
         await transport.json('GET', path, { timeout: (wait + 20) * 1000, urgency: 'poll', signal }),
       )
-      return commandsOf(answer['commands'])
+      return { commands: commandsOf(answer['commands']), stateVersion: stateVersionOf(answer) }
+    },
+    /** What the host should hold; null when that still is the `known` version. */
+    async state(known: string | null): Promise<DesiredState | null> {
+      const answer = await transport.fresh('/api/v1/agent/state', known, { urgency: 'heartbeat' })
+      return answer === null ? null : desiredStateOf(answer.text)
+    },
+    /** The whitelist as text, with its version; null when it still is the `known` one. */
+    async whitelist(known: string | null): Promise<Fresh | null> {
+      return transport.fresh('/api/v1/whitelist.txt', known, { timeout: 60_000, maxBytes: LIST_BYTES })
+    },
+    async acknowledge(done: Acknowledgement): Promise<void> {
+      const body = {
+        version: done.version,
+        whitelist_version: done.whitelistVersion === '' ? null : done.whitelistVersion,
+        entry_count: done.entries,
+        error: done.error === null ? null : cleanText(done.error).slice(0, 1000),
+      }
+      await transport.json('POST', '/api/v1/agent/state/ack', { body, urgency: 'heartbeat' })
     },
     /** One row for each event that the server has decided about, by event id. */
     async report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]> {
@@ -116,6 +157,28 @@ export async function enroll(
     throw new Error('the server answered the enrolment with something else than an id and a key')
   }
   return enrolled
+}
+
+/** Null: the server does not say (an older one), so there is nothing to hold. */
+function stateVersionOf(answer: Fields): string | null {
+  const version = asFields(answer['desired_state'])['version']
+  return typeof version === 'string' && /^[\x21-\x7e]{1,128}$/.test(version) ? version : null
+}
+
+function desiredStateOf(text: string): DesiredState {
+  const answer = asFields(JSON.parse(text) as unknown)
+  const whitelist = asFields(answer['whitelist'])
+  const state = {
+    version: asText(answer['version']),
+    whitelist: {
+      version: asText(whitelist['version']),
+      count: asInteger(whitelist['count'], -1),
+      spread: Math.min(SPREAD, Math.max(0, asInteger(whitelist['spread_seconds'], 0))),
+    },
+  }
+  if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
+    throw new Error('the server describes the desired state in a way that this agent does not understand')
+  return state
 }
 
 function commandsOf(value: unknown): Command[] {

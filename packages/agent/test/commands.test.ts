@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createGuard } from '../src/commands/guard.ts'
+import { overlaps } from '../src/ip.ts'
 import { openJournal } from '../src/commands/journal.ts'
 import { createLanes } from '../src/commands/lanes.ts'
 import { createRunner } from '../src/commands/runner.ts'
@@ -134,6 +135,7 @@ describe('the runner', () => {
 
 it('the guard knows what would cut the host off', () => {
   const guard = createGuard({
+    whitelisted: ip => overlaps('203.0.113.0/28', ip),
     serverAddress: () => '::ffff:198.51.100.5',
     ownAddresses: () => ['192.0.2.10', '2001:db8::10'],
   })
@@ -142,4 +144,7 @@ it('the guard knows what would cut the host off', () => {
   expect(guard.whyNotBan('2001:db8::/32')).toMatch(/this host/)
   expect(guard.whyNotBan('198.51.100.5')).toMatch(/Stockade server/)
   expect(guard.whyNotBan('203.0.113.1')).toBeNull()
+  expect(guard.whyNeverBan('203.0.113.1')).toBe('203.0.113.1 is whitelisted')
+  expect(guard.whyNeverBan('203.0.113.0/24')).toMatch(/holds a whitelisted address/)
+  expect(guard.whyNeverBan('203.0.113.16')).toBeNull()
 })

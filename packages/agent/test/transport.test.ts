@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBudget } from '../src/schedule.ts'
 import { createTransport, ServerError, type Transport } from '../src/transport.ts'
@@ -151,13 +152,36 @@ it('what is not a command is not taken for one', async () => {
         { id: 'c3', type: 'reload-all', params: 'x' },
       ],
     },
-    { commands: 'many' },
+    { commands: 'many', desired_state: { version: 's1' } },
     {},
   ]
   const transport = await talkingTo((_request, response) => response.end(JSON.stringify(answers.shift())))
   const wire = createWire(transport, 'server-1')
   const signal = new AbortController().signal
-  expect(await wire.pending(1, signal)).toEqual([good, { id: 'c3', type: 'reload-all', params: {} }])
-  expect(await wire.pending(1, signal)).toEqual([])
-  expect(await wire.pending(1, signal)).toEqual([])
+  expect(await wire.pending(1, null, signal)).toEqual({
+    commands: [good, { id: 'c3', type: 'reload-all', params: {} }],
+    stateVersion: null,
+  })
+  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: 's1' })
+  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: null })
+})
+
+it('a text is fetched when it changed, also packed, and its version is read from the ETag', async () => {
+  const asked: (string | undefined)[] = []
+  const transport = await talkingTo((request, response) => {
+    asked.push(request.headers['if-none-match'])
+    if (asked.length === 1)
+      return response.writeHead(200, { etag: '"v1-gz"', 'content-encoding': 'gzip' }).end(gzipSync('192.0.2.1\n'))
+    if (asked.length === 2) return response.writeHead(304).end()
+    if (asked.length === 3) return response.writeHead(200, { etag: 'W/"v2"' }).end('192.0.2.2\n')
+    if (asked.length === 4)
+      return response.writeHead(200, { etag: '"v3"', 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(9e6)))
+    return response.writeHead(503, { 'retry-after': '7' }).end('{"error":"Service Unavailable","message":"later"}')
+  })
+  expect(await transport.fresh('/x', null)).toEqual({ version: 'v1', text: '192.0.2.1\n' })
+  expect(await transport.fresh('/x', 'v1')).toBeNull()
+  expect(await transport.fresh('/x', 'v1')).toEqual({ version: 'v2', text: '192.0.2.2\n' })
+  await expect(transport.fresh('/x', 'v2')).rejects.toThrow(ServerError)
+  await expect(transport.fresh('/x', 'v2')).rejects.toMatchObject({ status: 503, retryAfter: 7000, spoken: true })
+  expect(asked).toEqual([undefined, '"v1"', '"v1"', '"v2"', '"v2"'])
 })

@@ -28,7 +28,9 @@ export function createHook(needs: {
   }
 
   return {
-    async run(): Promise<void> {
+    /** Whether a jail was found without it: a new jail, or one that was reloaded. */
+    async run(): Promise<boolean> {
+      let met = false
       try {
         writeAction()
         const jails = await needs.engine.jails()
@@ -41,6 +43,7 @@ export function createHook(needs: {
           try {
             await needs.engine.attach(jail, ACTION_NAME, needs.file, { spool: needs.spool })
             attached.add(jail)
+            met = true
             needs.log.info(`watching jail ${jail}`)
           } catch (error) {
             if (!failed.has(jail)) {
@@ -55,6 +58,7 @@ export function createHook(needs: {
       } catch (error) {
         needs.log.debug(`no look at the actions: ${errorText(error)}`)
       }
+      return met
     },
     /** A new daemon knows nothing of us. */
     forget(): void {

@@ -20,6 +20,8 @@ export function createLedger(needs: {
   clockOffset: () => number | null
   now: () => number
   warn: (text: string) => void
+  /** A ban that was not known before. */
+  onBan?: (jail: string, ip: string) => void
 }) {
   const { memory } = needs
 
@@ -94,6 +96,7 @@ export function createLedger(needs: {
     if (before && before.time > row.time) return [...entries, unbanEntry(ban, before.time * 1000)]
     if (before) entries.unshift(unbanEntry(before, Math.min(endOf(before) ?? Infinity, row.time * 1000)))
     memory.active.set(place, ban)
+    needs.onBan?.(ban.jail, ban.ip)
     return entries
   }
 

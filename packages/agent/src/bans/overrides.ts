@@ -2,7 +2,7 @@ import { EngineRefused, type Engine } from '../engine/engine.ts'
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Ledger } from './ledger.ts'
-import { placeKey, type Memory } from './memory.ts'
+import { placeKey, type Memory, type Override } from './memory.ts'
 
 /**
  * Durations of bans by command. fail2ban's own command knows none, and setting the jail's bantime for a moment would
@@ -21,16 +21,25 @@ export function createOverrides(needs: {
   const { memory, engine } = needs
   let busy = false
 
+  function forget(which: (override: Override) => boolean): void {
+    let found = false
+    for (const [place, override] of memory.overrides) {
+      if (which(override)) found = memory.overrides.delete(place) || found
+    }
+    if (found) needs.save()
+  }
+
   return {
     set(jail: string, ip: string, until: number | null): void {
       memory.overrides.set(placeKey(jail, ip), { jail, ip, until })
       needs.save()
     },
     drop(jail: string | null, ip: string): void {
-      for (const [place, override] of memory.overrides) {
-        if (override.ip === ip && (jail === null || override.jail === jail)) memory.overrides.delete(place)
-      }
-      needs.save()
+      forget(override => override.ip === ip && (jail === null || override.jail === jail))
+    },
+    /** No address that this covers is banned again when fail2ban's own ban of it ends. */
+    dropCovered(covers: (ip: string) => boolean): void {
+      forget(({ ip }) => covers(ip))
     },
     /** Whether a ban that fail2ban no longer has was made again, since by our duration it goes on. */
     async renew(jail: string, ip: string, expired: boolean): Promise<boolean> {

@@ -25,6 +25,8 @@ export function createSpool(needs: {
   /** A ban of ours that fail2ban ended before its time: true when it is made again. */
   renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
   onFlush: () => void
+  /** A ban whose other actions have run: ours comes after them. */
+  onActed: (jail: string, ip: string) => void
   log: Log
 }) {
   const { ledger, memory } = needs
@@ -127,6 +129,7 @@ export function createSpool(needs: {
     const key = `${jail}|${ip}|${time}`
     switch (event['ev']) {
       case 'ban':
+        needs.onActed(jail, ip)
         if (ledger.knows(jail, ip, time)) return
         held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? Date.now() + HOLD : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)

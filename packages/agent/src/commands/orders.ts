@@ -42,7 +42,7 @@ export function createOrders(needs: {
   guard: Guard
   drain: () => Promise<void>
   save: () => void
-  ensureOwnJail: () => Promise<void>
+  ensureOwnJail: () => Promise<boolean>
   settle: () => Promise<void>
   unsettled: () => void
   client: readonly string[]
@@ -57,6 +57,8 @@ export function createOrders(needs: {
     const ip = ipOf(command)
     const asked = durationOf(command)
     const duration = asked === null && jail === OWN_JAIL ? DAY : asked
+    const never = needs.guard.whyNeverBan(ip)
+    if (never !== null) throw new Refused(`${never}; nothing was done`)
     const danger = command.params['force'] === true ? null : needs.guard.whyNotBan(ip)
     if (danger !== null) throw new Refused(`${danger}; nothing was done ("force" overrides this)`)
     if (isCidr(ip)) checkRange(ip, engine.version())
@@ -133,6 +135,7 @@ export function createOrders(needs: {
   async function jailEnable(command: Command): Promise<string> {
     const jail = jailOf(command)
     await loader.start(jail, [jailStateFile(config.directory, jail, true)])
+    await needs.settle()
     return `${jail} is enabled and running`
   }
 
@@ -148,6 +151,7 @@ export function createOrders(needs: {
     mustBeSound(faultsOf(await config.check([jail])))
     if (!(await engine.jails()).includes(jail)) {
       await loader.start(jail, [])
+      await needs.settle()
       return `${jail} was not running; it runs now`
     }
     needs.unsettled()

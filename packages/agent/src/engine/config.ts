@@ -44,10 +44,23 @@ export function createEngineConfig(needs: { directory: string; python: Interpret
   return {
     directory: needs.directory,
     jails: async (): Promise<readonly ConfiguredJail[]> => (await list()).jails,
+    /** Changes whenever a file that jails are made of changes. */
+    mark: (): string => markOf(needs.directory),
+    /** The `ignoreip` of every jail of a directory, word by word; null where there is none at all. */
+    async ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>> {
+      const text = await needs.python.run(needs.lister, { config: directory, ignoreip: true })
+      const jails = asList(asFields(JSON.parse(text) as unknown)['jails']).map(asFields)
+      return new Map(
+        jails.map(({ name, ignoreip }) => [
+          asText(name),
+          typeof ignoreip === 'string' ? ignoreip.split(/[\s,]+/).filter(Boolean) : null,
+        ]),
+      )
+    },
     socket: async (): Promise<string | null> => (await list()).socket,
-    /** Checks these jails, or every enabled one, in the given directory (a staged copy, say). */
-    async check(jails: readonly string[] | null, directory = needs.directory): Promise<Check> {
-      const text = await needs.python.run(needs.checker, { config: directory, jails })
+    /** Checks these jails, or every enabled one, in the given directory (a staged copy, say), with what builds them. */
+    async check(jails: readonly string[] | null, directory = needs.directory, streams = true): Promise<Check> {
+      const text = await needs.python.run(needs.checker, { config: directory, jails, streams }, { timeout: 20_000 })
       const answer = asFields(JSON.parse(text) as unknown)
       const found = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
         const fields = asFields(value)

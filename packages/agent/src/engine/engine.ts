@@ -20,6 +20,13 @@ export interface Engine {
   ban(jail: string, ip: string): Promise<number>
   unban(jail: string, ip: string): Promise<number>
   unbanEverywhere(ip: string): Promise<number>
+  /** Lifts many; those that are not banned do not matter. */
+  unbanAll(jail: string, ips: readonly string[]): Promise<void>
+  /** The addresses, ranges and names that the jail never bans, as fail2ban writes them. */
+  ignored(jail: string): Promise<string[]>
+  ignore(jail: string, values: readonly string[]): Promise<void>
+  /** Each must be in the list, in fail2ban's own writing. */
+  unignore(jail: string, values: readonly string[]): Promise<void>
   attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
   databaseFile(): Promise<string | null>
   keepHistory(seconds: number): Promise<void>
@@ -111,6 +118,19 @@ export function createEngine(options: {
     ban: (jail, ip) => count(['set', jail, 'banip', ip]),
     unban: (jail, ip) => count(['set', jail, 'unbanip', ip]),
     unbanEverywhere: ip => count(['unban', ip]),
+    unbanAll: async (jail, ips) => {
+      for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
+    },
+    ignored: async jail => strings(await call(['get', jail, 'ignoreip'], 60_000)),
+    // As a stream, since fail2ban echoes the whole list after each plain command.
+    ignore: async (jail, values) => {
+      for (const some of portions(values))
+        await call(['server-stream', [['set', jail, 'addignoreip', ...some]]], 60_000)
+    },
+    unignore: async (jail, values) => {
+      for (const some of portions(values))
+        await call(['server-stream', some.map(value => ['set', jail, 'delignoreip', value])], 60_000)
+    },
     attach: async (jail, name, file, extra) =>
       void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
     async databaseFile() {
@@ -128,6 +148,13 @@ export function createEngine(options: {
     },
     close: () => socket.close(),
   }
+}
+
+/** So that no single command keeps fail2ban from its other work. */
+function portions(values: readonly string[]): string[][] {
+  const found: string[][] = []
+  for (let i = 0; i < values.length; i += 1000) found.push(values.slice(i, i + 1000))
+  return found
 }
 
 function strings(value: Pickled | undefined): string[] {

@@ -1,11 +1,9 @@
-import * as fs from 'node:fs'
-import { basename, join } from 'node:path'
-import { linkTree } from '../files.ts'
 import { errorText } from '../text.ts'
 import { faultsOf, type CheckedJail, type EngineConfig } from './config.ts'
 import type { Engine } from './engine.ts'
 import type { Word } from './pickle.ts'
 import { writeOwnFiles, type OwnFile } from './own-files.ts'
+import { withStage } from './stage.ts'
 
 /**
  * Changes one jail and no other: staged copy, check with fail2ban's classes, write, apply over the socket, verify, else
@@ -16,23 +14,14 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
 
   /** The jail as it would be with these files. Throws with what is wrong. */
   async function stage(jail: string, files: readonly OwnFile[]): Promise<CheckedJail> {
-    const copy = fs.mkdtempSync(join(needs.runDirectory, 'stage-'))
-    try {
-      linkTree(config.directory, copy)
-      for (const { path, text } of files) {
-        const staged = join(copy, basename(join(path, '..')), basename(path))
-        fs.rmSync(staged, { force: true })
-        if (text !== null) fs.writeFileSync(staged, text)
-      }
+    return withStage(config.directory, needs.runDirectory, files, async copy => {
       const check = await config.check([jail], copy)
       const faults = faultsOf(check)
       if (faults.length > 0) throw new Error(faults.join('\n'))
       const checked = check.jails.get(jail)
       if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
       return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, config.directory))) }
-    } finally {
-      fs.rmSync(copy, { recursive: true, force: true })
-    }
+    })
   }
 
   async function load(jail: string, stream: readonly (readonly Word[])[]): Promise<void> {

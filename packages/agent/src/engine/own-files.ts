@@ -45,6 +45,31 @@ export function jailStateFile(config: string, jail: string, enabled: boolean): O
   }
 }
 
+export function whitelistFile(config: string): string {
+  return join(config, 'jail.d', 'zz-stockade-70-whitelist.local')
+}
+
+/**
+ * The whitelist for fail2ban's next start. Sections of jails only: `ignoreip` in [DEFAULT] would hide the
+ * administrator's own. `known/ignoreip` stands for that one, and only where there is one: else fail2ban would not start.
+ */
+export function whitelistText(
+  values: readonly string[],
+  jails: readonly { readonly name: string; readonly hasOwn: boolean }[],
+): string | null {
+  if (values.length === 0 || jails.length === 0) return null
+  const stanzas = jails.map(
+    ({ name, hasOwn }) => `[${name}]\nignoreip = ${hasOwn ? '%(known/ignoreip)s ' : ''}%(stockade_whitelist)s\n`,
+  )
+  return `${MARK}\n[DEFAULT]\nstockade_whitelist = ${values.join('\n    ')}\n${stanzas.join('')}`
+}
+
+/** The values that such a file holds. */
+export function whitelistValues(text: string): string[] {
+  const list = /^stockade_whitelist = ([^\n]*(?:\n {4}[^\n]+)*)/m.exec(text)?.[1] ?? ''
+  return list.split(/\s+/).filter(Boolean)
+}
+
 /** Writes the files and returns how to undo it. Refuses to touch a file that is not ours. */
 export function writeOwnFiles(files: readonly OwnFile[]): () => void {
   const before = files.map(({ path }) => ({ path, text: readText(path) }))

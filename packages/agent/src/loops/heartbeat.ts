@@ -23,7 +23,7 @@ export function createHeartbeat(needs: {
   nftables: () => Promise<boolean>
   metrics: () => Metrics
   onCommands: (commands: readonly Command[]) => void
-  onState: (version: unknown) => void
+  onState: (version: string | null) => void
   /** The server has answered. */
   onAnswer: () => void
   signal: AbortSignal

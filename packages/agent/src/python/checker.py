@@ -2,7 +2,7 @@
 
 fail2ban's own test (-t) accepts expressions that do not compile, and its reload then drops every other jail.
 
-stdin:  {"config": directory, "jails": [names] or null for every enabled one}
+stdin:  {"config": directory, "jails": [names] or null for every enabled one, "streams": whether they are wanted}
 stdout: {"jails": {name: {"enabled", "errors": [...], "stream": [[...], ...]}}, "errors": [...]}
 """
 import json
@@ -94,6 +94,8 @@ def main():
                 result["errors"].append("there is no jail %s in the configuration" % name)
             continue
         found = check_jail(reader, name)
+        if not ask.get("streams", True):
+            found["stream"] = []
         if ask["jails"] is not None or found["enabled"]:
             result["jails"][name] = found
     json.dump(result, sys.stdout)

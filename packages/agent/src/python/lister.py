@@ -1,7 +1,8 @@
 """Lists the jails of fail2ban's merged configuration, enabled or not. Part of stockade-agent; run with -I.
 
-stdin:  {"config": directory}
-stdout: {"socket": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime"}]}
+stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long)}
+stdout: {"socket": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime",
+         "ignoreip"}]}
 """
 import json
 import logging
@@ -33,7 +34,9 @@ def number(value):
 
 
 def main():
-    base = os.path.abspath(json.load(sys.stdin)["config"])
+    ask = json.load(sys.stdin)
+    base = os.path.abspath(ask["config"])
+    options = dict(OPTIONS, ignoreip=["string", None]) if ask.get("ignoreip") else OPTIONS
     main_config = Fail2banReader(basedir=base, share_config={})
     main_config.read()
     early = main_config.getEarlyOptions()
@@ -45,7 +48,7 @@ def main():
         if name in ("INCLUDES", "DEFAULT", "Definition"):
             continue
         found = {}
-        for option, kind in OPTIONS.items():
+        for option, kind in options.items():
             # One by one: the variables of a filter are unknown here, and one of them must not hide the other options.
             try:
                 found.update(ConfigReader.getOptions(reader, name, {option: kind}) or {})
@@ -59,6 +62,7 @@ def main():
             "maxretry": number(found.get("maxretry")),
             "bantime": number(found.get("bantime")),
             "findtime": number(found.get("findtime")),
+            "ignoreip": found.get("ignoreip"),
         })
     json.dump({"socket": early.get("socket"), "jails": jails}, sys.stdout)
 

@@ -1,0 +1,87 @@
+import { fromNumber, isCidr, span, type Span } from '../ip.ts'
+
+/** A set of addresses, collapsed: no range lies in or beside another one of its size, no single address in a range. */
+export interface Addresses {
+  readonly singles: ReadonlySet<string>
+  /** Widest first. */
+  readonly ranges: readonly string[]
+  /** Whether a canonical address is in the set, or a canonical range has an address in common with it. */
+  touches(canonical: string): boolean
+}
+
+/**
+ * Collapses canonical addresses and ranges. Single addresses are never made into ranges: fail2ban looks them up in a
+ * hash, but walks through all ranges at each failure.
+ */
+export function collapse(entries: readonly string[]): Addresses {
+  const merged = merge(entries.filter(isCidr).map(span))
+  const ranges = merged.flatMap(wholeRanges).sort((a, b) => share(a) - share(b) || (a < b ? -1 : 1))
+  const within = finder(merged)
+  const singles = new Set(entries.filter(entry => !isCidr(entry) && (merged.length === 0 || !within(span(entry)))))
+  return {
+    singles,
+    ranges,
+    touches(canonical) {
+      if (singles.has(canonical)) return true
+      const asked = span(canonical)
+      if (within(asked)) return true
+      return isCidr(canonical) && [...singles].some(single => overlap(span(single), asked))
+    },
+  }
+}
+
+/** Sorted by family and place, without overlaps, and neighbours joined. */
+function merge(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].sort((a, b) => a.bits - b.bits || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
+  const merged: Span[] = []
+  for (const next of sorted) {
+    const last = merged.at(-1)
+    if (last?.bits === next.bits && next.first <= last.last + 1n) {
+      if (next.last > last.last) merged[merged.length - 1] = { ...last, last: next.last }
+    } else merged.push(next)
+  }
+  return merged
+}
+
+/** The fewest ranges that make up the span. */
+function wholeRanges({ bits, first, last }: Span): string[] {
+  const found: string[] = []
+  for (let at = first; at <= last;) {
+    let size = 1n
+    let prefix = bits
+    while (prefix > 0 && (at & (size * 2n - 1n)) === 0n && at + size * 2n - 1n <= last) {
+      size *= 2n
+      prefix -= 1
+    }
+    found.push(prefix === bits ? fromNumber(at, bits) : `${fromNumber(at, bits)}/${prefix}`)
+    at += size
+  }
+  return found
+}
+
+/** Whether a span has an address in common with one of the merged spans. */
+function finder(merged: readonly Span[]): (asked: Span) => boolean {
+  const families = [32, 128].map(bits => merged.filter(span => span.bits === bits))
+  return asked => {
+    const spans = families[asked.bits === 32 ? 0 : 1] ?? []
+    let low = 0
+    let high = spans.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((spans[middle]?.last ?? 0n) < asked.first) low = middle + 1
+      else high = middle
+    }
+    const found = spans[low]
+    return found !== undefined && overlap(found, asked)
+  }
+}
+
+function overlap(one: Span, other: Span): boolean {
+  return one.bits === other.bits && one.first <= other.last && other.first <= one.last
+}
+
+/** How small the range is in its world, where a site's network is a /24 or a /48. */
+function share(range: string): number {
+  const prefix = Number(range.split('/')[1] ?? 128)
+  return range.includes(':') ? prefix / 2 : prefix
+}

@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { readJson, readText, writeDurably } from '../files.ts'
+import { asFields, asText } from '../json.ts'
+
+/** What the host was last told to hold, so that it holds it also while the server is away. */
+export function createStore(stateDirectory: string) {
+  const textFile = join(stateDirectory, 'whitelist.txt')
+  const tagFile = join(stateDirectory, 'whitelist.json')
+  const fields = asFields(readJson(tagFile))
+  let state = asText(fields['state'])
+  let version = asText(fields['whitelist_version'])
+
+  const saveTags = (): void => writeDurably(tagFile, JSON.stringify({ v: 1, state, whitelist_version: version }))
+
+  return {
+    /** The list as it came; null before the first. */
+    text: (): string | null => readText(textFile),
+    /** Its version; "" while there is none. */
+    version: (): string => version,
+    /** The desired state that was reached last; null before the first. */
+    state: (): string | null => (state === '' ? null : state),
+    putList(text: string, newVersion: string): void {
+      // Between the two writes the list counts as an unknown one: it holds, and is fetched again.
+      version = ''
+      saveTags()
+      writeDurably(textFile, text)
+      version = newVersion
+      saveTags()
+    },
+    putState(newState: string): void {
+      if (newState === state) return
+      state = newState
+      saveTags()
+    },
+  }
+}
+
+export type Store = ReturnType<typeof createStore>

@@ -1,0 +1,324 @@
+import type { Ledger } from '../bans/ledger.ts'
+import type { Overrides } from '../bans/overrides.ts'
+import { EngineDown, EngineRefused, type Engine } from '../engine/engine.ts'
+import { faultsOf, type EngineConfig } from '../engine/config.ts'
+import { whitelistFile, whitelistText, whitelistValues, writeOwnFiles } from '../engine/own-files.ts'
+import { withStage } from '../engine/stage.ts'
+import { readText } from '../files.ts'
+import { canonicalIp } from '../ip.ts'
+import { createOnce, type Log } from '../log.ts'
+import { errorText } from '../text.ts'
+import { collapse, type Addresses } from './addresses.ts'
+import { parseList } from './list.ts'
+import type { Store } from './store.ts'
+
+/** fail2ban walks through its ranges at each failure and each addition; the agent itself undoes bans of the rest. */
+const RANGES_FOR_ENGINE = 2000
+/** A ban's firewall action may run for a moment after the ban is known; lifted before that, it would stay in the firewall. */
+const ACTION_TIME = 700
+/** Reading a long list back takes time: never more than a fiftieth of it all. */
+const LOOK_SHARE = 50
+const LOOK_LEAST = 4000
+
+/** How much of the list is proved to hold. */
+export interface Held {
+  readonly entries: number
+  /** One sentence, or null. */
+  readonly error: string | null
+}
+
+/**
+ * Keeps the whitelist in force: in the ignore list of each running jail, in a file for fail2ban's next start, and against
+ * every ban of an address that it covers. The administrator's own `ignoreip` is never touched.
+ */
+export function createWhitelist(needs: {
+  store: Store
+  engine: Engine
+  config: EngineConfig
+  ledger: Pick<Ledger, 'active' | 'ended'>
+  overrides: Pick<Overrides, 'drop' | 'dropCovered'>
+  drain: () => Promise<void>
+  runDirectory: string
+  /** What holds has changed, or was put right, without a new list. */
+  onHeld: () => void
+  now: () => number
+  log: Log
+}) {
+  const { engine, config, store, log } = needs
+  const file = whitelistFile(config.directory)
+  const trouble = createOnce(log.warn)
+  let listed = restore()
+  let held: Held = { entries: 0, error: 'the list has not been applied yet' }
+  /** Values that we may have given to fail2ban and that are no longer wanted; null: also those of the file. */
+  let retired = null as Set<string> | null
+  let nextLook = 0
+  let persisted = ''
+  let owns: { mark: string; jails: ReadonlyMap<string, readonly string[] | null> } | null = null
+  let queue: Promise<unknown> = Promise.resolve()
+  const waiting = new Map<string, NodeJS.Timeout>()
+
+  function restore(): { addresses: Addresses; count: number } | null {
+    const text = store.text()
+    if (text === null) return null
+    try {
+      const entries = parseList(text, 0)
+      return { addresses: collapse(entries), count: entries.length }
+    } catch (error) {
+      log.warn(`the whitelist of the last run is not readable: ${errorText(error)}`)
+      return null
+    }
+  }
+
+  const touches = (ip: string): boolean => {
+    const canonical = canonicalIp(ip)
+    return canonical !== null && listed !== null && listed.addresses.touches(canonical)
+  }
+
+  /** What fail2ban is told. Single addresses first: each is compared with all ranges that are there before it. */
+  function wanted(): string[] {
+    if (!listed) return []
+    return [...listed.addresses.singles, ...listed.addresses.ranges.slice(0, RANGES_FOR_ENGINE)]
+  }
+
+  async function ownIgnores(): Promise<ReadonlyMap<string, readonly string[] | null>> {
+    const mark = config
+      .mark()
+      .split('\n')
+      .filter(line => !line.startsWith(`${file}:`))
+      .join('\n')
+    if (owns?.mark !== mark) {
+      const jails = await withStage(config.directory, needs.runDirectory, [{ path: file, text: null }], config.ignores)
+      owns = { mark, jails }
+    }
+    return owns.jails
+  }
+
+  /** Brings one jail's ignore list in line. Answers what is still missing, and whether anything had to be done. */
+  async function hold(
+    jail: string,
+    want: ReadonlySet<string>,
+    own: readonly string[] | null,
+  ): Promise<{ missing: string[]; mended: boolean }> {
+    const has = byCanonical(await engine.ignored(jail))
+    const missing = [...want].filter(value => !has.has(value))
+    const keep = new Set((own ?? []).map(word => canonicalIp(word) ?? word))
+    const surplus = [...(retired ?? [])]
+      .filter(value => !want.has(value) && !keep.has(value))
+      .flatMap(value => has.get(value) ?? [])
+    if (missing.length + surplus.length === 0) return { missing, mended: false }
+    if (missing.length > 0) await engine.ignore(jail, missing)
+    if (surplus.length > 0) await engine.unignore(jail, surplus)
+    const now = byCanonical(await engine.ignored(jail))
+    return { missing: missing.filter(value => !now.has(value)), mended: true }
+  }
+
+  async function holdEverywhere(own: ReadonlyMap<string, readonly string[] | null>) {
+    const want = new Set(wanted())
+    const missing = new Map<string, string>()
+    let mended = false
+    for (const jail of await engine.jails()) {
+      try {
+        const done = await hold(jail, want, own.get(jail) ?? null)
+        for (const value of done.missing) missing.set(value, jail)
+        mended ||= done.mended
+      } catch (error) {
+        // A jail that was stopped meanwhile bans nobody; it is looked after when it comes back.
+        if (!(error instanceof EngineRefused) || (await engine.jails()).includes(jail)) throw error
+      }
+    }
+    return { missing, mended }
+  }
+
+  /** Lifts every ban that the list covers, also that of a range with a covered address in it. */
+  async function liftCovered(): Promise<void> {
+    needs.overrides.dropCovered(touches)
+    for (const [jail, ips] of await engine.banned()) {
+      const covered = [...ips].filter(touches)
+      const settled = covered.filter(ip => isSettled(jail, ip))
+      await lift(jail, settled)
+      for (const ip of covered) if (!settled.includes(ip)) liftSoon(jail, ip)
+    }
+  }
+
+  function isSettled(jail: string, ip: string): boolean {
+    const since = needs.ledger.active(jail, ip)?.time ?? null
+    return since !== null && since * 1000 < needs.now() - 5000
+  }
+
+  function liftSoon(jail: string, ip: string): void {
+    const place = `${jail}|${ip}`
+    if (waiting.has(place)) return
+    waiting.set(
+      place,
+      setTimeout(() => void liftNow(jail, ip), ACTION_TIME),
+    )
+  }
+
+  async function liftNow(jail: string, ip: string): Promise<void> {
+    const place = `${jail}|${ip}`
+    clearTimeout(waiting.get(place))
+    waiting.delete(place)
+    await lift(jail, [ip]).catch((error: unknown) => log.debug(`a ban is not lifted yet: ${errorText(error)}`))
+  }
+
+  async function lift(jail: string, ips: readonly string[]): Promise<void> {
+    if (ips.length === 0) return
+    // Unbanning deletes rows of the table: what is in it must have been taken over before.
+    await needs.drain().catch(() => undefined)
+    await engine.unbanAll(jail, ips)
+    for (const ip of ips) {
+      needs.overrides.drop(jail, ip)
+      needs.ledger.ended(jail, ip, needs.now())
+    }
+    log.info(`lifted ${ips.length === 1 ? `the ban of ${ips[0] ?? ''}` : `${ips.length} bans`} in ${jail}: whitelisted`)
+  }
+
+  /** Changes when somebody touches our file. */
+  function fileMark(): string {
+    return (
+      config
+        .mark()
+        .split('\n')
+        .find(line => line.startsWith(`${file}:`)) ?? ''
+    )
+  }
+
+  /** Writes the list for fail2ban's next start, after fail2ban's own classes have read it. */
+  async function persist(own: ReadonlyMap<string, readonly string[] | null>): Promise<void> {
+    const enabled = (await config.jails()).filter(jail => jail.enabled)
+    const jails = enabled.map(({ name }) => ({ name, hasOwn: (own.get(name) ?? null) !== null }))
+    const key = (): string => `${store.version()} ${JSON.stringify(jails)} ${fileMark()}`
+    if (key() === persisted) return
+    const text = whitelistText(wanted(), jails)
+    const before = readText(file)
+    if (before !== text) {
+      const faults = await withStage(config.directory, needs.runDirectory, [{ path: file, text }], async copy =>
+        faultsOf(await config.check(null, copy, false)),
+      )
+      if (faults.length > 0) {
+        const old = faultsOf(await config.check(null, config.directory, false))
+        const fresh = faults.filter(fault => !old.includes(fault))
+        if (fresh.length > 0) throw new Error(`the file for fail2ban's next start would be faulty: ${fresh.join('; ')}`)
+      }
+      writeOwnFiles([{ path: file, text }])
+      await showHidden(before, jails, own)
+    }
+    persisted = key()
+  }
+
+  /** An `ignoreip` that the administrator wrote where there was none was hidden by our old file: it holds from now. */
+  async function showHidden(
+    before: string | null,
+    jails: readonly { readonly name: string; readonly hasOwn: boolean }[],
+    own: ReadonlyMap<string, readonly string[] | null>,
+  ): Promise<void> {
+    if (before === null) return
+    const running = await engine.jails().catch((): string[] => [])
+    for (const { name, hasOwn } of jails) {
+      const words: readonly string[] = own.get(name) ?? []
+      const values = words.filter(value => !value.includes('/') || canonicalIp(value) !== null)
+      if (!hasOwn || values.length === 0 || !running.includes(name)) continue
+      if (before.includes(`\n[${name}]\nignoreip = %(stockade_whitelist)s\n`)) await engine.ignore(name, values)
+    }
+  }
+
+  async function applyNow(): Promise<{ held: Held; mended: boolean }> {
+    if (listed === null) return { held, mended: false }
+    const own = await ownIgnores()
+    if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
+    let done: { held: Held; mended: boolean }
+    let engineSays: unknown = null
+    const started = performance.now()
+    try {
+      const { missing, mended } = await holdEverywhere(own)
+      await liftCovered()
+      done = { held: heldOf(missing), mended }
+    } catch (error) {
+      engineSays = error
+      const why =
+        error instanceof EngineDown ? 'fail2ban does not run: the list will hold when it is back' : errorText(error)
+      done = { held: { entries: 0, error: why }, mended: false }
+    }
+    nextLook = performance.now() + Math.max(LOOK_LEAST, (performance.now() - started) * LOOK_SHARE)
+    try {
+      await persist(own)
+      if (engineSays === null) retired = new Set()
+    } catch (error) {
+      done = { ...done, held: { ...done.held, error: done.held.error ?? errorText(error) } }
+    }
+    if (done.held.error === null) trouble.over()
+    else trouble.tell(`whitelist: ${done.held.error}`)
+    return done
+  }
+
+  function heldOf(missing: ReadonlyMap<string, string>): Held {
+    if (!listed) return { entries: 0, error: null }
+    const [first] = missing
+    if (!first) return { entries: listed.count, error: null }
+    const open = collapse([...missing.keys()])
+    const entries = parseList(store.text() ?? '', 0).filter(entry => !open.touches(entry)).length
+    const [value, jail] = first
+    return {
+      entries,
+      error: `fail2ban does not keep ${missing.size} entries in its ignore list (${value} in jail ${jail})`,
+    }
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = queue.then(work)
+    queue = result.catch(() => undefined)
+    return result
+  }
+
+  async function apply(): Promise<{ held: Held; mended: boolean; changed: boolean }> {
+    const done = await applyNow().catch((error: unknown) => ({
+      held: { entries: 0, error: errorText(error) },
+      mended: false,
+    }))
+    const changed = done.held.entries !== held.entries || done.held.error !== held.error
+    held = done.held
+    return { ...done, changed }
+  }
+
+  return {
+    version: (): string => store.version(),
+    /** Whether the list covers the address, or some address of the range. */
+    covers: touches,
+    held: (): Held => held,
+    /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
+    take(text: string, version: string, count: number): void {
+      const entries = parseList(text, count)
+      store.putList(text, version)
+      if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
+      for (const value of wanted()) retired.add(value)
+      listed = { addresses: collapse(entries), count: entries.length }
+    },
+    /** Brings the list into force everywhere and reads it back. */
+    apply: (): Promise<Held> => inTurn(async () => (await apply()).held),
+    /** Puts right what a reload, a start or somebody's hand took away. `touched`: something was certainly taken. */
+    async look(touched: boolean): Promise<void> {
+      if (listed === null || (!touched && performance.now() < nextLook)) return
+      await inTurn(async () => {
+        const { mended, changed } = await apply()
+        if (touched || mended || changed) needs.onHeld()
+      })
+    },
+    /** A ban was noticed; `acted`: its firewall actions have run. */
+    met(jail: string, ip: string, acted: boolean): void {
+      if (!touches(ip)) return
+      if (acted) void liftNow(jail, ip)
+      else liftSoon(jail, ip)
+    },
+    stop(): void {
+      for (const timer of waiting.values()) clearTimeout(timer)
+      waiting.clear()
+    },
+  }
+}
+
+export type Whitelist = ReturnType<typeof createWhitelist>
+
+/** fail2ban's own writing of each value, by the canonical one. */
+function byCanonical(values: readonly string[]): Map<string, string> {
+  return new Map(values.map(value => [canonicalIp(value) ?? value, value]))
+}
