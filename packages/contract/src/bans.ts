@@ -120,11 +120,23 @@ export const removeBan = endpoint({
 })
 
 const share = { count }
+/** Where a statistic begins and ends, and how the bans lie in it: UTC hours for a day, else UTC dates; zeros included. */
+export const windowFields = {
+  from: timestamp,
+  to: timestamp,
+  series: Type.Array(shape({ start: timestamp, count })),
+  /** Bans of the window of the same length before. */
+  previous_total: count,
+  /** Banned at this moment, whenever that began. */
+  active_now: count,
+}
 export const banStats = endpoint({
   method: 'GET',
   path: '/bans/stats',
   tag,
   summary: 'Statistics of bans',
+  description:
+    'A rolling window that ends now. Every figure is exact. `bans_by_hour` are the 24 hours of the day (UTC), `bans_by_day` the UTC dates that the window touches. Bans of unknown country stand under `ZZ`.',
   access: 'read',
   query: shape({ server_id: Type.Optional(uuid), period: Type.Optional(period) }),
   status: 200,
@@ -135,6 +147,7 @@ export const banStats = endpoint({
     bans_by_country: Type.Array(shape({ code: Type.String(), name: Type.String(), ...share })),
     bans_by_hour: Type.Array(shape({ hour: Type.Integer({ minimum: 0, maximum: 23 }), ...share })),
     bans_by_day: Type.Array(shape({ date: Type.String({ format: 'date' }), ...share })),
+    ...windowFields,
   }),
 })
 

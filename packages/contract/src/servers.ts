@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { windowFields } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import { count, listOf, ip, message, nullable, oneOf, paging, period, shape, text, timestamp, uuid } from './shapes.ts'
@@ -27,6 +28,8 @@ export const jailDetail = shape({
   maxretry: nullable(Type.Integer()),
   bantime: nullable(Type.Integer()),
   findtime: nullable(Type.Integer()),
+  /** The template that put it on the host; null for the host's own. */
+  template: nullable(Type.String()),
 })
 const serverFields = {
   id: uuid,
@@ -192,6 +195,7 @@ export const serverStats = endpoint({
     top_jails: Type.Array(ranked),
     top_countries: Type.Array(shape({ code: Type.String(), name: Type.String(), count })),
     bans_by_hour: Type.Array(shape({ hour: Type.String({ examples: ['00:00'] }), count })),
+    ...windowFields,
   }),
   refusals: [404],
 })

@@ -40,6 +40,8 @@ export const permission = oneOf(['read', 'write', 'admin'])
 export const role = oneOf(['Admin', 'Operator', 'Viewer'])
 export const roleInput = oneOfAnyCase(['Admin', 'Operator', 'Viewer'])
 export const period = oneOf(['day', 'week', 'month'])
+/** Length of a period in seconds: a rolling window that ends now. */
+export const periods = { day: 86_400, week: 7 * 86_400, month: 30 * 86_400 } as const
 export const serverRef = shape({ id: uuid, hostname: Type.String() })
 
 /** `page` and `limit` of a list: integers from 1; beyond the maximum is refused. */

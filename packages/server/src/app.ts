@@ -27,6 +27,11 @@ import { mountBans } from './features/bans/bans.routes.ts'
 import { createBans, guardBan } from './features/bans/bans.service.ts'
 import { mountCommands } from './features/commands/commands.routes.ts'
 import { createCommands } from './features/commands/commands.service.ts'
+import { mountDesired } from './features/desired/desired.routes.ts'
+import { createDesired } from './features/desired/desired.service.ts'
+import { mountDeployments } from './features/deployments/deployments.routes.ts'
+import { createDeployments } from './features/deployments/deployments.service.ts'
+import { createBanStats } from './features/bans/stats.ts'
 import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
@@ -45,8 +50,14 @@ import { makeSetupCode } from './features/sessions/setup-code.ts'
 import { createTokens } from './features/sessions/tokens.ts'
 import { mountSettings } from './features/settings/settings.routes.ts'
 import { createSettings } from './features/settings/settings.service.ts'
+import { mountTemplates } from './features/templates/templates.routes.ts'
+import { createTemplates } from './features/templates/templates.service.ts'
 import { createThrottle } from './features/users/throttle.ts'
 import { createUsers } from './features/users/users.service.ts'
+import { guardWhitelisted } from './features/whitelist/guard.ts'
+import { createMirror } from './features/whitelist/mirror.ts'
+import { mountWhitelist } from './features/whitelist/whitelist.routes.ts'
+import { createWhitelist } from './features/whitelist/whitelist.service.ts'
 import { serveDashboard } from './http/dashboard.ts'
 import { renderDocs } from './http/docs.ts'
 import { createHttp } from './http/http.ts'
@@ -160,8 +171,15 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     },
     log,
   })
-  const guard = guardBan(registry)
-  const commands = await createCommands({ db, clock, events, config, servers, guardBan: guard })
+  const mirror = await createMirror(db, error => log.error({ err: error }, 'packing the whitelist failed'))
+  const guards = { whitelisted: guardWhitelisted(mirror), own: guardBan(registry) }
+  const guard: typeof guards.own = (actor, params) => {
+    guards.whitelisted(params)
+    guards.own(actor, params)
+  }
+  const templates = createTemplates({ db, clock, events })
+  const commands = await createCommands({ db, clock, events, config, servers, templates, guardBan: guard })
+  const deployments = createDeployments({ events, registry, templates, commands })
   const bans = createBans({
     db,
     clock,
@@ -177,7 +195,22 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       if (row) registry.put(row)
     },
   })
-  const agents = createAgents({ clock, config, events, registry, keys, commands, bans, shared: postgres !== null })
+  const banStats = createBanStats({ db, clock, servers })
+  const whitelist = createWhitelist({
+    db,
+    clock,
+    events,
+    mirror,
+    registry,
+    lift: (author, lifts) =>
+      commands.queueMany(
+        author,
+        lifts.map(({ serverNo, ip }) => ({ serverNo, type: 'unban-ip', params: { jail: '*', ip } })),
+      ),
+  })
+  const desired = await createDesired({ db, clock, events, registry, servers, mirror, wake: commands.wake })
+  const shared = postgres !== null
+  const agents = createAgents({ clock, config, events, registry, keys, commands, bans, desired, shared })
 
   // HTTP
   const metrics = createMetrics({
@@ -215,8 +248,12 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountAccounts(http, accounts, keys)
   mountServers(http, servers)
   mountCommands(http, commands)
-  mountBans(http, bans)
+  mountTemplates(http, templates)
+  mountDeployments(http, deployments)
+  mountBans(http, bans, banStats)
   mountAgents(http, agents)
+  mountWhitelist(http, whitelist)
+  mountDesired(http, desired)
   mountDownloads(fastify, baseUrl, servers.scriptFetched)
   const live = await mountLive(http, {
     events,
@@ -265,6 +302,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       )
       for (const no of servers) registry.refresh(no).catch(fail)
       for (const no of waiting) commands.reload(no).catch(fail)
+      const off = told.flatMap(({ name, data }) => (name === 'whitelist.remove' ? [Number(data.id)] : []))
+      if (off.length > 0 || told.some(({ name }) => name === 'whitelist.add')) mirror.catchUp(off).catch(fail)
+      if (told.some(({ name }) => name === 'whitelist.sync')) desired.reload().catch(fail)
       if (told.some(({ name }) => /^(key|server|user)\./.test(name))) keys.reload().catch(fail)
       if (told.some(({ name }) => name.startsWith('settings.') || name === 'user.create')) settings.reload().catch(fail)
     })
@@ -276,7 +316,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       name: 'reread',
       every: minute,
       everywhere: true,
-      run: () => Promise.all([commands.reload(), keys.reload(), settings.reload()]).then(() => {}),
+      run: () =>
+        Promise.all([commands.reload(), keys.reload(), settings.reload(), mirror.catchUp(), desired.reload()]).then(
+          () => {},
+        ),
     })
   }
 

@@ -151,8 +151,11 @@ const countWindow = async (sql: Sql, filter: BanFilter): Promise<number> => {
 
 export const jailIdOf = async (sql: Sql, name: string): Promise<number | null> =>
   (await sql.selectFrom('jails').select('id').where('name', '=', name).executeTakeFirst())?.id ?? null
+/** ZZ stands for an unknown country, as in statistics. */
 export const countryIdOf = async (sql: Sql, code: string): Promise<number | null> =>
-  (await sql.selectFrom('countries').select('id').where('code', '=', code).executeTakeFirst())?.id ?? null
+  code === 'ZZ'
+    ? 0
+    : ((await sql.selectFrom('countries').select('id').where('code', '=', code).executeTakeFirst())?.id ?? null)
 
 export interface EndedBan {
   readonly ban_id: number

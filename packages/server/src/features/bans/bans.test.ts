@@ -270,7 +270,7 @@ describe('the list', () => {
                     ban =>
                       (server_id === undefined || ban.server.id === server_id) &&
                       (jail === undefined || ban.jail === jail) &&
-                      (country === undefined || ban.country === country.toUpperCase()) &&
+                      (country === undefined || (ban.country ?? 'ZZ') === country.toUpperCase()) &&
                       (ip === undefined || inV4(ban.ip)) &&
                       (active === undefined || ban.active === active) &&
                       (from === undefined || ban.banned_at >= from) &&

@@ -4,6 +4,7 @@ import type { CommandsService } from './commands.service.ts'
 
 export const mountCommands = (http: Http, commands: CommandsService): void => {
   http.serve(contract.listCommands, ({ actor, query }) => commands.list(actor, query))
+  http.serve(contract.commandStats, ({ actor, query }) => commands.stats(actor, query))
   http.serve(contract.getCommand, ({ actor, params }) => commands.read(actor, params.commandId))
   http.serve(contract.createCommand, ({ actor, params, body }) =>
     commands.create(actor, params.serverId, body.type, body.params),

@@ -1,11 +1,11 @@
-import { bounds, delivery, times } from '@stockade/contract'
+import { bounds, delivery, shapes, times } from '@stockade/contract'
 import type { EventName, QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
-import { conflict, forbidden, notFound } from '../../core/problem.ts'
+import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import { timeRange } from '../../core/page.ts'
 import type { Config } from '../../config.ts'
@@ -14,8 +14,10 @@ import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import type { Settings, Snapshot, TemplatesService } from '../templates/templates.service.ts'
 import {
   changeCommand,
+  countCommands,
   countCommandRows,
   findCommandRow,
   findCommandView,
@@ -26,7 +28,7 @@ import {
   openCommands,
   openCommandsOf,
 } from './commands.store.ts'
-import type { CommandRow, CommandView } from './commands.store.ts'
+import type { CommandCount, CommandRow, CommandView } from './commands.store.ts'
 import { checkParams } from './params.ts'
 import type { Params } from './params.ts'
 import { createWaiting } from './waiting.ts'
@@ -50,6 +52,8 @@ export interface Result {
 export interface CommandsService {
   list(actor: Principal, query: QueryOf<typeof contract.listCommands>): Promise<ReplyOf<typeof contract.listCommands>>
   read(actor: Principal, id: string): Promise<Command>
+  /** How the commands of a period ended; cancelled ones stand apart. */
+  stats(actor: Principal, query: QueryOf<typeof contract.commandStats>): Promise<ReplyOf<typeof contract.commandStats>>
   /** As they are sent to live feeds. */
   viewsOf(ids: readonly string[]): Promise<Command[]>
   create(actor: Principal, serverId: string, type: Type, params: Params | undefined): Promise<Queued>
@@ -61,12 +65,17 @@ export interface CommandsService {
   ): Promise<ReplyOf<typeof contract.createBatch>>
   /** Queues a command whose server and parameters are checked already; `also` is recorded with it. */
   queue(author: Author, serverNo: number, type: Type, params: Params, also?: EventName): Promise<Queued>
+  /** Queues many that are checked already, some hundreds in a transaction. */
+  queueMany(
+    author: Author,
+    orders: readonly { readonly serverNo: number; readonly type: Type; readonly params: Params }[],
+  ): Promise<void>
   cancel(actor: Principal, id: string): Promise<void>
   retry(actor: Principal, id: string): Promise<Queued & { retry_of: string }>
   /** Hands out what is due for a server. No query where nothing is. */
   take(serverNo: number): Promise<Order[]>
-  /** The same, waiting up to `seconds` for something to come. */
-  waitAndTake(serverNo: number, seconds: number, gone: AbortSignal): Promise<Order[]>
+  /** The same, waiting up to `seconds` for something to come, or for what `enough` says. */
+  waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough?: () => boolean): Promise<Order[]>
   wake(serverNo: number): void
   /** Takes a result in; `effect` runs in the same transaction when the command succeeded. */
   finish(agent: AgentActor, id: string, result: Result, effect: Effect): Promise<void>
@@ -91,6 +100,11 @@ const shortLived = new Set<Type>([
   'jail-reload',
 ])
 
+const templateEvents: Readonly<Record<string, EventName>> = {
+  'deploy-template': 'template.deploy',
+  'remove-template': 'template.remove',
+}
+
 const viewOf = (row: CommandView): Command => ({
   id: row.id,
   type: row.type as Type,
@@ -114,10 +128,11 @@ export const createCommands = async (needs: {
   events: Events
   config: Pick<Config, 'commandTtl' | 'commandTimeout'>
   servers: Pick<ServersService, 'get' | 'named'>
+  templates: Pick<TemplatesService, 'freeze' | 'keep' | 'frozen'>
   /** Refuses what an operator must not ban, 409 with the reason. */
   guardBan: (actor: Principal, params: Params) => void
 }): Promise<CommandsService> => {
-  const { db, clock, events, config, servers, guardBan } = needs
+  const { db, clock, events, config, servers, templates, guardBan } = needs
   const waiting = createWaiting()
   /** When each open command of a server is next due to be handed out; what is not here costs no query. */
   const due = new Map<number, Map<string, number>>()
@@ -163,6 +178,7 @@ export const createCommands = async (needs: {
       initiated_by: author.name,
       retry_of: null,
       batch_id: null,
+      template_hash: null,
       cancelled: 0,
       deliveries: 0,
       delivered_at: null,
@@ -174,21 +190,43 @@ export const createCommands = async (needs: {
     }
   }
   const told = (row: CommandRow) => ({ id: row.id, type: row.type, params: JSON.parse(row.params) as object })
+  /** One entry for a whole deployment or removal, beside those of its commands. */
+  const recordTemplate = async (
+    change: Change,
+    author: Author,
+    rows: readonly CommandRow[],
+    snapshot?: Snapshot | null,
+  ) => {
+    const [row, other] = rows
+    const name = templateEvents[row?.type ?? '']
+    if (!row || !name) return
+    const params = JSON.parse(row.params) as object
+    const data = {
+      ...params,
+      ...(snapshot ? { name: snapshot.template.name } : {}),
+      batch_id: row.batch_id,
+      servers: rows.length,
+    }
+    await change.record({ name, author, data, ...(other ? {} : { serverNo: row.server_no }) })
+  }
   const add = async (
     author: Author,
     rows: readonly CommandRow[],
     name: 'command.create' | 'command.retry',
     also?: EventName,
+    snapshot?: Snapshot | null,
   ) => {
     await events.change(async change => {
+      if (snapshot) await templates.keep(change.sql, snapshot)
       await insertCommands(change.sql, rows)
-      for (const row of rows) {
-        await change.record({ name, author, serverNo: row.server_no, data: told(row) })
-        if (also) {
+      if (name === 'command.create') await recordTemplate(change, author, rows, snapshot)
+      await change.recordMany(
+        rows.flatMap(row => {
+          const own = { name, author, serverNo: row.server_no, data: told(row) }
           const data = { ...(JSON.parse(row.params) as object), command_id: row.id }
-          await change.record({ name: also, author, serverNo: row.server_no, data })
-        }
-      }
+          return also ? [own, { ...own, name: also, data }] : [own]
+        }),
+      )
     })
     for (const row of rows) {
       track(row)
@@ -201,10 +239,19 @@ export const createCommands = async (needs: {
     status: 'pending',
     created_at: iso(row.created_at),
   })
-  const check = (actor: Principal, type: Type, given: Params | undefined): Params => {
+  /** Parameters fit to be stored; what a deployment carries is frozen here. */
+  const check = async (
+    actor: Principal,
+    type: Type,
+    given: Params | undefined,
+  ): Promise<{ params: Params; snapshot: Snapshot | null }> => {
     const params = checkParams(type, given)
     if (type === 'ban-ip') guardBan(actor, params)
-    return params
+    if (type !== 'deploy-template') return { params, snapshot: null }
+    const { template_id, settings } = params as { template_id: number | string; settings: Settings }
+    const snapshot = await templates.freeze(template_id, settings, 'params.settings')
+    if (!snapshot) throw invalid('params.template_id', `There is no template ${template_id}.`)
+    return { params: { ...params, template_id: snapshot.templateId }, snapshot }
   }
   const visible = async (actor: Principal, id: string): Promise<CommandView> => {
     const row = await findCommandView(db.read, id)
@@ -214,7 +261,7 @@ export const createCommands = async (needs: {
   }
   /** Claims what is due, oldest first. Another process that claims the same finds it changed and leaves it. */
   const claim = async (serverNo: number): Promise<Order[]> => {
-    const rows = await events.change(async change => {
+    const { taken, frozen } = await events.change(async change => {
       const now = clock()
       const taken: CommandRow[] = []
       for (const row of await openCommandsOf(change.sql, serverNo)) {
@@ -232,10 +279,15 @@ export const createCommands = async (needs: {
         taken.push(claimed)
         if (first) await change.record({ name: 'command.start', serverNo, data: { id: row.id, type: row.type } })
       }
-      return taken
+      const hashes = taken.flatMap(row => row.template_hash ?? [])
+      return { taken, frozen: await templates.frozen(change.sql, hashes) }
     })
-    for (const row of rows) track(row)
-    return rows.map(row => ({ id: row.id, type: row.type, params: JSON.parse(row.params) as Record<string, unknown> }))
+    for (const row of taken) track(row)
+    return taken.map(row => {
+      const template = frozen.get(row.template_hash ?? '')
+      const params = JSON.parse(row.params) as Record<string, unknown>
+      return { id: row.id, type: row.type, params, ...(template ? { template } : {}) }
+    })
   }
   const isDue = (serverNo: number): boolean => {
     const mine = due.get(serverNo)
@@ -261,25 +313,54 @@ export const createCommands = async (needs: {
       const rows = await listCommandRows(db.read, filter, (page - 1) * limit, limit)
       return { commands: rows.map(viewOf), total: await countCommandRows(db.read, filter), page, limit }
     },
+    async stats(actor, { server_id, period = 'day' }) {
+      const server = server_id === undefined ? null : servers.named(actor, 'server_id', server_id)
+      const counts = await countCommands(db.read, {
+        servers: actor.servers,
+        ...(server ? { serverNo: server.no } : {}),
+        from: clock() - shapes.periods[period] * second,
+      })
+      const sum = (rows: readonly CommandCount[], of: 'n' | 'finished' | 'took' = 'n') =>
+        rows.reduce((total, row) => total + (row[of] ?? 0), 0)
+      const ended = (status: CommandCount['status']) =>
+        sum(counts.filter(row => row.status === status && row.cancelled === 0))
+      const [completed, failed, timeout] = [ended('completed'), ended('failed'), ended('timeout')]
+      const all = completed + failed + timeout
+      const finished = sum(counts, 'finished')
+      const types: Record<string, number> = {}
+      for (const { type, n } of counts) types[type] = (types[type] ?? 0) + n
+      return {
+        total: sum(counts),
+        by_status: { completed, failed, timeout, cancelled: sum(counts.filter(row => row.cancelled === 1)) },
+        by_type: { ...types, other: 0 },
+        avg_execution_time_ms: finished === 0 ? null : Math.round(sum(counts, 'took') / finished),
+        success_rate: all === 0 ? null : Math.round((completed * 1000) / all) / 10,
+      }
+    },
     read: async (actor, id) => viewOf(await visible(actor, id)),
     viewsOf: async ids => (await findCommandViews(db.read, ids)).map(viewOf),
     async create(actor, serverId, type, given) {
-      const params = check(actor, type, given)
+      const { params, snapshot } = await check(actor, type, given)
       const { row: server } = servers.get(actor, serverId)
-      return service.queue(authorOf(actor), server.no, type, params)
+      const row = rowOf(authorOf(actor), server.no, type, params, { template_hash: snapshot?.hash ?? null })
+      await add(authorOf(actor), [row], 'command.create', undefined, snapshot)
+      return queued(row)
     },
     async createBatch(actor, serverIds, type, given) {
-      const params = check(actor, type, given)
+      const { params, snapshot } = await check(actor, type, given)
       const targets = [...new Set(serverIds.map(id => id.toLowerCase()))].map(id =>
         servers.named(actor, 'server_ids', id),
       )
       const author = authorOf(actor)
       const batch_id = uuid7(clock())
-      const rows = targets.map(server => ({ server, row: rowOf(author, server.no, type, params, { batch_id }) }))
+      const more = { batch_id, template_hash: snapshot?.hash ?? null }
+      const rows = targets.map(server => ({ server, row: rowOf(author, server.no, type, params, more) }))
       await add(
         author,
         rows.map(({ row }) => row),
         'command.create',
+        undefined,
+        snapshot,
       )
       return {
         batch_id,
@@ -290,6 +371,16 @@ export const createCommands = async (needs: {
       const row = rowOf(author, serverNo, type, params)
       await add(author, [row], 'command.create', also)
       return queued(row)
+    },
+    async queueMany(author, orders) {
+      for (let start = 0; start < orders.length; start += 500) {
+        const part = orders.slice(start, start + 500)
+        await add(
+          author,
+          part.map(({ serverNo, type, params }) => rowOf(author, serverNo, type, params)),
+          'command.create',
+        )
+      }
     },
     async cancel(actor, id) {
       const row = await visible(actor, id)
@@ -325,20 +416,23 @@ export const createCommands = async (needs: {
       // A server that is gone since has no agent to run it.
       const { row: server } = servers.get(actor, old.server_id)
       const type = old.type as Type
-      const params = check(actor, type, JSON.parse(old.params) as Params)
-      const row = rowOf(authorOf(actor), server.no, type, params, { retry_of: id })
+      const given = JSON.parse(old.params) as Params
+      // A deployment is tried again as it was frozen then, whatever became of the template since.
+      const { params } = old.template_hash ? { params: given } : await check(actor, type, given)
+      const more = { retry_of: id, template_hash: old.template_hash }
+      const row = rowOf(authorOf(actor), server.no, type, params, more)
       await add(authorOf(actor), [row], 'command.retry')
       return { ...queued(row), retry_of: id }
     },
     async take(serverNo) {
       return isDue(serverNo) ? claim(serverNo) : []
     },
-    async waitAndTake(serverNo, seconds, gone) {
+    async waitAndTake(serverNo, seconds, gone, enough = () => false) {
       const until = clock() + seconds * second
       for (;;) {
         const orders = gone.aborted ? [] : await service.take(serverNo)
         const left = until - clock()
-        if (orders.length > 0 || left <= 0 || gone.aborted) return orders
+        if (orders.length > 0 || left <= 0 || gone.aborted || enough()) return orders
         // A lease that runs out meanwhile is worth waking for as well.
         const next = Math.min(...[...(due.get(serverNo)?.values() ?? [])].map(at => Math.max(10, at - clock())), left)
         await waiting.wait(serverNo, next, gone)

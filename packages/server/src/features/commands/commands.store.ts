@@ -1,3 +1,4 @@
+import { expressionBuilder, sql as raw } from 'kysely'
 import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import type { CommandsTable, Schema } from '../../db/schema.ts'
@@ -57,6 +58,30 @@ export const countCommandRows = async (sql: Sql, filter: CommandFilter): Promise
     .executeTakeFirst()
   return Number(row?.n ?? 0)
 }
+export interface CommandCount {
+  readonly type: string
+  readonly status: CommandRow['status']
+  readonly cancelled: number
+  readonly n: number
+  /** Commands that ran to their end, and the milliseconds that they took together. */
+  readonly finished: number
+  readonly took: number | null
+}
+/** What was asked since `from` and how it ended, by type and status. */
+export const countCommands = async (sql: Sql, filter: CommandFilter): Promise<CommandCount[]> => {
+  const { rows } = await raw<CommandCount>`select type, status, cancelled, count(*) as n,
+      count(case when ${ran} then 1 end) as finished, sum(case when ${ran} then completed_at - started_at end) as took
+    from commands where ${where(filter)(expressionBuilder<Schema, 'commands'>())} group by type, status, cancelled`.execute(
+    sql,
+  )
+  return rows.map(row => ({
+    ...row,
+    n: Number(row.n),
+    finished: Number(row.finished),
+    took: row.took === null ? null : Number(row.took),
+  }))
+}
+const ran = raw`status in ('completed', 'failed') and started_at is not null and completed_at is not null`
 export const findCommandView = (sql: Sql, id: string): Promise<CommandView | undefined> =>
   withServer(sql).where('commands.id', '=', id).executeTakeFirst()
 export const findCommandViews = async (sql: Sql, ids: readonly string[]): Promise<CommandView[]> =>

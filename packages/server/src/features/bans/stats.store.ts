@@ -1,0 +1,97 @@
+import { sql as raw } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
+import type { ServerScope } from '../../core/actor.ts'
+import { day, hour } from '../../core/clock.ts'
+import type { Engine } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
+import { dayOf, hourOf } from './append.ts'
+
+type Sql = Kysely<Schema>
+export type Counts = ReadonlyMap<number, number>
+
+const all = (parts: readonly RawBuilder<unknown>[]) => raw.join([...parts], raw` and `)
+const on = (servers: ServerScope) =>
+  servers === 'all' ? [] : servers.size > 0 ? [raw`server_no in (${raw.join([...servers])})`] : [raw`1 = 0`]
+
+interface Counted {
+  readonly key: number
+  readonly n: number
+}
+const sumUp = (lists: readonly (readonly Counted[])[]): Counts => {
+  const sums = new Map<number, number>()
+  for (const rows of lists)
+    for (const { key, n } of rows) sums.set(Number(key), (sums.get(Number(key)) ?? 0) + Number(n))
+  return sums
+}
+
+/** Bans since `from` by UTC hour (its start): the first, partial hour from rows, the rest from sums. */
+export const countByHour = async (sql: Sql, servers: ServerScope, from: number): Promise<Counts> => {
+  const whole = hourOf(from + hour - 1)
+  const table = servers === 'all' ? raw`ban_hours_jail` : raw`ban_hours_server`
+  const hours = await raw<Counted>`select bucket as key, sum(n) as n from ${table}
+    where ${all([...on(servers), raw`bucket >= ${whole}`])} group by bucket`.execute(sql)
+  const edge = await raw<Counted>`select ${hourOf(from)} as key, count(*) as n from bans
+    where ${all([...on(servers), raw`banned_at >= ${from}`, raw`banned_at < ${whole}`])}`.execute(sql)
+  return sumUp([hours.rows, edge.rows])
+}
+
+/** Bans since `from` by the id of their jail or country. */
+export const countBy = async (
+  sql: Sql,
+  dimension: 'jail' | 'country',
+  servers: ServerScope,
+  from: number,
+): Promise<Counts> => {
+  const column = raw.ref(`${dimension}_id`)
+  // The sums of one server are kept by day only.
+  const whole = servers === 'all' ? hourOf(from + hour - 1) : dayOf(from + day - 1)
+  const table = raw.table(`ban_${servers === 'all' ? 'hours' : 'days'}_${dimension}`)
+  const buckets = await raw<Counted>`select ${column} as key, sum(n) as n from ${table}
+    where ${all([...on(servers), raw`bucket >= ${whole}`])} group by ${column}`.execute(sql)
+  const edge = await raw<Counted>`select ${column} as key, count(*) as n from bans
+    where ${all([...on(servers), raw`banned_at >= ${from}`, raw`banned_at < ${whole}`])} group by ${column}`.execute(
+    sql,
+  )
+  return sumUp([buckets.rows, edge.rows])
+}
+
+const one = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
+  Number((await query.execute(sql)).rows[0]?.n ?? 0)
+
+/** Distinct addresses that were banned since `from`, anywhere. */
+export const countAddresses = async (sql: Sql, from: number): Promise<number> => {
+  const whole = hourOf(from + hour - 1)
+  const summed = raw`(select ban_id from rolled_up)`
+  // Addresses whose last summed ban lies in a whole hour; those whose last one lies in the partial hour; and those that
+  // only the bans since the last summing bring in. One statement, so that all three are of the same moment.
+  return one(
+    sql,
+    raw`select
+      (select coalesce(sum(n), 0) from rolled_ip_hours where bucket >= ${whole})
+      + (select count(distinct ip) from bans b where banned_at >= ${from} and banned_at < ${whole} and id <= ${summed}
+          and not exists (select 1 from bans later where later.ip = b.ip and later.banned_at >= ${whole} and later.id <= ${summed}))
+      + (select count(distinct ip) from bans b where id > ${summed} and banned_at >= ${from}
+          and not exists (select 1 from bans known where known.ip = b.ip and known.banned_at >= ${from} and known.id <= ${summed}))
+      as n`,
+  )
+}
+/** The same on some servers, by their own index: a server's bans are few beside the fleet's. */
+export const countAddressesOn = (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<number> =>
+  // Without sorting: PostgreSQL hashes groups, but would sort for count(distinct).
+  engine === 'postgres'
+    ? one(
+        sql,
+        raw`select count(*) as n from (select ip from bans where ${all([...on(servers), raw`banned_at >= ${from}`])} group by ip) as seen`,
+      )
+    : one(sql, raw`select count(distinct ip) as n from bans where ${all([...on(servers), raw`banned_at >= ${from}`])}`)
+
+export const jailNames = async (sql: Sql, ids: Iterable<number>): Promise<ReadonlyMap<number, string>> => {
+  const wanted = [...ids]
+  if (wanted.length === 0) return new Map()
+  const rows = await sql.selectFrom('jails').selectAll().where('id', 'in', wanted).execute()
+  return new Map(rows.map(row => [row.id, row.name]))
+}
+export const countryCodes = async (sql: Sql): Promise<ReadonlyMap<number, string>> => {
+  const rows = await sql.selectFrom('countries').selectAll().execute()
+  return new Map(rows.map(row => [row.id, row.code]))
+}

@@ -1,0 +1,125 @@
+import { shapes } from '@stockade/contract'
+import type { QueryOf, ReplyOf, bans as contract, servers as serversContract } from '@stockade/contract'
+import type { Principal, ServerScope } from '../../core/actor.ts'
+import { day, hour, iso, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../db/database.ts'
+import { countryName } from '../ipinfo/ipinfo.service.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import { totalsOf } from '../servers/servers.store.ts'
+import { dayOf, hourOf } from './append.ts'
+import { countBans } from './bans.store.ts'
+import { countAddresses, countAddressesOn, countBy, countByHour, countryCodes, jailNames } from './stats.store.ts'
+import type { Counts } from './stats.store.ts'
+
+type BanStats = ReplyOf<typeof contract.banStats>
+type ServerStats = ReplyOf<typeof serversContract.serverStats>
+type Period = keyof typeof shapes.periods
+
+export interface BanStatsService {
+  /** Bans of the period on one server, or on all that the caller sees. Every figure is exact. */
+  ofBans(actor: Principal, query: QueryOf<typeof contract.banStats>): Promise<BanStats>
+  ofServer(actor: Principal, serverId: string, period?: Period): Promise<ServerStats>
+}
+
+/** How many rows a "top" list has. */
+const top = 10
+const sum = (counts: Counts) => [...counts.values()].reduce((total, n) => total + n, 0)
+const byCount = (a: { count: number; name: string }, b: { count: number; name: string }) =>
+  b.count - a.count || (a.name < b.name ? -1 : 1)
+
+/** Sums of hours by another measure of time: the hour of the day, or the date. */
+const regroup = (hours: Counts, keyOf: (bucket: number) => number): Map<number, number> => {
+  const groups = new Map<number, number>()
+  for (const [bucket, n] of hours) groups.set(keyOf(bucket), (groups.get(keyOf(bucket)) ?? 0) + n)
+  return groups
+}
+/** One value for each step of the window, zeros included, oldest first. */
+const steps = (counts: Counts, first: number, last: number, length: number) => {
+  const found: { start: number; count: number }[] = []
+  for (let start = first; start <= last; start += length) found.push({ start, count: counts.get(start) ?? 0 })
+  return found
+}
+
+export const createBanStats = (needs: {
+  db: Database
+  clock: Clock
+  servers: Pick<ServersService, 'get' | 'named'>
+}): BanStatsService => {
+  const { db, clock, servers } = needs
+
+  const gather = async (scope: ServerScope, period: Period) => {
+    const sql = db.read
+    const to = clock()
+    const length = shapes.periods[period] * second
+    const from = to - length
+    const hours = await countByHour(sql, scope, from)
+    // A host's clock may be ahead by minutes: what it reports now belongs to this window, so nothing ends at `to`.
+    const last = Math.max(to, ...hours.keys())
+    const days = regroup(hours, dayOf)
+    const jails = await countBy(sql, 'jail', scope, from)
+    const named = await jailNames(sql, jails.keys())
+    const countries = await countBy(sql, 'country', scope, from)
+    const codes = await countryCodes(sql)
+    return {
+      total: sum(hours),
+      addresses: await (scope === 'all' ? countAddresses(sql, from) : countAddressesOn(sql, db.engine, scope, from)),
+      jails: [...jails].map(([id, count]) => ({ name: named.get(id) ?? '', count })).sort(byCount),
+      countries: [...countries]
+        .map(([id, count]) => {
+          const code = codes.get(id)
+          return { code: code ?? 'ZZ', name: code === undefined ? 'Unknown' : (countryName(code) ?? code), count }
+        })
+        .sort(byCount),
+      hoursOfDay: steps(
+        regroup(hours, bucket => bucket % day),
+        0,
+        23 * hour,
+        hour,
+      ),
+      days: steps(days, dayOf(from), dayOf(last), day),
+      window: {
+        from: iso(from),
+        to: iso(to),
+        series: (period === 'day'
+          ? steps(hours, hourOf(from), hourOf(last), hour)
+          : steps(days, dayOf(from), dayOf(last), day)
+        ).map(({ start, count }) => ({ start: iso(start), count })),
+        previous_total: await countBans(sql, { servers: scope, from: from - length, to: from }, to),
+        active_now: await countBans(sql, { servers: scope, active: true }, to),
+      },
+    }
+  }
+
+  return {
+    async ofBans(actor, { server_id, period = 'day' }) {
+      const scope = server_id === undefined ? actor.servers : new Set([servers.named(actor, 'server_id', server_id).no])
+      const found = await gather(scope, period)
+      return {
+        total_bans: found.total,
+        unique_ips: found.addresses,
+        bans_by_jail: found.jails.map(({ name, count }) => ({ jail: name, count })),
+        bans_by_country: found.countries,
+        bans_by_hour: found.hoursOfDay.map(({ start, count }) => ({ hour: start / hour, count })),
+        bans_by_day: found.days.map(({ start, count }) => ({ date: iso(start).slice(0, 10), count })),
+        ...found.window,
+      }
+    },
+    async ofServer(actor, serverId, period = 'day') {
+      const { row } = servers.get(actor, serverId)
+      const found = await gather(new Set([row.no]), period)
+      return {
+        total_bans: (await totalsOf(db.read, [row.no])).get(row.no) ?? 0,
+        bans_period: found.total,
+        unique_ips: found.addresses,
+        top_jails: found.jails.slice(0, top),
+        top_countries: found.countries.slice(0, top),
+        bans_by_hour: found.hoursOfDay.map(({ start, count }) => ({
+          hour: `${String(start / hour).padStart(2, '0')}:00`,
+          count,
+        })),
+        ...found.window,
+      }
+    },
+  }
+}
