@@ -245,6 +245,8 @@ export interface CommandsTable {
   initiated_by: string
   retry_of: string | null
   batch_id: string | null
+  /** What a deployment carries, in `template_snapshots`. */
+  template_hash: string | null
   cancelled: Generated<number>
   deliveries: Generated<number>
   delivered_at: number | null
@@ -286,6 +288,32 @@ export interface HostStatesTable {
   /** Why the last acknowledgement was none. */
   error: string | null
   acked_at: number | null
+}
+/** Templates of the operators' own; the built-in ones are in the code, with ids below 1001. */
+export interface TemplatesTable {
+  id: Generated<number>
+  name: string
+  display_name: string
+  description: string
+  category: string
+  /** JSON object; what is absent is as `jail_config` says. */
+  settings: string
+  jail_config: string
+  filter_config: string
+  /** JSON array of paths below the engine's folder of configuration. */
+  required_files: string
+  created_at: number
+  updated_at: number
+}
+/** Templates as they were when a deployment was queued, each content once. */
+export interface TemplateSnapshotsTable {
+  /** SHA-256 of the content, hex. */
+  hash: string
+  template_id: number
+  name: string
+  /** JSON, as an agent gets it. */
+  content: string
+  created_at: number
 }
 /** Everything that happened, in one stream; no secondary indexes, and a ban is referred to, not copied. */
 export interface EventsTable {
@@ -335,6 +363,8 @@ export interface Schema {
   rolled_up: RolledUpTable
   rolled_ip_hours: RolledIpHoursTable
   commands: CommandsTable
+  templates: TemplatesTable
+  template_snapshots: TemplateSnapshotsTable
   whitelist: WhitelistTable
   whitelist_state: WhitelistStateTable
   host_states: HostStatesTable

@@ -79,14 +79,26 @@ export const createAgents = (needs: {
     const merged = new Map<string, Jail>()
     for (const jail of told) {
       const name = tame(jail.name, 256)
-      const details = before.get(name) ?? { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null }
+      const details = before.get(name) ?? {
+        filter: null,
+        logpath: null,
+        maxretry: null,
+        bantime: null,
+        findtime: null,
+        template: null,
+      }
       merged.set(name, { ...details, name, enabled: jail.enabled, current_bans: jail.current_bans ?? 0 })
     }
     return [...merged.values()]
   }
   const alike = (before: readonly Jail[], after: readonly Jail[]) =>
     before.length === after.length &&
-    before.every((jail, index) => jail.name === after[index]?.name && jail.enabled === after[index].enabled)
+    before.every(
+      (jail, index) =>
+        jail.name === after[index]?.name &&
+        jail.enabled === after[index].enabled &&
+        jail.template === after[index].template,
+    )
   const tellJails = async (server: Server, before: readonly Jail[], after: readonly Jail[]) => {
     if (alike(before, after)) return
     await events.change(change =>
@@ -216,6 +228,7 @@ export const createAgents = (needs: {
           maxretry: jail.maxretry ?? null,
           bantime: jail.bantime ?? null,
           findtime: jail.findtime ?? null,
+          template: word(jail.template, 64),
         })
       }
       const after = [...jails.values()]

@@ -1,5 +1,5 @@
 import { bounds, commands } from '@stockade/contract'
-import type { commands as contract } from '@stockade/contract'
+import type { commands as contract, templates } from '@stockade/contract'
 import { parseRange } from '../../core/ip.ts'
 import { invalid } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
@@ -41,6 +41,36 @@ const force = (value: unknown): boolean => {
   throw invalid('params.force', 'params.force must be true or false.')
 }
 
+const templateName = /^[a-z][a-z0-9-]{0,23}$/
+const template = (value: unknown): number | string => {
+  if (typeof value === 'number' ? Number.isSafeInteger(value) && value > 0 : templateName.test(String(value)))
+    if (typeof value === 'number' || typeof value === 'string') return value
+  throw invalid('params.template_id', 'params.template_id must be the id or the name of a template.')
+}
+const settingBounds = {
+  maxretry: (value: number) => value >= 1 && value <= 1000,
+  bantime: (value: number) => value === -1 || (value >= 1 && value <= bounds.seconds),
+  findtime: (value: number) => value >= 1 && value <= bounds.seconds,
+} as const
+/** Settings of a deployment; which paths a log may have is for templates to say. */
+const settings = (value: unknown): templates.TemplateSettings => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('params.settings', 'params.settings must be an object.')
+  for (const [name, setting] of Object.entries(value)) {
+    const path = `params.settings.${name.slice(0, 64)}`
+    if (name === 'logpath') {
+      if (setting !== null && (typeof setting !== 'string' || setting.length < 1 || setting.length > 4096))
+        throw invalid(path, `${path} must be a path, or null.`)
+      continue
+    }
+    const fits = Object.hasOwn(settingBounds, name) ? settingBounds[name as keyof typeof settingBounds] : undefined
+    if (!fits) throw invalid(path, `${path} is not a setting of templates.`)
+    if (setting !== null && !(typeof setting === 'number' && Number.isInteger(setting) && fits(setting)))
+      throw invalid(path, `${path} must be a whole number within its bounds, or null.`)
+  }
+  return value
+}
+
 /**
  * The parameters of a command as the agent gets them: only known ones, checked and canonical.
  * @throws Problem 400 that names the parameter.
@@ -72,8 +102,11 @@ export const checkParams = (type: contract.CommandType, given: Params = {}): Par
     case 'service-restart':
       return {}
     case 'deploy-template':
-      throw invalid('params.template_id', 'There is no template with this id.')
+      return { template_id: template(given.template_id), settings: settings(given.settings) }
     case 'remove-template':
-      throw invalid('params.template_name', 'There is no template with this name.')
+      // It need not exist any more: a host may still have it.
+      if (typeof given.template_name === 'string' && templateName.test(given.template_name))
+        return { template_name: given.template_name }
+      throw invalid('params.template_name', 'params.template_name must be the name of a template.')
   }
 }

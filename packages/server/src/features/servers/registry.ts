@@ -19,6 +19,8 @@ export interface Jail {
   readonly maxretry: number | null
   readonly bantime: number | null
   readonly findtime: number | null
+  /** The template that the agent keeps on the host for it. */
+  readonly template: string | null
 }
 export interface Server {
   readonly row: ServerRow
@@ -80,7 +82,10 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
       ...server,
       lastHeartbeat: beat.last_heartbeat,
       metrics: beat.metrics === null ? null : (JSON.parse(beat.metrics) as Metrics),
-      jails: JSON.parse(beat.jails) as Jail[],
+      jails: (JSON.parse(beat.jails) as (Omit<Jail, 'template'> & Partial<Jail>)[]).map(jail => ({
+        ...jail,
+        template: jail.template ?? null,
+      })),
     })
   }
   for (const row of await liveServers(db.read)) put(row)

@@ -1,0 +1,91 @@
+import type { BodyOf, ReplyOf, templates as contract } from '@stockade/contract'
+import { sees } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
+import { conflict, forbidden, notFound } from '../../core/problem.ts'
+import type { Events } from '../../events/events.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { TemplatesService } from '../templates/templates.service.ts'
+import { deleteTemplateRow } from '../templates/templates.store.ts'
+import { serversAwaiting } from './deployments.store.ts'
+
+/** Where templates are, and on their way to: what concerns templates, servers and commands at once. */
+export interface DeploymentsService {
+  deploy(
+    actor: Principal,
+    reference: string,
+    input: BodyOf<typeof contract.deployTemplate>,
+  ): Promise<ReplyOf<typeof contract.deployTemplate>>
+  remove(actor: Principal, reference: string, serverId: string): Promise<ReplyOf<typeof contract.removeTemplate>>
+  status(actor: Principal, reference: string): Promise<ReplyOf<typeof contract.templateStatus>>
+  deleteTemplate(actor: Principal, reference: string): Promise<void>
+}
+
+export const createDeployments = (needs: {
+  events: Events
+  registry: Pick<Registry, 'all' | 'byNo'>
+  templates: Pick<TemplatesService, 'get' | 'freeze'>
+  commands: Pick<CommandsService, 'create' | 'createBatch'>
+}): DeploymentsService => {
+  const { events, registry, templates, commands } = needs
+  const few = 5
+  const listed = (hostnames: readonly string[]) =>
+    hostnames.slice(0, few).join(', ') + (hostnames.length > few ? ` and ${hostnames.length - few} more` : '')
+
+  return {
+    async deploy(actor, reference, { server_ids, settings = {} }) {
+      const { id, display_name } = await templates.get(reference)
+      // What is wrong with the settings is named as they were sent here.
+      await templates.freeze(id, settings, 'settings')
+      const batch = await commands.createBatch(actor, server_ids, 'deploy-template', { template_id: id, settings })
+      const { length } = batch.commands
+      return {
+        message: `${display_name} is on its way to ${length} ${length === 1 ? 'server' : 'servers'}.`,
+        batch_id: batch.batch_id,
+        commands: batch.commands.map(({ id: command_id, server_id }) => ({ server_id, command_id })),
+      }
+    },
+    async remove(actor, reference, serverId) {
+      const { name, display_name } = await templates.get(reference)
+      const command = await commands.create(actor, serverId, 'remove-template', { template_name: name })
+      return { message: `The server is told to remove ${display_name}.`, command_id: command.id }
+    },
+    async status(actor, reference) {
+      const { id, name } = await templates.get(reference)
+      return {
+        template_id: id,
+        template_name: name,
+        servers: registry
+          .all()
+          .filter(({ row }) => sees(actor, row.no))
+          .map(({ row, jails }) => {
+            const jail = jails.find(each => each.template === name)
+            return {
+              id: row.id,
+              hostname: row.hostname,
+              deployed: jail !== undefined,
+              enabled: jail?.enabled ?? false,
+              current_bans: jail?.current_bans ?? 0,
+            }
+          }),
+      }
+    },
+    async deleteTemplate(actor, reference) {
+      const { id, name, type } = await templates.get(reference)
+      if (type === 'builtin') throw forbidden('A built-in template can not be deleted.')
+      const there = registry
+        .all()
+        .filter(({ jails }) => jails.some(jail => jail.template === name))
+        .map(({ row }) => row.hostname)
+      if (there.length > 0) throw conflict(`The template is deployed on ${listed(there)}. Remove it there first.`)
+      await events.change(async change => {
+        const awaiting = (await serversAwaiting(change.sql, id)).flatMap(no => registry.byNo(no)?.row.hostname ?? [])
+        if (awaiting.length > 0)
+          throw conflict(`The template is on its way to ${listed(awaiting)}. Wait for that, or cancel it, first.`)
+        if (!(await deleteTemplateRow(change.sql, id))) throw notFound(`There is no template ${reference}.`)
+        await change.record({ name: 'template.delete', author: authorOf(actor), data: { id, name } })
+      })
+    },
+  }
+}

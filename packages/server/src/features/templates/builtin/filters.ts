@@ -1,0 +1,29 @@
+/**
+ * Filters of our own, complete in themselves. Date and time are cut out of a line before it is matched, so what is left
+ * of a syslog line begins with a blank and the host's name; a line of the journal begins with the host's name.
+ */
+export const filters: Readonly<Record<string, string>> = {
+  portscan: String.raw`[Definition]
+failregex = ^\s*(?:\S+ )?kernel: (?:\[[\d. ]+\] )?(?:\[UFW (?:BLOCK|AUDIT)\]|stockade-scan:?) .*\bSRC=<HOST> DST=\S+ .*\bPROTO=(?:TCP|UDP)\b
+ignoreregex =
+`,
+  wordpress: String.raw`[Definition]
+failregex = ^<HOST> \S+ \S+ (?:\[\] )?"POST [^" ]*/(?:wp-login|xmlrpc)\.php(?:\?[^" ]*)? HTTP/[\d.]+" (?:200|401|403)\b
+ignoreregex =
+datepattern = ^[^\[]*\[({DATE})
+              {^LN-BEG}
+`,
+  openvpn: String.raw`[Definition]
+failregex = ^\s*(?:\S+ )?(?:openvpn|ovpn-[\w.-]+)(?:\[\d+\])?: (?:\S*/)?(?:\[?<ADDR>\]?):\d{1,5} (?:TLS Error: TLS handshake failed|TLS Auth Error: .*|VERIFY ERROR: .*|peer info: NONE)
+            ^\s*(?:\S+ )?(?:openvpn|ovpn-[\w.-]+)(?:\[\d+\])?: TLS Error: (?:cannot locate HMAC in incoming packet|incoming packet authentication failed) from \[AF_INET6?\](?:\[?<ADDR>\]?):\d{1,5}
+ignoreregex =
+`,
+  proxmox: String.raw`[Definition]
+failregex = ^\s*(?:\S+ )?(?:pvedaemon|pveproxy|pmgdaemon|proxmox-backup-proxy)(?:\[\d+\])?: authentication failure; rhost=<ADDR> user=<F-USER>\S+</F-USER>
+ignoreregex =
+`,
+  vaultwarden: String.raw`[Definition]
+failregex = ^\s*(?:\[\]\s*)?\[vaultwarden::api::[\w:]+\]\[ERROR\] (?:Invalid admin token|Invalid TOTP code|Username or password is incorrect)[.!][^\r\n]*? IP: <ADDR>(?:\. Username: <F-USER>\S+</F-USER>)?\.?\s*$
+ignoreregex =
+`,
+}

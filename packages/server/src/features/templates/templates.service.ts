@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto'
+import { bounds } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf, commands as commandContract, templates as contract } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { iso } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { Problem, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Events } from '../../events/events.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import { builtins } from './builtin/catalogue.ts'
+import type { Builtin } from './builtin/catalogue.ts'
+import { namePattern, reservedNames } from './names.ts'
+import {
+  allTemplateRows,
+  changeTemplate,
+  findSnapshots,
+  findTemplateRow,
+  findTemplateRowByName,
+  insertTemplate,
+  keepSnapshot,
+} from './templates.store.ts'
+import type { TemplateRow } from './templates.store.ts'
+import { validate } from './validator/validate.ts'
+import type { Verdict } from './validator/validate.ts'
+import { logpath } from './validator/values.ts'
+
+type Template = ReplyOf<typeof contract.getTemplate>
+type Summary = ReplyOf<typeof contract.listTemplates>['templates'][number]
+type Frozen = commandContract.FrozenTemplate
+/** Options that a deployment sets; what is absent or null is as the template says. */
+export type Settings = contract.TemplateSettings
+
+/** A template as it is now, to be carried by commands. */
+export interface Snapshot {
+  readonly templateId: number
+  readonly hash: string
+  readonly template: Frozen
+}
+
+export interface TemplatesService {
+  list(query: QueryOf<typeof contract.listTemplates>): Promise<ReplyOf<typeof contract.listTemplates>>
+  /** By id or by name. @throws Problem 404. */
+  get(reference: string): Promise<Template>
+  categories(): Promise<ReplyOf<typeof contract.listTemplateCategories>>
+  check(texts: BodyOf<typeof contract.validateTemplate>): ReplyOf<typeof contract.validateTemplate>
+  create(
+    actor: Principal,
+    input: BodyOf<typeof contract.createTemplate>,
+  ): Promise<ReplyOf<typeof contract.createTemplate>>
+  update(
+    actor: Principal,
+    reference: string,
+    input: BodyOf<typeof contract.updateTemplate>,
+  ): Promise<ReplyOf<typeof contract.updateTemplate>>
+  /**
+   * Freezes the template with settings over its own. Null where there is none.
+   * @throws Problem 400 naming `path` where a setting is no good.
+   */
+  freeze(reference: string | number, settings: Settings, path: string): Promise<Snapshot | null>
+  /** Keeps what commands refer to, in their transaction. */
+  keep(sql: Parameters<typeof keepSnapshot>[0], snapshot: Snapshot): Promise<void>
+  /** What was frozen, by hash. */
+  frozen(sql: Parameters<typeof findSnapshots>[0], hashes: readonly string[]): Promise<ReadonlyMap<string, Frozen>>
+}
+
+const noSettings = { maxretry: null, bantime: null, findtime: null, logpath: null }
+const knownFilters: ReadonlySet<string> = new Set(
+  builtins.map(builtin => /^filter = (.*)$/m.exec(builtin.jail_config)?.[1] ?? ''),
+)
+const categoryTexts = [
+  ['common', 'Common', 'Logins and services of any host: SSH, FTP, databases, VPN, DNS, telephony, repeat offenders'],
+  ['web', 'Web', 'Web servers, proxies and the applications behind them'],
+  ['mail', 'Mail', 'Mail transport, mailboxes and webmail'],
+  ['custom', 'Custom', 'Templates of your own'],
+] as const
+
+const ofBuiltin = (builtin: Builtin): Template => ({
+  ...builtin,
+  type: 'builtin',
+  required_files: [...builtin.required_files],
+  compatible_os: [...builtin.compatible_os],
+})
+const builtinTemplates = builtins.map(ofBuiltin)
+const ofRow = (row: TemplateRow): Template => ({
+  id: row.id,
+  name: row.name,
+  display_name: row.display_name,
+  description: row.description,
+  category: row.category as Template['category'],
+  type: 'custom',
+  default_enabled: false,
+  settings: { ...noSettings, ...(JSON.parse(row.settings) as Settings) },
+  jail_config: row.jail_config,
+  filter_config: row.filter_config,
+  required_files: JSON.parse(row.required_files) as string[],
+  compatible_os: [],
+})
+const summaryOf = ({ jail_config: _, filter_config: __, ...summary }: Template): Summary => summary
+
+/** Without what is null: as the template says. */
+const set = (settings: Settings): Settings =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null && value !== undefined))
+const checkSettings = (settings: Settings, path: string): Settings => {
+  const wrong = typeof settings.logpath === 'string' ? logpath(settings.logpath) : null
+  if (wrong) throw invalid(`${path}.logpath`, `${path}.logpath: ${wrong}`)
+  return settings
+}
+const fileField = { jail: 'jail_config', filter: 'filter_config' } as const
+const refuseFaults = ({ problems }: Verdict) => {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return
+  const details = errors.map(({ file, line, message }) => ({
+    path: fileField[file],
+    message: line === null ? message : `Line ${line}: ${message}`,
+  }))
+  const [first] = details
+  throw new Problem(
+    400,
+    'Bad Request',
+    `The template is refused. ${first?.path ?? ''}: ${first?.message ?? ''}${details.length > 1 ? ` (and ${details.length - 1} more)` : ''}`,
+    { details },
+  )
+}
+const hashOf = (templateId: number, template: Frozen) =>
+  createHash('sha256')
+    .update(JSON.stringify([templateId, template]))
+    .digest('hex')
+
+export const createTemplates = (needs: { db: Database; clock: Clock; events: Events }): TemplatesService => {
+  const { db, clock, events } = needs
+
+  /** A custom template comes before a built-in that took its name in a later version. */
+  const find = async (reference: string | number): Promise<Template | null> => {
+    const isId = typeof reference === 'number' || /^[1-9]\d{0,15}$/.test(reference)
+    const id = isId ? Number(reference) : 0
+    if (isId && !Number.isSafeInteger(id)) return null
+    const row = isId
+      ? await findTemplateRow(db.read, id)
+      : namePattern.test(String(reference))
+        ? await findTemplateRowByName(db.read, String(reference))
+        : undefined
+    if (row) return ofRow(row)
+    return builtinTemplates.find(builtin => (isId ? builtin.id === id : builtin.name === reference)) ?? null
+  }
+  const get = async (reference: string): Promise<Template> => {
+    const template = await find(reference)
+    if (!template) throw notFound(`There is no template ${reference}.`)
+    return template
+  }
+  const all = async (): Promise<Template[]> => [...builtinTemplates, ...(await allTemplateRows(db.read)).map(ofRow)]
+  const settingsOf = (template: Template): Settings => set(template.settings)
+  const word = (text: string, most: number) => tame(text, most * 4)
+
+  return {
+    get,
+    async list({ category, type, search }) {
+      const wanted = search?.toLowerCase()
+      const templates = (await all())
+        .filter(
+          template =>
+            (category === undefined || template.category === category) &&
+            (type === undefined || template.type === type) &&
+            (wanted === undefined ||
+              [template.name, template.display_name, template.description].some(text =>
+                text.toLowerCase().includes(wanted),
+              )),
+        )
+        .map(summaryOf)
+      return { templates, total: templates.length }
+    },
+    async categories() {
+      const templates = await all()
+      return {
+        categories: categoryTexts.map(([id, name, description]) => ({
+          id,
+          name,
+          description,
+          template_count: templates.filter(template => template.category === id).length,
+        })),
+      }
+    },
+    check({ jail_config, filter_config = '' }) {
+      const problems = [...validate({ jail_config, filter_config }, { knownFilters }).problems]
+      const told = (severity: 'error' | 'warning') =>
+        problems
+          .filter(problem => problem.severity === severity)
+          .map(({ file, line, message }) => `${file}${line === null ? '' : `, line ${line}`}: ${message}`)
+      const errors = told('error')
+      return errors.length === 0
+        ? { valid: true, warnings: told('warning'), problems }
+        : { valid: false, errors, problems }
+    },
+    async create(actor, input) {
+      const { name, jail_config, filter_config = '' } = input
+      if (reservedNames.has(name)) throw conflict(`The name ${name} is reserved. Choose another one.`)
+      const settings = set(checkSettings(input.settings ?? {}, 'settings'))
+      const verdict = validate({ jail_config, filter_config }, { name, knownFilters })
+      refuseFaults(verdict)
+      const taken = () => conflict(`There is a template ${name} already. Choose another name.`)
+      if (builtinTemplates.some(builtin => builtin.name === name)) throw taken()
+      const now = clock()
+      const row = await events.change(async change => {
+        const made = await insertTemplate(change.sql, {
+          name,
+          display_name: word(input.display_name ?? name, bounds.name),
+          description: word(input.description ?? '', bounds.description),
+          category: input.category ?? 'custom',
+          settings: JSON.stringify(settings),
+          jail_config,
+          filter_config,
+          required_files: JSON.stringify(verdict.requiredFiles),
+          created_at: now,
+          updated_at: now,
+        })
+        if (!made) throw taken()
+        await change.record({ name: 'template.create', author: authorOf(actor), data: { id: made.id, name } })
+        return made
+      })
+      return {
+        id: row.id,
+        name: row.name,
+        display_name: row.display_name,
+        type: 'custom',
+        created_at: iso(row.created_at),
+      }
+    },
+    async update(actor, reference, input) {
+      const { id, name, type } = await get(reference)
+      if (type === 'builtin')
+        throw forbidden('A built-in template can not be modified. Make one of your own with its texts.')
+      checkSettings(input.settings ?? {}, 'settings')
+      const row = await events.change(async change => {
+        // Read again, inside: what two operators change at once must not undo one another.
+        const now = await findTemplateRow(change.sql, id)
+        if (!now) throw notFound(`There is no template ${reference}.`)
+        if (Object.keys(input).length === 0) return now
+        const jail_config = input.jail_config ?? now.jail_config
+        const filter_config = input.filter_config ?? now.filter_config
+        const texts = input.jail_config !== undefined || input.filter_config !== undefined
+        const verdict = texts ? validate({ jail_config, filter_config }, { name, knownFilters }) : null
+        if (verdict) refuseFaults(verdict)
+        const done = await changeTemplate(change.sql, id, {
+          ...(input.display_name === undefined ? {} : { display_name: word(input.display_name, bounds.name) }),
+          ...(input.description === undefined ? {} : { description: word(input.description, bounds.description) }),
+          ...(input.category === undefined ? {} : { category: input.category }),
+          ...(input.settings === undefined
+            ? {}
+            : { settings: JSON.stringify(set({ ...(JSON.parse(now.settings) as Settings), ...input.settings })) }),
+          ...(verdict ? { jail_config, filter_config, required_files: JSON.stringify(verdict.requiredFiles) } : {}),
+          updated_at: clock(),
+        })
+        if (!done) throw notFound(`There is no template ${reference}.`)
+        await change.record({
+          name: 'template.update',
+          author: authorOf(actor),
+          data: { id, name, fields: Object.keys(input) },
+        })
+        return done
+      })
+      return { id: row.id, name: row.name, display_name: row.display_name, updated_at: iso(row.updated_at) }
+    },
+    async freeze(reference, settings, path) {
+      checkSettings(settings, path)
+      const template = await find(reference)
+      if (!template) return null
+      const { name, jail_config, filter_config, required_files } = template
+      const frozen = {
+        name,
+        jail_config,
+        filter_config,
+        required_files,
+        // A null that was sent takes the template's own setting back as well.
+        settings: set({ ...settingsOf(template), ...settings }) as Record<string, unknown>,
+      }
+      return { templateId: template.id, hash: hashOf(template.id, frozen), template: frozen }
+    },
+    async keep(sql, { hash, templateId, template }) {
+      await keepSnapshot(sql, {
+        hash,
+        template_id: templateId,
+        name: template.name,
+        content: JSON.stringify(template),
+        created_at: clock(),
+      })
+    },
+    async frozen(sql, hashes) {
+      const rows = await findSnapshots(sql, [...new Set(hashes)])
+      return new Map(rows.map(row => [row.hash, JSON.parse(row.content) as Frozen]))
+    },
+  }
+}
