@@ -52,6 +52,8 @@ const write: Row = {
   else: 403,
 }
 const writeHere: Row = { ...write, agentElsewhere: 403 }
+/** What acts on the whole fleet is not for a key that is bound to one server. */
+const fleetWrite: Row = { ...write, agentHere: 403, agentElsewhere: 403 }
 const adminOnly: Row = { ...stranger, admin: 'ok', adminKey: 'ok', else: 403 }
 const agent: Row = { ...stranger, agentHere: 'ok', agentElsewhere: 'ok', else: 403 }
 const agentHere: Row = { ...agent, agentElsewhere: 403 }
@@ -112,6 +114,8 @@ const table: Record<string, Row> = {
   'POST /servers/{serverId}/regenerate-token': adminOnly,
   'POST /servers/heartbeat': agent,
   'PUT /agent/jails': agent,
+  'GET /agent/state': agent,
+  'POST /agent/state/ack': agent,
   'POST /agent/results': agent,
   'GET /servers/{serverId}/commands/pending': agentHere,
   'POST /commands/{commandId}/result': agentHere,
@@ -134,6 +138,18 @@ const table: Record<string, Row> = {
   'POST /templates/{templateId}/deploy': writeHere,
   'DELETE /templates/{templateId}/servers/{serverId}': writeHere,
   'GET /templates/{templateId}/status': read,
+  'GET /whitelist': read,
+  'GET /whitelist/{id}': read,
+  'POST /whitelist': fleetWrite,
+  'POST /whitelist/bulk': fleetWrite,
+  'PATCH /whitelist/{id}': fleetWrite,
+  'DELETE /whitelist/{id}': fleetWrite,
+  'GET /whitelist.txt': read,
+  'GET /whitelist/check/{ip}': read,
+  'POST /whitelist/import': fleetWrite,
+  'GET /whitelist/export': read,
+  'GET /whitelist/sync-status': read,
+  'POST /whitelist/sync': write,
   'GET /bans': read,
   'GET /bans/{banId}': readHere,
   'POST /bans': agent,
@@ -196,6 +212,7 @@ beforeAll(async () => {
     commandId: command.id,
     templateId: '1',
     keyId: '987654',
+    id: '987654',
     ip: '203.0.113.1',
     userId: '1',
   }

@@ -44,7 +44,13 @@ const host: KeyActor = {
 const bySystem = (events: Events): Events => ({
   ...events,
   change: work =>
-    events.change(change => work({ sql: change.sql, record: event => change.record({ ...event, author: system }) })),
+    events.change(change =>
+      work({
+        sql: change.sql,
+        record: event => change.record({ ...event, author: system }),
+        recordMany: many => change.recordMany(many.map(event => ({ ...event, author: system }))),
+      }),
+    ),
 })
 /** The parts of accounts that concern servers and keys; a reset reaches none of them. */
 const beyond = (): never => {

@@ -84,6 +84,16 @@ export const lastOf = (range: IpRange): Uint8Array => {
   return bytes
 }
 
+/**
+ * The shortest prefix that a whitelisted range may have: two ranges of /1 would be the Internet. Unique local and
+ * link-local IPv6 may be listed whole.
+ */
+export const widestListed = ({ bytes }: IpRange): number => {
+  if (bytes.length === 4) return 8
+  const head = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
+  return (head & 0xfe00) === 0xfc00 ? 7 : (head & 0xffc0) === 0xfe80 ? 10 : 16
+}
+
 export const ipText = (bytes: Uint8Array, prefix: number | null): string =>
   prefix === null ? textOf(bytes) : `${textOf(bytes)}/${prefix}`
 

@@ -3,7 +3,9 @@ import type { Database } from './database.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { identity } from './migrations/0002-identity.ts'
 import { rateCounts } from './migrations/0003-rate-counts.ts'
+import { whitelist } from './migrations/0004-whitelist.ts'
 import { templates } from './migrations/0005-templates.ts'
+import { reputation } from './migrations/0006-reputation.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -14,7 +16,9 @@ export const migrate = async (db: Database): Promise<void> => {
         '0001-foundation': foundation(db.engine),
         '0002-identity': identity(db.engine),
         '0003-rate-counts': rateCounts(db.engine),
+        '0004-whitelist': whitelist(db.engine),
         '0005-templates': templates(db.engine),
+        '0006-reputation': reputation(db.engine),
       }),
     },
   })

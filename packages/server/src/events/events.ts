@@ -1,8 +1,9 @@
 import type { Insertable, Selectable, Transaction } from 'kysely'
+import { sql as raw } from 'kysely'
 import { eventKinds } from '@stockade/contract'
 import type { EventName } from '@stockade/contract'
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Engine } from '../db/database.ts'
 import type { EventsTable, Schema } from '../db/schema.ts'
 
 /** Who did it, as the audit log shows it. */
@@ -35,6 +36,8 @@ export interface EventInput {
 export interface Change {
   readonly sql: Transaction<Schema>
   record(event: EventInput): Promise<void>
+  /** Many at once, in their order; a few statements for thousands. */
+  recordMany(events: readonly EventInput[]): Promise<void>
 }
 
 export type Listener = (events: readonly StockadeEvent[]) => void
@@ -70,6 +73,27 @@ export const eventOf = (row: Selectable<EventsTable>): StockadeEvent | null =>
         data: row.data === null ? {} : (JSON.parse(row.data) as Record<string, unknown>),
       }
     : null
+
+const chunk = 1000
+/** One text carries all the rows: thousands of parameters cost more than the rows. Returns the ids in the rows' order. */
+const insertRows = async (
+  sql: Transaction<Schema>,
+  engine: Engine,
+  rows: readonly Insertable<EventsTable>[],
+): Promise<number[]> => {
+  const json = JSON.stringify(rows)
+  const columns = raw`at, name, actor, actor_user_id, actor_ip, server_no, ban_id, data`
+  const query =
+    engine === 'sqlite'
+      ? raw<{ id: number }>`insert into events (${columns}) select value ->> 'at', value ->> 'name', value ->> 'actor',
+          value ->> 'actor_user_id', value ->> 'actor_ip', value ->> 'server_no', value ->> 'ban_id', value ->> 'data'
+          from json_each(${json}) order by key returning id`
+      : raw<{ id: number }>`insert into events (${columns}) select ${columns} from jsonb_array_elements(${json}::jsonb)
+          with ordinality as given (value, place), jsonb_to_record(value) as row (at bigint, name text, actor text,
+          actor_user_id bigint, actor_ip text, server_no integer, ban_id bigint, data text) order by place returning id`
+  const { rows: made } = await query.execute(sql)
+  return made.map(({ id }) => id).sort((a, b) => a - b)
+}
 
 /**
  * The stream of everything that happened. With one process (SQLite) subscribers hear an event right after its commit;
@@ -110,6 +134,17 @@ export const createEvents = (
               .executeTakeFirstOrThrow()
             const told = eventOf(row)
             if (told) recorded.push(told)
+          },
+          async recordMany(many) {
+            const at = clock()
+            for (let start = 0; start < many.length; start += chunk) {
+              const rows = many.slice(start, start + chunk).map(event => rowOf(event, at))
+              const ids = await insertRows(sql, db.engine, rows)
+              rows.forEach((row, index) => {
+                const told = eventOf({ ...row, id: ids[index] ?? 0 } as Selectable<EventsTable>)
+                if (told) recorded.push(told)
+              })
+            }
           },
         })
       })

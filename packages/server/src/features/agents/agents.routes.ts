@@ -15,10 +15,8 @@ export const mountAgents = (http: Http, agents: AgentsService): void => {
     const left = () => gone.abort()
     request.raw.socket.once('close', left)
     try {
-      return {
-        commands: await agents.pending(actor, params.serverId, query.wait ?? 0, gone.signal),
-        desired_state: { version: '0' },
-      }
+      const { wait: seconds = 0, state } = query
+      return await agents.pending(actor, params.serverId, { seconds, state, gone: gone.signal })
     } finally {
       request.raw.socket.off('close', left)
     }

@@ -1,5 +1,5 @@
 import { bounds, times } from '@stockade/contract'
-import type { BodyOf, ReplyOf, agents as contract } from '@stockade/contract'
+import type { BodyOf, ReplyOf, agents as contract, commands as commandsContract } from '@stockade/contract'
 import type { AgentActor } from '../../core/actor.ts'
 import { minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -12,18 +12,23 @@ import type { Events } from '../../events/events.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService, Effect, Result } from '../commands/commands.service.ts'
 import { authorOf } from '../keys/keys.service.ts'
+import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { Jail, Metrics, Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
-type Orders = Awaited<ReturnType<CommandsService['take']>>
 
 export interface AgentsService {
   enroll(input: BodyOf<typeof contract.enroll>, ip: string): Promise<{ server_id: string; api_key: string }>
   heartbeat(agent: AgentActor, beat: Heartbeat): Promise<ReplyOf<typeof contract.heartbeat>>
   putJails(agent: AgentActor, jails: BodyOf<typeof contract.putJails>['jails']): Promise<void>
-  pending(agent: AgentActor, serverId: string, seconds: number, gone: AbortSignal): Promise<Orders>
+  /** Waits up to `seconds` for orders; not at all where the host knows another state than the one that is wanted. */
+  pending(
+    agent: AgentActor,
+    serverId: string,
+    wait: { readonly seconds: number; readonly state: string | undefined; readonly gone: AbortSignal },
+  ): Promise<ReplyOf<typeof commandsContract.pendingCommands>>
   result(agent: AgentActor, id: string, result: Result): Promise<void>
   results(
     agent: AgentActor,
@@ -41,10 +46,11 @@ export const createAgents = (needs: {
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
   commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
   bans: Pick<BansService, 'lifted'>
+  desired: Pick<Desired, 'version'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   shared: boolean
 }): AgentsService => {
-  const { clock, config, events, registry, keys, commands, bans } = needs
+  const { clock, config, events, registry, keys, commands, bans, desired } = needs
   const startedAt = clock()
   const cloneToldAt = new Map<number, number>()
   const word = (text: string | null | undefined, most = 200): string | null => (text ? tame(text, most * 4) : null)
@@ -210,7 +216,7 @@ export const createAgents = (needs: {
       return {
         message: 'ok',
         commands: await commands.take(row.no),
-        desired_state: { version: '0' },
+        desired_state: { version: desired.version(row.no) },
         heartbeat_interval: config.heartbeatInterval,
       }
     },
@@ -235,10 +241,13 @@ export const createAgents = (needs: {
       registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
       await tellJails(server, server.jails, after)
     },
-    async pending(agent, serverId, seconds, gone) {
+    async pending(agent, serverId, { seconds, state, gone }) {
       const server = serverOf(agent)
       if (server.row.id !== serverId.toLowerCase()) throw forbidden('This key is bound to another server.')
-      return commands.waitAndTake(agent.serverNo, seconds, gone)
+      const version = () => desired.version(agent.serverNo)
+      const known = state ?? version()
+      const orders = await commands.waitAndTake(agent.serverNo, seconds, gone, () => version() !== known)
+      return { commands: orders, desired_state: { version: version() } }
     },
     result: (agent, id, result) => commands.finish(agent, id, result, effect),
     async results(agent, results) {

@@ -30,7 +30,12 @@ describe('a heartbeat', () => {
         capabilities: { nftables: true },
       },
     })
-    expect(reply).toEqual({ message: 'ok', commands: [], desired_state: { version: '0' }, heartbeat_interval: 30 })
+    expect(reply).toEqual({
+      message: 'ok',
+      commands: [],
+      desired_state: { version: expect.any(String) as string },
+      heartbeat_interval: 30,
+    })
     expect(await read(host.id)).toMatchObject({
       hostname: 'real-name',
       status: 'online',

@@ -102,6 +102,15 @@ export const mountLive = async (
       },
     }
   }
+  const whitelistMessage = (event: StockadeEvent): LiveMessage => {
+    const { version, sync_status } = event.data as { version?: string; sync_status?: 'synced' | 'pending' | 'failed' }
+    const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)
+    return {
+      type: 'whitelist',
+      at: iso(event.at),
+      data: { version: version ?? '', server_id: server?.row.id ?? null, sync_status: sync_status ?? null },
+    }
+  }
   /** Bodies are read once for all clients, by their ids. */
   const messagesOf = async (told: readonly StockadeEvent[]) => {
     const banIds = [...new Set(told.flatMap(event => (event.banId === null ? [] : [event.banId])))]
@@ -122,9 +131,11 @@ export const mountLive = async (
             ? { type: 'command', at, data: command }
             : live === 'server'
               ? serverMessage(event)
-              : live === 'notice'
-                ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
-                : null
+              : live === 'whitelist'
+                ? whitelistMessage(event)
+                : live === 'notice'
+                  ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
+                  : null
       return message ? [{ serverNo: event.serverNo, message }] : []
     })
   }
@@ -139,7 +150,8 @@ export const mountLive = async (
   }
   const stop = events.subscribe(told => {
     if (clients.size === 0) return
-    waiting.push(...told.filter(event => 'live' in eventKinds[event.name]))
+    for (const event of told)
+      if ('live' in eventKinds[event.name] && !sameListAs(waiting.at(-1), event)) waiting.push(event)
     if (waiting.length > 20_000) {
       // More than anyone can read: fetching again is cheaper than catching up.
       waiting = []
@@ -176,6 +188,10 @@ export const mountLive = async (
     },
   }
 }
+
+/** A list of thousands is one change to whoever looks on, though it is an event for each entry. */
+const sameListAs = (before: StockadeEvent | undefined, event: StockadeEvent): boolean =>
+  event.name === 'whitelist.add' && before?.name === event.name && before.data.version === event.data.version
 
 const noticeOf = (event: StockadeEvent): string =>
   event.name === 'server.clone' ? `Two hosts report with the identity of ${String(event.data.hostname)}.` : event.name

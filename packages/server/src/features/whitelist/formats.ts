@@ -1,0 +1,152 @@
+/*
+ * The three forms of a list: one entry a line, CSV and JSON. Reading gives whatever stands there with the place where it
+ * stood; whether it is an address is for others to say. What is written can be read again.
+ */
+
+/** Something that stands where an entry should be. `line` counts from 1; of JSON it is the number of the entry. */
+export interface Candidate {
+  readonly line: number
+  /** As it stood there, for the report of errors. */
+  readonly value: string
+  readonly ip: string
+  readonly description: string
+  /** Why it can't be an entry, whatever the address. */
+  readonly error?: string
+}
+
+/** `192.0.2.1 # office`; blank lines and comments say nothing. */
+export function* readPlain(content: string): Generator<Candidate> {
+  let line = 0
+  for (const text of linesOf(content)) {
+    line++
+    const mark = text.indexOf('#')
+    const ip = (mark < 0 ? text : text.slice(0, mark)).trim()
+    if (ip === '') continue
+    yield { line, value: text.trim(), ip, description: mark < 0 ? '' : text.slice(mark + 1).trim() }
+  }
+}
+/** The lines one by one, however they end, without a copy of all of them. */
+function* linesOf(content: string): Generator<string> {
+  let from = content.startsWith('\ufeff') ? 1 : 0
+  while (from <= content.length) {
+    const end = content.indexOf('\n', from)
+    const to = end < 0 ? content.length : end
+    yield content.slice(from, to)
+    from = to + 1
+  }
+}
+
+interface Row {
+  readonly line: number
+  readonly cells: readonly string[]
+  readonly open: boolean
+}
+/** Rows of comma-separated values (RFC 4180): quoted cells may hold commas, line ends and doubled quotes. */
+function* rowsOf(content: string, comma: string): Generator<Row> {
+  let at = content.startsWith('\ufeff') ? 1 : 0
+  let line = 1
+  while (at < content.length) {
+    const started = line
+    const cells: string[] = []
+    let open = false
+    for (;;) {
+      let cell = ''
+      if (content[at] === '"') {
+        at++
+        open = true
+        while (open && at < content.length) {
+          const quote = content.indexOf('"', at)
+          const to = quote < 0 ? content.length : quote
+          cell += content.slice(at, to)
+          for (let end = content.indexOf('\n', at); end >= 0 && end < to; end = content.indexOf('\n', end + 1)) line++
+          at = to + 1
+          if (quote < 0) break
+          if (content[at] === '"') {
+            cell += '"'
+            at++
+          } else open = false
+        }
+      }
+      // What follows a closing quote belongs to the cell, as spreadsheets read it.
+      const rest = /[,;\n]/g
+      rest.lastIndex = at
+      let end = content.length
+      for (let found = rest.exec(content); found; found = rest.exec(content))
+        if (found[0] === comma || found[0] === '\n') {
+          end = found.index
+          break
+        }
+      cells.push((cell + content.slice(at, end)).replace(/\r$/, ''))
+      at = end + 1
+      if (content[end] !== comma) break
+    }
+    line++
+    yield { line: started, cells, open }
+  }
+}
+/** `ip,description` with that header; columns in another order, others beside them and semicolons are understood. */
+export function* readCsv(content: string): Generator<Candidate> {
+  const comma = /^\ufeff?[^,\n]*;/.test(content) ? ';' : ','
+  let columns: { ip: number; description: number } | null = null
+  for (const { line, cells, open } of rowsOf(content, comma)) {
+    const first = (cells[0] ?? '').trim()
+    if (cells.length === 1 && first === '') continue
+    if (first.startsWith('#')) continue
+    if (columns === null) {
+      const names = cells.map(cell => cell.trim().toLowerCase())
+      columns = names.includes('ip')
+        ? { ip: names.indexOf('ip'), description: names.indexOf('description') }
+        : { ip: 0, description: 1 }
+      if (names.includes('ip')) continue
+    }
+    const ip = unescaped(cells[columns.ip] ?? '').trim()
+    const description = unescaped(cells[columns.description] ?? '')
+    const value = cells.join(comma)
+    yield { line, value, ip, description, ...(open ? { error: 'A quote is opened here and never closed.' } : {}) }
+  }
+}
+
+const entriesIn = (parsed: unknown): readonly unknown[] | null => {
+  const list = Array.isArray(parsed) ? parsed : (parsed as { whitelist?: unknown } | null)?.whitelist
+  return Array.isArray(list) ? list : null
+}
+/** What the export gives, or its bare array; null when it is neither. */
+export const readJson = (content: string): Iterable<Candidate> | null => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(content)
+  } catch {
+    return null
+  }
+  const entries = entriesIn(parsed)
+  return entries && candidatesOf(entries)
+}
+function* candidatesOf(entries: readonly unknown[]): Generator<Candidate> {
+  let line = 0
+  for (const entry of entries) {
+    line++
+    const { ip, description = '' } = (
+      typeof entry === 'string' ? { ip: entry } : typeof entry === 'object' && entry !== null ? entry : {}
+    ) as { ip?: unknown; description?: unknown }
+    if (typeof ip === 'string' && (typeof description === 'string' || description === null))
+      yield { line, value: ip, ip, description: description ?? '' }
+    else {
+      const value = JSON.stringify(entry)
+      yield { line, value, ip: '', description: '', error: 'It must be an object with ip and description as texts.' }
+    }
+  }
+}
+
+export interface Written {
+  readonly ip: string
+  readonly description: string
+}
+/** What a spreadsheet takes for a formula when a cell begins with it; some remove quotes, so those count through. */
+const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+const escaped = (text: string) => (formula.test(text) ? `'${text}` : text)
+const unescaped = (text: string) => (text.startsWith("'") && formula.test(text) ? text.slice(1) : text)
+const cell = (text: string) => (/[",;\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+export const csvHeader = 'ip,description\r\n'
+export const csvLine = ({ ip, description }: Written): string =>
+  `${cell(escaped(ip))},${cell(escaped(description))}\r\n`

@@ -1,0 +1,31 @@
+import { whitelist as contract } from '@stockade/contract'
+import { conditional } from '../../http/conditional.ts'
+import type { Http } from '../../http/http.ts'
+import type { WhitelistService } from './whitelist.service.ts'
+
+export const mountWhitelist = (http: Http, whitelist: WhitelistService): void => {
+  http.serve(contract.listWhitelist, ({ actor, query }) => whitelist.list(actor, query))
+  http.serve(contract.getWhitelistEntry, ({ params }) => whitelist.read(params.id))
+  http.serve(contract.addToWhitelist, ({ actor, body }) => whitelist.add(actor, body))
+  http.serve(contract.addManyToWhitelist, ({ actor, body }) => whitelist.addMany(actor, body.entries))
+  http.serve(contract.describeWhitelistEntry, ({ actor, params, body }) =>
+    whitelist.describe(actor, params.id, body.description),
+  )
+  http.serve(contract.removeFromWhitelist, async ({ actor, params }) => ({
+    message: `${await whitelist.remove(actor, params.id)} is off the whitelist.`,
+  }))
+  http.serve(contract.whitelistText, async ({ request, reply }) => {
+    const { version, plain, gzip } = await whitelist.render()
+    return conditional(request, reply.type('text/plain; charset=utf-8'), version, plain, gzip)
+  })
+  http.serve(contract.checkWhitelist, ({ params }) => whitelist.check(params.ip))
+  http.serve(contract.importWhitelist, ({ actor, body }) => whitelist.import(actor, body))
+  http.serve(contract.exportWhitelist, async ({ query, reply }) => {
+    const { format = 'plain' } = query
+    void reply.header('content-disposition', `attachment; filename="whitelist.${endings[format]}"`)
+    if (format === 'json') return whitelist.exportJson()
+    void reply.type(`text/${format}; charset=utf-8`)
+    return whitelist.exportText(format)
+  })
+}
+const endings = { plain: 'txt', csv: 'csv', json: 'json' } as const

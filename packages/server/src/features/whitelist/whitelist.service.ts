@@ -1,0 +1,359 @@
+import { randomBytes } from 'node:crypto'
+import { bounds } from '@stockade/contract'
+import type { QueryOf, ReplyOf, whitelist as contract } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { iso } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { ipText, parseIp, parseRange, widestListed } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { conflict, invalid, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Author, Events } from '../../events/events.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import { csvHeader, csvLine, readCsv, readJson, readPlain } from './formats.ts'
+import type { Candidate } from './formats.ts'
+import type { Mirror, Rendered } from './mirror.ts'
+import { inSlices } from './slices.ts'
+import {
+  activeAfter,
+  activeTouching,
+  countEntries,
+  deleteEntry,
+  describeEntry,
+  entriesAfter,
+  findEntry,
+  findEntryOf,
+  holdState,
+  insertEntries,
+  pageOfEntries,
+  saveState,
+} from './whitelist.store.ts'
+import type { ActiveAddress, EntryRow } from './whitelist.store.ts'
+
+type Entry = ReplyOf<typeof contract.getWhitelistEntry>
+type Format = 'plain' | 'json' | 'csv'
+type Export = Extract<ReplyOf<typeof contract.exportWhitelist>, object>
+/** An order to lift whatever an address is banned by, in every jail of a server. */
+export interface Lift {
+  readonly serverNo: number
+  readonly ip: string
+}
+
+export interface WhitelistService {
+  list(actor: Principal, query: QueryOf<typeof contract.listWhitelist>): Promise<ReplyOf<typeof contract.listWhitelist>>
+  read(id: number): Promise<Entry>
+  /** @throws Problem 400 when it is too wide, 409 when it is there already. */
+  add(actor: Principal, input: { ip: string; description?: string }): Promise<ReplyOf<typeof contract.addToWhitelist>>
+  /** @throws Problem 400 that names the index of the first bad entry; then nothing is added. */
+  addMany(
+    actor: Principal,
+    entries: readonly { ip: string; description?: string }[],
+  ): Promise<ReplyOf<typeof contract.addManyToWhitelist>>
+  describe(
+    actor: Principal,
+    id: number,
+    description: string | undefined,
+  ): Promise<ReplyOf<typeof contract.describeWhitelistEntry>>
+  /** Returns what it was. */
+  remove(actor: Principal, id: number): Promise<string>
+  check(ip: string): Promise<ReplyOf<typeof contract.checkWhitelist>>
+  import(
+    actor: Principal,
+    input: { format?: Format; content: string; description_prefix?: string },
+  ): Promise<ReplyOf<typeof contract.importWhitelist>>
+  exportText(format: 'plain' | 'csv'): Promise<string>
+  exportJson(): Promise<Export>
+  render(): Promise<Rendered>
+}
+
+/** More entries than this no host applies in bearable time. */
+export const mostEntries = 500_000
+const mostErrors = 10_000
+/** Rows in one statement. */
+const chunk = 2000
+/** So many orders one change gives at most; the rest of the covered bans the hosts lift by themselves when they apply the list. */
+const mostLifts = 5000
+const wordOf = (range: IpRange) => (range.prefix === null ? 'address' : 'range')
+
+interface NewEntry {
+  readonly ip: string
+  readonly description: string
+  readonly range: IpRange
+}
+
+const viewOf = (row: EntryRow): Entry => ({
+  id: row.id,
+  ip: row.ip,
+  description: row.description,
+  created_by: row.created_by,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+})
+/** Why a text can't be an entry, or what it is. */
+const rangeOf = (text: string): { range: IpRange } | { error: string } => {
+  const range = text.length <= 64 ? parseRange(text) : null
+  if (!range) return { error: 'must be an IPv4 or IPv6 address or a CIDR (no port, no zone, no leading zeros)' }
+  const widest = widestListed(range)
+  if (range.prefix !== null && range.prefix < widest)
+    return { error: `is a range wider than /${widest}; that is refused` }
+  return { range }
+}
+const describeBound = bounds.description
+const worded = (text: string) => tame(text, describeBound * 4)
+
+export const createWhitelist = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  mirror: Mirror
+  registry: Pick<Registry, 'byNo'>
+  /** Queues an `unban-ip` with jail `*` for each. */
+  lift: (author: Author, lifts: readonly Lift[]) => Promise<void>
+}): WhitelistService => {
+  const { db, clock, events, mirror, registry } = needs
+  const missing = (id: number) => notFound(`There is no whitelist entry ${id}.`)
+
+  /** The name of the state that a change makes. */
+  const following = (seq: number) => `w${seq + 1}-${randomBytes(4).toString('hex')}`
+  /** Writes what is new in one transaction and takes it over. */
+  const insert = async (author: Author, entries: readonly NewEntry[]): Promise<{ id: number; entry: NewEntry }[]> => {
+    const byText = new Map(entries.map(entry => [entry.ip, entry]))
+    const now = clock()
+    const added = await events.change(async change => {
+      const state = await holdState(change.sql)
+      const version = following(state.seq)
+      const made: { id: number; entry: NewEntry }[] = []
+      for (let start = 0; start < entries.length; start += chunk) {
+        const part = entries.slice(start, start + chunk)
+        const rows = await insertEntries(change.sql, db.engine, part, author.name, now)
+        const fresh = rows.flatMap(({ id, ip }) => {
+          const entry = byText.get(ip)
+          return entry ? [{ id, entry }] : []
+        })
+        made.push(...fresh)
+        await change.recordMany(
+          fresh.map(({ id, entry: { ip, description } }) => ({
+            name: 'whitelist.add' as const,
+            author,
+            data: { id, ip, description, version },
+          })),
+        )
+      }
+      if (state.entries + made.length > mostEntries)
+        throw conflict(
+          `The whitelist holds ${state.entries} entries and may hold ${mostEntries}; ${made.length} more do not fit.`,
+        )
+      if (made.length > 0)
+        await saveState(change.sql, {
+          version,
+          seq: state.seq + 1,
+          entries: state.entries + made.length,
+          changed_at: now,
+        })
+      return made
+    })
+    if (added.length > 0) await mirror.catchUp()
+    return added
+  }
+
+  /** What is banned now and has to do with the new entries: a few are asked for, of many all that is active is gone through. */
+  const bannedWithin = async (entries: readonly NewEntry[]): Promise<ActiveAddress[]> => {
+    const now = clock()
+    const rows: ActiveAddress[] = []
+    if (entries.length <= 20) {
+      for (const { range } of entries) rows.push(...(await activeTouching(db.read, range, now)))
+      return rows
+    }
+    let after = { banned_at: -1, ban_id: 0 }
+    for (;;) {
+      const page = await activeAfter(db.read, after, now, chunk)
+      await inSlices(page, row => {
+        const range = { bytes: row.ip, prefix: row.prefix, text: '' }
+        // What an older entry covers has no business in a ban either.
+        if (mirror.touches(range)) rows.push(row)
+      })
+      const last = page.at(-1)
+      if (!last || page.length < chunk) return rows
+      after = { banned_at: last.banned_at, ban_id: last.ban_id }
+    }
+  }
+  /** Orders the hosts to lift what the new entries cover. Returns how many active bans that are. */
+  const liftCovered = async (author: Author, entries: readonly NewEntry[]): Promise<number> => {
+    if (entries.length === 0) return 0
+    const banned = (await bannedWithin(entries)).filter(row => registry.byNo(row.server_no))
+    const lifts = new Map(
+      banned.map(row => {
+        const ip = ipText(row.ip, row.prefix)
+        return [`${row.server_no} ${ip}`, { serverNo: row.server_no, ip }]
+      }),
+    )
+    await needs.lift(author, [...lifts.values()].slice(0, mostLifts))
+    return new Set(banned.map(({ ban_id }) => ban_id)).size
+  }
+
+  return {
+    async list(_, { search, page = 1, limit = 50 }) {
+      const filter = { search, address: search === undefined ? undefined : parseRange(search)?.text }
+      const rows = await pageOfEntries(db.read, filter, (page - 1) * limit, limit)
+      return { whitelist: rows.map(viewOf), total: await countEntries(db.read, filter), page, limit }
+    },
+    async read(id) {
+      const row = await findEntry(db.read, id)
+      if (!row) throw missing(id)
+      return viewOf(row)
+    },
+    async add(actor, input) {
+      const checked = rangeOf(input.ip)
+      if ('error' in checked) throw invalid('ip', `ip ${checked.error}.`)
+      const { range } = checked
+      const entry = { ip: range.text, description: worded(input.description ?? ''), range }
+      const [added] = await insert(authorOf(actor), [entry])
+      if (!added) {
+        const there = await findEntryOf(db.read, range.text)
+        throw conflict(
+          `The ${wordOf(range)} ${range.text} is on the whitelist already${there ? ` (entry ${there.id})` : ''}.`,
+        )
+      }
+      const lifted_bans = await liftCovered(authorOf(actor), [entry])
+      const row = await findEntry(db.read, added.id)
+      return {
+        id: added.id,
+        ip: entry.ip,
+        description: entry.description,
+        created_by: actor.name,
+        created_at: iso(row?.created_at ?? clock()),
+        lifted_bans,
+      }
+    },
+    async addMany(actor, entries) {
+      const fresh = new Map<string, NewEntry>()
+      await inSlices(entries, ({ ip, description }, index) => {
+        const checked = rangeOf(ip)
+        if ('error' in checked) throw invalid(`entries.${index}.ip`, `entries.${index}.ip ${checked.error}.`)
+        const { range } = checked
+        if (!fresh.has(range.text))
+          fresh.set(range.text, { ip: range.text, description: worded(description ?? ''), range })
+      })
+      const added = await insert(authorOf(actor), [...fresh.values()])
+      await liftCovered(
+        authorOf(actor),
+        added.map(({ entry }) => entry),
+      )
+      return { added: added.length, entries: added.map(({ id, entry }) => ({ id, ip: entry.ip })) }
+    },
+    async describe(actor, id, description) {
+      const row =
+        description === undefined
+          ? await findEntry(db.read, id)
+          : await events.change(async change => {
+              const before = await findEntry(change.sql, id)
+              if (!before) return undefined
+              const after = await describeEntry(change.sql, id, worded(description), clock())
+              await change.record({
+                name: 'whitelist.update',
+                author: authorOf(actor),
+                data: {
+                  id,
+                  ip: before.ip,
+                  old_description: before.description,
+                  description: after?.description,
+                  version: mirror.version(),
+                },
+              })
+              return after
+            })
+      if (!row) throw missing(id)
+      return { id: row.id, ip: row.ip, description: row.description, updated_at: iso(row.updated_at) }
+    },
+    async remove(actor, id) {
+      const removed = await events.change(async change => {
+        const state = await holdState(change.sql)
+        const row = await deleteEntry(change.sql, id)
+        if (!row) return null
+        const version = following(state.seq)
+        await saveState(change.sql, {
+          version,
+          seq: state.seq + 1,
+          entries: state.entries - 1,
+          changed_at: clock(),
+        })
+        await change.record({
+          name: 'whitelist.remove',
+          author: authorOf(actor),
+          data: { id, ip: row.ip, description: row.description, version },
+        })
+        return row
+      })
+      if (!removed) throw missing(id)
+      await mirror.catchUp([id])
+      return removed.ip
+    },
+    async check(text) {
+      const ip = parseIp(text)
+      if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address.')
+      const found = mirror.covers(ip)
+      const row = found && (await findEntry(db.read, found.id))
+      // Removed by another process a moment ago: the next one that covers it is known in a moment, too.
+      return {
+        ip: ip.text,
+        whitelisted: Boolean(row),
+        matched_entry: row ? { id: row.id, ip: row.ip, description: row.description } : null,
+      }
+    },
+    async import(actor, { format = 'plain', content, description_prefix: prefix = '' }) {
+      const candidates =
+        format === 'json' ? readJson(content) : format === 'csv' ? readCsv(content) : readPlain(content)
+      if (!candidates)
+        throw invalid('content', 'content must be JSON: an array of entries, or an object with one under whitelist.')
+      const fresh = new Map<string, NewEntry>()
+      const errors: { line: number; value: string; error: string }[] = []
+      let error_count = 0
+      let good = 0
+      const refuse = ({ line, value }: Candidate, error: string) => {
+        if (++error_count <= mostErrors) errors.push({ line, value: tame(value.slice(0, 200), 400), error })
+      }
+      await inSlices(candidates, candidate => {
+        const { ip, error } = candidate
+        if (error !== undefined) return refuse(candidate, error)
+        const checked = rangeOf(ip)
+        if ('error' in checked) return refuse(candidate, `The address ${checked.error}.`)
+        const description = prefix + candidate.description
+        if (description.length > describeBound)
+          return refuse(candidate, `The description is longer than ${describeBound} characters.`)
+        good++
+        const { range } = checked
+        if (!fresh.has(range.text)) fresh.set(range.text, { ip: range.text, description: worded(description), range })
+      })
+      const added = fresh.size > 0 ? await insert(authorOf(actor), [...fresh.values()]) : []
+      await liftCovered(
+        authorOf(actor),
+        added.map(({ entry }) => entry),
+      )
+      return { imported: added.length, skipped: good - added.length, errors, error_count }
+    },
+    async exportText(format) {
+      const lines: string[] = format === 'csv' ? [csvHeader] : []
+      await eachEntry(db, row => lines.push(format === 'csv' ? csvLine(row) : `${row.ip}\n`))
+      return lines.join('')
+    },
+    async exportJson() {
+      const whitelist: { ip: string; description: string }[] = []
+      await eachEntry(db, ({ ip, description }) => whitelist.push({ ip, description }))
+      return { whitelist, exported_at: iso(clock()) }
+    },
+    render: () => mirror.render(),
+  }
+}
+
+const eachEntry = async (db: Database, work: (row: { ip: string; description: string }) => void): Promise<void> => {
+  let last = 0
+  for (;;) {
+    const rows = await entriesAfter(db.read, last, chunk)
+    await inSlices(rows, work)
+    const end = rows.at(-1)
+    if (!end || rows.length < chunk) return
+    last = end.id
+  }
+}

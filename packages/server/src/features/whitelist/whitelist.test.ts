@@ -1,0 +1,478 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aHost, raw, startServer } from '../../testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+beforeAll(async () => {
+  server = await startServer()
+  admin = await server.setUp()
+  host = await aHost(server, admin.client)
+})
+afterAll(() => server.close())
+
+const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  raw(server, method, `/api/v1${path}`, { token: admin.token, headers, ...(body === undefined ? {} : { body }) })
+const add = (ip: string, description = '') => admin.client.call('POST /whitelist', { body: { ip, description } })
+const imported = (content: string, format: 'plain' | 'json' | 'csv' = 'plain', description_prefix?: string) =>
+  admin.client.call('POST /whitelist/import', {
+    body: { format, content, ...(description_prefix === undefined ? {} : { description_prefix }) },
+  })
+const all = async () => {
+  const entries: { id: number; ip: string; description: string }[] = []
+  for (let page = 1; ; page++) {
+    const list = await admin.client.call('GET /whitelist', { query: { page, limit: 100 } })
+    entries.push(...list.whitelist)
+    if (entries.length >= list.total) return entries
+  }
+}
+const clear = async () => {
+  for (const { id } of await all()) await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+}
+const listed = async () => (await all()).map(({ ip, description }) => [ip, description])
+const check = async (ip: string) =>
+  (await admin.client.call('GET /whitelist/check/{ip}', { params: { ip } })).matched_entry?.ip ?? null
+
+describe('one entry', () => {
+  test('is added, read, described, found and taken off', async () => {
+    const added = await add('198.51.100.77/24', 'Office')
+    expect(added).toEqual({
+      id: expect.any(Number),
+      ip: '198.51.100.0/24',
+      description: 'Office',
+      created_by: 'admin',
+      created_at: expect.any(String),
+      lifted_bans: 0,
+    })
+    const params = { id: added.id }
+    expect(await check('198.51.100.9')).toBe('198.51.100.0/24')
+    const { lifted_bans: _, ...entry } = added
+    expect(await admin.client.call('GET /whitelist/{id}', { params })).toEqual({
+      ...entry,
+      updated_at: added.created_at,
+    })
+    const described = await admin.client.call('PATCH /whitelist/{id}', { params, body: { description: 'Office 2' } })
+    expect(described).toEqual({ id: added.id, ip: entry.ip, description: 'Office 2', updated_at: expect.any(String) })
+    expect(await admin.client.call('PATCH /whitelist/{id}', { params, body: {} })).toEqual(described)
+    const gone = await admin.client.call('DELETE /whitelist/{id}', { params })
+    expect(gone.message).toContain('198.51.100.0/24')
+    expect(await check('198.51.100.9')).toBe(null)
+    for (const method of ['GET', 'DELETE', 'PATCH'])
+      expect(
+        await ask(method, `/whitelist/${added.id}`, method === 'PATCH' ? { description: '' } : undefined),
+      ).toMatchObject({ status: 404 })
+  })
+  test.each([
+    ['192.0.2.1/32', '192.0.2.1'],
+    ['2001:DB8:0::1/128', '2001:db8::1'],
+    ['::ffff:192.0.2.2', '192.0.2.2'],
+    ['10.1.2.3/8', '10.0.0.0/8'],
+    ['fd00::1/7', 'fc00::/7'],
+    ['fe80::1/10', 'fe80::/10'],
+    ['2001:db8::/16', '2001::/16'],
+  ])('%s is stored as %s, and what is there already is refused', async (given, stored) => {
+    const { id, ip } = await add(given)
+    expect(ip).toBe(stored)
+    const again = await ask('POST', '/whitelist', { ip: given })
+    expect(again).toMatchObject({ status: 409, json: { message: expect.stringContaining(`(entry ${id})`) } })
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+  })
+  test.each([
+    '',
+    ' ',
+    '0.0.0.0/0',
+    '::/0',
+    '0.0.0.0/7',
+    '128.0.0.0/1',
+    '2001::/15',
+    'fc00::/6',
+    'fe80::/9',
+    '192.0.2.1/33',
+    '192.0.2.01',
+    '192.0.2.1:80',
+    'fe80::1%eth0',
+    'host.example',
+    '192.0.2.1 ',
+    '192.0.2.1\n',
+    '192.0.2.0/24/24',
+    '１９２.0.2.1',
+    'x'.repeat(100),
+  ])('refused, naming the field: %j', async ip =>
+    expect(await ask('POST', '/whitelist', { ip })).toMatchObject({
+      status: 400,
+      json: { details: [{ path: 'ip' }] },
+    }),
+  )
+  test.each([
+    [{}, 'ip'],
+    [{ ip: 7 }, 'ip'],
+    [{ ip: '192.0.2.1', description: 'x'.repeat(1001) }, 'description'],
+    [{ ip: '192.0.2.1', description: null }, 'description'],
+    [{ ip: '192.0.2.1', note: '' }, 'note'],
+  ])('refused: %j', async (body, path) =>
+    expect(await ask('POST', '/whitelist', body)).toMatchObject({ status: 400, json: { details: [{ path }] } }),
+  )
+  test('control characters do not survive in a description', async () => {
+    const { id, description } = await add('192.0.2.1', 'a\u0000b\u001b[31mc')
+    expect(description).toBe('a\ufffdb\ufffd[31mc')
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+  })
+  test('a key is named as its author', async () => {
+    const { key } = await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'write' } })
+    const { created_by, id } = await server.client(key).call('POST /whitelist', { body: { ip: '192.0.2.1' } })
+    expect(created_by).toBe('key:ops')
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+  })
+  test('the same address from many at once is there once', async () => {
+    const replies = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/whitelist', { ip: '192.0.2.50' })))
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)])
+    await clear()
+  })
+})
+
+describe('the list', () => {
+  beforeAll(async () => {
+    await clear()
+    await add('192.0.2.1', 'Office_1 100%')
+    await add('2001:db8::5', 'backup')
+    await add('198.51.100.0/24', 'ÖFFICE')
+  })
+  afterAll(clear)
+  test.each([
+    ['192.0.2', ['192.0.2.1']],
+    ['OFFICE', ['192.0.2.1']],
+    ['100%', ['192.0.2.1']],
+    ['e_1', ['192.0.2.1']],
+    ['c_1', []],
+    ['2001:0DB8:0::5', ['2001:db8::5']],
+    ['\\', []],
+    ["'; --", []],
+    ['/24', ['198.51.100.0/24']],
+  ])('search %j', async (search, found) => {
+    const list = await admin.client.call('GET /whitelist', { query: { search } })
+    expect(list.whitelist.map(({ ip }) => ip)).toEqual(found)
+    expect(list.total).toBe(found.length)
+  })
+  test('pages in the order of insertion', async () => {
+    const page = async (n: number) => admin.client.call('GET /whitelist', { query: { page: n, limit: 2 } })
+    expect((await page(1)).whitelist.map(({ ip }) => ip)).toEqual(['192.0.2.1', '2001:db8::5'])
+    expect(await page(2)).toMatchObject({ whitelist: [{ ip: '198.51.100.0/24' }], total: 3, page: 2, limit: 2 })
+    expect(await page(9)).toMatchObject({ whitelist: [], total: 3 })
+  })
+  test.each(['limit=101', 'limit=0', 'page=0', 'page=1.5', 'search=', 'sort=ip'])('refused: %s', async query =>
+    expect(await ask('GET', `/whitelist?${query}`)).toMatchObject({ status: 400 }),
+  )
+  test.each(['/whitelist/x', '/whitelist/0', '/whitelist/check/192.0.2.0%2F24', '/whitelist/check/x'])(
+    'refused: %s',
+    async path => expect(await ask('GET', path)).toMatchObject({ status: 400 }),
+  )
+  test('as text, conditional and compressed', async () => {
+    const plain = await ask('GET', '/whitelist.txt', undefined, { 'accept-encoding': 'identity' })
+    expect(plain.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(plain.headers.get('vary')).toBe('Accept-Encoding')
+    const [title, time, ...rest] = plain.text.split('\n')
+    expect(title).toMatch(/^# .*Stockade/)
+    expect(time).toMatch(/^# Generated \d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
+    expect(rest).toEqual(['192.0.2.1', '2001:db8::5', '198.51.100.0/24', ''])
+    const tag = plain.headers.get('etag') ?? ''
+    expect(tag).toMatch(/^"w\d+-[0-9a-f]+"$/)
+    const packed = await ask('GET', '/whitelist.txt', undefined, { 'accept-encoding': 'br, gzip;q=0.5' })
+    expect(packed.headers.get('etag')).toBe(`${tag.slice(0, -1)}-gz"`)
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    expect(packed.text).toBe(plain.text)
+    expect((await ask('GET', '/whitelist.txt', undefined, { 'accept-encoding': 'gzip;q=0' })).headers.get('etag')).toBe(
+      tag,
+    )
+    for (const given of [tag, `W/${tag}`, packed.headers.get('etag') ?? '', `"x", ${tag}`, '*']) {
+      const reply = await ask('GET', '/whitelist.txt', undefined, { 'if-none-match': given })
+      expect(reply, given).toMatchObject({ status: 304, text: '' })
+      expect(reply.headers.get('vary')).toBe('Accept-Encoding')
+    }
+    const { id } = await add('192.0.2.2')
+    const changed = await ask('GET', '/whitelist.txt', undefined, { 'if-none-match': tag })
+    expect(changed.status).toBe(200)
+    expect(changed.text).toContain('\n192.0.2.2\n')
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+  })
+})
+
+describe('many at once', () => {
+  beforeAll(clear)
+  afterAll(clear)
+  const bulk = (entries: unknown) => ask('POST', '/whitelist/bulk', { entries })
+  test('duplicates are skipped, of the list and among themselves', async () => {
+    await add('192.0.2.1', 'first')
+    const reply = await bulk([
+      { ip: '192.0.2.1', description: 'second' },
+      { ip: '192.0.2.2/32', description: 'two' },
+      { ip: '192.0.2.2' },
+      { ip: '10.9.9.9/8' },
+    ])
+    expect(reply).toMatchObject({ status: 201, json: { added: 2 } })
+    expect((reply.json as { entries: unknown[] }).entries).toEqual([
+      { id: expect.any(Number), ip: '192.0.2.2' },
+      { id: expect.any(Number), ip: '10.0.0.0/8' },
+    ])
+    expect(await listed()).toEqual([
+      ['192.0.2.1', 'first'],
+      ['192.0.2.2', 'two'],
+      ['10.0.0.0/8', ''],
+    ])
+    expect(await bulk([{ ip: '192.0.2.1' }])).toMatchObject({ status: 201, json: { added: 0, entries: [] } })
+    expect(await bulk([])).toMatchObject({ status: 201, json: { added: 0, entries: [] } })
+  })
+  test.each([
+    [[{ ip: '192.0.2.9' }, { ip: '0.0.0.0/0' }], 'entries.1.ip'],
+    [[{ ip: '192.0.2.9' }, { ip: 'x' }], 'entries.1.ip'],
+    [[{ ip: '192.0.2.9' }, {}], 'entries.1.ip'],
+    [[{ ip: '192.0.2.9' }, '192.0.2.8'], 'entries.1'],
+    [[{ ip: '192.0.2.9', note: 1 }], 'entries.0.note'],
+    [[{ ip: '192.0.2.9', description: 'x'.repeat(1001) }], 'entries.0.description'],
+    ['192.0.2.9', 'entries'],
+  ])('all or nothing: %j', async (entries, path) => {
+    const before = await listed()
+    expect(await bulk(entries)).toMatchObject({ status: 400, json: { details: [{ path }] } })
+    expect(await listed()).toEqual(before)
+  })
+  test('more than 16 MiB are refused', async () => {
+    const reply = await ask('POST', '/whitelist/bulk', `{"entries":[${' '.repeat(17 * 1024 * 1024)}]}`)
+    expect(reply.status).toBe(413)
+  })
+})
+
+describe('import', () => {
+  beforeAll(clear)
+  test('plain: comments, blank lines, every line end, and errors with their lines', async () => {
+    const content = [
+      '\ufeff# title',
+      '',
+      '192.0.2.1\r',
+      '  192.0.2.2   # Office # 2  ',
+      '   ',
+      '192.0.2.1 # again',
+      '999.1.1.1',
+      '0.0.0.0/0',
+      '192.0.2.3 192.0.2.4',
+      '=cmd|calc',
+      '\u0000',
+      '2001:DB8::7/64',
+    ].join('\n')
+    expect(await imported(content)).toEqual({
+      imported: 3,
+      skipped: 1,
+      errors: [
+        { line: 7, value: '999.1.1.1', error: expect.stringContaining('address') },
+        { line: 8, value: '0.0.0.0/0', error: expect.stringContaining('wider') },
+        { line: 9, value: '192.0.2.3 192.0.2.4', error: expect.any(String) },
+        { line: 10, value: '=cmd|calc', error: expect.any(String) },
+        { line: 11, value: '\ufffd', error: expect.any(String) },
+      ],
+      error_count: 5,
+    })
+    expect(await listed()).toEqual([
+      ['192.0.2.1', ''],
+      ['192.0.2.2', 'Office # 2'],
+      ['2001:db8::/64', ''],
+    ])
+    expect(await imported(content)).toMatchObject({ imported: 0, skipped: 4, error_count: 5 })
+    expect(await imported('')).toEqual({ imported: 0, skipped: 0, errors: [], error_count: 0 })
+  })
+  test('csv: quotes, formulas, other columns, and errors with their lines', async () => {
+    await clear()
+    const content = [
+      'Description,IP,Owner',
+      '"Office, ""main""\nfirst floor",192.0.2.1,anna',
+      "'=1+1,192.0.2.2,",
+      '# a comment',
+      '',
+      'x,nonsense,y',
+      'only one cell',
+      '"never closed,192.0.2.9',
+    ].join('\r\n')
+    const reply = await imported(content, 'csv', 'HQ: ')
+    expect(reply).toMatchObject({ imported: 2, skipped: 0, error_count: 3 })
+    expect(reply.errors.map(({ line }) => line)).toEqual([7, 8, 9])
+    expect(reply.errors[2]?.error).toContain('quote')
+    expect(await listed()).toEqual([
+      ['192.0.2.1', 'HQ: Office, "main"\nfirst floor'],
+      ['192.0.2.2', 'HQ: =1+1'],
+    ])
+    await clear()
+    expect(await imported('192.0.2.1,no header\n192.0.2.2', 'csv')).toMatchObject({ imported: 2 })
+    expect(await imported('ip;description\n192.0.2.3;semicolons, too', 'csv')).toMatchObject({ imported: 1 })
+    expect((await listed()).at(-1)).toEqual(['192.0.2.3', 'semicolons, too'])
+  })
+  test('json: the export, its bare array, and errors by the number of the entry', async () => {
+    await clear()
+    const entries = [
+      { ip: '192.0.2.1', description: 'a', id: 7 },
+      '192.0.2.2',
+      { ip: 7 },
+      null,
+      { ip: '192.0.2.3', description: {} },
+    ]
+    expect(await imported(JSON.stringify(entries), 'json')).toEqual({
+      imported: 2,
+      skipped: 0,
+      errors: [3, 4, 5].map(line => ({ line, value: expect.any(String), error: expect.any(String) })),
+      error_count: 3,
+    })
+    expect(await imported(JSON.stringify({ whitelist: [{ ip: '192.0.2.9' }] }), 'json')).toMatchObject({ imported: 1 })
+  })
+  test.each(['{', '7', '{"whitelist":7}', '"192.0.2.1"', 'null', '{"__proto__":[]}'])(
+    'no list in JSON: %s',
+    async content =>
+      expect(await ask('POST', '/whitelist/import', { format: 'json', content })).toMatchObject({
+        status: 400,
+        json: { details: [{ path: 'content' }] },
+      }),
+  )
+  test.each([
+    [{}, 'content'],
+    [{ content: 7 }, 'content'],
+    [{ content: '', format: 'xml' }, 'format'],
+    [{ content: '', prefix: 'x' }, 'prefix'],
+    [{ content: '', description_prefix: 'x'.repeat(1001) }, 'description_prefix'],
+  ])('refused: %j', async (body, path) =>
+    expect(await ask('POST', '/whitelist/import', body)).toMatchObject({ status: 400, json: { details: [{ path }] } }),
+  )
+  test('a description that grows too long by its prefix is an error of its line', async () => {
+    const reply = await imported(`192.0.2.77 # ${'x'.repeat(600)}`, 'plain', 'y'.repeat(600))
+    expect(reply).toMatchObject({ imported: 0, errors: [{ line: 1, error: expect.stringContaining('1000') }] })
+  })
+})
+
+describe('export', () => {
+  const exported = async (format: string) => ask('GET', `/whitelist/export${format ? `?format=${format}` : ''}`)
+  const entries = [
+    ['192.0.2.1', '=HYPERLINK("http://x.example")'],
+    ['192.0.2.2', '+1'],
+    ['192.0.2.3', '-1'],
+    ['192.0.2.4', '@SUM(A1)'],
+    ['192.0.2.5', "'=already quoted"],
+    ['192.0.2.6', "it's a quote"],
+    ['192.0.2.7', 'comma, "quotes"\nand a line'],
+    ['192.0.2.8', '\tTab'],
+    ['192.0.2.9', '  spaces  '],
+    ['2001:db8::/32', '＝1+1'],
+    ['192.0.2.10', '# not a comment'],
+  ] as const
+  beforeAll(async () => {
+    await clear()
+    await admin.client.call('POST /whitelist/bulk', {
+      body: { entries: entries.map(([ip, description]) => ({ ip, description })) },
+    })
+  })
+  afterAll(clear)
+  test('plain', async () => {
+    for (const format of ['', 'plain']) {
+      const { text, headers } = await exported(format)
+      expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      expect(text).toBe(entries.map(([ip]) => `${ip}\n`).join(''))
+    }
+  })
+  test('csv runs nothing in a spreadsheet', async () => {
+    const { text, headers } = await exported('csv')
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(headers.get('content-disposition')).toContain('whitelist.csv')
+    expect(text.startsWith('ip,description\r\n')).toBe(true)
+    expect(text).toContain(`192.0.2.1,"'=HYPERLINK(""http://x.example"")"\r\n`)
+    // No cell begins with what a spreadsheet would run, quoted or not.
+    expect(text.split(/\r\n/).filter(line => /(^|,)"?[=+\-@\t\r＝＋－＠]/.test(line))).toEqual([])
+  })
+  test('json', async () => {
+    const { json, headers } = await exported('json')
+    expect(headers.get('content-type')).toContain('application/json')
+    expect(json).toEqual({
+      whitelist: entries.map(([ip, description]) => ({ ip, description })),
+      exported_at: expect.any(String),
+    })
+  })
+  test('each comes back as it went out', async () => {
+    const texts = { plain: '', csv: '', json: '' }
+    for (const format of ['plain', 'csv', 'json'] as const) texts[format] = (await exported(format)).text
+    const before = await listed()
+    for (const format of ['plain', 'csv', 'json'] as const) {
+      await clear()
+      expect(await imported(texts[format], format)).toMatchObject({ imported: entries.length, errors: [] })
+      const after = await listed()
+      expect(after).toEqual(format === 'plain' ? before.map(([ip]) => [ip, '']) : before)
+    }
+  })
+  test('another format is refused', async () => expect(await exported('xml')).toMatchObject({ status: 400 }))
+})
+
+describe('the most specific entry', () => {
+  afterAll(clear)
+  test('of overlapping ones, also as they come and go', async () => {
+    await clear()
+    const wide = await add('10.0.0.0/8')
+    const middle = await add('10.1.0.0/16')
+    const one = await add('10.1.2.3')
+    expect([await check('10.1.2.3'), await check('10.1.2.4'), await check('10.2.0.0')]).toEqual([
+      '10.1.2.3',
+      '10.1.0.0/16',
+      '10.0.0.0/8',
+    ])
+    expect(await check('::ffff:10.1.2.3')).toBe('10.1.2.3')
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id: one.id } })
+    expect(await check('10.1.2.3')).toBe('10.1.0.0/16')
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id: wide.id } })
+    expect([await check('10.1.2.3'), await check('10.2.0.0')]).toEqual(['10.1.0.0/16', null])
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id: middle.id } })
+    expect(await ask('GET', '/whitelist/check/10.1.2.3')).toMatchObject({
+      json: { ip: '10.1.2.3', whitelisted: false, matched_entry: null },
+    })
+  })
+})
+
+describe('100,000 lines', () => {
+  test('with errors in the middle: quick, complete, and nobody waits', async () => {
+    await clear()
+    await add('10.0.0.7')
+    const lines = Array.from({ length: 100_000 }, (_, n) =>
+      n % 2
+        ? `2001:db8:${(n >> 8).toString(16)}::${(n & 255).toString(16)}`
+        : `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`,
+    )
+    lines[7000] = 'nonsense'
+    lines[50_000] = '0.0.0.0/0'
+    lines[99_999] = '10.0.0.0/8'
+    lines[60_000] = '10.0.0.7'
+    let longest = 0
+    let asked = 0
+    let over = false
+    const watch = (async () => {
+      while (!over) {
+        const started = performance.now()
+        await ask('GET', '/health')
+        longest = Math.max(longest, performance.now() - started)
+        asked++
+      }
+    })()
+    const started = performance.now()
+    const reply = await imported(lines.join('\n'))
+    const took = performance.now() - started
+    over = true
+    await watch
+    expect(reply.imported + reply.skipped).toBe(99_998)
+    expect(reply.errors.map(({ line }) => line)).toEqual([7001, 50_001])
+    expect(took).toBeLessThan(20_000)
+    expect(asked).toBeGreaterThan(5)
+    expect(longest).toBeLessThan(1500)
+    expect([await check('10.1.134.158'), await check('10.200.0.1'), await check('2001:db8:1::1')]).toEqual([
+      '10.1.134.158',
+      '10.0.0.0/8',
+      '2001:db8:1::1',
+    ])
+    const text = (await ask('GET', '/whitelist.txt')).text.trimEnd().split('\n')
+    expect(text).toHaveLength(2 + 1 + reply.imported)
+    const { id } = await add('198.51.100.1')
+    expect(await check('198.51.100.1')).toBe('198.51.100.1')
+    const state = await host.client.call('GET /agent/state')
+    expect(state.whitelist).toMatchObject({ count: reply.imported + 2, spread_seconds: 45 })
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+    expect(await check('198.51.100.1')).toBe(null)
+  }, 60_000)
+})
