@@ -91,6 +91,69 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     expect(orders.map(order => order.id)).toEqual([id])
   })
 
+  test('a whitelist that was changed here is what the other one checks, serves and wakes its hosts for', async () => {
+    const host = await aHost(one, admin.client, 'lister')
+    const elsewhere = two.client(host.key)
+    await eventually(() => elsewhere.call('POST /servers/heartbeat', { body: { hostname: 'lister' } }), 3)
+    const there = two.client(admin.token)
+    const hold = async () => {
+      const here = one.client(host.key)
+      // What was changed before has arrived.
+      const { version } = await eventually(async () => {
+        const state = await elsewhere.call('GET /agent/state')
+        expect(await here.call('GET /agent/state')).toEqual(state)
+        return state
+      }, 3)
+      const poll = elsewhere.call('GET /servers/{serverId}/commands/pending', {
+        params: { serverId: host.id },
+        query: { wait: 10, state: version },
+      })
+      await new Promise(resolve => setTimeout(resolve, 200))
+      const started = Date.now()
+      return async () => {
+        const { desired_state } = await poll
+        expect(Date.now() - started).toBeLessThan(2000)
+        expect(desired_state).not.toEqual({ version })
+        // What the poll names is there to be fetched: the same here and there.
+        const state = await elsewhere.call('GET /agent/state')
+        expect(state.version).toBe(desired_state.version)
+        expect(await here.call('GET /agent/state')).toEqual(state)
+      }
+    }
+    const check = async (ip: string) =>
+      (await there.call('GET /whitelist/check/{ip}', { params: { ip } })).matched_entry?.ip ?? null
+    const texts = async () =>
+      Promise.all([one, two].map(server => server.client(admin.token).call('GET /whitelist.txt')))
+
+    let answered = await hold()
+    const wide = await admin.client.call('POST /whitelist', { body: { ip: '198.51.100.0/24' } })
+    await answered()
+    expect(await check('198.51.100.7')).toBe('198.51.100.0/24')
+    await expect(
+      there.call('POST /servers/{serverId}/bans', { params: { serverId: host.id }, body: { ip: '198.51.100.7' } }),
+    ).rejects.toMatchObject({ status: 409 })
+
+    // Both change it at once: neither forgets what the other did.
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? admin.client : there).call('POST /whitelist', { body: { ip: `192.0.2.${n}` } }),
+      ),
+    )
+    answered = await hold()
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id: wide.id } })
+    await answered()
+    expect(await check('198.51.100.7')).toBe(null)
+    await eventually(async () => {
+      const [here, other] = await texts()
+      expect(other).toBe(here)
+      expect(here?.trimEnd().split('\n')).toHaveLength(22)
+    }, 3)
+
+    answered = await hold()
+    await admin.client.call('POST /whitelist/sync', { body: { server_ids: [host.id] } })
+    await answered()
+  })
+
   test('a live feed here hears of a ban that was reported there, once', async () => {
     const host = await aHost(one, admin.client, 'feed')
     await eventually(() => two.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'feed' } }), 3)
