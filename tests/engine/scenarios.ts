@@ -263,7 +263,7 @@ export const scenarios = {
       ['ban-ip', { ip: '203.0.113.1', duration: 1.5 }, /"duration"/],
       ['jail-enable', { jail: 'nosuch' }, /nosuch/],
       ['jail-enable', { jail: 'squid' }, /log file/],
-      ['deploy-template', { template_id: 1, settings: {} }, /does not deploy templates yet/],
+      ['deploy-template', { template_id: 1, settings: {} }, /came without its template/],
       ['format-disk', {}, /does not know/],
     ]
     const ids = await Promise.all(bad.map(([type, params]) => scene.server.order(scene.serverId, type, params)))

@@ -36,6 +36,7 @@ import { action, checker, lister, reader } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
 import { errorText } from './text.ts'
+import { createTemplates } from './templates/templates.ts'
 import { createTransport } from './transport.ts'
 import { agentVersion } from './version.ts'
 import { createStore } from './whitelist/store.ts'
@@ -163,6 +164,7 @@ export async function startAgent(
 
   // Commands
   const guard = createGuard({ serverAddress: transport.peer, whitelisted: whitelist.covers })
+  const templates = createTemplates({ engine, config, loader, python, drain: tail.drain })
   const orders = createOrders({
     engine,
     config,
@@ -171,6 +173,7 @@ export async function startAgent(
     memory,
     overrides,
     guard,
+    templates,
     drain: tail.drain,
     save: saved.save,
     ensureOwnJail,
@@ -185,9 +188,9 @@ export async function startAgent(
     orders,
     journal,
     configDirectory: options.config,
-    onResult: command => {
+    onResult: (command, success) => {
       results.wake()
-      if (command?.type.startsWith('jail-')) heartbeat.wake()
+      if (success && command && /^jail-|-template$/.test(command.type)) heartbeat.wake()
     },
     log,
   })

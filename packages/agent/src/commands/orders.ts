@@ -7,8 +7,9 @@ import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile, OWN_JAIL } from '../engine/own-files.ts'
 import type { Pickled } from '../engine/pickle.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
-import { asText } from '../json.ts'
+import { asFields, asText } from '../json.ts'
 import { runProgram, withoutNoise } from '../process.ts'
+import type { Templates } from '../templates/templates.ts'
 import type { Command } from '../wire.ts'
 import type { Guard } from './guard.ts'
 
@@ -40,6 +41,7 @@ export function createOrders(needs: {
   memory: Memory
   overrides: Overrides
   guard: Guard
+  templates: Templates
   drain: () => Promise<void>
   save: () => void
   ensureOwnJail: () => Promise<boolean>
@@ -203,7 +205,19 @@ export function createOrders(needs: {
     if (!(await engine.jails()).includes(jail)) throw new Refused(`jail ${jail} is not running on this host`)
   }
 
-  const notYet = (): Promise<string> => Promise.reject(new Refused('this agent version does not deploy templates yet'))
+  async function deployTemplate(command: Command): Promise<string> {
+    if (command.params['template'] === undefined)
+      throw new Refused('the order came without its template: nothing was done')
+    const said = await needs.templates.deploy(command.params['template'])
+    await needs.settle()
+    return said
+  }
+
+  async function removeTemplate(command: Command): Promise<string> {
+    const said = await needs.templates.remove(command.params['template_name'])
+    await needs.settle()
+    return said
+  }
 
   return {
     'ban-ip': banIp,
@@ -214,16 +228,22 @@ export function createOrders(needs: {
     'jail-reload': jailReload,
     'reload-all': reloadAll,
     'service-restart': serviceRestart,
-    'deploy-template': notYet,
-    'remove-template': notYet,
+    'deploy-template': deployTemplate,
+    'remove-template': removeTemplate,
   }
 }
 
 /** The lane of a command: its jail, or null when it concerns all of fail2ban. */
 export function laneOf(command: Command): string | null {
-  const jail = command.params['jail']
+  const jail = command.params['jail'] ?? templateOf(command)
   if (command.type === 'ban-ip' && jail === undefined) return OWN_JAIL
   return typeof jail === 'string' && jail !== '*' ? jail : null
+}
+
+/** A template's jail has its name. */
+function templateOf(command: Command): unknown {
+  if (command.type === 'remove-template') return command.params['template_name']
+  return command.type === 'deploy-template' ? asFields(command.params['template'])['name'] : undefined
 }
 
 export function refusalText(error: unknown): { output: string; code: number } {

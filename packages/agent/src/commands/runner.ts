@@ -13,8 +13,8 @@ export function createRunner(needs: {
   orders: Orders
   journal: Journal
   configDirectory: string
-  /** A result waits to be told: of this command just now, or again of an old one. */
-  onResult: (command: Command | null) => void
+  /** A result waits to be told: of this command just now (and whether it is a success), or again of an old one. */
+  onResult: (command: Command | null, success: boolean) => void
   log: Log
 }) {
   const { journal, log } = needs
@@ -38,7 +38,7 @@ export function createRunner(needs: {
       log.warn(`the result of command ${command.id} cannot be written: ${errorText(error)}`)
     }
     waiting.delete(command.id)
-    needs.onResult(command)
+    needs.onResult(command, result.success)
   }
 
   async function resultOf(command: Command): Promise<CommandResult> {
@@ -62,7 +62,7 @@ export function createRunner(needs: {
         if (waiting.has(command.id)) continue
         if (journal.has(command.id)) {
           journal.tellAgain(command.id)
-          needs.onResult(null)
+          needs.onResult(null, false)
           continue
         }
         waiting.add(command.id)

@@ -57,10 +57,24 @@ export function createEngineConfig(needs: { directory: string; python: Interpret
         ]),
       )
     },
+    /** Which of these paths, globs and variables of the engine lead to a file that is there. */
+    async logFiles(paths: readonly string[]): Promise<ReadonlySet<string>> {
+      const text = await needs.python.run(needs.lister, { config: needs.directory, logpaths: paths })
+      return new Set(asList(asFields(JSON.parse(text) as unknown)['logpaths']).map(path => asText(path)))
+    },
     socket: async (): Promise<string | null> => (await list()).socket,
     /** Checks these jails, or every enabled one, in the given directory (a staged copy, say), with what builds them. */
-    async check(jails: readonly string[] | null, directory = needs.directory, streams = true): Promise<Check> {
-      const text = await needs.python.run(needs.checker, { config: directory, jails, streams }, { timeout: 20_000 })
+    async check(
+      jails: readonly string[] | null,
+      directory = needs.directory,
+      streams = true,
+      tryOut = false,
+    ): Promise<Check> {
+      const text = await needs.python.run(
+        needs.checker,
+        { config: directory, jails, streams, try: tryOut },
+        { timeout: 20_000 },
+      )
       const answer = asFields(JSON.parse(text) as unknown)
       const found = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
         const fields = asFields(value)

@@ -29,6 +29,8 @@ export interface Engine {
   unignore(jail: string, values: readonly string[]): Promise<void>
   attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
   databaseFile(): Promise<string | null>
+  /** The file that fail2ban logs to; null when it is none. */
+  logTarget(): Promise<string | null>
   keepHistory(seconds: number): Promise<void>
   status(jail: string): Promise<Pickled>
   stop(jail: string): Promise<void>
@@ -136,6 +138,10 @@ export function createEngine(options: {
     async databaseFile() {
       const path = await call(['get', 'dbfile'])
       return typeof path === 'string' && path !== '' && path !== 'None' ? path : null
+    },
+    async logTarget() {
+      const target = await call(['get', 'logtarget'])
+      return typeof target === 'string' && target.startsWith('/') ? target : null
     },
     async keepHistory(seconds) {
       const kept = Number(await call(['get', 'dbpurgeage']))

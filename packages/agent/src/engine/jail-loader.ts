@@ -5,6 +5,13 @@ import type { Word } from './pickle.ts'
 import { writeOwnFiles, type OwnFile } from './own-files.ts'
 import { withStage } from './stage.ts'
 
+export interface Vetting {
+  /** Looks at what would be sent to fail2ban; throws when it must not be. */
+  readonly vet?: (checked: CheckedJail) => void
+  /** Tries the expressions on lines that make bad ones slow. */
+  readonly tryOut?: boolean
+}
+
 /**
  * Changes one jail and no other: staged copy, check with fail2ban's classes, write, apply over the socket, verify, else
  * everything back. Never a reload, since one bad expression anywhere would then take all other jails down.
@@ -13,14 +20,22 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
   const { engine, config } = needs
 
   /** The jail as it would be with these files. Throws with what is wrong. */
-  async function stage(jail: string, files: readonly OwnFile[]): Promise<CheckedJail> {
+  async function stage(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> {
     return withStage(config.directory, needs.runDirectory, files, async copy => {
-      const check = await config.check([jail], copy)
+      const check = await config.check([jail], copy, true, vetting.tryOut)
       const faults = faultsOf(check)
-      if (faults.length > 0) throw new Error(faults.join('\n'))
+      if (faults.length > 0) throw new Error(faults.map(fault => fault.split(copy).join(config.directory)).join('\n'))
       const checked = check.jails.get(jail)
       if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
       return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, config.directory))) }
+    })
+  }
+
+  /** Whether the configuration has such a jail with these files, enabled or not. */
+  async function exists(jail: string, files: readonly OwnFile[]): Promise<boolean> {
+    return withStage(config.directory, needs.runDirectory, files, async copy => {
+      const check = await config.check([jail], copy, false)
+      return check.jails.has(jail)
     })
   }
 
@@ -28,42 +43,63 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
     if ((await engine.jails()).includes(jail)) await engine.stop(jail)
     await engine.apply(stream)
     await engine.status(jail)
+    const files = await engine.logpath(jail)
+    const lost = stream.find(words => words[2] === 'addlogpath' && !files.includes(String(words[3])))
+    if (lost && !isJournal(stream)) throw new Error(`it does not read ${String(lost[3])}`)
+  }
+
+  /** Files first, so that the next start of fail2ban agrees; when fail2ban refuses, both are put back. */
+  async function change(jail: string, files: readonly OwnFile[], staged: CheckedJail): Promise<void> {
+    const old = (await config.check([jail])).jails.get(jail)
+    const wasRunning = (await engine.jails()).includes(jail)
+    const undo = writeOwnFiles(files)
+    try {
+      if (staged.enabled) await load(jail, staged.stream)
+      else if (wasRunning) await engine.stop(jail)
+    } catch (error) {
+      undo()
+      await engine.stop(jail).catch(() => undefined)
+      const back = wasRunning && old && old.errors.length === 0 ? load(jail, old.stream) : Promise.resolve()
+      const lost = await back.then(
+        () => '',
+        (again: unknown) => `; but the jail could not be started as it was: ${errorText(again)}`,
+      )
+      const verdict = lost === '' ? 'all is as before' : 'the files are as before'
+      throw new Error(`fail2ban refused the jail, ${verdict}: ${errorText(error)}${lost}`, { cause: error })
+    }
   }
 
   return {
     stage,
+    exists,
     /** Builds the jail that the configuration describes, with these files of ours in it. */
-    async start(jail: string, files: readonly OwnFile[]): Promise<void> {
-      const old = (await config.check([jail])).jails.get(jail)
-      const wasRunning = (await engine.jails()).includes(jail)
-      const staged = await stage(jail, files)
+    async start(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<void> {
+      const staged = await stage(jail, files, vetting)
       if (!staged.enabled) throw new Error(`jail ${jail} stays disabled: a file of the host that is read later says so`)
-      const undo = writeOwnFiles(files)
-      try {
-        await load(jail, staged.stream)
-      } catch (error) {
-        undo()
-        await engine.stop(jail).catch(() => undefined)
-        if (wasRunning && old && old.errors.length === 0) await engine.apply(old.stream).catch(() => undefined)
-        throw new Error(`fail2ban refused the jail, all is as before: ${errorText(error)}`, { cause: error })
-      }
+      vetting.vet?.(staged)
+      await change(jail, files, staged)
     },
     /** Stops the jail for good: the files say so at the next start too. */
     async stop(jail: string, files: readonly OwnFile[]): Promise<void> {
       const staged = await stage(jail, files)
       if (staged.enabled) throw new Error(`jail ${jail} stays enabled: a file of the host that is read later says so`)
-      const undo = writeOwnFiles(files)
-      try {
-        if ((await engine.jails()).includes(jail)) await engine.stop(jail)
-      } catch (error) {
-        undo()
-        throw error
-      }
+      await change(jail, files, staged)
+    },
+    /** Runs the jail or stops it, as the configuration says with these files. */
+    async settle(jail: string, files: readonly OwnFile[]): Promise<'running' | 'stopped'> {
+      const staged = (await exists(jail, files)) ? await stage(jail, files) : { enabled: false, errors: [], stream: [] }
+      await change(jail, files, staged)
+      return staged.enabled ? 'running' : 'stopped'
     },
   }
 }
 
 export type JailLoader = ReturnType<typeof createJailLoader>
+
+/** A jail that reads the journal has no files. */
+function isJournal(stream: readonly (readonly Word[])[]): boolean {
+  return stream.some(words => words[0] === 'add' && String(words[2]).startsWith('systemd'))
+}
 
 function moved(word: Word, from: string, to: string): Word {
   if (typeof word === 'string') return word.split(from).join(to)

@@ -2,7 +2,8 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { readText, removeDurably, writeDurably } from '../files.ts'
 
-const MARK = '# stockade: managed, do not edit'
+/** The first line of every file of ours. */
+export const MARK = '# stockade: managed, do not edit'
 
 /** The jail for bans by command: it can match nothing and costs nothing, and its bans survive a restart. */
 export const OWN_JAIL = 'stockade'
@@ -68,6 +69,12 @@ export function whitelistText(
 export function whitelistValues(text: string): string[] {
   const list = /^stockade_whitelist = ([^\n]*(?:\n {4}[^\n]+)*)/m.exec(text)?.[1] ?? ''
   return list.split(/\s+/).filter(Boolean)
+}
+
+/** What an operator ordered for a jail: enabled or disabled; null when nothing. */
+export function readState(path: string): boolean | null {
+  const said = /^enabled = (true|false)$/m.exec(readText(path) ?? '')?.[1]
+  return said === undefined ? null : said === 'true'
 }
 
 /** Writes the files and returns how to undo it. Refuses to touch a file that is not ours. */

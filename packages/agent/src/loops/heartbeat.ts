@@ -2,6 +2,7 @@ import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Metrics } from '../metrics.ts'
 import { createBackoff, createNap, untilSlot } from '../schedule.ts'
+import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
 import { cleanText, errorText } from '../text.ts'
 import type { Log } from '../log.ts'
@@ -97,6 +98,7 @@ export function createHeartbeat(needs: {
 export async function jailsNow(engine: Engine, config: EngineConfig): Promise<JailDetail[]> {
   const running = await engine.jails()
   const configured = await config.jails().catch(() => [])
+  const templates = deployedTemplates(config.directory)
   const details: JailDetail[] = []
   for (const name of running) {
     const known = configured.find(jail => jail.name === name)
@@ -118,6 +120,7 @@ export async function jailsNow(engine: Engine, config: EngineConfig): Promise<Ja
     .slice(0, MOST_JAILS)
     .map(jail => ({
       ...jail,
+      ...(templates.has(jail.name) ? { template: jail.name } : {}),
       filter: cleanText(jail.filter).slice(0, 256),
       logpath: cleanText(jail.logpath).slice(0, 4096),
     }))

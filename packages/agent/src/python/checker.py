@@ -2,12 +2,14 @@
 
 fail2ban's own test (-t) accepts expressions that do not compile, and its reload then drops every other jail.
 
-stdin:  {"config": directory, "jails": [names] or null for every enabled one, "streams": whether they are wanted}
+stdin:  {"config": directory, "jails": [names] or null for every enabled one, "streams": whether they are wanted,
+         "try": whether the expressions are tried out}
 stdout: {"jails": {name: {"enabled", "errors": [...], "stream": [[...], ...]}}, "errors": [...]}
 """
 import json
 import logging
 import os
+import signal
 import sys
 
 logging.disable(logging.CRITICAL)
@@ -61,7 +63,37 @@ def check_stream(stream):
     return errors
 
 
-def check_jail(reader, name):
+# Lines that make expressions with too many ways to match walk all of them.
+LINES = [unit * 30 + end for unit in ("a", "1", " ", "a ", "1.", "a=", "- ", "a:", '"', "1:") for end in ("", "!", " x\x01")]
+
+
+def too_slow(expressions):
+    """Whether trying the lines takes more than a second of processor time, in a process that then just dies."""
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_PROF, 1)
+            for expression in expressions:
+                for line in LINES:
+                    expression.search([(line, "", "")])
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def try_out(stream):
+    plain = {w[2]: w[3] for w in stream if len(w) > 3 and w[0] == "set"}
+    usedns = plain.get("usedns", "warn")
+    expressions = [Regex(plain["prefregex"], useDns=usedns)] if plain.get("prefregex") else []
+    for words in stream:
+        if len(words) > 3 and words[0] in ("set", "multi-set") and words[2] in ("addfailregex", "addignoreregex"):
+            expressions += [Regex(v, useDns=usedns) for v in values(words)]
+    slow = [e.getRegex()[:300] for e in expressions if too_slow([e])] if too_slow(expressions) else []
+    return ["an expression takes more than a second for one short line: %s" % e for e in slow]
+
+
+def check_jail(reader, name, trying=False):
     jail = JailReader(name, share_config=reader.share_config, use_config=reader._cfg)
     try:
         good = jail.getOptions()
@@ -73,7 +105,10 @@ def check_jail(reader, name):
         stream = jail.convert()
         bad = [w[1] for w in stream if w[0] == "config-error"]
         stream.append(["start", name])
-        return {"enabled": True, "errors": bad or check_stream(stream), "stream": [] if bad else stream}
+        errors = bad or check_stream(stream)
+        if trying and not errors:
+            errors = try_out(stream)
+        return {"enabled": True, "errors": errors, "stream": [] if bad else stream}
     except Exception as error:
         return {"enabled": True, "errors": ["%s" % error], "stream": []}
 
@@ -93,7 +128,7 @@ def main():
             if not result["errors"]:
                 result["errors"].append("there is no jail %s in the configuration" % name)
             continue
-        found = check_jail(reader, name)
+        found = check_jail(reader, name, ask.get("try", False))
         if not ask.get("streams", True):
             found["stream"] = []
         if ask["jails"] is not None or found["enabled"]:

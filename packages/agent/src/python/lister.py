@@ -1,9 +1,11 @@
 """Lists the jails of fail2ban's merged configuration, enabled or not. Part of stockade-agent; run with -I.
 
-stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long)}
+stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
+         "logpaths": [paths, globs or variables such as %(sshd_log)s]}
 stdout: {"socket": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime",
-         "ignoreip"}]}
+         "ignoreip"}], "logpaths": [those of the asked that lead to a file]}
 """
+import glob
 import json
 import logging
 import os
@@ -31,6 +33,16 @@ def number(value):
         return int(MyTime.str2seconds(value))
     except Exception:
         return None
+
+
+def leads_to_file(reader, path):
+    """Whether fail2ban would find a log under this path, glob or variable."""
+    try:
+        if path.startswith("%("):
+            path = reader.get("DEFAULT", path[2:-2])
+        return any(glob.glob(p.rsplit(" ", 1)[0] if p.endswith((" head", " tail")) else p) for p in path.split("\n"))
+    except Exception:
+        return False
 
 
 def main():
@@ -64,7 +76,8 @@ def main():
             "findtime": number(found.get("findtime")),
             "ignoreip": found.get("ignoreip"),
         })
-    json.dump({"socket": early.get("socket"), "jails": jails}, sys.stdout)
+    json.dump({"socket": early.get("socket"), "jails": jails,
+               "logpaths": [p for p in ask.get("logpaths") or [] if leads_to_file(reader, p)]}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { MARK, OWN_JAIL, ownJailFiles, type OwnFile } from '../engine/own-files.ts'
+import { writeIni } from './ini.ts'
+import type { Source } from './logs.ts'
+import type { Template } from './model.ts'
+
+const TEMPLATE_FILE = /^zz-stockade-30-template-([a-z][a-z0-9-]{0,23})\.local$/
+
+/** The templates whose stanza is on this host. */
+export function deployedTemplates(config: string): ReadonlySet<string> {
+  const names = fs.existsSync(join(config, 'jail.d')) ? fs.readdirSync(join(config, 'jail.d')) : []
+  return new Set(names.flatMap(name => TEMPLATE_FILE.exec(name)?.[1] ?? []))
+}
+
+/** The files of a deployed template; a filter file of an older version goes when the template has none any more. */
+export function templateFiles(config: string, template: Template, source: Source | null): OwnFile[] {
+  const [filter, stanza] = placesOf(config, template.name)
+  const { filterText } = template
+  return [
+    { path: filter, text: filterText === null ? null : `${MARK}\n${writeIni(filterText)}` },
+    {
+      path: stanza,
+      text: stanzaText(template, source, filterText === null ? template.filter : `stockade-${template.name}`),
+    },
+  ]
+}
+
+export function noTemplateFiles(config: string, name: string): OwnFile[] {
+  return placesOf(config, name).map(path => ({ path, text: null }))
+}
+
+/** The same jail from the plain options alone, with a filter that matches nothing. */
+export function referenceFiles(config: string, template: Template, source: Source | null): OwnFile[] {
+  const [, stanza] = placesOf(config, template.name)
+  const plain = new Map([...template.options].filter(([option]) => option !== 'failregex' && option !== 'ignoreregex'))
+  return [
+    ...ownJailFiles(config),
+    { path: stanza, text: stanzaText({ ...template, options: plain }, source, OWN_JAIL) },
+  ]
+}
+
+function placesOf(config: string, name: string): readonly [filter: string, stanza: string] {
+  return [
+    join(config, 'filter.d', `stockade-${name}.conf`),
+    join(config, 'jail.d', `zz-stockade-30-template-${name}.local`),
+  ]
+}
+
+function stanzaText(template: Template, source: Source | null, filter: string | null): string {
+  const options = new Map(template.options)
+  if (filter !== null) options.set('filter', [filter])
+  if (source) {
+    options.set('backend', [source.backend])
+    if (source.logpaths.length > 0) options.set('logpath', source.logpaths)
+    if (source.journalmatch.length > 0) options.set('journalmatch', source.journalmatch)
+  } else if (template.backend !== null) options.set('backend', [template.backend])
+  return `${MARK}\n${writeIni([{ name: template.name, options }])}`
+}

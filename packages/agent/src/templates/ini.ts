@@ -1,0 +1,69 @@
+/** A section of fail2ban's INI dialect: option names in lower case, values line by line. */
+export interface Section {
+  readonly name: string
+  readonly options: ReadonlyMap<string, readonly string[]>
+}
+
+const BYTES = 64 * 1024
+const LINES = 2000
+/** Python ends lines at some of these, and fail2ban cuts at others: none has a place in a configuration. */
+const STRANGE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u
+
+/**
+ * Parses a text as fail2ban would: `=` or `:`, comments by `#` and `;` at the start of a line and by ` ;` inside one,
+ * lines that begin with a blank go on with the value above. Throws with the line's number at anything unclear.
+ */
+export function parseIni(what: string, text: string): Section[] {
+  if (Buffer.byteLength(text) > BYTES) throw new Error(`${what} is longer than ${BYTES / 1024} KiB`)
+  const lines = text.replace(/\r\n/g, '\n').split('\n')
+  if (lines.length > LINES) throw new Error(`${what} has more than ${LINES} lines`)
+  const sections: { name: string; options: Map<string, string[]> }[] = []
+  let value: string[] | null = null
+  for (const [index, raw] of lines.entries()) {
+    const refuse = (why: string): never => {
+      throw new Error(`${what}, line ${index + 1}: ${why}`)
+    }
+    const line = raw.replace(/\t/g, ' ')
+    if (STRANGE.test(line)) refuse('a control character or another invisible one')
+    const plain = withoutComment(line)
+    if (plain.trim() === '') continue
+    const section = sections.at(-1)
+    if (/^ /.test(plain)) {
+      if (value === null) refuse('a line that begins with a blank, but no option to belong to')
+      value?.push(plain.trim())
+      continue
+    }
+    const header = /^\[([^\][]+)\]$/.exec(plain.trim())
+    if (header) {
+      const name = header[1] ?? ''
+      if (sections.some(known => known.name === name)) refuse(`section [${name}] comes twice`)
+      sections.push({ name, options: new Map() })
+      value = null
+      continue
+    }
+    const [, rawName = '', first = ''] =
+      /^([^=:]+?) *[=:] *(.*)$/.exec(plain) ?? refuse('neither a section nor an option')
+    const name = rawName.toLowerCase()
+    if (!section) return refuse('an option before the first section')
+    if (section.options.has(name)) refuse(`option ${name} comes twice`)
+    value = first.trim() === '' ? [] : [first.trim()]
+    section.options.set(name, value)
+  }
+  return sections
+}
+
+/** Sections and values as text, from the model alone: nothing of the original's form comes through. */
+export function writeIni(sections: readonly Section[]): string {
+  return sections
+    .map(({ name, options }) => {
+      const lines = [...options].map(([option, values]) => `${option} = ${values.join('\n    ')}`.trimEnd())
+      return `[${name}]\n${lines.map(line => `${line}\n`).join('')}`
+    })
+    .join('')
+}
+
+function withoutComment(line: string): string {
+  if (/^ *[#;]/.test(line)) return ''
+  const at = line.indexOf(' ;')
+  return at < 0 ? line : line.slice(0, at)
+}

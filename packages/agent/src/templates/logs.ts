@@ -1,0 +1,58 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import type { EngineConfig } from '../engine/config.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Interpreter } from '../python/interpreter.ts'
+import type { Template } from './model.ts'
+
+/** Where a jail reads: files, or the journal. Null: as the host's own section of that name says. */
+export interface Source {
+  readonly backend: string
+  readonly logpaths: readonly string[]
+  readonly journalmatch: readonly string[]
+}
+
+/**
+ * Chooses what is there on this host. Throws with a sentence when there is nothing: a jail without a log keeps the whole
+ * of fail2ban from starting.
+ */
+export async function chooseSource(
+  needs: { engine: Engine; config: EngineConfig; python: Interpreter },
+  template: Template,
+): Promise<Source | null> {
+  const { name, backend, logpaths, journalmatch } = template
+  if (backend === 'systemd') {
+    const lack = await whyNoJournal(needs.python)
+    if (lack !== null) throw new Error(`${name} reads the journal, but ${lack}`)
+    return { backend, logpaths: [], journalmatch }
+  }
+  if (logpaths.length === 0) return null
+  const files = backend === null || backend.startsWith('%') ? 'auto' : backend
+  const found = await needs.config.logFiles(logpaths.map(path => path.split(' ')[0] ?? ''))
+  const there = logpaths.filter(path => found.has(path.split(' ')[0] ?? ''))
+  if (there.length > 0) return { backend: files, logpaths: there, journalmatch: [] }
+  if (template.filter?.startsWith('recidive') === true) {
+    const own = await needs.engine.logTarget()
+    if (own !== null) return { backend: files, logpaths: [own], journalmatch: [] }
+  }
+  const none = `none of its logs is on this host: ${logpaths.join(', ')}`
+  if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template)) throw new Error(`${name}: ${none}`)
+  const lack = await whyNoJournal(needs.python)
+  if (lack !== null) throw new Error(`${name}: ${none}, and ${lack}`)
+  return { backend: 'systemd', logpaths: [], journalmatch }
+}
+
+/** A filter that does not say which journal lines it wants would read all of them. */
+function hasJournalmatch(config: string, { name, filter, filterText }: Template): boolean {
+  if (filterText) return filterText.some(({ options }) => options.has('journalmatch'))
+  const file = join(config, 'filter.d', `${(filter ?? name).split('[')[0] ?? ''}.conf`)
+  return fs.existsSync(file) && /^journalmatch *=/m.test(fs.readFileSync(file, 'utf8'))
+}
+
+async function whyNoJournal(python: Interpreter): Promise<string | null> {
+  if (!fs.existsSync('/run/systemd/journal')) return 'there is no journal here'
+  return python.run('import systemd.journal', {}).then(
+    () => null,
+    () => "fail2ban's Python cannot read the journal (python3-systemd is missing)",
+  )
+}

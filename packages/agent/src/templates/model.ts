@@ -1,0 +1,239 @@
+import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
+import { repeatsRepeats } from './expressions.ts'
+import { parseIni, type Section } from './ini.ts'
+
+/** A template that passed every rule; what is written to the host is made from this alone. */
+export interface Template {
+  readonly name: string
+  /** Options of the jail but filter, logpath and backend, in the order to write them. */
+  readonly options: ReadonlyMap<string, readonly string[]>
+  /** Null: the template brings its own filter, or leaves it to the host's section of that name. */
+  readonly filter: string | null
+  /** Paths, globs or the engine's variables, each perhaps with ` head` or ` tail`; the existing ones are taken. */
+  readonly logpaths: readonly string[]
+  readonly backend: string | null
+  readonly journalmatch: readonly string[]
+  /** Sections of the filter of its own. */
+  readonly filterText: readonly Section[] | null
+  /** Below fail2ban's configuration directory. */
+  readonly requiredFiles: readonly string[]
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,23}$/
+const RESERVED = ['stockade', 'default', 'includes', 'known', 'definition', 'init']
+/** Filters with options, exactly as the built-in templates have them. */
+const FILTERS_WITH_OPTIONS = [
+  'sshd[_daemon="sshd(?:-session)?"]',
+  'sshd[mode=aggressive, _daemon="sshd(?:-session)?"]',
+  'recidive[_jailname="(?:recidive|stockade)"]',
+  'postfix[mode=more]',
+  'postfix[mode=auth]',
+]
+const TIME =
+  /^(?:-1|\d{1,9}|(?:\d{1,6} ?(?:s|se|sec|seconds?|m|mi|min|minutes?|h|ho|hours?|d|da|days?|w|we|weeks?|mo|mon|months?|y|ye|years?) ?){1,6})$/
+const PATH = /^\/(?:var\/log|var\/lib|opt|srv|home)\/[A-Za-z0-9._\-/*?[\]+@,=~]+$/
+const ENGINE_VARIABLE = /^(?:[a-z0-9]+(?:_[a-z0-9]+)*_(?:logs?|backend)|syslog_[a-z0-9_]+)$/
+const YEAR = 31_536_000
+
+type Rule = (value: string) => boolean
+
+const matches =
+  (pattern: RegExp): Rule =>
+  value =>
+    pattern.test(value)
+const oneOf =
+  (...words: string[]): Rule =>
+  value =>
+    words.includes(value.toLowerCase())
+const whole =
+  (least: number, most: number): Rule =>
+  value =>
+    /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most
+
+const PORT = '(?:\\d{1,5}(?::\\d{1,5})?|[a-z][a-z0-9-]{0,30})'
+const yesNo = oneOf('true', 'false', 'yes', 'no', 'on', 'off', '1', '0')
+
+/** Options with values of one line. Some of them end up in shell commands of firewall actions or are evaluated. */
+const PLAIN: Readonly<Record<string, Rule>> = {
+  enabled: yesNo,
+  port: matches(new RegExp(`^${PORT}(?: ?, ?${PORT}){0,40}$`)),
+  protocol: matches(/^(?:tcp|udp|sctp|icmp|all)(?:,(?:tcp|udp|sctp|icmp|all)){0,4}$/),
+  maxretry: whole(1, 1000),
+  findtime: value => value !== '-1' && TIME.test(value),
+  bantime: matches(TIME),
+  'bantime.increment': yesNo,
+  'bantime.maxtime': matches(TIME),
+  'bantime.factor': matches(/^\d{1,6}(?:\.\d{1,6})?$/),
+  'bantime.rndtime': matches(TIME),
+  usedns: oneOf('yes', 'no', 'warn', 'raw'),
+  maxlines: whole(1, 100),
+  mode: matches(/^[a-z][a-z0-9-]{0,30}$/),
+  logencoding: matches(/^[A-Za-z0-9][A-Za-z0-9_-]{0,30}$/),
+  logtimezone: matches(/^[A-Za-z]{0,5}(?:[+-]\d{1,2}(?::?\d{2})?)?$/),
+}
+const JAIL_TEXTS = ['failregex', 'ignoreregex']
+const FILTER_TEXTS = ['failregex', 'ignoreregex', 'prefregex', 'datepattern']
+const OTHER_JAIL_OPTIONS = ['filter', 'logpath', 'backend', 'journalmatch']
+
+export function checkTemplateName(name: string): string {
+  if (!NAME.test(name) || RESERVED.includes(name))
+    throw new Error(`${JSON.stringify(name)} cannot be a template's name`)
+  return name
+}
+
+/** Reads what came with an order. Throws with a sentence at the first thing that no template may hold. */
+export function readTemplate(value: unknown): Template {
+  const sent = asFields(value)
+  const name = checkTemplateName(asText(sent['name']))
+  const jail = readJail(name, asText(sent['jail_config']))
+  const filterText = readFilter(asText(sent['filter_config']))
+  const options = new Map([...jail].filter(([option]) => !OTHER_JAIL_OPTIONS.includes(option)))
+  options.set('enabled', ['true'])
+  const logpath = applySettings(options, asFields(sent['settings']))
+  return {
+    name,
+    options,
+    filter: filterText === null ? (jail.get('filter')?.join(' ') ?? null) : null,
+    logpaths: logpathsOf(logpath === null ? (jail.get('logpath') ?? []) : [logpath]),
+    backend: jail.get('backend')?.join(' ') ?? null,
+    journalmatch: jail.get('journalmatch') ?? [],
+    filterText,
+    requiredFiles: asList(sent['required_files']).map(requiredFile),
+  }
+}
+
+function readJail(name: string, text: string): ReadonlyMap<string, readonly string[]> {
+  const [section, ...others] = parseIni('jail_config', text)
+  if (section?.name !== name || others.length > 0) throw new Error(`jail_config must be the one section [${name}]`)
+  for (const [option, lines] of section.options) {
+    const whole = lines.join(' ')
+    if (option === 'filter') checkFilterName(whole)
+    else if (option === 'logpath') logpathsOf(lines)
+    else if (option === 'backend') checkBackend(whole)
+    else if (option === 'journalmatch') lines.forEach(checkJournalmatch)
+    else if (JAIL_TEXTS.includes(option)) checkTexts(option, lines, [])
+    else checkPlain('jail_config', option, lines)
+  }
+  return section.options
+}
+
+function readFilter(text: string): Section[] | null {
+  if (text.trim() === '') return null
+  const sections = parseIni('filter_config', text)
+  const own = sections.flatMap(({ options }) => [...options.keys()]).filter(option => option.startsWith('_'))
+  if (!sections.some(section => section.name === 'Definition'))
+    throw new Error('filter_config must have the section [Definition]')
+  for (const { name, options } of sections) {
+    if (!['INCLUDES', 'Definition', 'Init'].includes(name))
+      throw new Error(`filter_config must not have the section [${name}]`)
+    for (const [option, lines] of options) {
+      if (name === 'INCLUDES') checkInclude(option, lines)
+      else if (option === 'journalmatch') lines.forEach(checkJournalmatch)
+      else if (FILTER_TEXTS.includes(option) || /^_[a-z0-9_]{0,60}$/.test(option)) checkTexts(option, lines, own)
+      else if (option === 'maxlines' || option === 'mode') checkPlain('filter_config', option, lines)
+      else throw new Error(`filter_config must not set the option ${JSON.stringify(option)}`)
+    }
+  }
+  return sections
+}
+
+function checkPlain(what: string, option: string, lines: readonly string[]): void {
+  const rule = Object.hasOwn(PLAIN, option) ? PLAIN[option] : undefined
+  if (!rule) throw new Error(`${what} must not set the option ${JSON.stringify(option)}`)
+  const [value = ''] = lines
+  if (lines.length !== 1 || !rule(value)) throw new Error(`${option} = ${JSON.stringify(lines.join('\n'))} cannot pass`)
+}
+
+function checkFilterName(filter: string): void {
+  if (!/^[a-z0-9][a-z0-9._-]{0,60}$/.test(filter) && !FILTERS_WITH_OPTIONS.includes(filter))
+    throw new Error(`filter = ${JSON.stringify(filter)} is not the bare name of a filter`)
+}
+
+function checkBackend(backend: string): void {
+  const variable = /^%\(([a-z0-9_]+)\)s$/.exec(backend)?.[1] ?? ''
+  if (!['auto', 'polling', 'pyinotify', 'systemd'].includes(backend) && !/^[a-z0-9_]+_backend$/.test(variable))
+    throw new Error(`backend = ${JSON.stringify(backend)} is none of auto, polling, pyinotify, systemd`)
+}
+
+function checkJournalmatch(line: string): void {
+  if (
+    !/^[A-Z0-9_]{1,64}=[A-Za-z0-9._@:/-]{1,128}(?: (?:\+ )?[A-Z0-9_]{1,64}=[A-Za-z0-9._@:/-]{1,128}){0,20}$/.test(line)
+  )
+    throw new Error(`journalmatch = ${JSON.stringify(line)} cannot pass`)
+}
+
+function checkInclude(option: string, lines: readonly string[]): void {
+  if (
+    option !== 'before' ||
+    lines.some(line => !/^[a-z][a-z0-9-]{0,40}\.conf$/.test(line) || line.startsWith('stockade'))
+  )
+    throw new Error('[INCLUDES] may only say "before" with the bare name of a filter file that fail2ban ships')
+}
+
+/** Expressions and the like. Only their `%` can reach beyond them. */
+function checkTexts(option: string, lines: readonly string[], own: readonly string[]): void {
+  for (const line of lines) {
+    for (const [mark] of line.matchAll(/%(?:%|\([^)]*\)s|)/g)) {
+      const variable = /^%\((.*)\)s$/.exec(mark)?.[1]
+      if (mark === '%%' || variable === '__prefix_line' || (variable !== undefined && own.includes(variable))) continue
+      throw new Error(
+        variable === undefined
+          ? `${option}: a single "%" must be written as "%%"`
+          : `${option}: %(${variable})s is not a variable of this filter`,
+      )
+    }
+    if (option !== 'datepattern' && repeatsRepeats(line))
+      throw new Error(
+        `${option}: an endless repetition inside an endless repetition can stop fail2ban: ${line.slice(0, 200)}`,
+      )
+  }
+}
+
+/** One path each, from lines or separated by blanks. */
+function logpathsOf(lines: readonly string[]): string[] {
+  const found: string[] = []
+  for (const word of lines.flatMap(line => line.split(/[ ]+/)).filter(Boolean)) {
+    const before = found.at(-1)
+    if ((word === 'head' || word === 'tail') && before !== undefined && !before.includes(' '))
+      found[found.length - 1] = `${before} ${word}`
+    else found.push(checkLogpath(word))
+  }
+  if (found.length > 50) throw new Error('logpath names more than 50 paths')
+  return found
+}
+
+function checkLogpath(path: string): string {
+  const variable = /^%\(([a-z0-9_]+)\)s$/.exec(path)?.[1]
+  const good = variable === undefined ? path === '/dev/null' || PATH.test(path) : ENGINE_VARIABLE.test(variable)
+  if (!good || path.length > 1024 || path.split('/').includes('..'))
+    throw new Error(
+      `logpath ${JSON.stringify(path)} is not an absolute path below /var/log, /var/lib, /opt, /srv or /home`,
+    )
+  return path
+}
+
+function requiredFile(value: unknown): string {
+  const file = asText(value)
+  if (!/^(?:filter|action)\.d\/[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/.test(file))
+    throw new Error(`required file ${JSON.stringify(file)} is not a file of fail2ban's configuration`)
+  return file
+}
+
+/** Puts the settings over the options; answers their logpath, or null. */
+function applySettings(options: Map<string, readonly string[]>, settings: Fields): string | null {
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === null || value === undefined || name === 'logpath') continue
+    const number = asInteger(value, NaN)
+    const most = name === 'maxretry' ? 1000 : YEAR
+    if (!['maxretry', 'findtime', 'bantime'].includes(name))
+      throw new Error(`there is no setting ${JSON.stringify(name)}`)
+    if (!(number >= 1 && number <= most) && !(name === 'bantime' && number === -1))
+      throw new Error(`the setting ${name} must be a whole number from 1 to ${most}`)
+    options.set(name, [String(number)])
+  }
+  const logpath = settings['logpath']
+  if (logpath === undefined || logpath === null) return null
+  if (typeof logpath !== 'string' || !/^[\x20-\x7e]{1,4096}$/.test(logpath))
+    throw new Error('the setting logpath must be one line of text')
+  return logpath
+}

@@ -1,0 +1,115 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { faultsOf, type CheckedJail, type EngineConfig } from '../engine/config.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { JailLoader } from '../engine/jail-loader.ts'
+import { jailStateFile, readState, whitelistFile } from '../engine/own-files.ts'
+import type { Interpreter } from '../python/interpreter.ts'
+import { deployedTemplates, noTemplateFiles, referenceFiles, templateFiles } from './files.ts'
+import { chooseSource } from './logs.ts'
+import { checkTemplateName, readTemplate, type Template } from './model.ts'
+import { strangers } from './stream.ts'
+
+/**
+ * Puts a template on the host, and takes it off: one jail, and no other. Whatever fails, files and jail are as before.
+ * Each method says what is so now, or throws with the phase and a sentence.
+ */
+export function createTemplates(needs: {
+  engine: Engine
+  config: EngineConfig
+  loader: JailLoader
+  python: Interpreter
+  drain: () => Promise<void>
+}) {
+  const { engine, config, loader } = needs
+
+  async function deploy(sent: unknown): Promise<string> {
+    const template = await inPhase('refused', () => readTemplate(sent))
+    const { name } = template
+    mustHaveFiles(template)
+    const source = await inPhase('precondition', () => chooseSource(needs, template))
+    const files = templateFiles(config.directory, template, source)
+    // A jail that an operator switched off stays off, but what will run one day is checked now.
+    const state = jailStateFile(config.directory, name, false)
+    const off = readState(state.path) === false
+    const asEnabled = { path: state.path, text: null }
+    const reference = await inPhase('check', () =>
+      loader.stage(name, [...referenceFiles(config.directory, template, source), asEnabled]),
+    )
+    const vet = (checked: CheckedJail): void => {
+      const found = strangers(name, checked.stream, reference.stream)
+      if (found.length > 0) throw new Error(`it would set more than a template may: ${found.slice(0, 3).join(' ')}`)
+    }
+    if (off) {
+      vet(await inPhase('check', () => loader.stage(name, [...files, asEnabled], { tryOut: true })))
+      await loader.stop(name, files)
+      return `${name} is deployed; its jail stays disabled, as it was ordered`
+    }
+    await needs.drain().catch(() => undefined)
+    await loader.start(name, files, { vet, tryOut: true })
+    return `${name} is deployed and runs${await effective(template)}${await otherFaults(name)}`
+  }
+
+  function mustHaveFiles({ name, requiredFiles, filter }: Template): void {
+    const bare = filter?.split('[')[0] ?? ''
+    const missing = requiredFiles.find(file => !fs.existsSync(join(config.directory, file)))
+    if (missing !== undefined)
+      throw new Error(`precondition: ${name} needs ${missing}, which this host's fail2ban does not have`)
+    if (bare !== '' && (bare.startsWith('stockade') || !isThere(join('filter.d', bare))))
+      throw new Error(`precondition: ${name} needs the filter ${bare}, which this host's fail2ban does not have`)
+  }
+
+  function isThere(part: string): boolean {
+    return ['.conf', '.local'].some(end => fs.existsSync(join(config.directory, `${part}${end}`)))
+  }
+
+  /** An administrator's file that is read later wins; what really holds is told. */
+  async function effective({ name, options }: Template): Promise<string> {
+    const real = await engine.thresholds(name)
+    const differing = (['maxretry', 'findtime', 'bantime'] as const).filter(
+      option => /^-?\d+$/.test(options.get(option)?.[0] ?? '') && Number(options.get(option)?.[0]) !== real[option],
+    )
+    const values = `maxretry ${real.maxretry}, findtime ${real.findtime} s, bantime ${real.bantime} s`
+    return `: ${values}${differing.length > 0 ? ` (a file of the host that is read later sets ${differing.join(', ')})` : ''}`
+  }
+
+  async function otherFaults(name: string): Promise<string> {
+    const faults = faultsOf(await config.check(null, config.directory, false)).filter(
+      fault => !fault.startsWith(`${name}: `),
+    )
+    return faults.length === 0
+      ? ''
+      : `\nWarning: other jails of this host have errors, and the next restart of fail2ban may fail:\n${faults.join('\n')}`
+  }
+
+  async function remove(sent: unknown): Promise<string> {
+    const name = checkTemplateName(typeof sent === 'string' ? sent : '')
+    if (!deployedTemplates(config.directory).has(name)) return `${name} was not deployed on this host`
+    const state = jailStateFile(config.directory, name, true)
+    const files = noTemplateFiles(config.directory, name)
+    // "Enabled" of a jail that would have nothing left to read would keep the whole of fail2ban from starting.
+    const hosts = await loader.exists(name, [
+      ...files,
+      { path: state.path, text: null },
+      { path: whitelistFile(config.directory), text: null },
+    ])
+    const spent = readState(state.path) === true || (!hosts && readState(state.path) !== null)
+    await needs.drain().catch(() => undefined)
+    const left = await loader.settle(name, spent ? [...files, { path: state.path, text: null }] : files)
+    return left === 'running'
+      ? `${name} is removed; the host's own configuration goes on with the jail`
+      : `${name} is removed; its jail is stopped and its bans have left the firewall`
+  }
+
+  return { deploy, remove }
+}
+
+export type Templates = ReturnType<typeof createTemplates>
+
+async function inPhase<T>(phase: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Error(`${phase}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
