@@ -151,6 +151,16 @@ export const banStats = endpoint({
   }),
 })
 
+const historyLine = shape({
+  id,
+  server: Type.String(),
+  server_id: uuid,
+  jail: Type.String(),
+  banned_at: timestamp,
+  expires_at: nullable(timestamp),
+  unbanned_at: nullable(timestamp),
+  active: Type.Boolean(),
+})
 export const lookUp = endpoint({
   method: 'GET',
   path: '/bans/lookup/{ip}',
@@ -169,9 +179,20 @@ export const lookUp = endpoint({
     asn: nullable(Type.String()),
     asn_org: nullable(Type.String()),
     is_whitelisted: Type.Boolean(),
-    ban_history: Type.Array(shape({ server: Type.String(), jail: Type.String(), banned_at: timestamp })),
+    /** The entry that covers it, the most specific one. */
+    matched_whitelist: nullable(shape({ id, ip: Type.String(), description: Type.String() })),
+    /** Newest first, at most 100. */
+    ban_history: Type.Array(historyLine),
+    /** Where it is banned now, at most 100. */
+    active_bans: Type.Array(historyLine),
     total_bans: count,
     reputation: nullable(shape({ score: Type.Integer(), reports: count, last_reported: nullable(timestamp) })),
+    /** Whether it is the address that the question came from. */
+    is_you: Type.Boolean(),
+    /** The managed server whose address it is. */
+    is_server: nullable(serverRef),
+    /** Whose data the place is from; to be shown beside it. */
+    geo_credit: Type.String(),
   }),
 })
 

@@ -34,6 +34,7 @@ export const eventKinds = {
   'ban.end': kind({ audited: false, siem: 'unban', live: 'unban' }),
   'ban.create': audit,
   'ban.remove': audit,
+  'ban.reputation': audit,
   'server.create': kind({ audited: true, live: 'server' }),
   'server.update': kind({ audited: true, live: 'server' }),
   'server.delete': kind({ audited: true, live: 'server' }),

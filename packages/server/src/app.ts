@@ -36,10 +36,14 @@ import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
 import { mountLive } from './features/live/live.ts'
+import { createLookup } from './features/lookup/lookup.service.ts'
+import { mountLookup } from './features/lookup/lookup.routes.ts'
 import { mountMfa } from './features/mfa/mfa.routes.ts'
 import { createMfa } from './features/mfa/mfa.service.ts'
 import { mountOauth } from './features/oauth/oauth.routes.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
+import { mountReputation } from './features/reputation/reputation.routes.ts'
+import { createReputation } from './features/reputation/reputation.service.ts'
 import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
 import { createServers } from './features/servers/servers.service.ts'
@@ -65,6 +69,7 @@ import { createMetrics } from './http/metrics.ts'
 import { describe } from './http/openapi.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { createJobs } from './jobs/jobs.ts'
+import { createOutgoing } from './outgoing/outgoing.ts'
 
 export const version = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -195,6 +200,27 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       if (row) registry.put(row)
     },
   })
+  const outgoing = createOutgoing({ ports: [config.port], database: databaseAddress(config.databaseUrl) })
+  const reputation = createReputation({
+    db,
+    clock,
+    events,
+    settings,
+    secrets,
+    outgoing,
+    registry,
+    isListed: ip => mirror.covers(ip) !== null,
+    url: config.reputationUrl,
+    log,
+  })
+  const lookup = createLookup({
+    db,
+    clock,
+    ipinfo,
+    reputation,
+    registry,
+    entryFor: async ip => (await whitelist.check(ip.text)).matched_entry,
+  })
   const banStats = createBanStats({ db, clock, servers })
   const whitelist = createWhitelist({
     db,
@@ -251,6 +277,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountTemplates(http, templates)
   mountDeployments(http, deployments)
   mountBans(http, bans, banStats)
+  mountReputation(http, reputation, { settings, secrets })
+  mountLookup(http, lookup)
   mountAgents(http, agents)
   mountWhitelist(http, whitelist)
   mountDesired(http, desired)
@@ -335,6 +363,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
+  jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
+  jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })
+  jobs.add({ name: 'old reputation reports', every: hour, run: reputation.sweep })
   jobs.add({
     name: 'sessions',
     every: hour,
@@ -378,4 +409,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       await db.close()
     },
   }
+}
+
+/** Where PostgreSQL listens; null where the database is a file or a socket. */
+const databaseAddress = (url: string | null) => {
+  const parsed = url === null ? null : URL.parse(url)
+  return parsed?.hostname ? { host: parsed.hostname, port: Number(parsed.port) || 5432 } : null
 }

@@ -26,6 +26,7 @@ export interface Config {
   readonly eventRetentionDays: number
   readonly geoipCity: string | null
   readonly geoipAsn: string | null
+  readonly reputationUrl: string
   readonly providerAUrl: string
   readonly providerAApiUrl: string
   readonly providerBIssuer: string
@@ -134,6 +135,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
     geoipCity: text('GEOIP_CITY'),
     geoipAsn: text('GEOIP_ASN'),
+    reputationUrl: url('REPUTATION_URL', web) ?? 'https://api.abuseipdb.com/api/v2',
     providerAUrl,
     providerAApiUrl: url('PROVIDER_A_API_URL', web) ?? (providerAUrl === github ? githubApi : `${providerAUrl}/api/v3`),
     providerBIssuer: url('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com',

@@ -335,6 +335,31 @@ export interface LeasesTable {
   until: number
 }
 
+/** How far a durable reader of the events has come. */
+export interface CursorsTable {
+  name: string
+  xid: string
+  event_id: number
+}
+/** A ban that is to be reported to the reputation database, or was. */
+export interface ReputationReportsTable {
+  ban_id: number
+  ip: Bytes
+  /** `skipped`: the address was reported shortly before. */
+  state: 'waiting' | 'sent' | 'skipped' | 'failed'
+  attempts: Generated<number>
+  due_at: number
+  created_at: number
+  ended_at: number | null
+  error: string | null
+}
+/** When an address was last reported, and the score that came back. */
+export interface ReputationAddressesTable {
+  ip: Bytes
+  reported_at: number
+  score: number | null
+}
+
 export interface Schema {
   meta: MetaTable
   settings: SettingsTable
@@ -369,5 +394,8 @@ export interface Schema {
   whitelist_state: WhitelistStateTable
   host_states: HostStatesTable
   events: EventsTable
+  cursors: CursorsTable
+  reputation_reports: ReputationReportsTable
+  reputation_addresses: ReputationAddressesTable
   leases: LeasesTable
 }

@@ -56,9 +56,17 @@ export interface BansService {
   drain(): Promise<void>
 }
 
-const viewOf = (row: BanRow, now: number): contract.Ban => {
+/** Whether a ban holds at this moment, and when it ends or ended. */
+export const stateOf = (row: Pick<BanRow, 'banned_at' | 'ban_duration' | 'unbanned_at'>, now: number) => {
   const expires = expiryOf({ bannedAt: row.banned_at, duration: row.ban_duration })
   const over = expires !== null && expires <= now
+  return {
+    expires_at: isoOrNull(expires),
+    unbanned_at: isoOrNull(row.unbanned_at ?? (over ? expires : null)),
+    active: row.unbanned_at === null && !over,
+  }
+}
+const viewOf = (row: BanRow, now: number): contract.Ban => {
   return {
     id: row.id,
     ip: ipText(row.ip, row.prefix),
@@ -74,10 +82,8 @@ const viewOf = (row: BanRow, now: number): contract.Ban => {
     log_lines: row.log_lines,
     banned_at: iso(row.banned_at),
     ban_duration: row.ban_duration,
-    expires_at: isoOrNull(expires),
     reported_to_reputation_db: row.reported === 1,
-    unbanned_at: isoOrNull(row.unbanned_at ?? (over ? expires : null)),
-    active: row.unbanned_at === null && !over,
+    ...stateOf(row, now),
     banned_by: row.banned_by ?? 'engine',
     event_id: uuidText(row.event_id),
   }

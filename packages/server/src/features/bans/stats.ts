@@ -63,7 +63,9 @@ export const createBanStats = (needs: {
     const codes = await countryCodes(sql)
     return {
       total: sum(hours),
-      addresses: await (scope === 'all' ? countAddresses(sql, from) : countAddressesOn(sql, db.engine, scope, from)),
+      addresses: await (scope === 'all'
+        ? countAddresses(sql, db.engine, from)
+        : countAddressesOn(sql, db.engine, scope, from)),
       jails: [...jails].map(([id, count]) => ({ name: named.get(id) ?? '', count })).sort(byCount),
       countries: [...countries]
         .map(([id, count]) => {

@@ -17,7 +17,7 @@ const dotted = (sections: Readonly<Record<string, Readonly<Record<string, unknow
     ),
   )
 
-/** The service and security sections, and the sign-in providers. Notifications and integrations have no say yet. */
+/** The service, security and integrations sections, and the sign-in providers. Notifications have no say yet. */
 export const mountSettings = (
   http: Http,
   settings: SettingsService,
@@ -36,16 +36,16 @@ export const mountSettings = (
       password_min_length: get('security.password_min_length'),
     },
     notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
-    integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
+    integrations: {
+      reputation_enabled: get('reputation.enabled'),
+      reputation_rate_limit: get('reputation.rate_limit'),
+    },
   }))
   http.serve(contract.updateSettings, async ({ actor, body }) => {
-    const { service, security, ...later } = body
+    const { service, security, integrations, ...later } = body
     for (const [section, fields] of Object.entries(later))
       for (const field of Object.keys(fields ?? {}))
-        throw invalid(
-          `${section}.${field}`,
-          `${section}.${field} can't be set: this version sends no notifications and no reports.`,
-        )
+        throw invalid(`${section}.${field}`, `${section}.${field} can't be set: this version sends no notifications.`)
     if (service?.site_url !== undefined && webAddress(service.site_url) === null)
       throw invalid('service.site_url', 'service.site_url must be an address that begins with http:// or https://.')
     if (service?.timezone !== undefined && !isTimeZone(service.timezone))
@@ -55,7 +55,13 @@ export const mountSettings = (
       service: { ...service, ...(url === null ? {} : { site_url: url }) },
       security,
     }) as Partial<Settings>
-    const updated_fields = await settings.update(authorOf(actor), values)
+    const { reputation_enabled, reputation_rate_limit } = integrations ?? {}
+    const changed = await settings.update(authorOf(actor), {
+      ...values,
+      ...(reputation_enabled === undefined ? {} : { 'reputation.enabled': reputation_enabled }),
+      ...(reputation_rate_limit === undefined ? {} : { 'reputation.rate_limit': reputation_rate_limit }),
+    })
+    const updated_fields = changed.map(name => name.replace(/^reputation\./, 'integrations.reputation_'))
     return { message: updated_fields.length > 0 ? 'The settings are changed.' : 'Nothing was changed.', updated_fields }
   })
 

@@ -11,6 +11,11 @@ const defaults = {
   'security.session_timeout': 604_800,
   'security.mfa_required': false,
   'security.password_min_length': 8,
+  'reputation.enabled': false,
+  /** Sealed. */
+  'reputation.api_key': null as string | null,
+  /** Reports a day. */
+  'reputation.rate_limit': 1000 as number,
   'oauth.default_role': 'Viewer' as 'Admin' | 'Operator' | 'Viewer',
   'oauth.local_login_disabled': false,
   'oauth.provider_a.enabled': false,
@@ -26,7 +31,11 @@ const defaults = {
   'oauth.provider_b.allowed_domains': [] as readonly string[],
 }
 /** Never shown, not even to the audit log. */
-const secret = new Set<string>(['oauth.provider_a.client_secret', 'oauth.provider_b.client_secret'])
+const secret = new Set<string>([
+  'reputation.api_key',
+  'oauth.provider_a.client_secret',
+  'oauth.provider_b.client_secret',
+])
 export type Settings = {
   readonly [K in keyof typeof defaults]: (typeof defaults)[K] extends boolean ? boolean : (typeof defaults)[K]
 }

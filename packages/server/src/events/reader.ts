@@ -1,0 +1,85 @@
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import type { Database } from '../db/database.ts'
+import type { EventsTable } from '../db/schema.ts'
+import { eventOf } from './events.ts'
+import type { Change, StockadeEvent } from './events.ts'
+
+/** Where a reader is in the stream: `xid` is "0" on SQLite, whose ids are in the order of commits. */
+export interface Position {
+  readonly xid: string
+  readonly id: number
+}
+export interface ReadOn {
+  readonly events: readonly StockadeEvent[]
+  /** To be kept in the transaction that did what the events asked for. */
+  readonly position: Position
+  /** Whether more waits already. */
+  readonly more: boolean
+}
+
+/**
+ * A reader of the stream of events that survives restarts: what it did for an event and its place are kept in one
+ * transaction, so that no event is missed or done twice. Only one process may use a name at a time: jobs hold a lease.
+ */
+export interface Reader {
+  /** The next events; nothing new: none of them, and the place where it is. The first time it begins at the end. */
+  read(most: number): Promise<ReadOn>
+  /** Keeps the place. */
+  keep(change: Pick<Change, 'sql'>, position: Position): Promise<void>
+  /** Forgets what waits: the next read begins with what comes from now on. */
+  skip(change: Pick<Change, 'sql'>): Promise<void>
+}
+
+type Row = Selectable<EventsTable> & { xid: string }
+
+export const createReader = (db: Database, name: string): Reader => {
+  const postgres = db.engine === 'postgres'
+  const end = async (): Promise<Position> => {
+    if (postgres) {
+      const { rows } = await sql<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(
+        db.read,
+      )
+      return { xid: String(BigInt(rows[0]?.xid ?? '1') - 1n), id: Number.MAX_SAFE_INTEGER }
+    }
+    const { rows } = await sql<{ id: number | null }>`select max(id) as id from events`.execute(db.read)
+    return { xid: '0', id: rows[0]?.id ?? 0 }
+  }
+  const keep: Reader['keep'] = async (change, { xid, id }) => {
+    const row = { xid, event_id: id }
+    await change.sql
+      .insertInto('cursors')
+      .values({ name, ...row })
+      .onConflict(on => on.column('name').doUpdateSet(row))
+      .execute()
+  }
+  const kept = async (): Promise<Position> => {
+    const row = await db.read.selectFrom('cursors').selectAll().where('name', '=', name).executeTakeFirst()
+    if (row) return { xid: row.xid, id: row.event_id }
+    const position = await end()
+    await db.write.transaction().execute(change => keep({ sql: change }, position))
+    return position
+  }
+  return {
+    keep,
+    skip: async change => keep(change, await end()),
+    async read(most) {
+      const from = await kept()
+      // Ids of PostgreSQL are not in commit order: only what lies below the oldest running transaction is complete.
+      const { rows } = postgres
+        ? await sql<Row>`select id, xid::text as xid, at, name, actor, actor_user_id, actor_ip, server_no, ban_id, data
+            from events where xid < pg_snapshot_xmin(pg_current_snapshot())
+              and (xid, id) > (${from.xid}::xid8, ${from.id}::bigint) order by events.xid, id limit ${most}`.execute(
+            db.read,
+          )
+        : await sql<Row>`select '0' as xid, id, at, name, actor, actor_user_id, actor_ip, server_no, ban_id, data
+            from events where id > ${from.id} order by id limit ${most}`.execute(db.read)
+      const last = rows.at(-1)
+      return {
+        events: rows.flatMap(row => eventOf(row) ?? []),
+        position: last ? { xid: last.xid, id: last.id } : from,
+        more: rows.length === most,
+      }
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import type { ReplyOf, bans as contract } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { iso } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { parseIp } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { invalid } from '../../core/problem.ts'
+import type { Database } from '../../db/database.ts'
+import { countBans, pageOfBans } from '../bans/bans.store.ts'
+import { stateOf } from '../bans/bans.service.ts'
+import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { ReputationService } from '../reputation/reputation.service.ts'
+import type { Registry } from '../servers/registry.ts'
+
+type Found = ReplyOf<typeof contract.lookUp>
+
+export interface LookupService {
+  /** Everything known of one address: place, whitelist, bans on the servers that the caller sees, reputation. */
+  of(actor: Principal, ip: string): Promise<Found>
+}
+
+const mostHistory = 100
+
+export const createLookup = (needs: {
+  db: Database
+  clock: Clock
+  ipinfo: Pick<IpInfo, 'locate' | 'ready' | 'credits'>
+  reputation: Pick<ReputationService, 'check'>
+  registry: Pick<Registry, 'all'>
+  /** The most specific entry of the whitelist that covers an address. */
+  entryFor: (ip: IpRange) => Promise<{ id: number; ip: string; description: string } | null>
+}): LookupService => {
+  const { db, clock, ipinfo, reputation, registry } = needs
+  return {
+    async of(actor, text) {
+      const ip = parseIp(text)
+      if (!ip) throw invalid('ip', 'ip must be one IPv4 or IPv6 address.')
+      await ipinfo.ready
+      const now = clock()
+      const filter = { servers: actor.servers, ip }
+      const asked = reputation.check(ip)
+      const rows = await pageOfBans(db.read, filter, now, 0, mostHistory)
+      const total = await countBans(db.read, filter, now)
+      const active = await pageOfBans(db.read, { ...filter, active: true }, now, 0, mostHistory)
+      const entry = await needs.entryFor(ip)
+      const place = ipinfo.locate(ip)
+      const server = registry
+        .all()
+        .find(({ row }) => row.ip_address !== null && parseIp(row.ip_address)?.text === ip.text)
+      const line = (row: (typeof rows)[number]) => ({
+        id: row.id,
+        server: row.hostname,
+        server_id: row.server_id,
+        jail: row.jail,
+        banned_at: iso(row.banned_at),
+        ...stateOf(row, now),
+      })
+      return {
+        ip: ip.text,
+        ...place,
+        asn: place.asn === null ? null : `AS${place.asn}`,
+        is_whitelisted: entry !== null,
+        matched_whitelist: entry,
+        ban_history: rows.map(line),
+        active_bans: active.map(line),
+        total_bans: total,
+        reputation: await asked,
+        is_you: parseIp(actor.ip)?.text === ip.text,
+        is_server: server === undefined ? null : { id: server.row.id, hostname: server.row.hostname },
+        geo_credit: ipinfo.credits,
+      }
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
+
+/** What is known of an address: the share of confidence that it is abusive, 0 to 100. */
+export interface Reputation {
+  readonly score: number
+  readonly reports: number
+  readonly last_reported: string | null
+}
+export interface Report {
+  readonly ip: string
+  readonly categories: readonly number[]
+  readonly comment: string
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+/** The other side did not do what it was asked. `retryAfter` in seconds where it said so. */
+export class ProviderFailure extends Error {
+  readonly kind: 'limit' | 'credential' | 'content' | 'failure'
+  readonly retryAfter: number | null
+  constructor(kind: ProviderFailure['kind'], message: string, retryAfter: number | null = null) {
+    super(message)
+    this.kind = kind
+    this.retryAfter = retryAfter
+  }
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+const dataOf = (reply: OutgoingReply): Readonly<Record<string, unknown>> => {
+  try {
+    return fieldsOf(fieldsOf(JSON.parse(reply.text)).data)
+  } catch {
+    throw new ProviderFailure('failure', 'its answer is no JSON')
+  }
+}
+const whole = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? Math.round(value) : null
+const scoreOf = (data: Readonly<Record<string, unknown>>): number => {
+  const score = whole(data.abuseConfidenceScore)
+  if (score === null) throw new ProviderFailure('failure', 'its answer has no score')
+  return Math.min(100, Math.max(0, score))
+}
+/** The service's own words, as far as they are short and harmless. */
+const wordsOf = (reply: OutgoingReply): string => {
+  try {
+    const errors = fieldsOf(JSON.parse(reply.text)).errors
+    const detail = Array.isArray(errors) ? fieldsOf(errors[0]).detail : null
+    if (typeof detail === 'string') return `${reply.status}: ${detail.replace(/\p{Cc}/gu, ' ').slice(0, 200)}`
+  } catch {
+    // No JSON: the status says enough.
+  }
+  return `HTTP ${reply.status}`
+}
+const failureOf = (reply: OutgoingReply): ProviderFailure => {
+  const said = Number(reply.headers['retry-after'])
+  const retryAfter = Number.isFinite(said) && said > 0 ? Math.min(said, 2 * 86_400) : null
+  const kind =
+    reply.status === 429
+      ? 'limit'
+      : reply.status === 401 || reply.status === 403
+        ? 'credential'
+        : reply.status === 400 || reply.status === 422
+          ? 'content'
+          : 'failure'
+  return new ProviderFailure(kind, wordsOf(reply), retryAfter)
+}
+
+/**
+ * AbuseIPDB's API, version 2: `GET /check` and `POST /report` (https://docs.abuseipdb.com), or a compatible service.
+ * @throws ProviderFailure, or the connection's error
+ */
+export const createAbuseIpdb = (outgoing: Outgoing, baseUrl: string) => {
+  const ask = async (
+    key: string,
+    path: string,
+    options: { method?: 'POST'; body?: string; timeout: number },
+  ): Promise<Readonly<Record<string, unknown>>> => {
+    const reply = await outgoing
+      .request(`${baseUrl}${path}`, {
+        ...options,
+        headers: {
+          key,
+          accept: 'application/json',
+          ...(options.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        },
+      })
+      .catch((error: unknown) => {
+        throw new ProviderFailure('failure', error instanceof Error ? error.message : String(error))
+      })
+    if (reply.status !== 200) throw failureOf(reply)
+    return dataOf(reply)
+  }
+  return {
+    async check(key: string, ip: string): Promise<Reputation> {
+      const query = new URLSearchParams({ ipAddress: ip, maxAgeInDays: '90' })
+      const data = await ask(key, `/check?${query.toString()}`, { timeout: 2000 })
+      const last = typeof data.lastReportedAt === 'string' ? Date.parse(data.lastReportedAt) : NaN
+      return {
+        score: scoreOf(data),
+        reports: Math.max(0, whole(data.totalReports) ?? 0),
+        last_reported: Number.isNaN(last) ? null : new Date(last).toISOString(),
+      }
+    },
+    /** Answers the address's score after the report. */
+    async report(key: string, { ip, categories, comment, at }: Report): Promise<number> {
+      const body = new URLSearchParams({
+        ip,
+        categories: categories.join(','),
+        comment,
+        timestamp: new Date(at).toISOString(),
+      }).toString()
+      return scoreOf(await ask(key, '/report', { method: 'POST', body, timeout: 10_000 }))
+    },
+  }
+}
+export type AbuseIpdb = ReturnType<typeof createAbuseIpdb>

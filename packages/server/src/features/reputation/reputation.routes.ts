@@ -1,0 +1,34 @@
+import { bans, settings as contract } from '@stockade/contract'
+import { isoOrNull } from '../../core/clock.ts'
+import type { Secrets } from '../../core/secrets.ts'
+import type { Http } from '../../http/http.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import type { ReputationService } from './reputation.service.ts'
+
+export const mountReputation = (
+  http: Http,
+  reputation: ReputationService,
+  { settings, secrets }: { settings: Pick<SettingsService, 'get' | 'update'>; secrets: Pick<Secrets, 'seal'> },
+): void => {
+  http.serve(bans.reportToReputation, ({ actor, params }) => reputation.report(actor, params.banId))
+  http.serve(contract.getReputation, async () => {
+    const { reportsToday, lastReport } = await reputation.status()
+    return {
+      enabled: settings.get('reputation.enabled'),
+      api_key_set: settings.get('reputation.api_key') !== null,
+      rate_limit: settings.get('reputation.rate_limit'),
+      reports_today: reportsToday,
+      last_report: isoOrNull(lastReport),
+    }
+  })
+  http.serve(contract.updateReputation, async ({ actor, body }) => {
+    const { enabled, api_key, rate_limit } = body
+    const changed = await settings.update(authorOf(actor), {
+      ...(enabled === undefined ? {} : { 'reputation.enabled': enabled }),
+      ...(api_key === undefined ? {} : { 'reputation.api_key': api_key ? secrets.seal(api_key) : null }),
+      ...(rate_limit === undefined ? {} : { 'reputation.rate_limit': rate_limit }),
+    })
+    return { message: changed.length > 0 ? 'The reputation settings are changed.' : 'Nothing was changed.' }
+  })
+}

@@ -1,0 +1,231 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { Problem, conflict, forbidden, notFound } from '../../core/problem.ts'
+import { sees } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
+import { day, hour, minute, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { ipText } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import type { Secrets } from '../../core/secrets.ts'
+import type { Database } from '../../db/database.ts'
+import type { Events } from '../../events/events.ts'
+import { createReader } from '../../events/reader.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
+import { bansById } from '../bans/bans.store.ts'
+import type { BanRow } from '../bans/bans.store.ts'
+import { isSpecial } from '../ipinfo/special.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import { ProviderFailure, createAbuseIpdb } from './abuseipdb.ts'
+import type { Reputation } from './abuseipdb.ts'
+import { categoriesOf, commentOf } from './report-text.ts'
+import {
+  addReports,
+  dueReports,
+  endReport,
+  forgetReports,
+  knownAddresses,
+  lastReportOf,
+  noteSent,
+  putOff,
+  sentSince,
+} from './reputation.store.ts'
+import type { ReportRow } from './reputation.store.ts'
+
+export interface ReputationService {
+  /** What the service knows of an address: asked at most once an hour, for 2 s at most; null when off or not to be had. */
+  check(ip: IpRange): Promise<Reputation | null>
+  /** Reports a ban at once. @throws Problem 409 when off, not reportable or over budget, 502 when the service failed */
+  report(actor: Principal, banId: number): Promise<{ message: string; reputation_score: number | null }>
+  status(): Promise<{ reportsToday: number; lastReport: number | null }>
+  /** Takes over what the events bring: queues the bans that are to be reported. */
+  collect(): Promise<void>
+  /** Sends what is due, as far as the day's budget goes. */
+  send(): Promise<void>
+  sweep(): Promise<void>
+}
+
+/** An address is not reported again within this time, whichever host it attacked. */
+const quiet = 15 * minute
+/** Older bans are history, not a report. */
+const oldest = 3 * day
+const mostTries = 12
+const remembered = 10_000
+
+export const createReputation = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  settings: Pick<SettingsService, 'get'>
+  secrets: Pick<Secrets, 'open'>
+  outgoing: Outgoing
+  registry: Pick<Registry, 'all'>
+  /** Whether the whitelist covers an address. */
+  isListed: (ip: IpRange) => boolean | Promise<boolean>
+  url: string
+  log: Pick<FastifyBaseLogger, 'warn' | 'info'>
+}): ReputationService => {
+  const { db, clock, events, settings, secrets, registry, log } = needs
+  const provider = createAbuseIpdb(needs.outgoing, needs.url)
+  const reader = createReader(db, 'reputation')
+  const known = new Map<string, { at: number; found: Reputation }>()
+  /** After a refusal of the whole account nothing is sent before this. */
+  let pausedUntil = 0
+  /** Null: not looked at since the start. */
+  let wasOn: boolean | null = null
+
+  /** The key, where reporting is on and has one. */
+  const keyOf = (): string | null => {
+    const sealed = settings.get('reputation.api_key')
+    return settings.get('reputation.enabled') && sealed !== null ? secrets.open(sealed) : null
+  }
+  const today = () => Math.floor(clock() / day) * day
+  const budgetLeft = async () => settings.get('reputation.rate_limit') - (await sentSince(db.read, today())).n
+  const ownNames = () =>
+    registry.all().flatMap(({ row }) => [row.hostname, ...(row.ip_address ? [row.ip_address] : [])])
+
+  const deliver = async (key: string, ban: BanRow): Promise<number> => {
+    const ip = ipText(ban.ip, null)
+    const score = await provider.report(key, {
+      ip,
+      categories: categoriesOf(ban.jail),
+      comment: commentOf({ jail: ban.jail, ip, logLines: ban.log_lines }, ownNames()),
+      at: ban.banned_at,
+    })
+    await events.change(change => noteSent(change.sql, ban, score, clock()))
+    return score
+  }
+  const isReportable = (ban: BanRow) => ban.prefix === null && !isSpecial(ban.ip)
+
+  const sendOne = async (key: string, row: ReportRow): Promise<void> => {
+    const now = clock()
+    const [ban] = await bansById(db.read, [row.ban_id])
+    const last = await lastReportOf(db.read, row.ip)
+    if (!ban || ban.banned_at < now - oldest) return endReport(db.write, row.ban_id, 'skipped', now, 'too old')
+    if (last && last.reported_at > now - quiet)
+      return endReport(db.write, row.ban_id, 'skipped', now, 'reported before')
+    try {
+      await deliver(key, ban)
+    } catch (error) {
+      if (!(error instanceof ProviderFailure)) throw error
+      if (error.kind === 'content') return endReport(db.write, row.ban_id, 'failed', now, error.message)
+      // A limit or a bad key concerns every report, not this one.
+      if (error.kind !== 'failure') {
+        pausedUntil = now + (error.retryAfter ?? 15 * 60) * second
+        log.warn({ reason: error.message, seconds: (pausedUntil - now) / second }, 'reputation reports pause')
+        return
+      }
+      if (row.attempts + 1 >= mostTries) return endReport(db.write, row.ban_id, 'failed', now, error.message)
+      const wait = (error.retryAfter ?? 30 * 2 ** Math.min(row.attempts, 7)) * second
+      // The next ones would meet the same silence.
+      pausedUntil = now + Math.min(wait, 30 * second)
+      await putOff(db.write, row.ban_id, now + wait, error.message)
+    }
+  }
+
+  return {
+    async check(ip) {
+      const key = keyOf()
+      if (key === null || isSpecial(ip.bytes)) return null
+      const now = clock()
+      const before = known.get(ip.text)
+      if (before && before.at > now - hour) return before.found
+      try {
+        const found = await provider.check(key, ip.text)
+        if (known.size >= remembered) for (const text of [...known.keys()].slice(0, remembered / 10)) known.delete(text)
+        known.delete(ip.text)
+        known.set(ip.text, { at: now, found })
+        return found
+      } catch (error) {
+        if (error instanceof ProviderFailure) return null
+        throw error
+      }
+    },
+    async report(actor, banId) {
+      const [ban] = await bansById(db.read, [banId])
+      if (!ban) throw notFound(`There is no ban ${banId}.`)
+      if (!sees(actor, ban.server_no)) throw forbidden('You have no access to the server of this ban.')
+      const key = keyOf()
+      if (key === null)
+        throw conflict('Reporting is off. Switch it on and enter a key in the settings of the reputation database.')
+      if (!isReportable(ban))
+        throw conflict(`${ipText(ban.ip, ban.prefix)} is no single public address; it can't be reported.`)
+      const last = await lastReportOf(db.read, ban.ip)
+      if (last && last.reported_at > clock() - quiet)
+        return { message: 'This address was reported within the last 15 minutes.', reputation_score: last.score }
+      if ((await budgetLeft()) <= 0)
+        throw conflict("Today's reports are used up. Raise the limit in the settings, or try again tomorrow (UTC).")
+      try {
+        const reputation_score = await deliver(key, ban)
+        const ip = ipText(ban.ip, null)
+        await events.change(change =>
+          change.record({
+            name: 'ban.reputation',
+            author: authorOf(actor),
+            serverNo: ban.server_no,
+            banId,
+            data: { ip, reputation_score },
+          }),
+        )
+        return { message: `${ip} was reported.`, reputation_score }
+      } catch (error) {
+        if (!(error instanceof ProviderFailure)) throw error
+        throw new Problem(502, 'Bad Gateway', `The reputation database did not take the report: ${error.message}.`)
+      }
+    },
+    async status() {
+      const { n, last } = await sentSince(db.read, today())
+      return { reportsToday: n, lastReport: last }
+    },
+    async collect() {
+      if (keyOf() === null) {
+        wasOn = false
+        return
+      }
+      // What happened while reporting was off is never reported.
+      if (wasOn === false) await events.change(change => reader.skip(change))
+      wasOn = true
+      for (;;) {
+        const { events: found, position, more } = await reader.read(500)
+        if (found.length === 0) return
+        const ids = found.flatMap(({ name, banId }) => (name === 'ban.report' && banId !== null ? [banId] : []))
+        const now = clock()
+        const bans = (await bansById(db.read, ids)).filter(
+          ban => isReportable(ban) && ban.banned_by === null && ban.banned_at >= now - oldest,
+        )
+        const taken = new Set<string>(
+          await knownAddresses(
+            db.read,
+            bans.map(ban => ban.ip),
+            now - quiet,
+          ),
+        )
+        const rows: { ban_id: number; ip: Uint8Array }[] = []
+        for (const ban of bans.sort((a, b) => a.id - b.id)) {
+          const text = Buffer.from(ban.ip).toString('hex')
+          if (taken.has(text)) continue
+          if (await needs.isListed({ bytes: ban.ip, prefix: null, text: ipText(ban.ip, null) })) continue
+          taken.add(text)
+          rows.push({ ban_id: ban.id, ip: ban.ip })
+        }
+        await events.change(async change => {
+          await addReports(change.sql, rows, now)
+          await reader.keep(change, position)
+        })
+        if (!more) return
+      }
+    },
+    async send() {
+      const key = keyOf()
+      if (key === null || clock() < pausedUntil) return
+      const left = await budgetLeft()
+      if (left <= 0) return
+      for (const row of await dueReports(db.read, clock(), Math.min(left, 50))) {
+        if (clock() < pausedUntil) return
+        await sendOne(key, row)
+      }
+    },
+    sweep: () => forgetReports(db.write, clock() - 7 * day),
+  }
+}
