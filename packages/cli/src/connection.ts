@@ -79,7 +79,10 @@ export const connect = (given: string, env: NodeJS.ProcessEnv): Connection => {
     const to = reply.headers.get('location')
     if (reply.status >= 300 && reply.status < 400)
       throw new Failure(`${url} sends on to ${to ?? 'somewhere else'}. Give that address with --url or STOCKADE_URL.`)
-    if (!reply.headers.get('content-type')?.includes('json') && (reply.ok || reply.status === 404))
+    const type = reply.headers.get('content-type') ?? ''
+    // One answer is text; any other that is no JSON comes from somebody else.
+    const fits = type.includes('json') || (/^text\/(plain|csv)\b/.test(type) && reply.url.includes('/whitelist/export'))
+    if (!fits && (reply.ok || reply.status === 404))
       throw new Failure(`What answers at ${url} is not Stockade. Is the address right?`)
     return reply
   }

@@ -7,6 +7,7 @@ import { Failure, Misuse } from './failure.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
 import { addServerCommands } from './servers.ts'
+import { addWhitelistCommands } from './whitelist.ts'
 import { addWhoAmI } from './whoami.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -27,6 +28,7 @@ addServerCommands(program)
 addBanList(program)
 addOrders(program)
 addCommandCommands(program)
+addWhitelistCommands(program)
 addWhoAmI(program)
 program.addHelpText(
   'after',

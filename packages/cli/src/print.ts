@@ -12,6 +12,7 @@ const coloured = () => process.stdout.isTTY === true && !process.env.NO_COLOR &&
 const colours: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
   online: 'green',
   completed: 'green',
+  synced: 'green',
   active: 'red',
   offline: 'red',
   failed: 'red',

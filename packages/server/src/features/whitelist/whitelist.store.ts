@@ -24,8 +24,11 @@ export const saveState = async (sql: Sql, state: Omit<ListState, 'id'>): Promise
 
 const matching = (search: string | undefined, address: string | undefined) => {
   if (search === undefined) return raw`1 = 1`
-  const like = `%${search.toLowerCase().replace(/[\\%_]/g, match => `\\${match}`)}%`
-  return raw`(ip like ${like} escape '\\' or lower(description) like ${like} escape '\\' or ip = ${address ?? ''})`
+  const like = `%${search.replace(/[\\%_]/g, match => `\\${match}`)}%`
+  const lower = like.toLowerCase()
+  // SQLite's lower() knows ASCII only: other letters are found as they are written.
+  return raw`(ip like ${lower} escape '\\' or lower(description) like ${lower} escape '\\'
+    or description like ${like} escape '\\' or ip = ${address ?? ''})`
 }
 /** A page in the order of insertion; `address` is the canonical form of a search that is an address. */
 export const pageOfEntries = async (

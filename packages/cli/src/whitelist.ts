@@ -1,0 +1,195 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import type { Client } from '@stockade/client'
+import { contextOf } from './context.ts'
+import { Failure, Misuse } from './failure.ts'
+import { findServer } from './named.ts'
+import { print, printJson, printPlace, printTable } from './print.ts'
+import { safe } from './safe.ts'
+import { shown, wholeOf } from './times.ts'
+
+type Format = 'plain' | 'json' | 'csv'
+const formats: readonly Format[] = ['plain', 'json', 'csv']
+const formatOf = (file: string): Format => (/\.json$/i.test(file) ? 'json' : /\.csv$/i.test(file) ? 'csv' : 'plain')
+const described = (ip: string, description: string) => (description ? `${ip} (${description})` : ip)
+
+/** What a file holds; `-` is standard input. */
+const contentOf = (file: string): string => {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    throw new Misuse(`${file} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+  }
+}
+/** An entry by its id, or by its address or range. */
+const entryNamed = async (client: Client, typed: string): Promise<{ id: number; ip: string }> => {
+  if (/^\d{1,15}$/.test(typed)) return client.call('GET /whitelist/{id}', { params: { id: Number(typed) } })
+  if (!typed.includes('/')) {
+    // However the address is written, the server knows its one form.
+    const { ip, matched_entry } = await client.call('GET /whitelist/check/{ip}', { params: { ip: typed } })
+    if (matched_entry?.ip === ip) return matched_entry
+    throw new Failure(
+      matched_entry
+        ? `${ip} has no entry of its own; ${described(matched_entry.ip, matched_entry.description)} covers it.`
+        : `${ip} is not on the whitelist.`,
+    )
+  }
+  for (let page = 1; ; page++) {
+    const list = await client.call('GET /whitelist', { query: { search: typed, limit: 100, page } })
+    const found = list.whitelist.find(({ ip }) => ip === typed.toLowerCase())
+    if (found) return found
+    if (page * list.limit >= list.total)
+      throw new Failure(`${typed} is not on the whitelist. Write the range as it is listed: stockade whitelist list`)
+  }
+}
+
+export const addWhitelistCommands = (program: Command): void => {
+  const whitelist = program.command('whitelist').description('addresses that no host ever bans')
+
+  whitelist
+    .command('list')
+    .description('list the entries, oldest first')
+    .option('--search <text>', 'part of the address or description')
+    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
+    .option('--page <number>', 'which page', wholeOf)
+    .action(async (query: { search?: string; limit?: number; page?: number }, command: Command) => {
+      const { client, json } = contextOf(command)
+      const list = await client.call('GET /whitelist', { query })
+      if (json) return printJson(list)
+      printTable(
+        ['ADDRESS', 'DESCRIPTION', 'BY', 'ADDED', 'ID'],
+        list.whitelist.map(entry => [
+          entry.ip,
+          entry.description,
+          entry.created_by,
+          shown(entry.created_at),
+          String(entry.id),
+        ]),
+      )
+      printPlace('entries', list, list.whitelist.length)
+    })
+
+  whitelist
+    .command('add')
+    .description('add an address or a range; active bans that it covers are lifted')
+    .argument('<ip>', 'an address, or a CIDR no wider than /8 (IPv4) or /16 (IPv6)')
+    .option('--description <text>', 'whose it is')
+    .action(async (ip: string, { description = '' }: { description?: string }, command: Command) => {
+      const { client, json } = contextOf(command)
+      const entry = await client.call('POST /whitelist', { body: { ip, description } })
+      if (json) return printJson(entry)
+      print(`${safe(described(entry.ip, entry.description))} is on the whitelist.`)
+      if (entry.lifted_bans > 0)
+        print(`${entry.lifted_bans} active ${entry.lifted_bans === 1 ? 'ban is' : 'bans are'} being lifted.`)
+    })
+
+  whitelist
+    .command('remove')
+    .description('take an entry off')
+    .argument('<ip-or-id>', 'its address or range, or its id')
+    .action(async (typed: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const { id } = await entryNamed(client, typed)
+      const reply = await client.call('DELETE /whitelist/{id}', { params: { id } })
+      if (json) return printJson(reply)
+      print(safe(reply.message))
+    })
+
+  whitelist
+    .command('check')
+    .description('whether an address is covered, and by which entry')
+    .argument('<ip>', 'an address')
+    .action(async (ip: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const reply = await client.call('GET /whitelist/check/{ip}', { params: { ip } })
+      if (json) return printJson(reply)
+      const entry = reply.matched_entry
+      print(
+        entry
+          ? `${reply.ip} is whitelisted by ${safe(described(entry.ip, entry.description))}.`
+          : `${reply.ip} is not whitelisted.`,
+      )
+    })
+
+  whitelist
+    .command('import')
+    .description('add the entries of a file; exit 1 when a line was not taken')
+    .argument('<file>', 'the file, or - for standard input')
+    .addOption(new Option('--format <format>', "what it holds (default: by the file's ending)").choices(formats))
+    .option('--prefix <text>', 'put before each description')
+    .action(async (file: string, options: { format?: Format; prefix?: string }, command: Command) => {
+      const { client, json } = contextOf(command)
+      const { format = formatOf(file), prefix } = options
+      const reply = await client.call('POST /whitelist/import', {
+        body: {
+          format,
+          content: contentOf(file),
+          ...(prefix === undefined ? {} : { description_prefix: prefix }),
+        },
+      })
+      if (json) printJson(reply)
+      else {
+        print(`${reply.imported} added, ${reply.skipped} there already.`)
+        if (reply.errors.length > 0) {
+          print('')
+          printTable(
+            ['LINE', 'VALUE', 'ERROR'],
+            reply.errors.map(({ line, value, error }) => [line, value, error]),
+          )
+        }
+      }
+      if (reply.error_count > 0)
+        throw new Failure(`${reply.error_count} ${reply.error_count === 1 ? 'line was' : 'lines were'} not taken.`)
+    })
+
+  whitelist
+    .command('export')
+    .description('print all entries')
+    .addOption(new Option('--format <format>', 'in which form').choices(formats).default('plain'))
+    .option('--out <file>', 'into this file, which must not be there yet')
+    .action(async ({ format, out }: { format: Format; out?: string }, command: Command) => {
+      const { client } = contextOf(command)
+      const reply = await client.call('GET /whitelist/export', { query: { format } })
+      const text = typeof reply === 'string' ? reply : `${JSON.stringify(reply, null, 2)}\n`
+      if (out === undefined) return void process.stdout.write(text)
+      try {
+        writeFileSync(out, text, { flag: 'wx' })
+      } catch (error) {
+        throw new Failure(`${out} can't be written: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+      }
+    })
+
+  whitelist
+    .command('status')
+    .description('which servers have applied the present list')
+    .action(async (_: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const reply = await client.call('GET /whitelist/sync-status')
+      if (json) return printJson(reply)
+      printTable(
+        ['SERVER', 'STATUS', 'ENTRIES', 'CONFIRMED', 'ERROR'],
+        reply.servers.map(server => [
+          server.hostname,
+          server.sync_status,
+          server.entry_count,
+          shown(server.last_sync),
+          server.error,
+        ]),
+      )
+      const synced = reply.servers.filter(({ sync_status }) => sync_status === 'synced').length
+      print(`\n${synced} of ${reply.servers.length} servers have the present list.`)
+    })
+
+  whitelist
+    .command('sync')
+    .description('have servers apply the list again')
+    .option('--server <name-or-id...>', 'these servers (default: all)')
+    .action(async ({ server }: { server?: readonly string[] }, command: Command) => {
+      const { client, json } = contextOf(command)
+      const ids = server && (await Promise.all(server.map(name => findServer(client, name))))
+      const reply = await client.call('POST /whitelist/sync', { body: ids ? { server_ids: ids } : {} })
+      if (json) return printJson(reply)
+      print(safe(reply.message))
+    })
+}
