@@ -15,4 +15,6 @@ export const inSlices = async <T>(items: Iterable<T>, work: (item: T, index: num
       since = performance.now()
     }
   }
+  // Whoever reads page after page from a storage that answers at once would never let go otherwise.
+  await turn()
 }
