@@ -41,6 +41,12 @@ interface Row {
   readonly cells: readonly string[]
   readonly open: boolean
 }
+/** No cell that means anything is longer, in characters, and no row has more of them. */
+const longestCell = 64 * 1024
+const mostCells = 100
+
+const lineEndsIn = (text: string): number => text.split('\n').length - 1
+
 /** Rows of comma-separated values (RFC 4180): quoted cells may hold commas, line ends and doubled quotes. */
 function* rowsOf(content: string, comma: string): Generator<Row> {
   let at = content.startsWith('\ufeff') ? 1 : 0
@@ -48,41 +54,45 @@ function* rowsOf(content: string, comma: string): Generator<Row> {
   while (at < content.length) {
     const started = line
     const cells: string[] = []
-    let open = false
     for (;;) {
-      let cell = ''
+      let quoted = ''
       if (content[at] === '"') {
-        at++
-        open = true
-        while (open && at < content.length) {
-          const quote = content.indexOf('"', at)
-          const to = quote < 0 ? content.length : quote
-          cell += content.slice(at, to)
-          for (let end = content.indexOf('\n', at); end >= 0 && end < to; end = content.indexOf('\n', end + 1)) line++
-          at = to + 1
-          if (quote < 0) break
-          if (content[at] === '"') {
-            cell += '"'
-            at++
-          } else open = false
-        }
+        const end = closingQuote(content, at + 1)
+        // Where it ends nobody knows: what follows can't be told apart.
+        if (end === null) return yield { line: started, cells: [...cells, content.slice(at, at + 200)], open: true }
+        const inside = content.slice(at + 1, end)
+        line += lineEndsIn(inside)
+        quoted = inside.replaceAll('""', '"')
+        at = end + 1
       }
       // What follows a closing quote belongs to the cell, as spreadsheets read it.
-      const rest = /[,;\n]/g
-      rest.lastIndex = at
-      let end = content.length
-      for (let found = rest.exec(content); found; found = rest.exec(content))
-        if (found[0] === comma || found[0] === '\n') {
-          end = found.index
-          break
-        }
-      cells.push((cell + content.slice(at, end)).replace(/\r$/, ''))
+      const end = endOfCell(content, at, comma)
+      cells.push((quoted + content.slice(at, end)).replace(/\r$/, ''))
       at = end + 1
       if (content[end] !== comma) break
+      if (cells.length >= mostCells) {
+        const next = content.indexOf('\n', at)
+        at = next < 0 ? content.length : next + 1
+        break
+      }
     }
     line++
-    yield { line: started, cells, open }
+    yield { line: started, cells, open: false }
   }
+}
+/** Where a quoted cell ends: at the first quote that is not doubled. */
+const closingQuote = (content: string, from: number): number | null => {
+  for (let at = from; at < from + longestCell; at += 2) {
+    const quote = content.indexOf('"', at)
+    if (quote < 0) return null
+    if (content[quote + 1] !== '"') return quote
+    at = quote
+  }
+  return null
+}
+const endOfCell = (content: string, from: number, comma: string): number => {
+  for (let at = from; at < content.length; at++) if (content[at] === comma || content[at] === '\n') return at
+  return content.length
 }
 /** `ip,description` with that header; columns in another order, others beside them and semicolons are understood. */
 export function* readCsv(content: string): Generator<Candidate> {
@@ -131,7 +141,7 @@ function* candidatesOf(entries: readonly unknown[]): Generator<Candidate> {
     if (typeof ip === 'string' && (typeof description === 'string' || description === null))
       yield { line, value: ip, ip, description: description ?? '' }
     else {
-      const value = JSON.stringify(entry)
+      const value = typeof ip === 'string' || typeof ip === 'number' ? String(ip) : typeof entry
       yield { line, value, ip: '', description: '', error: 'It must be an object with ip and description as texts.' }
     }
   }

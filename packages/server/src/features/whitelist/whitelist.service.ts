@@ -118,19 +118,22 @@ export const createWhitelist = (needs: {
   /** The name of the state that a change makes. */
   const following = (seq: number) => `w${seq + 1}-${randomBytes(4).toString('hex')}`
   /** Writes what is new in one transaction and takes it over. */
-  const insert = async (author: Author, entries: readonly NewEntry[]): Promise<{ id: number; entry: NewEntry }[]> => {
+  const insert = async (
+    author: Author,
+    entries: readonly NewEntry[],
+  ): Promise<{ id: number; entry: NewEntry; at: number }[]> => {
     const byText = new Map(entries.map(entry => [entry.ip, entry]))
     const now = clock()
     const added = await events.change(async change => {
       const state = await holdState(change.sql)
       const version = following(state.seq)
-      const made: { id: number; entry: NewEntry }[] = []
+      const made: { id: number; entry: NewEntry; at: number }[] = []
       for (let start = 0; start < entries.length; start += chunk) {
         const part = entries.slice(start, start + chunk)
         const rows = await insertEntries(change.sql, db.engine, part, author.name, now)
         const fresh = rows.flatMap(({ id, ip }) => {
           const entry = byText.get(ip)
-          return entry ? [{ id, entry }] : []
+          return entry ? [{ id, entry, at: now }] : []
         })
         made.push(...fresh)
         await change.recordMany(
@@ -217,13 +220,12 @@ export const createWhitelist = (needs: {
         )
       }
       const lifted_bans = await liftCovered(authorOf(actor), [entry])
-      const row = await findEntry(db.read, added.id)
       return {
         id: added.id,
         ip: entry.ip,
         description: entry.description,
         created_by: actor.name,
-        created_at: iso(row?.created_at ?? clock()),
+        created_at: iso(added.at),
         lifted_bans,
       }
     },
