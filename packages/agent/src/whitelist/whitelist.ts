@@ -5,7 +5,7 @@ import { faultsOf, type EngineConfig } from '../engine/config.ts'
 import { whitelistFile, whitelistText, whitelistValues, writeOwnFiles } from '../engine/own-files.ts'
 import { withStage } from '../engine/stage.ts'
 import { readText } from '../files.ts'
-import { canonicalIp } from '../ip.ts'
+import { canonicalIp, isCidr } from '../ip.ts'
 import { createOnce, type Log } from '../log.ts'
 import { errorText } from '../text.ts'
 import { collapse, type Addresses } from './addresses.ts'
@@ -19,6 +19,8 @@ const ACTION_TIME = 700
 /** Reading a long list back takes time: never more than a fiftieth of it all. */
 const LOOK_SHARE = 50
 const LOOK_LEAST = 4000
+
+const COMPARISONS = 4_000_000
 
 /** How much of the list is proved to hold. */
 export interface Held {
@@ -51,6 +53,8 @@ export function createWhitelist(needs: {
   let held: Held = { entries: 0, error: 'the list has not been applied yet' }
   /** Values that we may have given to fail2ban and that are no longer wanted; null: also those of the file. */
   let retired = null as Set<string> | null
+  /** How many lists came: what one retires while another is being applied is for the next time. */
+  let taken = 0
   let nextLook = 0
   let persisted = ''
   let owns: { mark: string; jails: ReadonlyMap<string, readonly string[] | null> } | null = null
@@ -99,17 +103,32 @@ export function createWhitelist(needs: {
     want: ReadonlySet<string>,
     own: readonly string[] | null,
   ): Promise<{ missing: string[]; mended: boolean }> {
-    const has = byCanonical(await engine.ignored(jail))
-    const missing = [...want].filter(value => !has.has(value))
-    const keep = new Set((own ?? []).map(word => canonicalIp(word) ?? word))
-    const surplus = [...(retired ?? [])]
-      .filter(value => !want.has(value) && !keep.has(value))
-      .flatMap(value => has.get(value) ?? [])
+    const kept = await engine.ignored(jail)
+    const missing = lacking(want, kept)
+    const keep = new Set((own ?? []).map(canonicalOf))
+    const surplus = kept.filter(value => {
+      const canonical = canonicalOf(value)
+      return retired?.has(canonical) === true && !want.has(canonical) && !keep.has(canonical)
+    })
     if (missing.length + surplus.length === 0) return { missing, mended: false }
-    if (missing.length > 0) await engine.ignore(jail, missing)
     if (surplus.length > 0) await engine.unignore(jail, surplus)
-    const now = byCanonical(await engine.ignored(jail))
-    return { missing: missing.filter(value => !now.has(value)), mended: true }
+    if (missing.length > 0)
+      await addAll(
+        jail,
+        missing,
+        kept.filter(value => want.has(value) && isCidr(value)),
+      )
+    return { missing: lacking(want, await engine.ignored(jail)), mended: true }
+  }
+
+  /**
+   * fail2ban compares each new value with every range that it has. For many values ours step aside for the fraction of
+   * a second that this then takes; a ban in it would be undone.
+   */
+  async function addAll(jail: string, missing: readonly string[], ranges: readonly string[]): Promise<void> {
+    if (missing.length * ranges.length < COMPARISONS) return engine.ignore(jail, missing)
+    await engine.unignore(jail, ranges)
+    await engine.ignore(jail, [...missing, ...ranges])
   }
 
   async function holdEverywhere(own: ReadonlyMap<string, readonly string[] | null>) {
@@ -226,6 +245,7 @@ export function createWhitelist(needs: {
     if (listed === null) return { held, mended: false }
     const own = await ownIgnores()
     if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
+    const turn = taken
     let done: { held: Held; mended: boolean }
     let engineSays: unknown = null
     const started = performance.now()
@@ -242,7 +262,7 @@ export function createWhitelist(needs: {
     nextLook = performance.now() + Math.max(LOOK_LEAST, (performance.now() - started) * LOOK_SHARE)
     try {
       await persist(own)
-      if (engineSays === null) retired = new Set()
+      if (engineSays === null && turn === taken) retired = new Set()
     } catch (error) {
       done = { ...done, held: { ...done.held, error: done.held.error ?? errorText(error) } }
     }
@@ -290,8 +310,11 @@ export function createWhitelist(needs: {
       const entries = parseList(text, count)
       store.putList(text, version)
       if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
-      for (const value of wanted()) retired.add(value)
+      taken += 1
+      const before = wanted()
       listed = { addresses: collapse(entries), count: entries.length }
+      const now = new Set(wanted())
+      for (const value of before) if (!now.has(value)) retired.add(value)
     },
     /** Brings the list into force everywhere and reads it back. */
     apply: (): Promise<Held> => inTurn(async () => (await apply()).held),
@@ -318,7 +341,12 @@ export function createWhitelist(needs: {
 
 export type Whitelist = ReturnType<typeof createWhitelist>
 
-/** fail2ban's own writing of each value, by the canonical one. */
-function byCanonical(values: readonly string[]): Map<string, string> {
-  return new Map(values.map(value => [canonicalIp(value) ?? value, value]))
+function canonicalOf(value: string): string {
+  return canonicalIp(value) ?? value
+}
+
+/** What of the wanted is not among the values that fail2ban has. */
+function lacking(want: ReadonlySet<string>, values: readonly string[]): string[] {
+  const has = new Set(values.map(value => (want.has(value) ? value : canonicalOf(value))))
+  return [...want].filter(value => !has.has(value))
 }
