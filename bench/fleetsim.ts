@@ -195,7 +195,7 @@ const beats = async (host: Host) => {
   const slot = performance.now() + random() * setting.heartbeat * 1000
   for (let turn = -1; !stopping; turn++) {
     const meant = turn < 0 ? performance.now() : slot + turn * setting.heartbeat * 1000
-    while (!stopping && performance.now() < meant) await sleep(Math.min(250, meant - performance.now()))
+    while (!stopping && performance.now() < meant) await sleep(Math.max(1, Math.min(250, meant - performance.now())))
     if (stopping) return
     await insist(host, 'heartbeat', meant, 'POST', '/servers/heartbeat', {
       hostname: 'sim.example',

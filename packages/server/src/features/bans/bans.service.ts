@@ -25,7 +25,7 @@ import { appendBans, expiryOf } from './append.ts'
 import type { Append, Appended, NewBan } from './append.ts'
 import { bansById, countBans, countryIdOf, endActive, jailIdOf, pageOfBans } from './bans.store.ts'
 import type { BanRow } from './bans.store.ts'
-import { createGroup } from './group.ts'
+import { createGroup } from '../../core/group.ts'
 import { checkBanReport, checkUnbanReport } from './reports.ts'
 
 export interface BansService {

@@ -4,6 +4,7 @@ import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { createGroup } from '../../core/group.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
@@ -27,6 +28,7 @@ import {
   listCommandRows,
   openCommands,
   openCommandsOf,
+  startCommands,
 } from './commands.store.ts'
 import type { CommandCount, CommandRow, CommandView } from './commands.store.ts'
 import { checkParams } from './params.ts'
@@ -88,6 +90,9 @@ export interface CommandsService {
   reload(serverNo?: number): Promise<void>
   close(): void
 }
+/** How many go into one transaction, and how many may wait for theirs. */
+const grouped = { batch: 500, waiting: 100_000 }
+
 export type Effect = (change: Change, command: CommandRow) => Promise<void>
 
 /** Orders that must not surprise anyone hours later. */
@@ -259,36 +264,98 @@ export const createCommands = async (needs: {
     if (!sees(actor, row.server_no)) throw forbidden('You have no access to the server of this command.')
     return row
   }
-  /** Claims what is due, oldest first. Another process that claims the same finds it changed and leaves it. */
-  const claim = async (serverNo: number): Promise<Order[]> => {
+  /**
+   * Claims what is due for some servers, oldest first, in one transaction: a batch for a thousand hosts wakes them all in
+   * the same moment. Another process that claims the same finds it changed and leaves it.
+   */
+  const claimAll = async (serverNos: readonly number[]): Promise<Order[][]> => {
     const { taken, frozen } = await events.change(async change => {
       const now = clock()
-      const taken: CommandRow[] = []
-      for (const row of await openCommandsOf(change.sql, serverNo)) {
-        if (taken.length >= delivery.perAnswer) break
+      const counts = new Map<number, number>()
+      const chosen = (await openCommandsOf(change.sql, serverNos)).filter(row => {
         const at = dueAt(row)
-        if (at === null || at > now || (row.status === 'pending' && row.expires_at <= now)) continue
-        const first = row.status === 'pending'
-        const claimed = await changeCommand(change.sql, row, {
-          status: 'running',
-          started_at: row.started_at ?? now,
-          deliveries: row.deliveries + 1,
-          delivered_at: now,
-        })
-        if (!claimed) continue
-        taken.push(claimed)
-        if (first) await change.record({ name: 'command.start', serverNo, data: { id: row.id, type: row.type } })
+        if (at === null || at > now || (row.status === 'pending' && row.expires_at <= now)) return false
+        const count = counts.get(row.server_no) ?? 0
+        counts.set(row.server_no, count + 1)
+        return count < delivery.perAnswer
+      })
+      const fresh = chosen.filter(row => row.status === 'pending')
+      const claimed = await startCommands(
+        change.sql,
+        fresh.map(({ id }) => id),
+        now,
+      )
+      await change.recordMany(
+        claimed.map(row => ({
+          name: 'command.start',
+          serverNo: row.server_no,
+          data: { id: row.id, type: row.type },
+        })),
+      )
+      const again: CommandRow[] = []
+      for (const row of chosen) {
+        if (row.status === 'pending') continue
+        const more = { deliveries: row.deliveries + 1, delivered_at: now }
+        const done = await changeCommand(change.sql, row, more)
+        if (done) again.push(done)
       }
+      const taken = [...claimed, ...again].sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
       const hashes = taken.flatMap(row => row.template_hash ?? [])
       return { taken, frozen: await templates.frozen(change.sql, hashes) }
     })
-    for (const row of taken) track(row)
-    return taken.map(row => {
+    const orders = new Map<number, Order[]>(serverNos.map(no => [no, []]))
+    for (const row of taken) {
+      track(row)
       const template = frozen.get(row.template_hash ?? '')
       const params = JSON.parse(row.params) as Record<string, unknown>
-      return { id: row.id, type: row.type, params, ...(template ? { template } : {}) }
+      orders.get(row.server_no)?.push({ id: row.id, type: row.type, params, ...(template ? { template } : {}) })
+    }
+    // A server that asked twice in the same moment gets its orders once.
+    return serverNos.map(no => {
+      const mine = orders.get(no) ?? []
+      orders.delete(no)
+      return mine
     })
   }
+  const claims = createGroup(claimAll, grouped)
+  const claim = async (serverNo: number): Promise<Order[]> => (await claims.add([serverNo]))[0] ?? []
+
+  interface Ending {
+    readonly row: CommandRow
+    readonly set: { readonly success: number; readonly output: string; readonly exit_code: number | null }
+    readonly effect: Effect
+  }
+  /** Results of many hosts in one transaction; null where the command changed since it was read. */
+  const ends = createGroup(
+    (endings: readonly Ending[]) =>
+      events.change(async change => {
+        const ended: (CommandRow | null)[] = []
+        for (const { row, set, effect } of endings) {
+          const done = await changeCommand(change.sql, row, {
+            ...set,
+            status: set.success === 1 ? 'completed' : 'failed',
+            completed_at: clock(),
+          })
+          if (done && set.success === 1) await effect(change, done)
+          ended.push(done ?? null)
+        }
+        await change.recordMany(
+          ended.flatMap(done =>
+            done
+              ? [
+                  {
+                    name: 'command.finish' as const,
+                    serverNo: done.server_no,
+                    data: { id: done.id, type: done.type, status: done.status },
+                  },
+                ]
+              : [],
+          ),
+        )
+        return ended
+      }),
+    grouped,
+  )
   const isDue = (serverNo: number): boolean => {
     const mine = due.get(serverNo)
     if (!mine) return false
@@ -456,21 +523,7 @@ export const createCommands = async (needs: {
       }
       if (row.status === 'pending') throw conflict('This command was never handed out.')
       // A late result of a timed-out command is recorded: the truth wins.
-      const finished = await events.change(async change => {
-        const done = await changeCommand(change.sql, row, {
-          ...given,
-          status: result.success ? 'completed' : 'failed',
-          completed_at: clock(),
-        })
-        if (!done) return null
-        if (result.success) await effect(change, done)
-        await change.record({
-          name: 'command.finish',
-          serverNo: row.server_no,
-          data: { id, type: row.type, status: done.status },
-        })
-        return done
-      })
+      const [finished] = await ends.add([{ row, set: given, effect }])
       // Handed out once more in the same moment: look again.
       if (!finished) return service.finish(agent, id, result, effect)
       track(finished)
@@ -480,7 +533,7 @@ export const createCommands = async (needs: {
       return row && row.server_no === serverNo ? row.initiated_by : null
     },
     async cancelAll(change, serverNo) {
-      for (const row of await openCommandsOf(change.sql, serverNo)) {
+      for (const row of await openCommandsOf(change.sql, [serverNo])) {
         if (row.status !== 'pending') continue
         const done = await changeCommand(change.sql, row, {
           status: 'failed',
@@ -509,7 +562,7 @@ export const createCommands = async (needs: {
         })
     },
     async reload(serverNo) {
-      const rows = await (serverNo === undefined ? openCommands(db.read) : openCommandsOf(db.read, serverNo))
+      const rows = await (serverNo === undefined ? openCommands(db.read) : openCommandsOf(db.read, [serverNo]))
       if (serverNo === undefined) due.clear()
       else due.delete(serverNo)
       for (const row of rows) track(row)

@@ -111,6 +111,21 @@ export const changeCommand = (
     .where('deliveries', '=', was.deliveries)
     .returningAll()
     .executeTakeFirst()
+/** Hands pending commands out for the first time; those that are not pending any more are left. */
+export const startCommands = async (sql: Sql, ids: readonly string[], at: number): Promise<CommandRow[]> => {
+  const started: CommandRow[] = []
+  for (let start = 0; start < ids.length; start += chunk)
+    started.push(
+      ...(await sql
+        .updateTable('commands')
+        .set({ status: 'running', started_at: at, deliveries: 1, delivered_at: at })
+        .where('id', 'in', ids.slice(start, start + chunk))
+        .where('status', '=', 'pending')
+        .returningAll()
+        .execute()),
+    )
+  return started
+}
 /** What was not fetched or not answered in time; some at a time, so that a flood of them stalls nobody. */
 export const lateCommands = (sql: Sql, now: number, startedBefore: number): Promise<CommandRow[]> =>
   sql
@@ -133,11 +148,11 @@ export const openCommands = (sql: Sql): Promise<CommandRow[]> =>
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-export const openCommandsOf = (sql: Sql, serverNo: number): Promise<CommandRow[]> =>
+export const openCommandsOf = (sql: Sql, serverNos: readonly number[]): Promise<CommandRow[]> =>
   sql
     .selectFrom('commands')
     .selectAll()
-    .where('server_no', '=', serverNo)
+    .where('server_no', 'in', serverNos)
     .where('status', 'in', ['pending', 'running'])
     .orderBy('created_at')
     .orderBy('id')

@@ -1,4 +1,4 @@
-import { unavailable } from '../../core/problem.ts'
+import { unavailable } from './problem.ts'
 
 /**
  * Items that are written together: idle, at once; while a write runs the next batch forms. Those who were answered come
