@@ -1,7 +1,7 @@
 import { RegexFault, readRegex } from './regex.ts'
 
 /** Conversions that the engine has an expression for; each is a named group, so it can stand in a pattern once. */
-const conversion = /%(?:Ex[YmdHMSklzZ]|[aAbBdfHIjklmMpSUwWyYzZ])/g
+const conversion = /%(?:Ex[YymdHMSklzZ]|[aAbBdfHIjklmMpSUwWyYzZ])/g
 /** What it knows by name. */
 const special = /\{(?:\^LN-BEG|UNB|NONE|DATE|L?EPOCH)\}/gi
 

@@ -1,6 +1,6 @@
 /*
  * The engine's dialect of INI, as Python's configparser reads it for fail2ban: names in lower case, `=` or `:`, a line
- * that is indented more than its option continues the value, `#` and `;` begin a comment line, ` ;` one within a line,
+ * that is indented continues the value, `#` and `;` begin a comment line, ` ;` one within a line,
  * no section and no option twice. Whatever two readers could take differently (control characters, lines that only
  * some programs see, blanks that are none) is refused, so that what was checked is what is read.
  */
@@ -33,9 +33,11 @@ export interface Ini {
 /** Enough to see what is wrong; a text of nothing but faults must not make an answer of megabytes. */
 const mostFaults = 50
 const longestLine = 8192
+const mostLines = 2000
+const tabFault = 'A tab must not stand within a value; an expression says \\t.'
 
 /** Control and format characters, private and half characters, and every blank but space, tab and newline. */
-const unseen = /[^\P{Cc}\t\n]|[\p{Cf}\p{Co}\p{Cs}]|[^\S \t\n]|[\u2028\u2029\ufffd]/u
+const unseen = /[^\P{Cc}\t\n]|[\p{Cf}\p{Cn}\p{Co}\p{Cs}]|[^\S \t\n]|[\u2028\u2029\ufffd]/u
 
 const nameOf = (character: string) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
@@ -55,9 +57,10 @@ export const readIni = (text: string): Ini => {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   let section: (typeof sections)[number] | null = null
   let option: (typeof sections)[number]['options'][number] | null = null
-  let indent = 0
   const seen = new Map<string, Set<string>>()
 
+  if (lines.length > mostLines)
+    return { sections, faults: [{ line: mostLines + 1, message: `The text has more than ${mostLines} lines.` }] }
   lines.forEach((raw, index) => {
     const number = index + 1
     const strange = unseen.exec(raw)?.[0]
@@ -70,9 +73,11 @@ export const readIni = (text: string): Ini => {
       if (comment < 0 && option) option.lines.push({ text: '', number })
       return
     }
-    const depth = raw.search(/[^ \t]/)
-    if (option && depth > indent) return void option.lines.push({ text: value, number })
-    indent = depth
+    if (raw.startsWith(' ') || raw.startsWith('\t')) {
+      if (value.includes('\t')) fault(number, tabFault)
+      if (option) return void option.lines.push({ text: value, number })
+      return fault(number, 'The line begins with a blank, but there is no option that it could continue.')
+    }
     const head = /^\[([^\]]+)\]/.exec(value)
     if (head) {
       const name = head[1] ?? ''
@@ -92,7 +97,10 @@ export const readIni = (text: string): Ini => {
     const names = seen.get(section.name)
     if (names?.has(name)) fault(number, `The option ${name} stands in [${section.name}] twice.`)
     names?.add(name)
-    option = { name, line: number, lines: [{ text: value.slice(at + 1).trim(), number }] }
+    const first = value.slice(at + 1).trim()
+    if (first.startsWith(';')) fault(number, 'A value that begins with ";" would be taken for a comment.')
+    if (name.includes('\t') || first.includes('\t')) fault(number, tabFault)
+    option = { name, line: number, lines: [{ text: first, number }] }
     section.options.push(option)
   })
   // Blank lines after the last line of a value belong to nothing.

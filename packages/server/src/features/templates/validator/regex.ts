@@ -20,8 +20,8 @@ export type Node =
   | { readonly kind: 'repeat'; readonly body: Node; readonly least: number; readonly most: number }
   /** An earlier group once more. */
   | { readonly kind: 'back'; readonly least: number; readonly most: number }
-  /** An address, a user: what fail2ban puts in place of a tag. Never empty. */
-  | { readonly kind: 'tag'; readonly set: Set128; readonly least: number }
+  /** An address: what fail2ban puts in place of a tag. Never empty. Where it is loose, a quantifier takes only its end. */
+  | { readonly kind: 'tag'; readonly set: Set128; readonly least: number; readonly loose: boolean }
 
 export interface Expression {
   readonly node: Node
@@ -99,6 +99,8 @@ export const namesSomebody = (names: ReadonlySet<string>): boolean => idGroups.s
 const tagPattern = /<\/?[\w-]+\/?>/y
 const custom = /^<(\/?)F-([A-Z0-9_-]+)>$/
 const mapped: Readonly<Record<string, string>> = { id: 'fid', port: 'fport' }
+/** Whether the engine puts a pattern of its own in place of this. */
+export const isHostTag = (tag: string): boolean => tag.slice(1, -1) in tags || custom.test(tag)
 /** What stands where a variable of another file belongs: it has no width and no groups here. */
 export const foreign = '\ue000'
 
@@ -235,7 +237,7 @@ export const readRegex = (source: string): Expression => {
     if (known) {
       at += tag.length
       for (const name of known.names) close(open(name), { kind: 'empty' })
-      return { kind: 'tag', set: known.set, least: known.least }
+      return { kind: 'tag', set: known.set, least: known.least, loose: /ADDR|SUBNET|IP4|SKIPLINES/.test(tag) }
     }
     const match = custom.exec(tag)
     if (!match) return null
@@ -361,6 +363,11 @@ export const readRegex = (source: string): Expression => {
       case '+':
       case '?':
         return fail(`There is nothing that "${character}" could repeat.`)
+      case '{': {
+        const quantifier = rest(/\{(?:\d+(?:,\d*)?|,\d*)\}/y)
+        if (quantifier) return fail(`There is nothing that "${quantifier[0]}" could repeat.`)
+        break
+      }
       case '\\':
         return escaped()
     }
@@ -415,6 +422,7 @@ export const readRegex = (source: string): Expression => {
   const repeat = (node: Node, least: number, most: number, all: string, isComment: boolean): Node => {
     if (isComment) fail('There is nothing to repeat before a quantifier.')
     if (node.kind === 'at' || node.kind === 'empty') fail(`There is nothing that "${all}" could repeat.`)
+    if (node.kind === 'tag' && node.loose) fail(`${all} would repeat only the end of that tag; put it into (?:...).`)
     if (least > largestRepeat || (most !== Infinity && most > largestRepeat)) fail(`${all} repeats too often.`)
     if (most < least) fail(`In ${all} the smaller number comes first.`)
     at += all.length
@@ -525,8 +533,10 @@ const slowPart = (root: Node): string | null => {
     if (node.kind === 'either') work.push(...node.branches)
     if (node.kind === 'repeat') {
       work.push(node.body)
+      if (node.most === Infinity && endless(node.body))
+        return 'A repetition without end lies within another one, as in (a+)+: a line made for it can keep the engine busy for hours. Hosts refuse it.'
       if (unbounded(node) && ambiguous(bodyOf(node.body)))
-        return 'A repetition lies within a repetition, as in (a+)+: a line made for it can keep the engine busy for hours.'
+        return 'A repetition can take the same text in several ways, as in (a|a)*: a line made for it can keep the engine busy for hours.'
     }
     if (node.kind !== 'sequence') continue
     work.push(...node.items)
@@ -548,6 +558,22 @@ const slowPart = (root: Node): string | null => {
     }
   }
   return null
+}
+const ends = new WeakMap<Node, boolean>()
+/** Whether a repetition without end lies somewhere within. */
+const endless = (node: Node): boolean => {
+  const known = ends.get(node)
+  if (known !== undefined) return known
+  const found =
+    node.kind === 'repeat'
+      ? node.most === Infinity || endless(node.body)
+      : node.kind === 'sequence'
+        ? node.items.some(endless)
+        : node.kind === 'either'
+          ? node.branches.some(endless)
+          : (node.kind === 'group' || node.kind === 'look') && endless(node.body)
+  ends.set(node, found)
+  return found
 }
 /** Whether a repetition of it can take the same text in many ways. */
 const ambiguous = (body: Node): boolean => {

@@ -2,7 +2,7 @@ import { reservedNames, namePattern } from '../names.ts'
 import { datepatternFault } from './datepattern.ts'
 import { readIni } from './ini.ts'
 import type { Ini, Line, Option, Section } from './ini.ts'
-import { RegexFault, anchored, foreign, namesSomebody, readRegex } from './regex.ts'
+import { RegexFault, anchored, foreign, isHostTag, namesSomebody, readRegex } from './regex.ts'
 import type { Expression } from './regex.ts'
 import * as values from './values.ts'
 import type { Check } from './values.ts'
@@ -211,8 +211,8 @@ const readFilterName = (
       )
     return []
   }
-  const bare = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(value)
-  const name = /^[A-Za-z0-9_-]+/.exec(value)?.[0] ?? ''
+  const bare = /^[a-z0-9][a-z0-9_-]{0,60}$/.test(value)
+  const name = /^[a-z0-9_-]+/.exec(value)?.[0] ?? ''
   if (!bare && !context.knownFilters.has(value)) {
     report(
       option.line,
@@ -264,7 +264,9 @@ const readFilter = (text: string, reader: Reader): { files: readonly string[]; f
   const failregex = options.some(option => option.name === 'failregex' && joined(option).trim() !== '')
   const prefregex = options.find(({ name }) => name === 'prefregex')
   const context = { variables, taken, included: files.length > 0 }
-  const prefix = prefregex ? readPrefix(prefregex, context, reader) : null
+  const own = prefregex ? readPrefix(prefregex, context, reader) : null
+  // Filters that the engine ships may bring a prefix of their own; what only holds variables does not.
+  const prefix: Prefix = own ?? (files.some(file => file !== 'filter.d/common.conf') ? 'unknown' : null)
   for (const option of options) {
     if (option.name === 'prefregex') continue
     if (expressions.has(option.name)) readExpressions(option, variables, context.included, reader, taken, prefix)
@@ -280,6 +282,10 @@ const readFilter = (text: string, reader: Reader): { files: readonly string[]; f
   if (definition && !failregex && files.length === 0) report(definition.line, 'The filter has no failregex.')
   return { files, failregex: failregex || files.length > 0 }
 }
+/** The one variable of the engine's own filters that may be used: how a line of a system log begins. */
+const prefixLine = '__prefix_line'
+/** What that one is made of: it would be filled in with itself. */
+const ofPrefix = /^(?:__|_daemon$)/
 const isVariable = (name: string) => /^_[a-z0-9_]{0,63}$/.test(name)
 const joined = (option: Option) => option.lines.map(line => line.text).join('\n')
 
@@ -300,6 +306,8 @@ const readIncludes = (section: Section, { report }: Reader): readonly string[] =
   return files
 }
 
+/** What `prefregex` is; unknown where it is broken, or another file's. */
+type Prefix = Expression | 'unknown' | null
 interface Names {
   readonly variables: Variables
   /** Options of the filter: as <tags> they would be filled in. */
@@ -310,8 +318,15 @@ interface Names {
 /** What stops an expansion; the message says why. */
 class Expansion extends Error {}
 
+/** Options of a jail: the engine fills them in where they stand as <tags> in a filter. */
+const engineOptions: ReadonlySet<string> = new Set([
+  ...Object.keys(jailChecks),
+  ...Object.keys(dangerous),
+  ...'filter failregex ignoreregex prefregex datepattern ignoreself ignorecache maxmatches logtype __name__'.split(' '),
+  ...'bantime.multipliers bantime.overalljails fail2ban_version fail2ban_confpath'.split(' '),
+])
 /** Fills in `%(_x)s` and `%%`, then `<_x>`, as the engine does. What an included file defines becomes a mark. */
-const expand = (text: string, names: Names, reader: Reader): string => {
+const expand = (text: string, names: Names, reader: Reader, prefixes = true): string => {
   const spend = (length: number) => {
     reader.budget.left -= length
     if (length > longestValue || reader.budget.left < 0)
@@ -335,12 +350,14 @@ const expand = (text: string, names: Names, reader: Reader): string => {
         const name = (found[1] ?? '').toLowerCase()
         const own = names.variables.get(name)
         if (own !== undefined) out += fill(own, depth + 1)
-        else if (names.included && isVariable(name)) out += foreign
+        else if (names.included && prefixes && name === prefixLine) out += foreign
         else
           throw new Expansion(
-            isVariable(name)
-              ? `%(${shown(name)})s is not defined; the variables of the engine's filters come with [INCLUDES] before = common.conf.`
-              : `%(${shown(name)})s is refused: only the filter's own variables, whose names begin with "_", may be filled in.`,
+            name === prefixLine && names.included
+              ? '%(__prefix_line)s is made of this variable, and can not stand in it.'
+              : name === prefixLine
+                ? '%(__prefix_line)s comes with [INCLUDES] before = common.conf, which is not there.'
+                : `%(${shown(name)})s is refused: only the filter's own variables, whose names begin with "_", may be filled in.`,
           )
       }
       spend(out.length)
@@ -351,15 +368,21 @@ const expand = (text: string, names: Names, reader: Reader): string => {
   spend(filled.length)
   for (let times = 0; ; times++) {
     let changed = false
-    filled = filled.replace(/<([^ <>]+)>/g, (tag, name: string) => {
-      if (!names.taken.has(name)) {
-        if (name.startsWith('_') && names.included && isVariable(name)) return foreign
-        return tag
-      }
+    filled = filled.replace(/<([^ <>]+)>/g, (tag, spelled: string) => {
+      const name = spelled.toLowerCase()
       const own = names.variables.get(name)
-      if (own === undefined) throw new Expansion(`<${shown(name)}> would be filled in with the option of that name.`)
-      changed = true
-      return fill(own, 1)
+      if (own !== undefined) {
+        changed = true
+        return fill(own, 1)
+      }
+      // As `section/option` the engine reaches into other parts of its configuration.
+      const reaching = /^[\w-]+\/[^\s>]/.test(name)
+      const unsure = names.included && /^[a-z_][\w.-]*$/.test(name) && !isHostTag(tag)
+      if (reaching || unsure || names.taken.has(name) || engineOptions.has(name))
+        throw new Expansion(
+          `<${shown(spelled)}> could be filled in with an option of that name; write [<]${shown(spelled)}> for the text itself.`,
+        )
+      return tag
     })
     spend(filled.length)
     if (!changed) return filled
@@ -388,7 +411,7 @@ const readExpressions = (
   included: boolean,
   reader: Reader,
   taken: ReadonlySet<string>,
-  prefix: Expression | null,
+  prefix: Prefix,
 ) => {
   const names = { variables, included, taken }
   const isFail = option.name === 'failregex'
@@ -397,14 +420,16 @@ const readExpressions = (
     for (const text of expressionsOf(line, names, reader)) {
       const expression = readRegex(text)
       for (const warning of expression.warnings) reader.report(line.number, `${option.name}: ${warning}`, 'warning')
-      const foreignPart = text.includes(foreign)
       if (!isFail) continue
-      if (!namesSomebody(expression.names) && !(prefix && namesSomebody(prefix.names)) && !foreignPart)
+      if (
+        !namesSomebody(expression.names) &&
+        (prefix === null || (prefix !== 'unknown' && !namesSomebody(prefix.names)))
+      )
         reader.report(
           line.number,
           'failregex: It must say whose failure it is, with <HOST>, <ADDR>, <IP4>, <IP6>, <DNS>, <SUBNET> or <F-ID>.',
         )
-      if (!anchored(expression.node) && !text.startsWith(foreign) && !(prefix && anchored(prefix.node)))
+      if (!anchored(expression.node) && (prefix === null || (prefix !== 'unknown' && !anchored(prefix.node))))
         reader.report(
           line.number,
           'failregex: It does not begin with "^": whoever can write into the log can have others banned.',
@@ -420,16 +445,18 @@ const readExpressions = (
   })
 }
 
-const readPrefix = (option: Option, names: Names, reader: Reader): Expression | null => {
+const readPrefix = (option: Option, names: Names, reader: Reader): Prefix => {
   const lines = option.lines.filter(({ text }) => text !== '')
-  let prefix: Expression | null = null
+  let prefix: Prefix = 'unknown'
   if (lines.length > 1) reader.report(lines[1]?.number ?? option.line, 'The value of prefregex is one line.')
+  if (lines.length === 0) reader.report(option.line, 'prefregex: The expression is empty.')
   attempt(lines.slice(0, 1), reader, 'prefregex', line => {
     const text = expand(line.text, names, reader)
     if (text.includes('\n')) throw new Expansion('With its variables filled in it has more than one line.')
-    prefix = readRegex(text)
-    for (const warning of prefix.warnings) reader.report(line.number, `prefregex: ${warning}`, 'warning')
-    if (!prefix.names.has('content') && !text.includes(foreign))
+    const expression = readRegex(text)
+    prefix = expression
+    for (const warning of expression.warnings) reader.report(line.number, `prefregex: ${warning}`, 'warning')
+    if (!expression.names.has('content'))
       reader.report(line.number, 'prefregex: It has no <F-CONTENT>, so it hands nothing on to failregex.', 'warning')
   })
   return prefix
@@ -437,6 +464,7 @@ const readPrefix = (option: Option, names: Names, reader: Reader): Expression | 
 
 const readDates = (option: Option, names: Names, reader: Reader) => {
   if (option.lines.length > 50) return reader.report(option.line, 'datepattern has more than 50 lines.')
+  if (joined(option).trim() === '') return reader.report(option.line, 'datepattern: The pattern is empty.')
   attempt(option.lines, reader, 'datepattern', line => {
     for (const text of expressionsOf(line, names, reader)) {
       const wrong = datepatternFault(text)
@@ -450,7 +478,7 @@ const readVariable = (option: Option, names: Names, reader: Reader) =>
     [{ text: joined(option), number: option.line }],
     reader,
     option.name,
-    line => void expand(line.text, names, reader),
+    line => void expand(line.text, names, reader, !ofPrefix.test(option.name)),
   )
 
 /** A stranger's word in a sentence: short. */

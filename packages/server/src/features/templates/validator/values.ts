@@ -24,13 +24,13 @@ export const whole =
       : `It must be a whole number from ${least} to ${most}.`
 
 const units: readonly (readonly [RegExp, number])[] = [
-  [/^(?:s|ss|sec|second|seconds)$/i, 1],
-  [/^(?:m|mm|min|minute|minutes)$/i, 60],
-  [/^(?:h|hh|hour|hours)$/i, 3600],
-  [/^(?:d|dd|day|days)$/i, 86_400],
-  [/^(?:w|ww|week|weeks)$/i, 604_800],
+  [/^(?:s|sec|second|seconds)$/i, 1],
+  [/^(?:m|min|minute|minutes)$/i, 60],
+  [/^(?:h|hour|hours)$/i, 3600],
+  [/^(?:d|day|days)$/i, 86_400],
+  [/^(?:w|week|weeks)$/i, 604_800],
   [/^(?:mo|mon|month|months)$/i, 2_629_800],
-  [/^(?:y|yy|year|years)$/i, 31_557_600],
+  [/^(?:y|year|years)$/i, 31_557_600],
 ]
 /** Seconds of `90`, `10m`, `1d 12h`; null for anything else. The engine would evaluate arithmetic, which is refused. */
 export const secondsOf = (value: string): number | null => {
@@ -56,7 +56,7 @@ export const port: Check = value => {
   const parts = value.split(',')
   for (const part of parts) {
     const [, low, high] = /^ ?(\d{1,5})(?::(\d{1,5}))?$/.exec(part) ?? []
-    const named = /^ ?[a-z][a-z0-9-]{0,31}$/.test(part)
+    const named = /^ ?[a-z][a-z0-9-]{0,30}$/.test(part)
     if (
       !named &&
       (low === undefined || Number(low) > 65_535 || Number(high ?? low) > 65_535 || Number(high ?? low) < Number(low))
@@ -66,7 +66,7 @@ export const port: Check = value => {
   return parts.length > 15 ? 'Firewalls take 15 ports at most.' : null
 }
 export const protocol = like(
-  /^(?:all|(?:tcp|udp|sctp|dccp|icmp)(?:, ?(?:tcp|udp))?)$/,
+  /^(?:all|(?:tcp|udp|sctp|icmp)(?:,(?:tcp|udp))?)$/,
   'It must be tcp, udp, or both with a comma between them.',
 )
 export const backend: Check = value =>
@@ -74,7 +74,7 @@ export const backend: Check = value =>
     ? null
     : 'It must be auto, polling, pyinotify or systemd.'
 export const usedns = oneOf('yes', 'warn', 'no', 'raw')
-export const mode = like(/^[a-z][a-z0-9_-]{0,31}$/, 'It must be one word.')
+export const mode = like(/^[a-z][a-z0-9-]{0,30}$/, 'It must be one word.')
 export const factor = like(/^\d{1,4}(?:\.\d{1,4})?$/, 'It must be a number.')
 export const logencoding = oneOf(
   ...['auto', 'ascii', 'utf-8', 'utf8', 'utf-16', 'latin-1', 'latin1', 'iso-8859-1', 'iso-8859-2', 'iso-8859-15'],
@@ -84,12 +84,11 @@ export const logtimezone = like(
   /^(?:Z|(?:UTC|GMT)?[+-][01]\d(?::?[0-5]\d)?|UTC|GMT)$/,
   'It must be UTC, GMT or an offset such as UTC+0200.',
 )
+/** A field of the journal and its value; a "+" between them means "or". */
+const field = '[A-Z_][A-Z0-9_]{0,63}=[A-Za-z0-9._@:/-]{1,128}'
+const fields = new RegExp(`^${field}(?: (?:\\+ )?${field}){0,20}$`)
 export const journalmatch: Check = value =>
-  value
-    .split('\n')
-    .every(
-      line => line.length <= 1024 && /^(?:(?:[A-Z_][A-Z0-9_]{0,63}=[A-Za-z0-9@._:/-]{1,128}|\+)(?: |$))*$/.test(line),
-    )
+  value === '' || fields.test(value)
     ? null
     : 'It must be fields of the journal such as _SYSTEMD_UNIT=ssh.service, with blanks or " + " between them.'
 
@@ -115,9 +114,10 @@ export const logpath: Check = value => {
   if (logVariable.test(value)) return null
   if (value.startsWith('%(')) return 'It names a variable that is none of the engine for log paths.'
   if (!value.startsWith('/')) return 'It must be an absolute path.'
-  if (!/^[A-Za-z0-9._/@:+*?[\]!~-]+$/.test(value)) return 'It holds a character that paths of logs may not have here.'
+  if (!/^[A-Za-z0-9._/@=+*?[\]~-]+$/.test(value)) return 'It holds a character that paths of logs may not have here.'
   if (value.length > 1024) return 'It is longer than 1024 characters.'
   if (/(?:^|\/)\.\.?(?:\/|$)/.test(value)) return 'It must not hold "." or ".." as a folder.'
+  if (value.endsWith('/')) return 'It must be a file, not a folder.'
   if (value === '/dev/null' || roots.test(value)) return null
   return 'It must lie under /var/log, /var/lib, /opt, /srv or /home, or be /dev/null.'
 }
