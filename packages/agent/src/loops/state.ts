@@ -21,6 +21,7 @@ export function createStateLoop(needs: {
   log: Log
 }) {
   const { wire, store, whitelist } = needs
+  const random = needs.random ?? Math.random
   const nap = createNap()
   needs.link.onBack(nap.wake)
   /** What the server wants, as far as it said. */
@@ -61,7 +62,7 @@ export function createStateLoop(needs: {
     let state = first
     for (let tries = 0; tries < TRIES; tries += 1) {
       if (state.whitelist.version === whitelist.version()) return state
-      await pause((needs.random ?? Math.random)() * state.whitelist.spread * 1000, needs.signal)
+      await pause(random() * state.whitelist.spread * 1000, needs.signal)
       const list = await wire.whitelist(whitelist.version() === '' ? null : whitelist.version())
       if (list?.version === state.whitelist.version) {
         whitelist.take(list.text, list.version, state.whitelist.count)
@@ -88,7 +89,7 @@ export function createStateLoop(needs: {
 
   return {
     async run(): Promise<void> {
-      const backoff = createBackoff({ interval: () => 4000, cap: 60_000 })
+      const backoff = createBackoff({ interval: () => 4000, cap: 60_000, random })
       while (!needs.signal.aborted) {
         if (needs.link.muted()) {
           await nap.sleep(5000)

@@ -57,6 +57,7 @@ export function createWhitelist(needs: {
   let taken = 0
   let nextLook = 0
   let persisted = ''
+  let persistedMark = ''
   let owns: { mark: string; jails: ReadonlyMap<string, readonly string[] | null> } | null = null
   let queue: Promise<unknown> = Promise.resolve()
   const waiting = new Map<string, NodeJS.Timeout>()
@@ -101,12 +102,13 @@ export function createWhitelist(needs: {
   async function hold(
     jail: string,
     want: ReadonlySet<string>,
-    own: readonly string[] | null,
+    own: readonly string[] | null | 'unknown',
   ): Promise<{ missing: string[]; mended: boolean }> {
     const kept = await engine.ignored(jail)
     const missing = lacking(want, kept)
-    const keep = new Set((own ?? []).map(canonicalOf))
+    const keep = new Set(own === 'unknown' ? [] : (own ?? []).map(canonicalOf))
     const surplus = kept.filter(value => {
+      if (own === 'unknown') return false
       const canonical = canonicalOf(value)
       return retired?.has(canonical) === true && !want.has(canonical) && !keep.has(canonical)
     })
@@ -131,13 +133,13 @@ export function createWhitelist(needs: {
     await engine.ignore(jail, [...missing, ...ranges])
   }
 
-  async function holdEverywhere(own: ReadonlyMap<string, readonly string[] | null>) {
+  async function holdEverywhere(own: ReadonlyMap<string, readonly string[] | null> | null) {
     const want = new Set(wanted())
     const missing = new Map<string, string>()
     let mended = false
     for (const jail of await engine.jails()) {
       try {
-        const done = await hold(jail, want, own.get(jail) ?? null)
+        const done = await hold(jail, want, own === null ? 'unknown' : (own.get(jail) ?? null))
         for (const value of done.missing) missing.set(value, jail)
         mended ||= done.mended
       } catch (error) {
@@ -207,6 +209,7 @@ export function createWhitelist(needs: {
     const enabled = (await config.jails()).filter(jail => jail.enabled)
     const jails = enabled.map(({ name }) => ({ name, hasOwn: (own.get(name) ?? null) !== null }))
     const key = (): string => `${store.version()} ${JSON.stringify(jails)} ${fileMark()}`
+    persistedMark = config.mark()
     if (key() === persisted) return
     const text = whitelistText(wanted(), jails)
     const before = readText(file)
@@ -223,6 +226,7 @@ export function createWhitelist(needs: {
       await showHidden(before, jails, own)
     }
     persisted = key()
+    persistedMark = config.mark()
   }
 
   /** An `ignoreip` that the administrator wrote where there was none was hidden by our old file: it holds from now. */
@@ -243,7 +247,12 @@ export function createWhitelist(needs: {
 
   async function applyNow(): Promise<{ held: Held; mended: boolean }> {
     if (listed === null) return { held, mended: false }
-    const own = await ownIgnores()
+    // What is not known to be ours is not taken out; what is missing is put in all the same.
+    let unread: unknown = null
+    const own = await ownIgnores().catch((error: unknown) => {
+      unread = error
+      return null
+    })
     if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
     const turn = taken
     let done: { held: Held; mended: boolean }
@@ -261,10 +270,12 @@ export function createWhitelist(needs: {
     }
     nextLook = performance.now() + Math.max(LOOK_LEAST, (performance.now() - started) * LOOK_SHARE)
     try {
+      if (own === null) throw new Error(`fail2ban's configuration cannot be read: ${errorText(unread)}`)
       await persist(own)
       if (engineSays === null && turn === taken) retired = new Set()
     } catch (error) {
       done = { ...done, held: { ...done.held, error: done.held.error ?? errorText(error) } }
+      persistedMark = config.mark()
     }
     if (done.held.error === null) trouble.over()
     else trouble.tell(`whitelist: ${done.held.error}`)
@@ -320,7 +331,8 @@ export function createWhitelist(needs: {
     apply: (): Promise<Held> => inTurn(async () => (await apply()).held),
     /** Puts right what a reload, a start or somebody's hand took away. `touched`: something was certainly taken. */
     async look(touched: boolean): Promise<void> {
-      if (listed === null || (!touched && performance.now() < nextLook)) return
+      const due = touched || performance.now() >= nextLook || config.mark() !== persistedMark
+      if (listed === null || !due) return
       await inTurn(async () => {
         const { mended, changed } = await apply()
         if (touched || mended || changed) needs.onHeld()

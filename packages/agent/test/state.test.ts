@@ -1,0 +1,146 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { createLink } from '../src/loops/link.ts'
+import { createStateLoop } from '../src/loops/state.ts'
+import { ServerError } from '../src/transport.ts'
+import { createStore } from '../src/whitelist/store.ts'
+import type { Whitelist } from '../src/whitelist/whitelist.ts'
+import type { Acknowledgement, DesiredState, Wire } from '../src/wire.ts'
+
+const directories: string[] = []
+const stops: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+  for (const place of directories.splice(0)) fs.rmSync(place, { recursive: true, force: true })
+})
+
+const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
+const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredState => ({
+  version,
+  whitelist: { version: list, count, spread },
+})
+
+/** A server with a script of answers, and a host that takes every list. */
+function build(states: (DesiredState | null | Error)[], lists: ({ version: string; text: string } | null)[] = []) {
+  const place = fs.mkdtempSync(join(tmpdir(), 'stockade-state-'))
+  directories.push(place)
+  const calls: string[] = []
+  const acks: Acknowledgement[] = []
+  const store = createStore(place)
+  const wire = {
+    state: (known: string | null) => {
+      calls.push(`state ${known}`)
+      const answer = states.shift() ?? null
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+    },
+    whitelist: (known: string | null) => {
+      calls.push(`list ${known}`)
+      return Promise.resolve(lists.shift() ?? null)
+    },
+    acknowledge: (done: Acknowledgement) => Promise.resolve(void acks.push(done)),
+  }
+  const whitelist = {
+    version: store.version,
+    held: () => ({ entries: 1, error: null }),
+    take: (text: string, version: string, count: number) => {
+      if (text.split('\n').length - 1 < count) throw new Error('too short')
+      store.putList(text, version)
+    },
+    apply: () => Promise.resolve(void calls.push('apply')),
+  }
+  const stopping = new AbortController()
+  const loop = createStateLoop({
+    wire: wire as unknown as Wire,
+    link: createLink(quiet),
+    store,
+    whitelist: whitelist as unknown as Whitelist,
+    signal: stopping.signal,
+    random: () => 0.5,
+    log: quiet,
+  })
+  const running = loop.run()
+  stops.push(async () => {
+    stopping.abort()
+    loop.wake()
+    await running
+  })
+  return { loop, calls, acks, store, settled: () => new Promise(resolve => setTimeout(resolve, 50)) }
+}
+
+it('fetches, applies, acknowledges, and remembers for the next start', async () => {
+  const { loop, calls, acks, store, settled } = build([stateOf('s1', 'w1')], [{ version: 'w1', text: '192.0.2.1\n' }])
+  expect(loop.version()).toBeNull()
+  loop.want('s1')
+  expect(loop.version()).toBe('s1')
+  await settled()
+  expect(calls).toEqual(['state null', 'list null', 'apply'])
+  expect(acks).toEqual([{ version: 's1', whitelistVersion: 'w1', entries: 1, error: null }])
+  expect(store.state()).toBe('s1')
+})
+
+it('a new state with the same list is applied again and acknowledged, without fetching', async () => {
+  const { loop, calls, acks, store, settled } = build([stateOf('s2', 'w1')])
+  store.putList('192.0.2.1\n', 'w1')
+  loop.want('s2')
+  await settled()
+  expect(calls).toEqual(['state null', 'apply'])
+  loop.want('s2')
+  loop.want(null)
+  await settled()
+  expect(acks).toHaveLength(1)
+  loop.again()
+  await settled()
+  expect(acks.map(({ version }) => version)).toEqual(['s2', 's2'])
+})
+
+it('a list that changed in between makes it ask for the state again', async () => {
+  const { loop, calls, acks, settled } = build(
+    [stateOf('s1', 'w1'), stateOf('s2', 'w2')],
+    [
+      { version: 'w2', text: '192.0.2.2\n' },
+      { version: 'w2', text: '192.0.2.2\n' },
+    ],
+  )
+  loop.want('s1')
+  await settled()
+  expect(calls).toEqual(['state null', 'list null', 'state null', 'list null', 'apply'])
+  expect(acks).toEqual([{ version: 's2', whitelistVersion: 'w2', entries: 1, error: null }])
+  expect(loop.version()).toBe('s2')
+})
+
+it('waits its part of the spread before it fetches', async () => {
+  const { loop, calls, settled } = build([stateOf('s1', 'w1', 1, 1)], [{ version: 'w1', text: '192.0.2.1\n' }])
+  loop.want('s1')
+  await settled()
+  expect(calls).toEqual(['state null'])
+  await new Promise(resolve => setTimeout(resolve, 600))
+  expect(calls).toEqual(['state null', 'list null', 'apply'])
+})
+
+it('a refused list is told with its reason, and the next state is tried at once', async () => {
+  const { loop, acks, settled } = build(
+    [stateOf('s1', 'w1', 5), stateOf('s2', 'w2', 1)],
+    [
+      { version: 'w1', text: '192.0.2.1\n' },
+      { version: 'w2', text: '192.0.2.2\n' },
+    ],
+  )
+  await settled()
+  loop.want('s1')
+  await settled()
+  expect(acks).toMatchObject([{ version: 's1', whitelistVersion: '', error: 'too short' }])
+  loop.want('s2')
+  await settled()
+  expect(acks.at(-1)).toMatchObject({ version: 's2', whitelistVersion: 'w2', error: null })
+})
+
+it('a server that keeps no state is left in peace', async () => {
+  const { loop, calls, acks, settled } = build([new ServerError('answered 404', 404, null, true)])
+  loop.want('s1')
+  await settled()
+  expect(calls).toEqual(['state null'])
+  expect(acks).toEqual([])
+  expect(loop.version()).toBeNull()
+})
