@@ -120,7 +120,7 @@ test('jails in detail are what GET /jails answers, with the bans that were repor
     body: { hostname: 'jails', jails: [{ name: 'sshd', enabled: true, current_bans: 2 }] },
   })
   expect(await admin.client.call('GET /servers/{serverId}/jails', { params: { serverId: host.id } })).toEqual({
-    jails: [{ name: 'sshd', enabled: true, current_bans: 2, total_bans: 1, ...detail }],
+    jails: [{ name: 'sshd', enabled: true, current_bans: 2, total_bans: 1, ...detail, template: null }],
   })
 })
 
