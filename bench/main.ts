@@ -15,13 +15,14 @@ import type { Seeded } from './seed.ts'
 /*
  * `npm run bench`: the hot paths against what this machine can do at most, in one run. Absolute rates are this machine's
  * on this day; the ratios and the CPU a request are what to compare. `BENCH=short` takes a minute and is good for a
- * first look only.
+ * first look only; `BENCH=long` reads from ten million bans, which take ten minutes and 8 GB to make.
  */
 
 const short = process.env.BENCH === 'short'
+const long = process.env.BENCH === 'long'
 const setting = short
   ? { rounds: 1, seconds: 1.5, warmUp: 0.5, compile: 2, hosts: 20, before: 20_000, bans: 100_000 }
-  : { rounds: 3, seconds: 4, warmUp: 1, compile: 6, hosts: 20, before: 100_000, bans: 1_000_000 }
+  : { rounds: 3, seconds: 4, warmUp: 1, compile: 6, hosts: 20, before: 100_000, bans: long ? 10_000_000 : 1_000_000 }
 const callers = [1, 16, 64]
 const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'stockade-bench-'))
 
@@ -31,10 +32,7 @@ const note = async (name: string, load: Load) => {
 }
 const line = (name: string, shown = name): Line => lineOf(shown, measured.get(name) ?? [])
 
-/** A server on a copy of the folder, so that each round starts from the same rows. */
-const withServer = async <T>(seeded: Seeded, work: (server: { port: number; pid: number }) => Promise<T>) => {
-  const dataDir = mkdtempSync(join(folder, 'round-'))
-  cpSync(seeded.dataDir, dataDir, { recursive: true })
+const serve = async <T>(dataDir: string, work: (server: { port: number; pid: number }) => Promise<T>) => {
   // BENCH_PROFILE names a folder for CPU profiles of the server and its writer, to see where the time goes.
   const profile = process.env.BENCH_PROFILE
   const env: Record<string, string> = profile ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {}
@@ -44,6 +42,15 @@ const withServer = async <T>(seeded: Seeded, work: (server: { port: number; pid:
     return await work(server)
   } finally {
     await server.stop()
+  }
+}
+/** A server on a copy of the folder, so that each round starts from the same rows. */
+const withServer = async <T>(seeded: Seeded, work: (server: { port: number; pid: number }) => Promise<T>) => {
+  const dataDir = mkdtempSync(join(folder, 'round-'))
+  cpSync(seeded.dataDir, dataDir, { recursive: true })
+  try {
+    return await serve(dataDir, work)
+  } finally {
     rmSync(dataDir, { recursive: true })
   }
 }
@@ -123,7 +130,7 @@ const filters = (seeded: Seeded, addresses: readonly string[]): Record<string, s
   }
 }
 const reads = (seeded: Seeded) =>
-  withServer(seeded, async ({ port, pid }) => {
+  serve(seeded.dataDir, async ({ port, pid }) => {
     const url = `http://127.0.0.1:${port}/api/v1/bans?limit=20&page=`
     const headers = { authorization: `Bearer ${seeded.readKey}` }
     const known: string[] = []
@@ -131,10 +138,25 @@ const reads = (seeded: Seeded) =>
       const reply = (await (await fetch(url + page, { headers })).json()) as { bans: { ip: string }[] }
       known.push(...reply.bans.map(({ ip }) => ip))
     }
-    const wanted = filters(seeded, known)
+    const paths = (base: string, queries: readonly string[]) => queries.map(query => `/api/v1${base}${query}`)
+    const pages = Object.entries(filters(seeded, known)).map(
+      ([name, queries]) => [`page ${name}`, paths('/bans?', queries)] as const,
+    )
+    const periods = ['day', 'week', 'month']
+    const statistics = [
+      ...periods.map(period => [`statistics of a ${period}`, paths('/bans/stats?period=', [period])] as const),
+      ...periods.map(
+        period =>
+          [
+            `statistics of a ${period}, one server`,
+            seeded.hostIds.map(id => `/api/v1/servers/${id}/stats?period=${period}`),
+          ] as const,
+      ),
+      ['look-up of an address', paths('/bans/lookup/', known)] as const,
+    ]
     for (let round = 0; round < setting.rounds; round++)
-      for (const [name, queries] of Object.entries(wanted))
-        await note(`page ${name}`, {
+      for (const [name, wanted] of [...pages, ...statistics])
+        await note(name, {
           port,
           pid,
           seconds: Math.min(2, setting.seconds),
@@ -142,12 +164,12 @@ const reads = (seeded: Seeded) =>
           connections: 1,
           method: 'GET',
           body: null,
-          paths: queries.map(query => `/api/v1/bans?${query}`),
+          paths: wanted,
           tokens: [seeded.readKey],
           expect: 200,
           spin: coresApart,
         })
-    return Object.keys(wanted)
+    return { pages: pages.map(([name]) => name), statistics: statistics.map(([name]) => name) }
   })
 
 const rateOf = (done: readonly Inserted[] | undefined) =>
@@ -173,7 +195,7 @@ try {
   const { raw, disk } = await writes(base)
   say(`seeding ${setting.bans.toLocaleString('en')} bans`)
   const large = grow(base, join(folder, 'large'), setting.bans - setting.before)
-  const pages = await reads(large)
+  const { pages, statistics } = await reads(large)
 
   say()
   say(
@@ -196,8 +218,11 @@ try {
   print(beats, ratio(beats.rate, beatEcho.rate))
   print(beatEcho)
   head(`Page of 50 of ${setting.bans.toLocaleString('en')} bans, exact total`)
-  const pageLines = pages.map(name => line(`page ${name}`, name))
+  const pageLines = pages.map(name => line(name))
   for (const page of pageLines) print(page)
+  head(`Statistics over ${setting.bans.toLocaleString('en')} bans`)
+  const statisticLines = statistics.map(name => line(name))
+  for (const statistic of statisticLines) print(statistic)
 
   const most = line('bans 64')
   const rawRate = rateOf(raw.row.get(64))
@@ -221,7 +246,8 @@ try {
   judge('POST /bans at 64 connections, p99, at most', most.p99, 100, ' ms')
   judge('errors of all, at most', everything, 0)
   judge('heartbeats, of the echo, at least', beats.rate / beatEcho.rate, 0.6, '', beatEcho.cpu / beats.cpu)
-  for (const page of pageLines) judge(`page by ${page.name}, at most`, page.p50, 5, ' ms')
+  for (const page of pageLines) judge(`${page.name}, at most`, page.p50, 5, ' ms')
+  for (const statistic of statisticLines) judge(`${statistic.name}, at most`, statistic.p50, 50, ' ms')
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
