@@ -130,7 +130,12 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   // Features
   const settings = await createSettings(db, clock, events)
   const baseUrl = () => config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`
-  const ipinfo = createIpInfo({ cityFile: config.geoipCity, asnFile: config.geoipAsn, log })
+  const ipinfo = createIpInfo({
+    cityFile: config.geoipCity,
+    asnFile: config.geoipAsn,
+    dataDir: config.dataDir,
+    log,
+  })
   const users = createUsers(db, clock, settings)
   const throttle = createThrottle(db, clock)
   const mfa = createMfa({ db, clock, events, secrets, settings, throttle })

@@ -1,12 +1,14 @@
 import { parseArgs, styleText } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import { examine } from './doctor.ts'
+import { updateGeoip } from './geoip.ts'
 import { openRecovery } from './recovery.ts'
 import type { Recovery } from './recovery.ts'
 
 const usage = `Usage: stockade admin setup-code
        stockade admin reset-password USERNAME [--password-login]
        stockade admin reset-mfa USERNAME
+       stockade geoip update [--city URL] [--asn URL]
        stockade doctor
 
 They read the same STOCKADE_* environment as the server and work on its storage, whether it runs or not.
@@ -15,6 +17,8 @@ They read the same STOCKADE_* environment as the server and work on its storage,
   reset-password  a temporary password; ends the sessions of that user. --password-login also lets passwords
                   sign in again, where the settings allow providers only
   reset-mfa       turns the second factor of that user off; ends the sessions of that user
+  geoip update    fetches data of cities and networks (DB-IP's free edition, or the MMDB files that you name) into
+                  the data folder; a server that runs takes them over by itself
   doctor          checks the installation; exits 1 when something fails
 `
 class Misuse extends Error {}
@@ -40,6 +44,13 @@ const withRecovery = async (work: (recovery: Recovery) => Promise<void>): Promis
   } finally {
     await recovery.close()
   }
+}
+
+const updatePlaces = async ({ city, asn }: { city?: string; asn?: string }): Promise<number> => {
+  const { dataDir } = readConfig(process.env)
+  const urls = { ...(city === undefined ? {} : { city }), ...(asn === undefined ? {} : { asn }) }
+  for await (const line of updateGeoip(dataDir, urls)) say(line)
+  return 0
 }
 
 const tasks: Readonly<Record<string, (username: string, passwordLogin: boolean) => Promise<number>>> = {
@@ -75,7 +86,12 @@ const run = async (args: readonly string[]): Promise<number> => {
     parsed = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { help: { type: 'boolean', short: 'h' }, 'password-login': { type: 'boolean' } },
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        'password-login': { type: 'boolean' },
+        city: { type: 'string' },
+        asn: { type: 'string' },
+      },
     })
   } catch (error) {
     throw new Misuse(error instanceof Error ? error.message : String(error))
@@ -88,6 +104,9 @@ const run = async (args: readonly string[]): Promise<number> => {
   const [group, name = '', username] = positionals
   const passwordLogin = values['password-login'] === true
   if (group === 'doctor' && positionals.length === 1 && !passwordLogin) return doctor()
+  if (group === 'geoip' && name === 'update' && positionals.length === 2) return updatePlaces(values)
+  if (values.city !== undefined || values.asn !== undefined)
+    throw new Misuse('--city and --asn belong to geoip update.')
   const task = group === 'admin' && Object.hasOwn(tasks, name) ? tasks[name] : undefined
   if (!task) throw new Misuse('This is not a command.')
   if (passwordLogin && name !== 'reset-password') throw new Misuse('--password-login belongs to reset-password.')

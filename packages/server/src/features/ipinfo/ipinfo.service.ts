@@ -4,6 +4,7 @@ import { ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { openShipped, openWatched } from './mmdb.ts'
 import { loadNetworks } from './networks.ts'
+import { ownCityFile, ownNetworkFile } from './own-files.ts'
 import type { Networks } from './networks.ts'
 import { isSpecial } from './special.ts'
 
@@ -32,6 +33,8 @@ export interface IpInfoNeeds {
   /** MMDB files of the operator's; they win over the data that ships. */
   readonly cityFile: string | null
   readonly asnFile: string | null
+  /** Where fetched files lie, for what is not named. */
+  readonly dataDir?: string
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   /** Milliseconds between two looks at the operator's files. */
   readonly interval?: number
@@ -59,10 +62,15 @@ const nowhere: Place = Object.freeze({
 })
 
 /** Country and city by MMDB, networks by table: all of it local, no look-up leaves the host. */
-export const createIpInfo = ({ cityFile, asnFile, log, interval = 10_000 }: IpInfoNeeds): IpInfo => {
+export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_000 }: IpInfoNeeds): IpInfo => {
+  /** The file that the operator names; else the fetched one, which may come later. */
+  const watch = (named: string | null, fetched: (dataDir: string) => string) => {
+    if (named !== null) return openWatched(named, log, interval)
+    return dataDir === undefined ? null : openWatched(fetched(dataDir), log, interval, false)
+  }
   const countries = openShipped(shipped.country)
-  const cities = cityFile === null ? null : openWatched(cityFile, log, interval)
-  const asns = asnFile === null ? null : openWatched(asnFile, log, interval)
+  const cities = watch(cityFile, ownCityFile)
+  const asns = watch(asnFile, ownNetworkFile)
   let networks: Networks | null = null
   const ready = loadNetworks(shipped).then(
     loaded => {

@@ -17,6 +17,9 @@ const open = (data: Buffer) => new Reader<Response>(data)
 const labelOf = ({ metadata }: Reader<Response>) =>
   `${metadata.databaseType} of ${metadata.buildEpoch.toISOString().slice(0, 10)}`
 
+/** Kind and build date of the file's content. @throws when it is no MMDB file */
+export const labelOfData = (data: Buffer): string => labelOf(open(data))
+
 /** A file that ships with the product: it is there and stays as it is. */
 export const openShipped = (file: string): Mmdb => {
   const reader = open(readFileSync(file))
@@ -26,9 +29,15 @@ export const openShipped = (file: string): Mmdb => {
 /**
  * A file of the operator's: read again when it changes, and waited for while it is missing. A half-written or broken
  * one changes nothing: the last good one goes on, and the log says so. Looked at every `interval` milliseconds, because
- * notices of changes get lost on network file systems and when a file is replaced by renaming.
+ * notices of changes get lost on network file systems and when a file is replaced by renaming. `expected`: a missing one
+ * is worth a line in the log.
  */
-export const openWatched = (file: string, log: Pick<FastifyBaseLogger, 'info' | 'warn'>, interval: number): Mmdb => {
+export const openWatched = (
+  file: string,
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
+  interval: number,
+  expected = true,
+): Mmdb => {
   let reader: Reader<Response> | null = null
   /** What the file was when it was last read; taken before reading, so that no later change is missed. */
   let seen = ''
@@ -48,7 +57,7 @@ export const openWatched = (file: string, log: Pick<FastifyBaseLogger, 'info' | 
     seen = versionOf(statSync(file))
     take(readFileSync(file))
   } catch (error) {
-    failed(error)
+    if (expected || (error as NodeJS.ErrnoException).code !== 'ENOENT') failed(error)
   }
   const look = async () => {
     // Missing: perhaps about to be replaced. What was read goes on.
