@@ -7,6 +7,7 @@ import { Failure, Misuse } from './failure.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
 import { addServerCommands } from './servers.ts'
+import { addTemplateCommands } from './templates.ts'
 import { addWhitelistCommands } from './whitelist.ts'
 import { addWhoAmI } from './whoami.ts'
 
@@ -28,6 +29,7 @@ addServerCommands(program)
 addBanList(program)
 addOrders(program)
 addCommandCommands(program)
+addTemplateCommands(program)
 addWhitelistCommands(program)
 addWhoAmI(program)
 program.addHelpText(

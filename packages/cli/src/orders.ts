@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Client, Reply } from '@stockade/client'
+import type { Client } from '@stockade/client'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
@@ -21,7 +21,7 @@ interface Options {
 
 /** A ban that nobody gave an end to lasts a day in the jail that is kept for this, as one from the dashboard does. */
 const ownJail = { jail: 'stockade', duration: 86_400 } as const
-const patience = 120
+export const patience = 120
 
 export const addOrders = (program: Command): void => {
   program
@@ -68,13 +68,13 @@ export const addOrders = (program: Command): void => {
     })
 }
 
-interface Target {
+export interface Target {
   readonly id: string
   readonly hostname: string
 }
 
 /** The named servers, each once; or all that have an agent. */
-const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
+export const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
   const { servers } = await client.call('GET /servers/summary')
   if (names) {
     const ids = new Set(names.map(name => serverNamed(servers, name)))
@@ -96,23 +96,30 @@ const order = async (
   const batch = await client.call('POST /commands/batch', {
     body: { server_ids: targets.map(({ id }) => id), type, params },
   })
-  const nameOf = new Map(targets.map(({ id, hostname }) => [id, hostname]))
-  if (options.wait) return follow(client, json, batch, options.timeout ?? patience)
+  if (options.wait) return follow(client, json, batch, options.timeout)
   if (json) return printJson(batch)
+  printQueued(targets, batch.commands)
+}
+/** What was queued where; nothing has happened yet. */
+export const printQueued = (
+  targets: readonly Target[],
+  commands: readonly { id: string; server_id: string; status: string }[],
+): void => {
+  const nameOf = new Map(targets.map(({ id, hostname }) => [id, hostname]))
   printTable(
     ['SERVER', 'STATUS', 'COMMAND'],
-    batch.commands.map(({ id, server_id, status }) => [nameOf.get(server_id) ?? server_id, status, id]),
+    commands.map(({ id, server_id, status }) => [nameOf.get(server_id) ?? server_id, status, id]),
   )
-  const { length } = batch.commands
+  const { length } = commands
   print(`\nQueued for ${length} ${length === 1 ? 'server' : 'servers'}. With --wait the results are awaited.`)
 }
 
 /** Waits, prints what became of each, and fails unless all succeeded. */
-const follow = async (
+export const follow = async (
   client: Client,
   json: boolean,
-  batch: Reply<'POST /commands/batch'>,
-  seconds: number,
+  batch: { readonly batch_id: string; readonly commands: readonly unknown[] },
+  seconds = patience,
 ): Promise<void> => {
   const commands = await waitForBatch(client, batch.batch_id, batch.commands.length, seconds)
   const open = commands.filter(({ status }) => status === 'pending' || status === 'running').length

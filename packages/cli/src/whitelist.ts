@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { Client } from '@stockade/client'
+import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
-import { Failure, Misuse } from './failure.ts'
+import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
@@ -14,14 +15,6 @@ const formats: readonly Format[] = ['plain', 'json', 'csv']
 const formatOf = (file: string): Format => (/\.json$/i.test(file) ? 'json' : /\.csv$/i.test(file) ? 'csv' : 'plain')
 const described = (ip: string, description: string) => (description ? `${ip} (${description})` : ip)
 
-/** What a file holds; `-` is standard input. */
-const contentOf = (file: string): string => {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (error) {
-    throw new Misuse(`${file} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
-  }
-}
 /** An entry by its id, or by its address or range. */
 const entryNamed = async (client: Client, typed: string): Promise<{ id: number; ip: string }> => {
   if (/^\d{1,15}$/.test(typed)) return client.call('GET /whitelist/{id}', { params: { id: Number(typed) } })

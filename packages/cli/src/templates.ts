@@ -1,0 +1,191 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
+import type { Client, Reply } from '@stockade/client'
+import { contentOf } from './content.ts'
+import { contextOf } from './context.ts'
+import { Failure, Misuse } from './failure.ts'
+import { follow, patience, printQueued, targetsOf } from './orders.ts'
+import type { Target } from './orders.ts'
+import { print, printFields, printJson, printTable } from './print.ts'
+import { safe, safeLines } from './safe.ts'
+import { durationOf, wholeOf } from './times.ts'
+
+type Template = Reply<'GET /templates/{templateId}'>
+const categories = ['common', 'web', 'mail', 'custom'] as const
+const types = ['builtin', 'custom'] as const
+
+interface Where {
+  readonly server?: readonly string[]
+  readonly all?: boolean
+  readonly wait?: boolean
+  readonly timeout?: number
+}
+interface Settings {
+  readonly maxretry?: number
+  readonly bantime?: number
+  readonly findtime?: number
+  readonly logpath?: string
+}
+
+const secondsOf = (text: string): number => {
+  const seconds = durationOf(text)
+  if (seconds < 1) throw new InvalidArgumentError('Give seconds, or 30m, 1h, 7d, up to 365d.')
+  return seconds
+}
+const places = (command: Command): Command =>
+  command
+    .option('--server <name-or-id...>', 'on these servers')
+    .option('--all', 'on all servers that have an agent')
+    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
+const targetsAsked = async (client: Client, where: Where): Promise<readonly Target[]> => {
+  if ((where.server === undefined) === (where.all !== true)) throw new Misuse('Say where: --server NAME..., or --all.')
+  return targetsOf(client, where.server)
+}
+const settingsOf = ({ settings }: Template): string =>
+  Object.entries(settings)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(' ')
+
+export const addTemplateCommands = (program: Command): void => {
+  const templates = program.command('templates').description('jails to deploy to hosts')
+
+  templates
+    .command('list')
+    .description('list the templates')
+    .addOption(new Option('--category <category>', 'only these').choices(categories))
+    .addOption(new Option('--type <type>', 'only these').choices(types))
+    .option('--search <text>', 'part of the name or description')
+    .action(
+      async (
+        query: { category?: (typeof categories)[number]; type?: (typeof types)[number]; search?: string },
+        command: Command,
+      ) => {
+        const { client, json } = contextOf(command)
+        const list = await client.call('GET /templates', { query })
+        if (json) return printJson(list)
+        printTable(
+          ['NAME', 'TITLE', 'CATEGORY', 'TYPE', 'WATCHES', 'ID'],
+          list.templates.map(template => [
+            template.name,
+            template.display_name,
+            template.category,
+            template.type,
+            template.description,
+            String(template.id),
+          ]),
+        )
+        print(`\n${list.total} ${list.total === 1 ? 'template' : 'templates'}`)
+      },
+    )
+
+  templates
+    .command('show')
+    .description('show one template and its texts')
+    .argument('<name-or-id>')
+    .action(async (templateId: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const template = await client.call('GET /templates/{templateId}', { params: { templateId } })
+      if (json) return printJson(template)
+      printFields([
+        ['name', template.name],
+        ['id', template.id],
+        ['title', template.display_name],
+        ['watches', template.description],
+        ['category', template.category],
+        ['type', template.type],
+        ['settings', settingsOf(template)],
+        ['needs', template.required_files.join(' ')],
+        ['made for', template.compatible_os.join(' ')],
+      ])
+      print(`\n${safeLines(template.jail_config.trimEnd())}`)
+      if (template.filter_config.trim()) print(`\n${safeLines(template.filter_config.trimEnd())}`)
+    })
+
+  places(
+    templates.command('deploy').description('put a template on hosts, or put it there anew').argument('<name-or-id>'),
+  )
+    .option('--maxretry <number>', 'failures that are one too many', wholeOf)
+    .option('--findtime <time>', 'within which they count: seconds, 30m, 1h, 1d', secondsOf)
+    .option('--bantime <time>', 'how long a ban lasts: seconds, 30m, 1h, 7d, or perm', durationOf)
+    .option('--logpath <path>', 'the log, a path or a glob')
+    .action(async (templateId: string, options: Where & Settings, command: Command) => {
+      const { client, json } = contextOf(command)
+      const targets = await targetsAsked(client, options)
+      const { maxretry, findtime, bantime, logpath } = options
+      const settings = Object.fromEntries(
+        Object.entries({ maxretry, findtime, bantime, logpath }).filter(([, value]) => value !== undefined),
+      )
+      const batch = await client.call('POST /templates/{templateId}/deploy', {
+        params: { templateId },
+        body: { server_ids: targets.map(({ id }) => id), settings },
+      })
+      if (options.wait) return follow(client, json, batch, options.timeout)
+      if (json) return printJson(batch)
+      printQueued(
+        targets,
+        batch.commands.map(({ command_id, server_id }) => ({ id: command_id, server_id, status: 'pending' })),
+      )
+    })
+
+  places(templates.command('remove').description('take a template off hosts').argument('<name>')).action(
+    async (template_name: string, options: Where, command: Command) => {
+      const { client, json } = contextOf(command)
+      const targets = await targetsAsked(client, options)
+      // By its name and not its id: a host may still have one that is gone from the server.
+      const batch = await client.call('POST /commands/batch', {
+        body: { server_ids: targets.map(({ id }) => id), type: 'remove-template', params: { template_name } },
+      })
+      if (options.wait) return follow(client, json, batch, options.timeout)
+      if (json) return printJson(batch)
+      printQueued(targets, batch.commands)
+    },
+  )
+
+  templates
+    .command('status')
+    .description('where a template is')
+    .argument('<name-or-id>')
+    .action(async (templateId: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const status = await client.call('GET /templates/{templateId}/status', { params: { templateId } })
+      if (json) return printJson(status)
+      printTable(
+        ['SERVER', 'DEPLOYED', 'STATE', 'BANNED NOW', 'ID'],
+        status.servers.map(server => [
+          server.hostname,
+          server.deployed ? 'yes' : 'no',
+          server.deployed ? (server.enabled ? 'enabled' : 'disabled') : null,
+          server.deployed ? server.current_bans : null,
+          server.id,
+        ]),
+      )
+      const there = status.servers.filter(({ deployed }) => deployed).length
+      print(`\n${safe(status.template_name)} is on ${there} of ${status.servers.length} servers.`)
+    })
+
+  templates
+    .command('validate')
+    .description('check a template; exit 1 when it is refused')
+    .argument('<file>', 'the jail, or - for standard input')
+    .option('--filter <file>', 'the filter of its own')
+    .action(async (file: string, { filter }: { filter?: string }, command: Command) => {
+      const { client, json } = contextOf(command)
+      if (file === '-' && filter === '-') throw new Misuse('Standard input can be one of the two files only.')
+      const names = { jail: file, filter: filter ?? '' }
+      const verdict = await client.call('POST /templates/validate', {
+        body: { jail_config: contentOf(file), ...(filter === undefined ? {} : { filter_config: contentOf(filter) }) },
+      })
+      if (json) printJson(verdict)
+      else {
+        for (const { file: which, line, message, severity } of verdict.problems)
+          print(`${safe(names[which])}${line === null ? '' : `:${line}`}: ${severity}: ${safe(message)}`)
+        if (verdict.valid) print(verdict.problems.length > 0 ? 'It passes, with warnings.' : 'It passes.')
+      }
+      if (!verdict.valid)
+        throw new Failure(
+          `It is refused for ${verdict.errors.length} ${verdict.errors.length === 1 ? 'error' : 'errors'}.`,
+        )
+    })
+}
