@@ -172,10 +172,29 @@ onStage('templates on a real fail2ban', [], scene => {
     expect(await carriedOut(scene(), 'remove-template', { template_name: 'door' })).toMatchObject({ success: true })
     expect(await carriedOut(scene(), 'remove-template', { template_name: '../../x' })).toMatchObject({ success: false })
   })
+})
+
+/** On a host of their own, since an agent keeps to 80 requests a minute. */
+onStage('templates over jails of the host', [], scene => {
+  it("a template that reads fail2ban's own log reads it where this host keeps it", async () => {
+    const { host } = scene()
+    const recidive = door({
+      name: 'recidive',
+      jail_config:
+        '[recidive]\nfilter = recidive[_jailname="(?:recidive|stockade)"]\nbackend = auto\nlogpath = /var/log/fail2ban.log\n',
+      filter_config: '',
+      required_files: ['filter.d/recidive.conf'],
+    })
+    expect(await deployed(scene(), recidive)).toMatchObject({ success: true })
+    expect(await host.client('get', 'recidive', 'logpath')).toContain(join(host.directory, 'log', 'fail2ban.log'))
+    expect(await carriedOut(scene(), 'remove-template', { template_name: 'recidive' })).toMatchObject({ success: true })
+    expect(await jailsOf(host)).not.toContain('recidive')
+  })
 
   it('over a jail that the host itself enables, and off again: the own one goes on', async () => {
     const { host, server } = scene()
-    await online(scene())
+    await host.attack('203.0.113.2')
+    await reported(scene(), '203.0.113.2')
     const sshd = door({
       name: 'sshd',
       jail_config: `[sshd]\nfilter = sshd[_daemon="sshd(?:-session)?"]\nport = ssh\nbackend = auto\nlogpath = ${doorLog}\n`,

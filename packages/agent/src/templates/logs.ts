@@ -12,6 +12,9 @@ export interface Source {
   readonly journalmatch: readonly string[]
 }
 
+/** Stands for fail2ban's own log, wherever this host keeps it. */
+const FAIL2BAN_LOG = '/var/log/fail2ban.log'
+
 /**
  * Chooses what is there on this host. Throws with a sentence when there is nothing: a jail without a log keeps the whole
  * of fail2ban from starting.
@@ -28,13 +31,13 @@ export async function chooseSource(
   }
   if (logpaths.length === 0) return null
   const files = backend === null || backend.startsWith('%') ? 'auto' : backend
-  const found = await needs.config.logFiles(logpaths.map(path => path.split(' ')[0] ?? ''))
-  const there = logpaths.filter(path => found.has(path.split(' ')[0] ?? ''))
-  if (there.length > 0) return { backend: files, logpaths: there, journalmatch: [] }
-  if (template.filter?.startsWith('recidive') === true) {
+  if (logpaths.length === 1 && logpaths[0] === FAIL2BAN_LOG) {
     const own = await needs.engine.logTarget()
     if (own !== null) return { backend: files, logpaths: [own], journalmatch: [] }
   }
+  const found = await needs.config.logFiles(logpaths.map(path => path.split(' ')[0] ?? ''))
+  const there = logpaths.filter(path => found.has(path.split(' ')[0] ?? ''))
+  if (there.length > 0) return { backend: files, logpaths: there, journalmatch: [] }
   const none = `none of its logs is on this host: ${logpaths.join(', ')}`
   if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template)) throw new Error(`${name}: ${none}`)
   const lack = await whyNoJournal(needs.python)

@@ -20,7 +20,11 @@ const ACTION_TIME = 700
 const LOOK_SHARE = 50
 const LOOK_LEAST = 4000
 
+/** About a second of fail2ban's time. */
 const COMPARISONS = 4_000_000
+
+/** The administrator's own `ignoreip` of each jail; null where there is none. */
+type Owns = ReadonlyMap<string, readonly string[] | null>
 
 /** How much of the list is proved to hold. */
 export interface Held {
@@ -58,7 +62,7 @@ export function createWhitelist(needs: {
   let nextLook = 0
   let persisted = ''
   let persistedMark = ''
-  let owns: { mark: string; jails: ReadonlyMap<string, readonly string[] | null> } | null = null
+  let owns: { mark: string; jails: Owns } | null = null
   let queue: Promise<unknown> = Promise.resolve()
   const waiting = new Map<string, NodeJS.Timeout>()
 
@@ -85,7 +89,7 @@ export function createWhitelist(needs: {
     return [...listed.addresses.singles, ...listed.addresses.ranges.slice(0, RANGES_FOR_ENGINE)]
   }
 
-  async function ownIgnores(): Promise<ReadonlyMap<string, readonly string[] | null>> {
+  async function ownIgnores(): Promise<Owns> {
     const mark = config
       .mark()
       .split('\n')
@@ -102,16 +106,15 @@ export function createWhitelist(needs: {
   async function hold(
     jail: string,
     want: ReadonlySet<string>,
-    own: readonly string[] | null | 'unknown',
+    ownOf: () => Promise<Owns | null>,
   ): Promise<{ missing: string[]; mended: boolean }> {
     const kept = await engine.ignored(jail)
     const missing = lacking(want, kept)
-    const keep = new Set(own === 'unknown' ? [] : (own ?? []).map(canonicalOf))
-    const surplus = kept.filter(value => {
-      if (own === 'unknown') return false
-      const canonical = canonicalOf(value)
-      return retired?.has(canonical) === true && !want.has(canonical) && !keep.has(canonical)
-    })
+    const spent = kept.filter(value => retired?.has(canonicalOf(value)) === true && !want.has(canonicalOf(value)))
+    // Reading the configuration takes longer than all else here: only what is taken out has to wait for it.
+    const own = spent.length > 0 ? await ownOf() : null
+    const keep = new Set((own?.get(jail) ?? []).map(canonicalOf))
+    const surplus = own === null ? [] : spent.filter(value => !keep.has(canonicalOf(value)))
     if (missing.length + surplus.length === 0) return { missing, mended: false }
     if (surplus.length > 0) await engine.unignore(jail, surplus)
     if (missing.length > 0)
@@ -133,13 +136,13 @@ export function createWhitelist(needs: {
     await engine.ignore(jail, [...missing, ...ranges])
   }
 
-  async function holdEverywhere(own: ReadonlyMap<string, readonly string[] | null> | null) {
+  async function holdEverywhere(ownOf: () => Promise<Owns | null>) {
     const want = new Set(wanted())
     const missing = new Map<string, string>()
     let mended = false
     for (const jail of await engine.jails()) {
       try {
-        const done = await hold(jail, want, own === null ? 'unknown' : (own.get(jail) ?? null))
+        const done = await hold(jail, want, ownOf)
         for (const value of done.missing) missing.set(value, jail)
         mended ||= done.mended
       } catch (error) {
@@ -205,7 +208,7 @@ export function createWhitelist(needs: {
   }
 
   /** Writes the list for fail2ban's next start, after fail2ban's own classes have read it. */
-  async function persist(own: ReadonlyMap<string, readonly string[] | null>): Promise<void> {
+  async function persist(own: Owns): Promise<void> {
     const enabled = (await config.jails()).filter(jail => jail.enabled)
     const jails = enabled.map(({ name }) => ({ name, hasOwn: (own.get(name) ?? null) !== null }))
     const key = (): string => `${store.version()} ${JSON.stringify(jails)} ${fileMark()}`
@@ -233,7 +236,7 @@ export function createWhitelist(needs: {
   async function showHidden(
     before: string | null,
     jails: readonly { readonly name: string; readonly hasOwn: boolean }[],
-    own: ReadonlyMap<string, readonly string[] | null>,
+    own: Owns,
   ): Promise<void> {
     if (before === null) return
     const running = await engine.jails().catch((): string[] => [])
@@ -249,17 +252,18 @@ export function createWhitelist(needs: {
     if (listed === null) return { held, mended: false }
     // What is not known to be ours is not taken out; what is missing is put in all the same.
     let unread: unknown = null
-    const own = await ownIgnores().catch((error: unknown) => {
-      unread = error
-      return null
-    })
+    const ownOf = (): Promise<Owns | null> =>
+      ownIgnores().catch((error: unknown) => {
+        unread = error
+        return null
+      })
     if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
     const turn = taken
     let done: { held: Held; mended: boolean }
     let engineSays: unknown = null
     const started = performance.now()
     try {
-      const { missing, mended } = await holdEverywhere(own)
+      const { missing, mended } = await holdEverywhere(ownOf)
       await liftCovered()
       done = { held: heldOf(missing), mended }
     } catch (error) {
@@ -270,6 +274,7 @@ export function createWhitelist(needs: {
     }
     nextLook = performance.now() + Math.max(LOOK_LEAST, (performance.now() - started) * LOOK_SHARE)
     try {
+      const own = await ownOf()
       if (own === null) throw new Error(`fail2ban's configuration cannot be read: ${errorText(unread)}`)
       await persist(own)
       if (engineSays === null && turn === taken) retired = new Set()
