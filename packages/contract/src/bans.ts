@@ -45,6 +45,8 @@ const banFields = {
   active: Type.Boolean(),
   banned_by: Type.String(),
   event_id: nullable(uuid),
+  /** The whitelist covers its address at this moment; such a ban is undone on its host. */
+  whitelisted: Type.Boolean(),
 }
 /** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
 export const ban = shape(banFields)

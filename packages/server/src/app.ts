@@ -198,6 +198,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     servers,
     commands,
     ipinfo,
+    isListed: ip => mirror.covers(ip) !== null,
     guardBan: guard,
     onReported: count => metrics.bansReported(count),
     async onFirstBan(serverNo, at) {

@@ -28,6 +28,7 @@ const aBan = (given: Partial<Ban> = {}): Ban => ({
   active: true,
   banned_by: 'engine',
   event_id: null,
+  whitelisted: false,
   ...given,
 })
 const aCommand = (given: Partial<Command> = {}): Command => ({

@@ -25,6 +25,7 @@ const ban: Ban = {
   active: true,
   banned_by: 'engine',
   event_id: null,
+  whitelisted: false,
 }
 
 describe('the URL of the list', () => {

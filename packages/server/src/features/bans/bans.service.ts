@@ -11,6 +11,7 @@ import { timeOf, timeRange } from '../../core/page.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { system } from '../../events/events.ts'
 import type { Change, Events, StockadeEvent } from '../../events/events.ts'
 import { detailsOf } from '../../http/validate.ts'
 import { authorOf } from '../keys/keys.service.ts'
@@ -66,7 +67,7 @@ export const stateOf = (row: Pick<BanRow, 'banned_at' | 'ban_duration' | 'unbann
     active: row.unbanned_at === null && !over,
   }
 }
-const viewOf = (row: BanRow, now: number): contract.Ban => {
+const plainView = (row: BanRow, now: number): Omit<contract.Ban, 'whitelisted'> => {
   return {
     id: row.id,
     ip: ipText(row.ip, row.prefix),
@@ -120,6 +121,8 @@ export const createBans = (needs: {
   servers: Pick<ServersService, 'get' | 'named'>
   commands: Pick<CommandsService, 'queue' | 'initiatorOf'>
   ipinfo: Pick<IpInfo, 'locate' | 'ready'>
+  /** Whether the whitelist covers an address or a range. */
+  isListed: (ip: IpRange) => boolean
   guardBan: (actor: Principal, params: Params) => void
   /** The first ban of a server was written. */
   onFirstBan: (serverNo: number, at: number) => Promise<void>
@@ -127,6 +130,18 @@ export const createBans = (needs: {
 }): BansService => {
   const { db, clock, events, registry, servers, commands, ipinfo } = needs
 
+  const viewOf = (row: BanRow, now: number): contract.Ban => ({
+    ...plainView(row, now),
+    whitelisted: needs.isListed({ bytes: row.ip, prefix: row.prefix, text: '' }),
+  })
+  /** A host banned what the whitelist covers: it did happen, so it is kept, and it is undone. */
+  const undoListed = async (bans: readonly NewBan[]) => {
+    for (const { serverNo, ip, prefix } of bans) {
+      const text = ipText(ip, prefix)
+      if (needs.isListed({ bytes: ip, prefix, text }))
+        await commands.queue(system, serverNo, 'unban-ip', { jail: '*', ip: text })
+    }
+  }
   let unsummed = true
   const group = createGroup<Append, Appended>(
     async items => {
@@ -224,6 +239,7 @@ export const createBans = (needs: {
       if (result.changed) {
         needs.onReported(1)
         await noteFirst(agent.serverNo)
+        await undoListed([ban])
       } else {
         const [first] = await bansById(db.read, [result.id])
         if (first) return { ...viewOf(first, clock()), server_id: server.row.id }
@@ -270,10 +286,11 @@ export const createBans = (needs: {
           return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
         })
       const results = await group.add(items)
-      const fresh = results.filter((result, index) => result.changed && items[index]?.kind === 'ban').length
-      if (fresh > 0) {
-        needs.onReported(fresh)
+      const fresh = items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
+      if (fresh.length > 0) {
+        needs.onReported(fresh.length)
         await noteFirst(agent.serverNo)
+        await undoListed(fresh)
       }
       return {
         results: answers.map(({ event_id, error, item }) => ({

@@ -61,6 +61,7 @@ describe('a reported ban', () => {
       active: true,
       banned_by: 'engine',
       event_id,
+      whitelisted: false,
       reputation_score: null,
     })
   })
@@ -407,6 +408,38 @@ describe('an unban', () => {
         token: admin.token,
       }),
     ).toMatchObject({ status: 404 })
+  })
+})
+
+describe('a ban that the whitelist covers', () => {
+  test('is kept, marked and undone, once', async () => {
+    await admin.client.call('POST /whitelist', { body: { ip: '198.51.100.64/28' } })
+    const event_id = crypto.randomUUID()
+    const ban = { ip: '198.51.100.70', jail: 'sshd', event_id }
+    const made = await report(ban)
+    await report(ban)
+    expect(await admin.client.call('GET /bans/{banId}', { params: { banId: made.id } })).toMatchObject({
+      whitelisted: true,
+      active: true,
+    })
+    await host.client.call('POST /bans/batch', {
+      body: {
+        bans: [
+          { ip: '198.51.100.71', jail: 'nginx' },
+          { ip: '198.51.100.80', jail: 'nginx' },
+        ],
+      },
+    })
+    const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
+      params: { serverId: host.id },
+    })
+    const undone = commands.filter(({ params }) => String(params.ip).startsWith('198.51.100.7'))
+    expect(undone.map(({ type, params }) => [type, params])).toEqual([
+      ['unban-ip', { jail: '*', ip: '198.51.100.70' }],
+      ['unban-ip', { jail: '*', ip: '198.51.100.71' }],
+    ])
+    const [first] = (await list({ ip: '198.51.100.80' })).bans
+    expect(first?.whitelisted).toBe(false)
   })
 })
 
