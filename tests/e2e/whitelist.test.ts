@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
+import type { Host } from '../engine/host.ts'
+import { ended, online, reported } from '../engine/scenarios.ts'
+import type { Scene } from '../engine/scenarios.ts'
+import { aRealServer } from './real-server.ts'
+import type { RealServer } from './real-server.ts'
+
+/* The whitelist from the server's API to every jail of a real fail2ban and back. */
+describeHosts('the whitelist, end to end', () => {
+  let server: RealServer
+  let host: Host
+  let scene: Scene
+  beforeAll(async () => {
+    server = await aRealServer()
+    host = await aHost()
+    const { serverId, token } = await server.addServer(host.name)
+    scene = { host, server, serverId }
+    await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
+    await online(scene)
+  })
+  afterAll(async () => {
+    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
+    await host?.stop()
+    await server?.close()
+  })
+
+  const ignored = async (jail: string) => (await host.client('get', jail, 'ignoreip')).match(/(?<=- )\S+/g) ?? []
+  const status = async () => (await server.admin().call('GET /whitelist/sync-status', {})).servers[0]
+  const isActive = async (ip: string) =>
+    (await server.admin().call('GET /bans', { query: { ip, active: true } })).total > 0
+  const entries: { id: number; ip: string }[] = []
+
+  test('an entry is in every jail, proved, and the bans that it covers are lifted', async () => {
+    await until(async () => (await status())?.sync_status === 'synced', 20, 'the empty list')
+    for (const ip of ['203.0.113.41', '2001:db8:41::1']) {
+      await host.attack(ip)
+      await reported(scene, ip)
+      expect(await host.bannedInNft(ip)).toBe(true)
+    }
+    const asked = Date.now()
+    for (const ip of ['203.0.113.32/27', '2001:db8:41::/64'])
+      entries.push(await server.admin().call('POST /whitelist', { body: { ip, description: 'office' } }))
+    await until(
+      async () => {
+        const now = await status()
+        return now?.sync_status === 'synced' && now.entry_count === 2
+      },
+      10,
+      'the host to hold the list',
+    )
+    loudly(`from the first entry to both of them proved on the host: ${Date.now() - asked} ms`)
+    for (const jail of ['sshd', 'stockade'])
+      expect(await ignored(jail)).toEqual(expect.arrayContaining(['203.0.113.32/27', '2001:db8:41::/64']))
+    for (const ip of ['203.0.113.41', '2001:db8:41::1']) {
+      await until(async () => !(await host.bannedInNft(ip)), 5, `${ip} to leave the firewall`)
+      await ended(scene, ip)
+      expect(await isActive(ip)).toBe(false)
+    }
+  })
+
+  test('an attack from it is not banned, nor is it by order', async () => {
+    for (const [listed, other] of [
+      ['203.0.113.42', '203.0.113.90'],
+      ['2001:db8:41::2', '2001:db8:90::2'],
+    ] as const) {
+      await host.attack(listed)
+      await host.attack(other)
+      await reported(scene, other)
+      expect(await host.bannedInEngine('sshd', listed)).toBe(false)
+      await expect(
+        server.admin().call('POST /servers/{serverId}/bans', {
+          params: { serverId: scene.serverId },
+          body: { ip: listed, force: true },
+        }),
+      ).rejects.toMatchObject({ status: 409 })
+    }
+  })
+
+  test('it holds over a restart of fail2ban, and an entry that is taken off can be banned again', async () => {
+    await host.stopEngine()
+    await host.startEngine()
+    await until(async () => (await ignored('sshd')).includes('203.0.113.32/27'), 20, 'the list after the restart')
+    for (const { id } of entries) await server.admin().call('DELETE /whitelist/{id}', { params: { id } })
+    await until(
+      async () => {
+        const now = await status()
+        return now?.sync_status === 'synced' && now.entry_count === 0
+      },
+      10,
+      'the host to let go of the list',
+    )
+    expect(await ignored('sshd')).not.toContain('203.0.113.32/27')
+    await host.attack('203.0.113.43')
+    await reported(scene, '203.0.113.43')
+  })
+})
