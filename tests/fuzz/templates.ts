@@ -96,6 +96,8 @@ const evil = [
   '<bantime>',
   '<logtype>',
   '<__prefix_line>',
+  '<constructor>',
+  '<F-CONSTRUCTOR>',
   ' ; comment',
   '; comment',
   '# comment',
@@ -160,6 +162,8 @@ const forbidden = [
     'maxmatches',
     '_x',
     'fail2ban_agent',
+    'constructor',
+    '__proto__',
   ],
 ]
 const pieces = [

@@ -227,20 +227,23 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
       }
     },
     async update(actor, reference, input) {
-      const { id, name, type } = await get(reference)
-      if (type === 'builtin')
+      const before = await get(reference)
+      const { id, name } = before
+      if (before.type === 'builtin')
         throw forbidden('A built-in template can not be modified. Make one of your own with its texts.')
       checkSettings(input.settings ?? {}, 'settings')
+      const { jail_config = before.jail_config, filter_config = before.filter_config } = input
+      const texts = input.jail_config !== undefined || input.filter_config !== undefined
+      const verdict = texts ? validate({ jail_config, filter_config }, { name, knownFilters }) : null
+      if (verdict) refuseFaults(verdict)
       const row = await events.change(async change => {
         // Read again, inside: what two operators change at once must not undo one another.
         const now = await findTemplateRow(change.sql, id)
         if (!now) throw notFound(`There is no template ${reference}.`)
         if (Object.keys(input).length === 0) return now
-        const jail_config = input.jail_config ?? now.jail_config
-        const filter_config = input.filter_config ?? now.filter_config
-        const texts = input.jail_config !== undefined || input.filter_config !== undefined
-        const verdict = texts ? validate({ jail_config, filter_config }, { name, knownFilters }) : null
-        if (verdict) refuseFaults(verdict)
+        // The two texts were checked together, so what one of them was checked with must still stand.
+        if (verdict && (now.jail_config !== before.jail_config || now.filter_config !== before.filter_config))
+          throw conflict('Somebody changed the texts of this template at the same time. Read it again.')
         const done = await changeTemplate(change.sql, id, {
           ...(input.display_name === undefined ? {} : { display_name: word(input.display_name, bounds.name) }),
           ...(input.description === undefined ? {} : { description: word(input.description, bounds.description) }),

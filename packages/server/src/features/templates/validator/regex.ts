@@ -78,7 +78,7 @@ const controlEscapes: Readonly<Record<string, string>> = {
 }
 
 /** What the engine puts in place of a tag: its groups, and what it can match. */
-const tags: Readonly<Record<string, { names: readonly string[]; set: Set128; least: number }>> = {
+const tagTable: Record<string, { names: readonly string[]; set: Set128; least: number }> = {
   HOST: { names: ['ip4', 'ip6', 'dns'], set: hostSet, least: 1 },
   ADDR: { names: ['ip4', 'ip6'], set: addressSet, least: 2 },
   IP4: { names: ['ip4'], set: addressSet, least: 7 },
@@ -90,7 +90,12 @@ const tags: Readonly<Record<string, { names: readonly string[]; set: Set128; lea
   'F-ID/': { names: ['fid'], set: classes.S ?? word, least: 1 },
   'F-PORT/': { names: ['fport'], set: word, least: 1 },
 }
-for (const name of ['ADDR', 'IP4', 'IP6', 'DNS', 'CIDR', 'SUBNET']) Object.assign(tags, { [`F-${name}/`]: tags[name] })
+/** Names are a stranger's: a plain object would also answer to `constructor`. */
+const tags = new Map(Object.entries(tagTable))
+for (const name of ['ADDR', 'IP4', 'IP6', 'DNS', 'CIDR', 'SUBNET']) {
+  const tag = tags.get(name)
+  if (tag) tags.set(`F-${name}/`, tag)
+}
 
 /** The groups that say whose failure it is. */
 const idGroups = ['fid', 'ip4', 'ip6', 'dns', 'mlfid']
@@ -98,9 +103,12 @@ export const namesSomebody = (names: ReadonlySet<string>): boolean => idGroups.s
 
 const tagPattern = /<\/?[\w-]+\/?>/y
 const custom = /^<(\/?)F-([A-Z0-9_-]+)>$/
-const mapped: Readonly<Record<string, string>> = { id: 'fid', port: 'fport' }
+const mapped = new Map([
+  ['id', 'fid'],
+  ['port', 'fport'],
+])
 /** Whether the engine puts a pattern of its own in place of this. */
-export const isHostTag = (tag: string): boolean => tag.slice(1, -1) in tags || custom.test(tag)
+export const isHostTag = (tag: string): boolean => tags.has(tag.slice(1, -1)) || custom.test(tag)
 /** What stands where a variable of another file belongs: it has no width and no groups here. */
 export const foreign = '\ue000'
 
@@ -129,7 +137,7 @@ export const readRegex = (source: string): Expression => {
   }
   const open = (name: string | null): number => {
     if (name !== null) {
-      if (!/^[A-Za-z_]\w*$/.test(name) || tags[name]) fail(`"${name.slice(0, 40)}" is no name for a group.`)
+      if (!/^[A-Za-z_]\w*$/.test(name) || tags.has(name)) fail(`"${name.slice(0, 40)}" is no name for a group.`)
       if (names.has(name)) fail(`There are two groups "${name}"; a host tag or a tag such as <F-USER> works once.`)
     }
     groups.push({ open: true, least: 0, most: Infinity, name })
@@ -226,14 +234,14 @@ export const readRegex = (source: string): Expression => {
   const isTag = (): boolean => {
     const tag = rest(tagPattern)?.[0]
     if (tag === undefined) return false
-    if (tags[tag.slice(1, -1)]) return true
+    if (tags.has(tag.slice(1, -1))) return true
     const match = custom.exec(tag)
     return match !== null && (match[1] === '' || opened.has(match[2] ?? ''))
   }
   const tagNode = (): Node | 'close' | null => {
     const tag = rest(tagPattern)?.[0]
     if (tag === undefined) return null
-    const known = tags[tag.slice(1, -1)]
+    const known = tags.get(tag.slice(1, -1))
     if (known) {
       at += tag.length
       for (const name of known.names) close(open(name), { kind: 'empty' })
@@ -245,7 +253,7 @@ export const readRegex = (source: string): Expression => {
     if (match[1] === '/') return opened.has(name) ? 'close' : null
     opened.add(name)
     at += tag.length
-    return inner(mapped[name.toLowerCase()] ?? name.toLowerCase())
+    return inner(mapped.get(name.toLowerCase()) ?? name.toLowerCase())
   }
   /** What stands between here and the closing parenthesis (or closing tag), as a group. */
   const inner = (name: string | null, captures = true): Node => {

@@ -22,10 +22,10 @@ export interface Verdict {
   readonly requiredFiles: readonly string[]
 }
 
-/** As much as anyone reads; a text of nothing but faults stops being read there. */
+/** As many errors, and as many warnings, as anyone reads. */
 const mostProblems = 100
 /** Characters of all expressions of a template, variables filled in: far beyond the engine's own largest filter. */
-const mostExpanded = 512 * 1024
+const mostExpanded = 256 * 1024
 const longestValue = 64 * 1024
 
 /** Filters that the engine ships and that others build on, or are ready to be built on. */
@@ -45,7 +45,10 @@ export const engineFilters: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-const jailChecks: Readonly<Record<string, Check>> = {
+/** Names are a stranger's: a plain object would also answer to `constructor`. */
+const table = <T>(entries: Record<string, T>): ReadonlyMap<string, T> => new Map(Object.entries(entries))
+
+const jailChecks: ReadonlyMap<string, Check> = table({
   enabled: values.truth,
   port: values.port,
   protocol: values.protocol,
@@ -64,12 +67,12 @@ const jailChecks: Readonly<Record<string, Check>> = {
   mode: values.mode,
   logencoding: values.logencoding,
   logtimezone: values.logtimezone,
-}
-const filterChecks: Readonly<Record<string, Check>> = {
+})
+const filterChecks: ReadonlyMap<string, Check> = table({
   journalmatch: values.journalmatch,
   maxlines: values.whole(1, 100),
   mode: values.mode,
-}
+})
 const expressions = new Set(['failregex', 'ignoreregex', 'prefregex'])
 const manyLined = new Set(['failregex', 'ignoreregex', 'datepattern', 'logpath', 'journalmatch'])
 
@@ -94,10 +97,12 @@ export const validate = (
   },
 ): Verdict => {
   const problems: TemplateProblem[] = []
+  const told = { error: 0, warning: 0 }
   const reader = (file: 'jail' | 'filter'): Reader => ({
     budget,
     report(line, message, severity = 'error') {
-      if (problems.length < mostProblems) problems.push({ file, line, message, severity })
+      // Counted apart: warnings must never crowd out an error.
+      if (told[severity]++ < mostProblems) problems.push({ file, line, message, severity })
     },
   })
   const budget = { left: mostExpanded }
@@ -148,7 +153,8 @@ const readJail = (
     if (option.name === 'filter') files.push(...readFilterName(option, section.name, reader, context))
     else if (option.name === 'failregex' || option.name === 'ignoreregex')
       readExpressions(option, new Map(), false, reader, new Set(), null)
-    else if (jailChecks[option.name]) checkValue(option, jailChecks[option.name], reader, knownVariables(option.name))
+    else if (jailChecks.has(option.name))
+      checkValue(option, jailChecks.get(option.name), reader, knownVariables(option.name))
     else report(option.line, refusedOption(option.name))
   }
   warnOfJail(section, given, context, reader)
@@ -157,18 +163,20 @@ const readJail = (
 /** Variables of the engine may stand for a path or a backend, and nowhere else. */
 const knownVariables = (name: string): boolean => name === 'logpath' || name === 'backend'
 
-const dangerous: Readonly<Record<string, string>> = {
+const dangerous: ReadonlyMap<string, string> = table({
   action: 'actions run programs as root; the jail keeps those of the host',
   banaction: 'the host says how it bans; the jail keeps that',
   banaction_allports: 'the host says how it bans; the jail keeps that',
   ignorecommand: 'it runs a program for each failure',
   ignoreip: 'addresses that are never banned belong on the whitelist',
   'bantime.formula': 'the engine evaluates it as a program',
+})
+const refusedOption = (name: string): string => {
+  const reason = dangerous.get(name)
+  return reason === undefined
+    ? `The option ${shown(name)} is not one that a template may set.`
+    : `The option ${name} is refused: ${reason}.`
 }
-const refusedOption = (name: string): string =>
-  dangerous[name]
-    ? `The option ${name} is refused: ${dangerous[name]}.`
-    : `The option ${shown(name)} is not one that a template may set.`
 
 const warnOfJail = (
   section: Section,
@@ -272,7 +280,7 @@ const readFilter = (text: string, reader: Reader): { files: readonly string[]; f
     if (expressions.has(option.name)) readExpressions(option, variables, context.included, reader, taken, prefix)
     else if (option.name === 'datepattern') readDates(option, context, reader)
     else if (isVariable(option.name)) readVariable(option, context, reader)
-    else if (filterChecks[option.name]) checkValue(option, filterChecks[option.name], reader, false)
+    else if (filterChecks.has(option.name)) checkValue(option, filterChecks.get(option.name), reader, false)
     else
       report(
         option.line,
@@ -320,8 +328,8 @@ class Expansion extends Error {}
 
 /** Options of a jail: the engine fills them in where they stand as <tags> in a filter. */
 const engineOptions: ReadonlySet<string> = new Set([
-  ...Object.keys(jailChecks),
-  ...Object.keys(dangerous),
+  ...jailChecks.keys(),
+  ...dangerous.keys(),
   ...'filter failregex ignoreregex prefregex datepattern ignoreself ignorecache maxmatches logtype __name__'.split(' '),
   ...'bantime.multipliers bantime.overalljails fail2ban_version fail2ban_confpath'.split(' '),
 ])
@@ -360,12 +368,13 @@ const expand = (text: string, names: Names, reader: Reader, prefixes = true): st
                 : `%(${shown(name)})s is refused: only the filter's own variables, whose names begin with "_", may be filled in.`,
           )
       }
-      spend(out.length)
+      if (out.length > longestValue) spend(out.length)
     }
-    return out + value.slice(at)
+    out += value.slice(at)
+    spend(out.length)
+    return out
   }
   let filled = fill(text, 0)
-  spend(filled.length)
   for (let times = 0; ; times++) {
     let changed = false
     filled = filled.replace(/<([^ <>]+)>/g, (tag, spelled: string) => {

@@ -65,6 +65,7 @@ describe('good ones', () => {
     ['html stays html', regexOf('^<b>failed</b> <HOST>$')],
     ['a condition', regexOf('^(a)?(?(1)b|c) <HOST>$')],
     ['braces that repeat nothing', regexOf('^a{ x{} <HOST> {b}$')],
+    ['many percent signs', regexOf(Array.from({ length: 60 }, () => `^${'%%'.repeat(200)} <HOST>$`).join('\n  '))],
     ['a bracket first in a class', regexOf('^[]a] [^]b] <HOST>$')],
   ])('%s', (_, filter) => expect(errors(goodJail, filter)).toEqual([]))
 })
@@ -245,7 +246,7 @@ describe('warnings', () => {
   })
   test('no more than a hundred of them', () => {
     const lines = Array.from({ length: 400 }, (_, n) => `^a${n}`).join('\n  ')
-    expect(check(goodJail, regexOf(lines))).toHaveLength(100)
+    expect(errors(goodJail, regexOf(lines))).toHaveLength(100)
   })
 })
 
@@ -284,6 +285,23 @@ describe('bounded in time', () => {
     expect(performance.now() - begun).toBeLessThan(1500)
   })
 })
+
+test('warnings crowd out no error', () => {
+  const lines = Array.from({ length: 300 }, (_, n) => `a${n} <HOST>`).join('\n  ')
+  expect(errors(`${goodJail}action = evil`, regexOf(lines))).toMatchObject([{ file: 'jail', line: 6 }])
+})
+
+test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])(
+  '%s is a name like any other',
+  name => {
+    expect(errors(`${goodJail}${name} = x`)).toMatchObject([{ file: 'jail', line: 6 }])
+    // What begins with "_" is a variable of the filter's own.
+    if (!name.startsWith('_'))
+      expect(errors(goodJail, filterOf(`${name} = x`))).toMatchObject([{ file: 'filter', line: 3 }])
+    expect(errors(goodJail, regexOf(`^<${name}>(?P<${name}>x) <HOST>(?P=${name})$`))).toEqual([])
+    expect(errors(goodJail, regexOf(`^<F-${name.toUpperCase()}>x <HOST>$`))).toHaveLength(1)
+  },
+)
 
 test('no text makes it throw', () => {
   const likely = fc.string({
