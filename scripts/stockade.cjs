@@ -2,7 +2,8 @@
 'use strict'
 /*
  * Runs the command line on a Node that is new enough: the one among the packages, else this one. What recovers or checks
- * the server on its own host (`admin`, `doctor`, `geoip`) works on its storage; everything else speaks to a server over its API.
+ * the server on its own host (`admin`, `doctor`, `geoip`) works on its storage, `license` on files; everything else speaks to a server
+ * over its API.
  * Plain old JavaScript, so that an old Node can read it and say what to do.
  */
 var fs = require('fs')
@@ -12,9 +13,10 @@ var childProcess = require('child_process')
 var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
 var onHost = ['admin', 'doctor', 'geoip'].indexOf(args[0]) >= 0
-var entry = onHost
-  ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')
-  : path.join(root, 'packages', 'cli', 'src', 'main.ts')
+var entry =
+  onHost || args[0] === 'license'
+    ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')
+    : path.join(root, 'packages', 'cli', 'src', 'main.ts')
 var version = process.versions.node.split('.').map(Number)
 var own = path.join(root, 'node_modules', '.bin', 'node')
 var isNew = version[0] > 23 || (version[0] === 22 && version[1] >= 19)

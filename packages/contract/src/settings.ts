@@ -220,6 +220,8 @@ export const getLicense = endpoint({
   method: 'GET',
   path: '/settings/license',
   summary: 'Read the licence',
+  description:
+    '`tier`, `server_limit` and `features` are what counts now: those of `personal` without a licence, or once it has expired (`state`). `servers_used` counts servers that are not deleted. `authority_set` says whether this server can verify a licence at all.',
   status: 200,
   reply: shape({
     tier,
@@ -228,6 +230,8 @@ export const getLicense = endpoint({
     features: licenceFeatures,
     expires_at: nullable(timestamp),
     registered_to: nullable(Type.String()),
+    state: oneOf(['none', 'active', 'expired', 'invalid']),
+    authority_set: Type.Boolean(),
   }),
 })
 
@@ -237,7 +241,7 @@ export const activateLicense = endpoint({
   path: '/settings/license',
   summary: 'Activate a licence',
   description:
-    'The key is a signed document that is verified offline. One that is invalid, expired or tampered with is refused and nothing changes.',
+    'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
   body: shape({ license_key: text(1, 16 * 1024) }),
   status: 200,
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),

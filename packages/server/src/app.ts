@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { FastifyBaseLogger } from 'fastify'
 import { service } from '@stockade/contract'
+import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { hour, minute, second } from './core/clock.ts'
 import type { Clock } from './core/clock.ts'
@@ -35,6 +36,9 @@ import { createBanStats } from './features/bans/stats.ts'
 import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
+import { BadLicence } from './features/license/document.ts'
+import { mountLicense } from './features/license/license.routes.ts'
+import { createLicense } from './features/license/license.service.ts'
 import { mountLive } from './features/live/live.ts'
 import { createLookup } from './features/lookup/lookup.service.ts'
 import { mountLookup } from './features/lookup/lookup.routes.ts'
@@ -143,6 +147,18 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, throttle })
   const keys = await createKeys({ db, clock, events, users })
   const registry = await createRegistry(db, clock)
+  const license = await createLicense({
+    db,
+    clock,
+    events,
+    publicKey: config.licensePublicKey,
+    key: config.licenseKey,
+    log,
+  }).catch(async (error: unknown) => {
+    if (!(error instanceof BadLicence)) throw error
+    await db.close()
+    throw new ConfigError(`STOCKADE_LICENSE_KEY is refused: ${error.message}`)
+  })
   const servers = createServers({
     db,
     clock,
@@ -150,6 +166,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     registry,
     keys,
     baseUrl,
+    admit: license.admit,
     onRemove: (change, serverNo) => commands.cancelAll(change, serverNo),
   })
   const accounts = createAccounts({
@@ -257,6 +274,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   const http = await createHttp({
     log,
     limits,
+    licence: license.refusal,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
     baseUrl,
@@ -276,6 +294,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountMfa(http, mfa)
   mountOauth(http, oauth, baseUrl)
   mountSettings(http, settings, { baseUrl, secrets, users })
+  mountLicense(http, license)
   mountKeys(http, keys, servers)
   mountAccounts(http, accounts, keys)
   mountServers(http, servers)
@@ -339,6 +358,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       const off = told.flatMap(({ name, data }) => (name === 'whitelist.remove' ? [Number(data.id)] : []))
       if (off.length > 0 || told.some(({ name }) => name === 'whitelist.add')) mirror.catchUp(off).catch(fail)
       if (told.some(({ name }) => name === 'whitelist.sync')) desired.reload().catch(fail)
+      if (told.some(({ name }) => name === 'license.activate')) license.reload().catch(fail)
       if (told.some(({ name }) => /^(key|server|user)\./.test(name))) keys.reload().catch(fail)
       if (told.some(({ name }) => name.startsWith('settings.') || name === 'user.create')) settings.reload().catch(fail)
     })
@@ -351,9 +371,14 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       every: minute,
       everywhere: true,
       run: () =>
-        Promise.all([commands.reload(), keys.reload(), settings.reload(), mirror.catchUp(), desired.reload()]).then(
-          () => {},
-        ),
+        Promise.all([
+          commands.reload(),
+          keys.reload(),
+          settings.reload(),
+          license.reload(),
+          mirror.catchUp(),
+          desired.reload(),
+        ]).then(() => {}),
     })
   }
 
@@ -369,6 +394,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
+  jobs.add({ name: 'licence clock', every: minute, run: license.observe })
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
   jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })
   jobs.add({ name: 'old reputation reports', every: hour, run: reputation.sweep })

@@ -108,6 +108,9 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     } catch {
       refuse('LICENSE_PUBLIC_KEY', 'must be the PEM text of an Ed25519 public key.')
     }
+  const licenseKey = secret('LICENSE_KEY')
+  if (licenseKey && !licensePublicKey)
+    refuse('LICENSE_KEY', 'can be verified only with STOCKADE_LICENSE_PUBLIC_KEY; set that too.')
   const username = text('ADMIN_USERNAME')
   const email = text('ADMIN_EMAIL')
   const password = secret('ADMIN_PASSWORD')
@@ -125,7 +128,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     rateLimit: whole('RATE_LIMIT', 100, 0, 1_000_000),
     rateLimitSensitive: whole('RATE_LIMIT_SENSITIVE', 10, 0, 1_000_000),
     trustedProxies,
-    licenseKey: secret('LICENSE_KEY'),
+    licenseKey,
     licensePublicKey,
     heartbeatInterval,
     offlineAfter,

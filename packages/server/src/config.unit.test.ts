@@ -46,5 +46,9 @@ describe('a bad value is refused by name', () => {
     [{ STOCKADE_OFFLINE_AFTER: '30' }, /STOCKADE_OFFLINE_AFTER must be longer/],
     [{ STOCKADE_ADMIN_USERNAME: 'root' }, /STOCKADE_ADMIN_USERNAME.*together/],
     [{ STOCKADE_LICENSE_PUBLIC_KEY: 'nope' }, /STOCKADE_LICENSE_PUBLIC_KEY must be the PEM/],
+    [
+      { STOCKADE_LICENSE_KEY: 'stk1.a.b' },
+      /STOCKADE_LICENSE_KEY can be verified only with STOCKADE_LICENSE_PUBLIC_KEY/,
+    ],
   ])('%o', (env, message) => expect(() => readConfig(env)).toThrow(message))
 })

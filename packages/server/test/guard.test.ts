@@ -74,6 +74,8 @@ const table: Record<string, Row> = {
   'GET /settings/reputation': adminOnly,
   'PATCH /settings/reputation': adminOnly,
   'PATCH /settings/oauth': adminOnly,
+  'GET /settings/license': adminOnly,
+  'POST /settings/license': adminOnly,
   'POST /auth/mfa/verify': open,
   'POST /auth/mfa/enable': session,
   'POST /auth/mfa/confirm': session,

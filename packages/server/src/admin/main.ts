@@ -2,6 +2,7 @@ import { parseArgs, styleText } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import { examine } from './doctor.ts'
 import { updateGeoip } from './geoip.ts'
+import { issue, keygen } from './license.ts'
 import { openRecovery } from './recovery.ts'
 import type { Recovery } from './recovery.ts'
 
@@ -9,9 +10,12 @@ const usage = `Usage: stockade admin setup-code
        stockade admin reset-password USERNAME [--password-login]
        stockade admin reset-mfa USERNAME
        stockade geoip update [--city URL] [--asn URL]
+       stockade license keygen --out DIR
+       stockade license issue --private-key FILE --tier pro --to NAME [--servers 25] [--expires DATE]
        stockade doctor
 
-They read the same STOCKADE_* environment as the server and work on its storage, whether it runs or not.
+They read the same STOCKADE_* environment as the server and work on its storage, whether it runs or not;
+license needs neither.
 
   setup-code      a new one-time link for the first administrator
   reset-password  a temporary password; ends the sessions of that user. --password-login also lets passwords
@@ -19,6 +23,8 @@ They read the same STOCKADE_* environment as the server and work on its storage,
   reset-mfa       turns the second factor of that user off; ends the sessions of that user
   geoip update    fetches data of cities and networks (DB-IP's free edition, or the MMDB files that you name) into
                   the data folder; a server that runs takes them over by itself
+  license keygen  makes the pair of a licence authority; servers trust it by STOCKADE_LICENSE_PUBLIC_KEY
+  license issue   prints a licence key and nothing else. A date includes its day (UTC); without one it never expires
   doctor          checks the installation; exits 1 when something fails
 `
 class Misuse extends Error {}
@@ -52,6 +58,36 @@ const updatePlaces = async ({ city, asn }: { city?: string; asn?: string }): Pro
   for await (const line of updateGeoip(dataDir, urls)) say(line)
   return 0
 }
+
+type Given = Readonly<Record<string, string | boolean | undefined>>
+const needed = (values: Given, name: string): string => {
+  const value = values[name]
+  if (typeof value !== 'string') throw new Misuse(`--${name} is missing.`)
+  return value
+}
+const dealWithLicences = (name: string, values: Given): number => {
+  if (name === 'keygen') {
+    const { privateFile, publicFile } = keygen(needed(values, 'out'))
+    say(
+      `${privateFile}\n  signs licences: keep it off servers, and safe\n${publicFile}\n  for servers: STOCKADE_LICENSE_PUBLIC_KEY_FILE`,
+    )
+    return 0
+  }
+  const text = (name: string) => (values[name] === undefined ? undefined : needed(values, name))
+  const key = issue(
+    {
+      privateKeyFile: needed(values, 'private-key'),
+      tier: needed(values, 'tier'),
+      servers: text('servers'),
+      to: needed(values, 'to'),
+      expires: text('expires'),
+    },
+    Date.now(),
+  )
+  say(key)
+  return 0
+}
+const licenceOptions = ['out', 'private-key', 'tier', 'servers', 'to', 'expires'] as const
 
 const tasks: Readonly<Record<string, (username: string, passwordLogin: boolean) => Promise<number>>> = {
   'setup-code': () =>
@@ -91,6 +127,12 @@ const run = async (args: readonly string[]): Promise<number> => {
         'password-login': { type: 'boolean' },
         city: { type: 'string' },
         asn: { type: 'string' },
+        out: { type: 'string' },
+        'private-key': { type: 'string' },
+        tier: { type: 'string' },
+        servers: { type: 'string' },
+        to: { type: 'string' },
+        expires: { type: 'string' },
       },
     })
   } catch (error) {
@@ -105,6 +147,15 @@ const run = async (args: readonly string[]): Promise<number> => {
   const passwordLogin = values['password-login'] === true
   if (group === 'doctor' && positionals.length === 1 && !passwordLogin) return doctor()
   if (group === 'geoip' && name === 'update' && positionals.length === 2) return updatePlaces(values)
+  if (group === 'license' && (name === 'keygen' || name === 'issue') && positionals.length === 2) {
+    const foreign = Object.keys(values).find(
+      given => !licenceOptions.some(option => option === given && (option === 'out') === (name === 'keygen')),
+    )
+    if (foreign !== undefined) throw new Misuse(`--${foreign} does not belong to license ${name}.`)
+    return dealWithLicences(name, values)
+  }
+  const lost = licenceOptions.find(option => values[option] !== undefined)
+  if (lost) throw new Misuse(`--${lost} belongs to license.`)
   if (values.city !== undefined || values.asn !== undefined)
     throw new Misuse('--city and --asn belong to geoip update.')
   const task = group === 'admin' && Object.hasOwn(tasks, name) ? tasks[name] : undefined

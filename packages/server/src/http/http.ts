@@ -3,7 +3,7 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import cookie from '@fastify/cookie'
 import { bounds, shapes } from '@stockade/contract'
-import type { BodyOf, ContentType, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
+import type { BodyOf, ContentType, Endpoint, LicenceFeature, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
 import { refusal } from '../core/actor.ts'
 import type { Actor, AgentActor, Anonymous, Principal, UserActor } from '../core/actor.ts'
 import { parseIp } from '../core/ip.ts'
@@ -64,6 +64,8 @@ export interface HttpNeeds {
   readonly log: FastifyBaseLogger
   readonly limits: RateLimits
   readonly credentials: Credentials
+  /** Why the licence does not allow a feature; null where it does. */
+  readonly licence: (feature: LicenceFeature) => Problem | null
   readonly trustedProxies: readonly string[]
   /** The public address, for the origin check. */
   readonly baseUrl: () => string
@@ -216,7 +218,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     request.actor = actor
     const judge = () => {
       const userId = Number((request.params as Record<string, string> | undefined)?.userId)
-      const refused = refusal(actor, endpoint, userId)
+      const refused = refusal(actor, endpoint, userId) ?? (endpoint.licence ? needs.licence(endpoint.licence) : null)
       if (refused) throw refused
     }
     if (open) return judge()

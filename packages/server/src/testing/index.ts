@@ -10,6 +10,8 @@ import type { Client } from '@stockade/client'
 import { createApp } from '../app.ts'
 import { readConfig } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
+import { issueLicence, makeAuthority } from '../features/license/document.ts'
+import type { Licence } from '../features/license/document.ts'
 import { freePort } from './postgres.ts'
 
 export { freePort } from './postgres.ts'
@@ -18,6 +20,20 @@ export { freePort } from './postgres.ts'
 export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
 
 export const password = 'Sup3r-secret-1'
+
+/** The licence authority of this run; servers of tests trust it. */
+export const authority = makeAuthority()
+/** A licence of that authority: Pro, for many servers, for good, unless said. */
+export const aLicence = (given: Partial<Omit<Licence, 'id'>> = {}): string =>
+  issueLicence(authority.privateKey, {
+    tier: 'pro',
+    serverLimit: 100_000,
+    registeredTo: 'Tests',
+    issuedAt: Date.now(),
+    expiresAt: null,
+    ...given,
+  })
+const fleetLicence = aLicence({ issuedAt: 0 })
 
 export interface Signed {
   readonly token: string
@@ -45,6 +61,8 @@ export interface Options {
   readonly port?: number
   /** A PostgreSQL database to share or come back to. */
   readonly databaseUrl?: string
+  /** A licence key to start with; a large one unless said. Null: none, as newcomers have it (three servers). */
+  readonly licence?: string | null
 }
 
 /** A database of its own in the tests' PostgreSQL; null with SQLite. */
@@ -81,6 +99,8 @@ const placeOf = async (options: Options): Promise<Place> => {
       STOCKADE_RATE_LIMIT: '0',
       STOCKADE_RATE_LIMIT_SENSITIVE: '0',
       STOCKADE_LOG_LEVEL: process.env.STOCKADE_TEST_LOG ?? 'error',
+      STOCKADE_LICENSE_PUBLIC_KEY: authority.publicKey,
+      ...(options.licence === null ? {} : { STOCKADE_LICENSE_KEY: options.licence ?? fleetLicence }),
       ...(url ? { STOCKADE_DATABASE_URL: url, STOCKADE_SECRET_KEY: 'test-secret-of-thirty-two-characters' } : {}),
       ...options.env,
     },

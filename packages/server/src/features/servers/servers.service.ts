@@ -46,6 +46,8 @@ export const createServers = (needs: {
   registry: Registry
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'removeForServer' | 'reload'>
   baseUrl: () => string
+  /** Refuses a server beyond the licence, within the change that would add it. */
+  admit: (change: Pick<Change, 'sql'>) => Promise<void>
   /** What else ends with a server, in the same transaction. */
   onRemove: (change: Change, serverNo: number) => Promise<void>
 }): ServersService => {
@@ -148,6 +150,7 @@ export const createServers = (needs: {
       const { install_command, columns } = freshToken()
       const hostname = tame(input.hostname, bounds.hostname * 4)
       const { row, key } = await events.change(async change => {
+        await needs.admit(change)
         const made = await insertServer(change.sql, {
           id: uuid7(now),
           hostname,

@@ -1,0 +1,189 @@
+import type { LicenceFeature, ReplyOf, settings as contract } from '@stockade/contract'
+import { iso, isoOrNull, minute } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { invalid, paymentRequired } from '../../core/problem.ts'
+import type { Problem } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Author, Change, Events } from '../../events/events.ts'
+import { system } from '../../events/events.ts'
+import { BadLicence, readLicence, tidy, tierFeatures, tierLimits } from './document.ts'
+import type { Licence } from './document.ts'
+import { countServers, keepKey, keepSeen, lockLicence, readKept } from './license.store.ts'
+
+type Reading = ReplyOf<typeof contract.getLicense>
+
+export interface LicenseService {
+  read(): Promise<Reading>
+  /** Takes a licence over. @throws Problem 400 when it is none for this server; nothing changes then. */
+  activate(author: Author, key: string): Promise<ReplyOf<typeof contract.activateLicense>>
+  /** Why the feature can't be used, or null. */
+  refusal(feature: LicenceFeature): Problem | null
+  /** Whether one more server may be added, decided within the change that adds it. @throws Problem 402 */
+  admit(change: Pick<Change, 'sql'>): Promise<void>
+  /** What another process activated. */
+  reload(): Promise<void>
+  /** Remembers the time, so that a clock that is set back does not revive what has expired. To be called every minute. */
+  observe(): Promise<void>
+}
+
+const authorityMissing =
+  'This server trusts no licence authority. Set STOCKADE_LICENSE_PUBLIC_KEY to the public key of yours and restart it; "stockade license keygen" makes a pair.'
+/** A clock that is this far ahead of ours may have issued a licence. */
+const skew = 24 * 60 * minute
+/** The time is written down this often. */
+const seenEvery = 10 * minute
+
+/**
+ * @param needs.key the licence that the environment names; one that is newer and was activated by hand stays in force.
+ * @throws BadLicence when that licence is none for this server. An expired one never stops a start.
+ */
+export const createLicense = async (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  publicKey: string | null
+  key: string | null
+  log: { warn(message: string): void }
+}): Promise<LicenseService> => {
+  const { db, clock, events, publicKey } = needs
+  let stored: { licence: Licence | null; key: string | null } = { licence: null, key: null }
+  let seen = 0
+  let looked = clock()
+
+  const opened = (key: string): Licence | null => {
+    try {
+      return publicKey === null ? null : readLicence(key, publicKey)
+    } catch (error) {
+      if (error instanceof BadLicence) return null
+      throw error
+    }
+  }
+  const take = (key: string | null) => {
+    if (key !== stored.key) stored = { key, licence: key === null ? null : opened(key) }
+  }
+  const now = () => Math.max(clock(), seen)
+  const isOver = (licence: Licence, at: number) => licence.expiresAt !== null && licence.expiresAt <= at
+  /** The one that counts now; null: as without any. */
+  const inForce = (): Licence | null => (stored.licence && !isOver(stored.licence, now()) ? stored.licence : null)
+  const features = () => tierFeatures[inForce()?.tier ?? 'personal']
+  const limit = () => inForce()?.serverLimit ?? tierLimits.personal
+
+  const reload = async () => {
+    const kept = await readKept(db.read)
+    take(kept.key)
+    seen = kept.seen
+  }
+  /** Under the lock: what it compares with is what is stored, not what this process remembers. */
+  const store = async (author: Author, key: string, licence: Licence, older: 'replace' | 'keep'): Promise<void> => {
+    await events.change(async change => {
+      await lockLicence(change.sql, db.engine)
+      const kept = await readKept(change.sql)
+      if (kept.key === key) return
+      const before = kept.key === null ? null : opened(kept.key)
+      const isNewer = before === null || licence.issuedAt > before.issuedAt
+      if (older === 'keep' && before !== null && (!isNewer || isOver(licence, clock()))) return
+      await keepKey(change.sql, key)
+      // The authority signed it later than the one before: a clock that once ran ahead is forgiven.
+      if (isNewer && before !== null) await keepSeen(change.sql, clock())
+      await change.record({
+        name: 'license.activate',
+        author,
+        data: {
+          id: licence.id,
+          tier: licence.tier,
+          server_limit: licence.serverLimit,
+          registered_to: tame(licence.registeredTo, 1000),
+          expires_at: isoOrNull(licence.expiresAt),
+        },
+      })
+    })
+    await reload()
+  }
+
+  await reload()
+  if (needs.key !== null) {
+    if (publicKey === null) throw new BadLicence(authorityMissing)
+    const key = tidy(needs.key)
+    const licence = readLicence(key, publicKey)
+    await store(system, key, licence, 'keep')
+  }
+  if (stored.key !== null && stored.licence === null)
+    needs.log.warn(
+      'the stored licence is not signed by the authority that STOCKADE_LICENSE_PUBLIC_KEY names; none counts',
+    )
+  else if (stored.licence && !inForce())
+    needs.log.warn(
+      `the licence expired on ${iso(stored.licence.expiresAt ?? 0)}; what runs goes on, new servers are refused`,
+    )
+
+  return {
+    reload,
+    async read() {
+      const { licence } = stored
+      const current = inForce()
+      return {
+        tier: current?.tier ?? 'personal',
+        server_limit: limit(),
+        servers_used: await countServers(db.read),
+        features: features(),
+        expires_at: isoOrNull(licence?.expiresAt ?? null),
+        registered_to: licence?.registeredTo ?? null,
+        state: current ? 'active' : licence ? 'expired' : stored.key === null ? 'none' : 'invalid',
+        authority_set: publicKey !== null,
+      }
+    },
+    async activate(author, typed) {
+      if (publicKey === null) throw invalid('license_key', authorityMissing)
+      const key = tidy(typed)
+      let licence: Licence
+      try {
+        licence = readLicence(key, publicKey)
+      } catch (error) {
+        throw error instanceof BadLicence ? invalid('license_key', error.message) : error
+      }
+      await reload()
+      const isNewer = stored.licence !== null && licence.issuedAt > stored.licence.issuedAt
+      const at = isNewer ? clock() : now()
+      if (isOver(licence, at))
+        throw invalid('license_key', `This licence expired on ${iso(licence.expiresAt ?? 0)}. Nothing was changed.`)
+      if (licence.issuedAt > at + skew)
+        throw invalid(
+          'license_key',
+          `This licence was issued on ${iso(licence.issuedAt)}, but here it is ${iso(at)}: set this server's clock.`,
+        )
+      await store(author, key, licence, 'replace')
+      return { message: 'The licence is active.', tier: licence.tier, server_limit: limit(), features: features() }
+    },
+    refusal(feature) {
+      if (features()[feature]) return null
+      return paymentRequired(
+        stored.licence && !inForce()
+          ? `This needs a Pro licence; yours expired on ${iso(stored.licence.expiresAt ?? 0)}. An administrator can activate another: POST /api/v1/settings/license.`
+          : 'This needs a Pro licence. An administrator can activate one: POST /api/v1/settings/license.',
+      )
+    },
+    async admit(change) {
+      await lockLicence(change.sql, db.engine)
+      const used = await countServers(change.sql)
+      if (used < limit()) return
+      throw paymentRequired(
+        `The licence covers ${limit()} servers, and ${used} are registered. Delete one, or activate a larger licence: POST /api/v1/settings/license.`,
+      )
+    },
+    async observe() {
+      const at = clock()
+      // A time counts once it has held from one look to the next: a clock that is wrong for a moment after booting is not believed.
+      const held = Math.min(at, looked + 2 * minute)
+      looked = at
+      const justOver = stored.licence !== null && isOver(stored.licence, held) && !isOver(stored.licence, seen)
+      if (held < seen + seenEvery && !justOver) return
+      await db.write.transaction().execute(async sql => {
+        await lockLicence(sql, db.engine)
+        const kept = await readKept(sql)
+        if (held > kept.seen) await keepSeen(sql, held)
+      })
+      await reload()
+    },
+  }
+}

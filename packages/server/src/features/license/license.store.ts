@@ -1,0 +1,41 @@
+import { sql as raw } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { Engine } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
+
+type Sql = Kysely<Schema>
+const names = { key: 'license.key', seen: 'license.seen' } as const
+
+export interface Kept {
+  /** The key that was activated last. */
+  readonly key: string | null
+  /** The latest time that this installation has seen. */
+  readonly seen: number
+}
+export const readKept = async (sql: Sql): Promise<Kept> => {
+  const rows = await sql.selectFrom('meta').selectAll().where('key', 'in', [names.key, names.seen]).execute()
+  const of = (name: string) => rows.find(({ key }) => key === name)?.value ?? null
+  return { key: of(names.key), seen: Number(of(names.seen) ?? 0) }
+}
+const write = (sql: Sql, key: string, value: string) =>
+  sql
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict(on => on.column('key').doUpdateSet({ value }))
+    .execute()
+export const keepKey = (sql: Sql, key: string) => write(sql, names.key, key)
+/** As it is said: also backwards. */
+export const keepSeen = (sql: Sql, at: number) => write(sql, names.seen, String(at))
+
+/** Until the transaction ends nobody else changes the licence or adds a server: SQLite's writers take turns anyway. */
+export const lockLicence = async (sql: Sql, engine: Engine): Promise<void> => {
+  if (engine === 'postgres') await raw`select pg_advisory_xact_lock(hashtext('stockade licence'))`.execute(sql)
+}
+export const countServers = async (sql: Sql): Promise<number> => {
+  const row = await sql
+    .selectFrom('servers')
+    .select(eb => eb.fn.countAll<number>().as('n'))
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(row.n)
+}
