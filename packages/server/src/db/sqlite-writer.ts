@@ -35,12 +35,12 @@ if (!port) throw new Error('This runs as a worker thread.')
 
 /**
  * WAL with FULL: a commit that was acknowledged survives a power cut where the disk honours fsync. Small pages, because
- * a batch of bans dirties many index pages and each goes into the WAL whole; the checkpoint comes every 40 MB.
+ * a batch of bans dirties many index pages and each goes into the WAL whole; the checkpoint comes every 60 MB.
  */
 export const openForWriting = (file: string): DatabaseSync => {
   const db = new DatabaseSync(file, { timeout: 2000 })
   db.exec(`pragma page_size = 2048; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;
-    pragma wal_autocheckpoint = 20000; pragma cache_size = -65536; pragma temp_store = memory;
+    pragma wal_autocheckpoint = 30000; pragma cache_size = -65536; pragma temp_store = memory;
     pragma journal_size_limit = 67108864`)
   return db
 }
