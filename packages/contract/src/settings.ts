@@ -328,6 +328,13 @@ export const auditEntry = shape({
 })
 export type AuditEntry = Static<typeof auditEntry>
 
+const auditFilter = {
+  user_id: Type.Optional(id),
+  action: Type.Optional(text(1, 64)),
+  from: Type.Optional(timestamp),
+  to: Type.Optional(timestamp),
+}
+
 export const listAudit = endpoint({
   ...admin,
   method: 'GET',
@@ -335,13 +342,20 @@ export const listAudit = endpoint({
   summary: 'Read the audit log',
   description:
     'Newest first. `action` is a whole name, or a beginning that ends in a dot such as `auth.`; `from` is inclusive, `to` exclusive.',
-  query: shape({
-    user_id: Type.Optional(id),
-    action: Type.Optional(text(1, 64)),
-    from: Type.Optional(timestamp),
-    to: Type.Optional(timestamp),
-    ...paging(pages.audit),
-  }),
+  query: shape({ ...auditFilter, ...paging(pages.audit) }),
   status: 200,
   reply: listOf('entries', auditEntry),
+})
+
+export const exportAudit = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/settings/audit/export',
+  summary: 'Export the audit log',
+  description:
+    'All entries that match, newest first, as far as there were any when it began. `csv` has the header `id,timestamp,user,action,ip_address,details`, with details as JSON, and escapes what a spreadsheet would run.',
+  query: shape({ ...auditFilter, format: Type.Optional(oneOf(['json', 'csv'], { default: 'json' })) }),
+  status: 200,
+  reply: shape({ exported_at: timestamp, entries: Type.Array(auditEntry) }),
+  produces: ['application/json', 'text/csv'],
 })

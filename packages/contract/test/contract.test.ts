@@ -149,6 +149,7 @@ const additions = [
   'POST /agent/results',
   'POST /agent/knocks',
   'POST /bans/batch',
+  'GET /settings/audit/export',
   'GET /siem/deliveries',
   'GET /health',
   'GET /ready',

@@ -37,6 +37,8 @@ import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
 import { BadLicence } from './features/license/document.ts'
+import { mountAudit } from './features/audit/audit.routes.ts'
+import { createAudit } from './features/audit/audit.service.ts'
 import { mountLicense } from './features/license/license.routes.ts'
 import { createLicense } from './features/license/license.service.ts'
 import { mountLive } from './features/live/live.ts'
@@ -295,6 +297,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountOauth(http, oauth, baseUrl)
   mountSettings(http, settings, { baseUrl, secrets, users })
   mountLicense(http, license)
+  mountAudit(http, createAudit({ db, clock }))
   mountKeys(http, keys, servers)
   mountAccounts(http, accounts, keys)
   mountServers(http, servers)

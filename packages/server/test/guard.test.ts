@@ -74,6 +74,8 @@ const table: Record<string, Row> = {
   'GET /settings/reputation': adminOnly,
   'PATCH /settings/reputation': adminOnly,
   'PATCH /settings/oauth': adminOnly,
+  'GET /settings/audit': adminOnly,
+  'GET /settings/audit/export': adminOnly,
   'GET /settings/license': adminOnly,
   'POST /settings/license': adminOnly,
   'POST /auth/mfa/verify': open,

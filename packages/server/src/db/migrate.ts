@@ -6,6 +6,7 @@ import { rateCounts } from './migrations/0003-rate-counts.ts'
 import { whitelist } from './migrations/0004-whitelist.ts'
 import { templates } from './migrations/0005-templates.ts'
 import { reputation } from './migrations/0006-reputation.ts'
+import { audit } from './migrations/0008-audit.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -19,6 +20,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0004-whitelist': whitelist(db.engine),
         '0005-templates': templates(db.engine),
         '0006-reputation': reputation(db.engine),
+        '0008-audit': audit(db.engine),
       }),
     },
   })

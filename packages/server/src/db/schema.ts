@@ -327,6 +327,13 @@ export interface EventsTable {
   ban_id: number | null
   data: string | null
 }
+/** Which events stand in the audit log; append-only, as the events are. */
+export interface AuditTable {
+  event_id: number
+  at: number
+  name: string
+  user_id: number | null
+}
 /** Who runs the jobs; `fence` rises with each change of hands. */
 export interface LeasesTable {
   name: string
@@ -394,6 +401,7 @@ export interface Schema {
   whitelist_state: WhitelistStateTable
   host_states: HostStatesTable
   events: EventsTable
+  audit: AuditTable
   cursors: CursorsTable
   reputation_reports: ReputationReportsTable
   reputation_addresses: ReputationAddressesTable

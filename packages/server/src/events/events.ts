@@ -74,6 +74,15 @@ export const eventOf = (row: Selectable<EventsTable>): StockadeEvent | null =>
       }
     : null
 
+/** What stands in the audit log, of rows that were just written. */
+const auditRow = (row: Pick<Selectable<EventsTable>, 'id' | 'at' | 'name' | 'actor_user_id'>) => ({
+  event_id: row.id,
+  at: row.at,
+  name: row.name,
+  user_id: row.actor_user_id,
+})
+const isAudited = (name: EventName): boolean => eventKinds[name].audited
+
 const chunk = 1000
 /** One text carries all the rows: thousands of parameters cost more than the rows. Returns the ids in the rows' order. */
 const insertRows = async (
@@ -93,6 +102,21 @@ const insertRows = async (
           actor_user_id bigint, actor_ip text, server_no integer, ban_id bigint, data text) order by place returning id`
   const { rows: made } = await query.execute(sql)
   return made.map(({ id }) => id).sort((a, b) => a - b)
+}
+
+const insertAudited = async (
+  sql: Transaction<Schema>,
+  engine: Engine,
+  rows: readonly ReturnType<typeof auditRow>[],
+): Promise<void> => {
+  const json = JSON.stringify(rows)
+  const query =
+    engine === 'sqlite'
+      ? raw`insert into audit (event_id, at, name, user_id) select value ->> 'event_id', value ->> 'at', value ->> 'name',
+          value ->> 'user_id' from json_each(${json})`
+      : raw`insert into audit (event_id, at, name, user_id) select event_id, at, name, user_id
+          from jsonb_to_recordset(${json}::jsonb) as row (event_id bigint, at bigint, name text, user_id bigint)`
+  await query.execute(sql)
 }
 
 /**
@@ -132,6 +156,7 @@ export const createEvents = (
               .values(rowOf(event, clock()))
               .returningAll()
               .executeTakeFirstOrThrow()
+            if (isAudited(event.name)) await sql.insertInto('audit').values(auditRow(row)).execute()
             const told = eventOf(row)
             if (told) recorded.push(told)
           },
@@ -140,6 +165,10 @@ export const createEvents = (
             for (let start = 0; start < many.length; start += chunk) {
               const rows = many.slice(start, start + chunk).map(event => rowOf(event, at))
               const ids = await insertRows(sql, db.engine, rows)
+              const audited = rows.flatMap(({ name, actor_user_id = null }, index) =>
+                isAudited(name as EventName) ? [auditRow({ id: ids[index] ?? 0, at, name, actor_user_id })] : [],
+              )
+              if (audited.length > 0) await insertAudited(sql, db.engine, audited)
               rows.forEach((row, index) => {
                 const told = eventOf({ ...row, id: ids[index] ?? 0 } as Selectable<EventsTable>)
                 if (told) recorded.push(told)

@@ -204,7 +204,15 @@ export const createServers = (needs: {
             name: 'server.update',
             author: authorOf(actor),
             serverNo: updated.no,
-            data: { id: updated.id, ...set },
+            data: {
+              id: updated.id,
+              ...Object.fromEntries(
+                Object.entries(set).flatMap(([field, value]) => [
+                  [`old_${field}`, server.row[field as keyof typeof set]],
+                  [field, value],
+                ]),
+              ),
+            },
           })
           return updated
         })

@@ -1,3 +1,5 @@
+import { csvRow, formula } from '../../core/csv.ts'
+
 /*
  * The three forms of a list: one entry a line, CSV and JSON. Reading gives whatever stands there with the place where it
  * stood; whether it is an address is for others to say. What is written can be read again.
@@ -151,12 +153,7 @@ export interface Written {
   readonly ip: string
   readonly description: string
 }
-/** What a spreadsheet takes for a formula when a cell begins with it; some remove quotes, so those count through. */
-const formula = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
-const escaped = (text: string) => (formula.test(text) ? `'${text}` : text)
 const unescaped = (text: string) => (text.startsWith("'") && formula.test(text) ? text.slice(1) : text)
-const cell = (text: string) => (/[",;\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 export const csvHeader = 'ip,description\r\n'
-export const csvLine = ({ ip, description }: Written): string =>
-  `${cell(escaped(ip))},${cell(escaped(description))}\r\n`
+export const csvLine = ({ ip, description }: Written): string => csvRow([ip, description])
