@@ -2,7 +2,7 @@
 'use strict'
 /*
  * Runs the command line on a Node that is new enough: the one among the packages, else this one. What recovers or checks
- * the server on its own host (`admin`, `doctor`, `geoip`) works on its storage, `license` on files; everything else speaks to a server
+ * the server on its own host (`admin`, `doctor`, `backup`, ...) works on its storage, `license` on files; everything else speaks to a server
  * over its API.
  * Plain old JavaScript, so that an old Node can read it and say what to do.
  */
@@ -12,7 +12,7 @@ var childProcess = require('child_process')
 
 var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
-var onHost = ['admin', 'doctor', 'geoip'].indexOf(args[0]) >= 0
+var onHost = ['admin', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
 var entry =
   onHost || args[0] === 'license'
     ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')
@@ -27,7 +27,10 @@ if (!fs.existsSync(path.join(root, 'node_modules')) || (program !== own && !isNe
 }
 // `npm start` runs the server in the checkout: a relative data folder must mean the same one here.
 var options = { stdio: 'inherit' }
-if (onHost) options.cwd = root
+if (onHost) {
+  options.cwd = root
+  options.env = Object.assign({}, process.env, { STOCKADE_CALLED_FROM: process.cwd() })
+}
 var child = childProcess.spawn(program, [entry].concat(args), options)
 ;['SIGTERM', 'SIGINT'].forEach(function (signal) {
   process.on(signal, function () {

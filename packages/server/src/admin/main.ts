@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
+import { backup, restore } from './backup.ts'
 import { examine } from './doctor.ts'
 import { updateGeoip } from './geoip.ts'
 import { issue, keygen } from './license.ts'
@@ -9,6 +12,8 @@ import type { Recovery } from './recovery.ts'
 const usage = `Usage: stockade admin setup-code
        stockade admin reset-password USERNAME [--password-login]
        stockade admin reset-mfa USERNAME
+       stockade backup FILE
+       stockade restore FILE [--replace]
        stockade geoip update [--city URL] [--asn URL]
        stockade license keygen --out DIR
        stockade license issue --private-key FILE --tier pro --to NAME [--servers 25] [--expires DATE]
@@ -21,12 +26,18 @@ license needs neither.
   reset-password  a temporary password; ends the sessions of that user. --password-login also lets passwords
                   sign in again, where the settings allow providers only
   reset-mfa       turns the second factor of that user off; ends the sessions of that user
+  backup          saves everything, of one moment, into one file, while the server goes on. The file holds secrets
+  restore         puts a backup in place; the server must be stopped. --replace where the installation is in use.
+                  A backup of SQLite goes into PostgreSQL as well, and the other way round
   geoip update    fetches data of cities and networks (DB-IP's free edition, or the MMDB files that you name) into
                   the data folder; a server that runs takes them over by itself
   license keygen  makes the pair of a licence authority; servers trust it by STOCKADE_LICENSE_PUBLIC_KEY
   license issue   prints a licence key and nothing else. A date includes its day (UTC); without one it never expires
   doctor          checks the installation; exits 1 when something fails
 `
+const version = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
 class Misuse extends Error {}
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
@@ -52,6 +63,20 @@ const withRecovery = async (work: (recovery: Recovery) => Promise<void>): Promis
   }
 }
 
+/** Where the command was called: the launcher runs it in the checkout. */
+const callerFolder = process.env.STOCKADE_CALLED_FROM ?? process.cwd()
+const save = async (file: string): Promise<number> => {
+  const { tables, rows } = await backup(readConfig(process.env), file, version)
+  say(
+    `${rows.toLocaleString('en')} rows of ${tables} tables are in ${file}. It holds secrets: keep it as safe as the data.`,
+  )
+  return 0
+}
+const putBack = async (file: string, replace: boolean): Promise<number> => {
+  const { head, rows } = await restore(readConfig(process.env), file, replace)
+  say(`${rows.toLocaleString('en')} rows of ${head.created_at} are in place. Start the server.`)
+  return 0
+}
 const updatePlaces = async ({ city, asn }: { city?: string; asn?: string }): Promise<number> => {
   const { dataDir } = readConfig(process.env)
   const urls = { ...(city === undefined ? {} : { city }), ...(asn === undefined ? {} : { asn }) }
@@ -125,6 +150,7 @@ const run = async (args: readonly string[]): Promise<number> => {
       options: {
         help: { type: 'boolean', short: 'h' },
         'password-login': { type: 'boolean' },
+        replace: { type: 'boolean' },
         city: { type: 'string' },
         asn: { type: 'string' },
         out: { type: 'string' },
@@ -146,6 +172,10 @@ const run = async (args: readonly string[]): Promise<number> => {
   const [group, name = '', username] = positionals
   const passwordLogin = values['password-login'] === true
   if (group === 'doctor' && positionals.length === 1 && !passwordLogin) return doctor()
+  if (group === 'backup' && positionals.length === 2) return save(resolve(callerFolder, name))
+  if (group === 'restore' && positionals.length === 2)
+    return putBack(resolve(callerFolder, name), values.replace === true)
+  if (values.replace !== undefined) throw new Misuse('--replace belongs to restore.')
   if (group === 'geoip' && name === 'update' && positionals.length === 2) return updatePlaces(values)
   if (group === 'license' && (name === 'keygen' || name === 'issue') && positionals.length === 2) {
     const foreign = Object.keys(values).find(

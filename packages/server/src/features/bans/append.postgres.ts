@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg'
+import type { ClientBase, PoolClient } from 'pg'
 import { cellTables, cellsOf, expiryOf, hoursMoved } from './append.ts'
 import type { AppendInput, Appended, BanEnd, NewBan } from './append.ts'
 
@@ -26,8 +26,9 @@ const idsOf = async (client: PoolClient, { table, column }: Dimension, names: re
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 const keyOf = (serverNo: number, eventId: Uint8Array) => `${serverNo} ${hexOf(eventId).toString('hex')}`
 
-interface Made {
-  readonly ban: NewBan
+/** A ban that was written, as the sums see it. */
+export interface Made {
+  readonly ban: Pick<NewBan, 'serverNo' | 'bannedAt' | 'ip'>
   readonly id: number
   readonly jailId: number
   readonly countryId: number
@@ -36,7 +37,7 @@ interface Made {
  * Adds new bans to the sums. One transaction at a time does this, until it commits: rows of sums are few and hot, so they
  * would wait for each other anyway, and whether an address is new is only known when nobody else counts it meanwhile.
  */
-const addToSums = async (client: PoolClient, made: readonly Made[]): Promise<void> => {
+export const addToSums = async (client: ClientBase, made: readonly Made[]): Promise<void> => {
   await client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
   const cells = cellsOf(
     made.map(({ ban, jailId, countryId }) => ({ serverNo: ban.serverNo, jailId, countryId, bannedAt: ban.bannedAt })),

@@ -1,6 +1,8 @@
 import type { Procedure } from '../../db/database.ts'
 import { appendToPostgres } from './append.postgres.ts'
 
+export { addToSums } from './append.postgres.ts'
+
 /** A ban on its way to the table: plain data, since it crosses to the writer thread. */
 export interface NewBan {
   readonly kind: 'ban'

@@ -1,0 +1,208 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '@stockade/client'
+import { aHost, engine, freshDatabase, spawnServer } from '../testing/index.ts'
+import type { EnrolledHost, SpawnedServer } from '../testing/index.ts'
+
+const launcher = fileURLToPath(new URL('../../../../scripts/stockade.cjs', import.meta.url))
+const secretKey = 'test-secret-of-thirty-two-characters'
+const folder = mkdtempSync(join(tmpdir(), 'stockade-backup-'))
+const drops: (() => Promise<void>)[] = []
+
+interface Place {
+  readonly dataDir: string
+  readonly databaseUrl: string | null
+}
+let places = 0
+const aPlace = async (kind = engine): Promise<Place> => {
+  const database = kind === 'postgres' ? await freshDatabase() : null
+  if (database) drops.push(database.drop)
+  return { dataDir: join(folder, `data-${++places}`), databaseUrl: database?.url ?? null }
+}
+const envOf = ({ dataDir, databaseUrl }: Place): Record<string, string> => ({
+  STOCKADE_DATA_DIR: dataDir,
+  ...(databaseUrl ? { STOCKADE_DATABASE_URL: databaseUrl, STOCKADE_SECRET_KEY: secretKey } : {}),
+})
+const start = ({ dataDir, databaseUrl }: Place): Promise<SpawnedServer> =>
+  spawnServer({
+    dataDir,
+    ...(databaseUrl
+      ? { databaseUrl, env: { STOCKADE_SECRET_KEY: secretKey } }
+      : { env: { STOCKADE_DATABASE_URL: '', STOCKADE_SECRET_KEY: '' } }),
+  })
+const run = (place: Place, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
+  new Promise(resolve =>
+    execFile(
+      process.execPath,
+      [launcher, ...args],
+      { cwd: folder, env: { PATH: process.env.PATH, ...envOf(place) } },
+      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
+    ),
+  )
+
+let first: Place
+let server: SpawnedServer
+let admin: Client
+let key: string
+let host: EnrolledHost
+const file = join(folder, 'saved.gz')
+/** What a caller sees; the same before and after. */
+const picture = async (client: Client) => ({
+  bans: (await client.call('GET /bans', { query: { to: until, limit: 100 } })).bans,
+  total: (await client.call('GET /bans', { query: { to: until } })).total,
+  ofJail: (await client.call('GET /bans', { query: { jail: 'sshd', to: until } })).total,
+  users: (await client.call('GET /users', {})).users.map(({ username, role }) => [username, role]),
+  whitelist: (await client.call('GET /whitelist', {})).whitelist,
+  commands: (await client.call('GET /commands', {})).commands,
+  settings: await client.call('GET /settings/reputation', {}),
+})
+let until: string
+let before: Awaited<ReturnType<typeof picture>>
+const event_id = crypto.randomUUID()
+
+beforeAll(async () => {
+  first = await aPlace()
+  server = await start(first)
+  const signed = await server.setUp()
+  key = (await signed.client.call('POST /keys', { body: { name: 'backup test', permissions: 'admin' } })).key
+  admin = server.client(key)
+  host = await aHost(server, admin, 'web-01')
+  await admin.call('POST /whitelist', { body: { ip: '2001:db8::/32', description: 'Büro; "quoted"\nand a line' } })
+  await admin.call('POST /servers/{serverId}/commands', { params: { serverId: host.id }, body: { type: 'reload-all' } })
+  await admin.call('PATCH /settings/reputation', { body: { api_key: 'a sealed secret', rate_limit: 77 } })
+  await host.client.call('POST /bans', { body: { ip: '203.0.113.9', jail: 'sshd', event_id } })
+  for (let n = 0; n < 5; n++)
+    await host.client.call('POST /bans/batch', {
+      body: {
+        bans: Array.from({ length: 300 }, (_, m) => ({
+          ip: m % 2 === 0 ? `11.${n}.${m >> 8}.${m & 255}` : `2001:db8:${n}::${m}`,
+          jail: m % 3 === 0 ? 'nginx' : 'sshd',
+          ban_duration: m % 5 === 0 ? -1 : 86_400,
+          log_lines: 'tab\there, "quotes" and ünïcode',
+        })),
+      },
+    })
+  until = new Date().toISOString()
+  before = await picture(admin)
+}, 60_000)
+afterAll(async () => {
+  await server.close()
+  for (const drop of drops) await drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('a backup', () => {
+  test('is made while bans come in, and is of one moment', async () => {
+    let writing = true
+    const flood = (async () => {
+      for (let n = 0; writing; n++)
+        await host.client.call('POST /bans', { body: { ip: `12.0.${n >> 8}.${n & 255}`, jail: 'flood' } })
+    })()
+    const saved = await run(first, 'backup', 'saved.gz')
+    writing = false
+    await flood
+    expect(saved).toMatchObject({ code: 0, err: '' })
+    expect(saved.out).toContain('It holds secrets')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(existsSync(`${file}.unfinished`)).toBe(false)
+  })
+  test('of nothing is refused', async () => {
+    const nowhere = await aPlace('sqlite')
+    expect(await run(nowhere, 'backup', 'nothing.gz')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no database'),
+    })
+    expect(existsSync(join(folder, 'nothing.gz'))).toBe(false)
+  })
+})
+
+/** The restored installation answers as the first did, lets the same key in, and goes on from there. */
+const answersAlike = async (place: Place) => {
+  const restored = await start(place)
+  try {
+    const client = restored.client(key)
+    expect(await picture(client)).toEqual(before)
+    const all = (await client.call('GET /bans', {})).total
+    const stats = await client.call('GET /bans/stats', {})
+    expect(stats.total_bans).toBe(all)
+    expect(stats.bans_by_jail.reduce((sum, { count }) => sum + count, 0)).toBe(all)
+    // Nothing comes twice, and new rows get new ids.
+    const agent = restored.client(host.key)
+    const again = await agent.call('POST /bans', { body: { ip: '203.0.113.9', jail: 'sshd', event_id } })
+    expect(again.banned_at).toBe((await client.call('GET /bans', { query: { ip: '203.0.113.9' } })).bans[0]?.banned_at)
+    const fresh = await agent.call('POST /bans', { body: { ip: '203.0.113.200', jail: 'sshd' } })
+    expect(fresh.id).toBeGreaterThan(Math.max(...before.bans.map(({ id }) => id)))
+    expect((await client.call('GET /bans', {})).total).toBe(all + 1)
+    await restored.stop()
+  } finally {
+    await restored.close()
+  }
+}
+
+describe('a restore', () => {
+  test('into an empty installation brings everything back', async () => {
+    const place = await aPlace()
+    const done = await run(place, 'restore', 'saved.gz')
+    expect(done).toMatchObject({ code: 0, err: '' })
+    await answersAlike(place)
+  }, 60_000)
+  // The PostgreSQL of the tests is there for the project of that engine only.
+  test.runIf(engine === 'postgres')(
+    'goes from one engine to the other and back',
+    async () => {
+      const lite = await aPlace('sqlite')
+      expect(await run(lite, 'restore', 'saved.gz')).toMatchObject({ code: 0, err: '' })
+      // The key of the installation comes from its environment there.
+      writeFileSync(join(lite.dataDir, 'secret.key'), `${secretKey}\n`, { mode: 0o600 })
+      expect(await run(lite, 'backup', 'lite.gz')).toMatchObject({ code: 0 })
+      await answersAlike(lite)
+      const back = await aPlace('postgres')
+      expect(await run(back, 'restore', 'lite.gz')).toMatchObject({ code: 0, err: '' })
+      await answersAlike(back)
+    },
+    60_000,
+  )
+  test('over an installation in use needs to be meant', async () => {
+    const place = await aPlace()
+    const other = await start(place)
+    await other.setUp()
+    if (place.databaseUrl === null)
+      expect(await run(place, 'restore', 'saved.gz', '--replace')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('Stop it first'),
+      })
+    await other.stop()
+    expect(await run(place, 'restore', 'saved.gz')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--replace'),
+    })
+    expect(await run(place, 'restore', 'saved.gz', '--replace')).toMatchObject({ code: 0 })
+    await answersAlike(place)
+  }, 60_000)
+  test('of a damaged file changes nothing', async () => {
+    const place = await aPlace()
+    const whole = readFileSync(file)
+    const text = gunzipSync(whole).toString()
+    const bad: Record<string, Buffer> = {
+      cut: whole.subarray(0, whole.length - 20),
+      half: whole.subarray(0, whole.length / 2),
+      'without end': gzipSync(text.split('\n').slice(0, -2).join('\n')),
+      changed: gzipSync(text.replace('203.0.113', '203.0.114').replace('"sshd"', '"sshx"')),
+      'of a later version': gzipSync(text.replace('"stockade_backup":1', '"stockade_backup":2')),
+      'no backup': Buffer.from('hello'),
+      empty: gzipSync(''),
+    }
+    for (const [name, content] of Object.entries(bad)) {
+      writeFileSync(join(folder, 'bad.gz'), content)
+      const refused = await run(place, 'restore', 'bad.gz')
+      expect({ name, code: refused.code }).toEqual({ name, code: 1 })
+      expect(refused.err).toMatch(/^stockade: (This is no complete backup|This backup is of a newer)/)
+    }
+    expect(existsSync(join(place.dataDir, 'stockade.sqlite3'))).toBe(false)
+  }, 60_000)
+})
