@@ -51,8 +51,8 @@ test('the server serves without the client; only its tests speak through it', ()
   ).toEqual([])
 })
 
-test('core, db, http, events and jobs know no feature', () => {
-  const rooms = new Set(['core', 'db', 'http', 'events', 'jobs'])
+test('core, db, http, events, jobs and outgoing know no feature', () => {
+  const rooms = new Set(['core', 'db', 'http', 'events', 'jobs', 'outgoing'])
   expect(imports.filter(({ from, to }) => rooms.has(roomOf(from) ?? '') && roomOf(to) === 'features')).toEqual([])
 })
 
