@@ -50,6 +50,7 @@ import { mountOauth } from './features/oauth/oauth.routes.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
 import { mountReputation } from './features/reputation/reputation.routes.ts'
 import { createReputation } from './features/reputation/reputation.service.ts'
+import { createRetention } from './features/retention/retention.service.ts'
 import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
 import { createServers } from './features/servers/servers.service.ts'
@@ -386,6 +387,13 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   }
 
   // Jobs
+  const retention = createRetention({
+    db,
+    clock,
+    banDays: config.banRetentionDays,
+    eventDays: config.eventRetentionDays,
+    log,
+  })
   jobs.add({ name: 'heartbeats', every: 5 * second, everywhere: true, run: registry.flush })
   jobs.add({
     name: 'last used',
@@ -397,6 +405,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
+  jobs.add({ name: 'retention', every: hour, run: retention.run })
   jobs.add({ name: 'licence clock', every: minute, run: license.observe })
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
   jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })
@@ -436,6 +445,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       // A connection that was busy when closing began is idle once it is answered, and would keep the server open.
       const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
       await fastify.close().finally(() => clearInterval(idle))
+      retention.close()
       await jobs.stop()
       await bans.drain()
       await Promise.all([registry.flush(), keys.flush(), sessions.flush()])

@@ -6,12 +6,14 @@ import { backup, restore } from './backup.ts'
 import { examine } from './doctor.ts'
 import { updateGeoip } from './geoip.ts'
 import { issue, keygen } from './license.ts'
+import { recountBans } from './recount.ts'
 import { openRecovery } from './recovery.ts'
 import type { Recovery } from './recovery.ts'
 
 const usage = `Usage: stockade admin setup-code
        stockade admin reset-password USERNAME [--password-login]
        stockade admin reset-mfa USERNAME
+       stockade admin recount [--repair]
        stockade backup FILE
        stockade restore FILE [--replace]
        stockade geoip update [--city URL] [--asn URL]
@@ -26,6 +28,8 @@ license needs neither.
   reset-password  a temporary password; ends the sessions of that user. --password-login also lets passwords
                   sign in again, where the settings allow providers only
   reset-mfa       turns the second factor of that user off; ends the sessions of that user
+  recount         compares the sums of bans with the bans, as far back as they are kept; exits 1 when they differ.
+                  --repair writes them anew: reports of bans wait as long as that takes
   backup          saves everything, of one moment, into one file, while the server goes on. The file holds secrets
   restore         puts a backup in place; the server must be stopped. --replace where the installation is in use.
                   A backup of SQLite goes into PostgreSQL as well, and the other way round
@@ -77,6 +81,15 @@ const putBack = async (file: string, replace: boolean): Promise<number> => {
   say(`${rows.toLocaleString('en')} rows of ${head.created_at} are in place. Start the server.`)
   return 0
 }
+const compareSums = async (mend: boolean): Promise<number> => {
+  const found = await recountBans(readConfig(process.env), mend)
+  if (found.length === 0) say('All sums are as the bans say.')
+  for (const { table, cells, held, counted } of found)
+    say(`${table}: ${cells} ${cells === 1 ? 'cell holds' : 'cells hold'} ${held} in all, and should hold ${counted}`)
+  if (found.length > 0) say(mend ? 'They have been repaired.' : 'To repair them: stockade admin recount --repair')
+  return found.length > 0 && !mend ? 1 : 0
+}
+
 const updatePlaces = async ({ city, asn }: { city?: string; asn?: string }): Promise<number> => {
   const { dataDir } = readConfig(process.env)
   const urls = { ...(city === undefined ? {} : { city }), ...(asn === undefined ? {} : { asn }) }
@@ -153,6 +166,7 @@ const run = async (args: readonly string[]): Promise<number> => {
         replace: { type: 'boolean' },
         city: { type: 'string' },
         asn: { type: 'string' },
+        repair: { type: 'boolean' },
         out: { type: 'string' },
         'private-key': { type: 'string' },
         tier: { type: 'string' },
@@ -184,6 +198,9 @@ const run = async (args: readonly string[]): Promise<number> => {
     if (foreign !== undefined) throw new Misuse(`--${foreign} does not belong to license ${name}.`)
     return dealWithLicences(name, values)
   }
+  if (group === 'admin' && name === 'recount' && positionals.length === 2 && !passwordLogin)
+    return compareSums(values.repair === true)
+  if (values.repair !== undefined) throw new Misuse('--repair belongs to admin recount.')
   const lost = licenceOptions.find(option => values[option] !== undefined)
   if (lost) throw new Misuse(`--${lost} belongs to license.`)
   if (values.city !== undefined || values.asn !== undefined)

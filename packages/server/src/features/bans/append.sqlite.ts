@@ -7,7 +7,7 @@ import type { AppendInput, Appended, BanEnd, NewBan } from './append.ts'
 const mostUnsummed = 1024
 
 /** Adds the bans since the last time to the sums, and the views read on from there: within the caller's transaction. */
-const prepareSums = (db: DatabaseSync): (() => void) => {
+export const prepareSums = (db: DatabaseSync): (() => void) => {
   const cells = cellTables.map(([table, keys, value]) =>
     db.prepare(`insert into ${table} (${keys.join(', ')}, ${value}) values (${keys.map(() => '?').join(', ')}, ?)
       on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`),

@@ -18,6 +18,8 @@ export interface BanFilter {
   readonly active?: boolean
   readonly from?: number
   readonly to?: number
+  /** Also counts what retention has removed, as far as hourly and daily sums tell. */
+  readonly withRetired?: boolean
 }
 export interface BanRow {
   readonly id: number
@@ -118,7 +120,29 @@ const countAll = (sql: Sql, filter: BanFilter): Promise<number> => {
   if (filter.ip !== undefined) return countRaw(sql, filter)
   if (filter.from === undefined && filter.to === undefined)
     return numberOf(sql, raw`select sum(n) as n from ban_cube where ${all(conditions(filter, false))}`)
-  return countWindow(sql, filter)
+  return filter.withRetired ? countWindow(sql, filter) : countKept(sql, filter)
+}
+
+/** In `meta`: all bans from this moment on are there; of older ones only those that are still active, or came late. */
+export const keptFromKey = 'bans.kept_from'
+export const keptFrom = async (sql: Sql): Promise<number> => {
+  const row = await sql.selectFrom('meta').select('value').where('key', '=', keptFromKey).executeTakeFirst()
+  return Number(row?.value ?? 0)
+}
+/** Before what is kept whole only the few rows that are left count; the sums remember more. */
+const countKept = async (sql: Sql, filter: BanFilter): Promise<number> => {
+  const once = async (kept: number) => {
+    if (filter.from !== undefined && filter.from >= kept) return countWindow(sql, filter)
+    if (filter.to !== undefined && filter.to <= kept) return countRaw(sql, filter)
+    const left = kept === 0 ? 0 : await countRaw(sql, { ...filter, to: kept })
+    return left + (await countWindow(sql, kept === 0 ? filter : { ...filter, from: kept }))
+  }
+  for (let attempt = 1; ; attempt++) {
+    const kept = await keptFrom(sql)
+    const total = await once(kept)
+    // Retention may have gone on between two of the looks.
+    if (attempt === 5 || (await keptFrom(sql)) === kept) return total
+  }
 }
 
 /** Whole buckets from the roll-ups, the edges of the window from the rows. */

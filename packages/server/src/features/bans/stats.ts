@@ -87,7 +87,7 @@ export const createBanStats = (needs: {
           ? steps(hours, hourOf(from), hourOf(last), hour)
           : steps(days, dayOf(from), dayOf(last), day)
         ).map(({ start, count }) => ({ start: iso(start), count })),
-        previous_total: await countBans(sql, { servers: scope, from: from - length, to: from }, to),
+        previous_total: await countBans(sql, { servers: scope, from: from - length, to: from, withRetired: true }, to),
         active_now: await countBans(sql, { servers: scope, active: true }, to),
       },
     }

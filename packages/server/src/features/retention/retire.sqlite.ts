@@ -1,0 +1,52 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { PreparedProcedure } from '../../db/database.ts'
+import { prepareSums } from '../bans/append.sqlite.ts'
+import { keptFromKey } from '../bans/bans.store.ts'
+import { hoursLeft, keyOfIp, leavingCube } from './retire.ts'
+import type { OldBan, RetireInput, Retired } from './retire.ts'
+
+/** Runs in the writer thread. */
+export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retired> => {
+  const sumUp = prepareSums(db)
+  const oldest = db.prepare(`select id, server_no, jail_id, country_id, ip, banned_at, exists (select 1 from active_bans
+      where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id) as active
+    from bans where banned_at < ? and (banned_at, id) > (?, ?) order by banned_at, id limit ?`)
+  const lastOf = db.prepare('select max(banned_at) as at from bans where ip = ?')
+  const remove = db.prepare('delete from bans where id = ?')
+  const shrink = db.prepare(
+    'update rolled_ban_cube set n = n - ? where server_no = ? and jail_id = ? and country_id = ?',
+  )
+  const clear = db.prepare(
+    'delete from rolled_ban_cube where server_no = ? and jail_id = ? and country_id = ? and n = 0',
+  )
+  const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
+    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
+  const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
+  const keep = db.prepare(`insert into meta (key, value) values ('${keptFromKey}', ?) on conflict (key) do update
+    set value = excluded.value where cast(meta.value as integer) < cast(excluded.value as integer)`)
+  const last = (ip: Uint8Array) => (lastOf.get(ip) as { at: number | null }).at
+
+  return ({ before, after, most }) => {
+    const rows = oldest.all(before, after.at, after.id, most) as unknown as OldBan[]
+    const end = rows.at(-1)
+    const next = end && rows.length === most ? { at: end.banned_at, id: end.id } : null
+    const gone = rows.filter(({ active }) => !active)
+    const newest = gone.at(-1)
+    if (!newest) return { removed: 0, next }
+    // Whoever deletes bans brings the sums up to date first.
+    sumUp()
+    const addresses = new Map(gone.map(({ ip }) => [keyOfIp(ip), ip]))
+    const latest = [...addresses.values()].map(ip => ({ ip, before: last(ip) }))
+    for (const { id } of gone) remove.run(id)
+    for (const [server, jail, country, n] of leavingCube(gone)) {
+      shrink.run(n, server, jail, country)
+      clear.run(server, jail, country)
+    }
+    for (const [bucket, n] of hoursLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
+      move.run(bucket, n)
+      empty.run(bucket)
+    }
+    keep.run(String(newest.banned_at + 1))
+    return { removed: gone.length, next }
+  }
+}

@@ -1,0 +1,87 @@
+import type { Procedure } from '../../db/database.ts'
+import { hourOf } from '../bans/append.ts'
+import { retireFromPostgres, trimPostgres } from './retire.postgres.ts'
+
+/** Rows that one transaction looks at: more would keep writers waiting. */
+export const mostRows = 500
+
+/** Where a run is among the bans, oldest first. */
+export interface Place {
+  readonly at: number
+  readonly id: number
+}
+export interface RetireInput {
+  /** Bans from before this moment go, unless they are active. */
+  readonly before: number
+  readonly after: Place
+  readonly most: number
+}
+export interface Retired {
+  readonly removed: number
+  /** Where to go on; null: nothing older is left. */
+  readonly next: Place | null
+}
+export interface TrimInput {
+  readonly before: number
+  /** The last event that was looked at. */
+  readonly after: number
+  readonly most: number
+}
+export interface Trimmed {
+  readonly removed: number
+  readonly next: number | null
+}
+
+export interface OldBan {
+  readonly id: number
+  readonly server_no: number
+  readonly jail_id: number
+  readonly country_id: number
+  readonly ip: Uint8Array
+  readonly banned_at: number
+  /** Whether it still holds. */
+  readonly active: number
+}
+/** How many bans leave each cell of server, jail and country; sorted, as writers sort them. */
+export const leavingCube = (bans: readonly OldBan[]): [server: number, jail: number, country: number, n: number][] => {
+  const cells = new Map<string, [number, number, number, number]>()
+  for (const { server_no, jail_id, country_id } of bans) {
+    const key = `${server_no} ${jail_id} ${country_id}`
+    const cell = cells.get(key) ?? [server_no, jail_id, country_id, 0]
+    cell[3]++
+    cells.set(key, cell)
+  }
+  return [...cells.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+}
+/** How addresses move among the hours of their last ban; one without a ban left leaves its hour. */
+export const hoursLeft = (
+  addresses: Iterable<{ readonly before: number | null; readonly after: number | null }>,
+): [bucket: number, n: number][] => {
+  const moved = new Map<number, number>()
+  const add = (at: number | null, n: number) => {
+    if (at !== null) moved.set(hourOf(at), (moved.get(hourOf(at)) ?? 0) + n)
+  }
+  for (const { before, after } of addresses) {
+    add(before, -1)
+    add(after, 1)
+  }
+  return [...moved].filter(([, n]) => n !== 0).sort(([a], [b]) => a - b)
+}
+export const keyOfIp = (ip: Uint8Array): string =>
+  Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength).toString('latin1')
+
+/**
+ * Removes a chunk of old bans and takes them out of what totals are read from, in one transaction. Hourly and daily sums and
+ * the servers' totals keep what was.
+ */
+export const retireBans: Procedure<RetireInput, Retired> = {
+  name: 'retireBans',
+  module: new URL('./retire.sqlite.ts', import.meta.url).href,
+  postgres: retireFromPostgres,
+}
+/** Removes a chunk of old events, and what the audit log says of them. */
+export const trimEvents: Procedure<TrimInput, Trimmed> = {
+  name: 'trimEvents',
+  module: new URL('./trim.sqlite.ts', import.meta.url).href,
+  postgres: trimPostgres,
+}
