@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { spawnServer } from '@stockade/server/testing'
@@ -316,6 +318,40 @@ work.push(attack(hosts))
 const until = performance.now() + setting.seconds * 1000
 await sleep(Math.min(3000, setting.seconds * 250))
 
+/** What the server's process holds: memory and descriptors of a soak must not rise with time. */
+interface Held {
+  readonly at: number
+  readonly mb: number
+  readonly files: number
+  readonly walMb: number
+}
+const held: Held[] = []
+const look = () => {
+  if (!server) return
+  try {
+    const memory = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]
+    const wal = join(server.dataDir, 'stockade.sqlite3-wal')
+    held.push({
+      at: performance.now(),
+      mb: Number(memory) / 1024,
+      files: readdirSync(`/proc/${server.pid}/fd`).length,
+      walMb: existsSync(wal) ? statSync(wal).size / 1e6 : 0,
+    })
+  } catch {
+    // It was just killed.
+  }
+}
+const watching = setInterval(look, Math.max(500, setting.seconds * 5))
+/** How much memory rises in an hour, by least squares over the second half: the first is caches that fill. */
+const slope = (): number => {
+  const later = held.slice(held.length >> 1)
+  const mean = (of: (sample: Held) => number) => later.reduce((sum, sample) => sum + of(sample), 0) / later.length
+  const [at0, mb0] = [mean(({ at: when }) => when), mean(({ mb }) => mb)]
+  const over = later.reduce((sum, { at: when, mb }) => sum + (when - at0) * (mb - mb0), 0)
+  const under = later.reduce((sum, { at: when }) => sum + (when - at0) ** 2, 0)
+  return under === 0 ? 0 : (over / under) * 3_600_000
+}
+
 for (let turn = 0; turn < setting.changes; turn++) {
   const asked = performance.now()
   await admin('POST', '/whitelist', { ip: `198.51.100.${turn + 1}`, description: 'fleetsim' })
@@ -360,6 +396,7 @@ if (values.kill && server) {
   say('the server is back')
 }
 while (performance.now() < until) await sleep(100)
+clearInterval(watching)
 
 // The end: everything that waits is sent, then all of it is read back.
 stopping = true
@@ -383,6 +420,15 @@ for (const [what, list] of latencies)
     `${what.padEnd(16)}${String(list.length).padStart(9)}${[0.5, 0.99, 1].map(share => at(list, share).toFixed(1).padStart(10)).join('')}`,
   )
 for (const [what, count] of errors) say(`  error  ${what}: ${count}`)
+if (held.length > 3) {
+  const most = (of: (sample: Held) => number) => Math.max(...held.map(of))
+  say(
+    `the server held ${held[0]?.mb.toFixed(0) ?? '?'} MB at first, ${most(({ mb }) => mb).toFixed(0)} MB at most, ${held.at(-1)?.mb.toFixed(0) ?? '?'} MB at last; in the second half it rose by ${slope().toFixed(1)} MB an hour`,
+  )
+  say(
+    `open files at most ${most(({ files }) => files)}, at last ${held.at(-1)?.files ?? '?'}; write-ahead log at most ${most(({ walMb }) => walMb).toFixed(0)} MB`,
+  )
+}
 say(`bans acknowledged ${acknowledged.size}, lost ${lost}, doubled ${doubled}`)
 if (!own && !values.keep) for (const { id } of hosts) await admin('DELETE', `/servers/${id}`)
 control.destroy()
