@@ -226,7 +226,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       if (row) registry.put(row)
     },
   })
-  const outgoing = createOutgoing({ ports: [config.port], database: databaseAddress(config.databaseUrl) })
+  const outgoing = createOutgoing({ ports: [config.port], baseUrl, database: databaseAddress(config.databaseUrl) })
   const reputation = createReputation({
     db,
     clock,

@@ -64,42 +64,83 @@ const refusedRanges = [
   'ff00::/8',
 ].flatMap(text => parseRange(text) ?? [])
 
-/** The IPv4 address inside an IPv6 one that only wraps it: NAT64 (RFC 6052), 6to4 (RFC 3056), compatible (RFC 4291). */
-const wrapped = ({ bytes }: IpRange): IpRange | null => {
-  if (bytes.length !== 16) return null
-  const text = (part: Uint8Array) => parseIp(part.join('.'))
-  if (bytes[0] === 0x20 && bytes[1] === 0x02) return text(bytes.slice(2, 6))
-  const head = Buffer.from(bytes.subarray(0, 12)).toString('hex')
-  if (head === '0064ff9b0000000000000000' || head.startsWith('0064ff9b0001')) return text(bytes.slice(12))
+/**
+ * The IPv4 addresses inside an IPv6 one that only wraps them, wherever a translator or tunnel may look for one: 6to4
+ * (RFC 3056), Teredo's server and client (RFC 4380), NAT64 with its prefixes of 96 and 48 bits (RFC 6052, RFC 8215),
+ * translated (RFC 2765), ISATAP (RFC 5214) and compatible (RFC 4291).
+ */
+const wrapped = ({ bytes }: IpRange): IpRange[] => {
+  if (bytes.length !== 16) return []
+  const at = (...places: number[]) => places.map(place => bytes[place] ?? 0)
+  const hex = Buffer.from(bytes).toString('hex')
+  const last = at(12, 13, 14, 15)
+  const found: number[][] = []
+  if (hex.startsWith('2002')) found.push(at(2, 3, 4, 5))
+  if (hex.startsWith('20010000'))
+    found.push(
+      at(4, 5, 6, 7),
+      last.map(byte => byte ^ 0xff),
+    )
+  if (hex.startsWith('0064ff9b0000000000000000')) found.push(last)
+  if (hex.startsWith('0064ff9b0001')) found.push(last, at(6, 7, 9, 10))
+  if (hex.startsWith('0000000000000000ffff0000')) found.push(last)
+  if (/^.{16}0[02]005efe/.test(hex)) found.push(last)
   // ::1 and :: stand for themselves.
-  return head === '0'.repeat(24) && !isLoopback({ bytes, prefix: null, text: '' }) ? text(bytes.slice(12)) : null
+  if (hex.startsWith('0'.repeat(24)) && !/^0+1?$/.test(hex)) found.push(last)
+  return found.flatMap(parts => parseIp(parts.join('.')) ?? [])
 }
 /** Whether a connection to the address is refused whatever the port. */
-export const isRefused = (ip: IpRange): boolean => {
-  const inner = wrapped(ip)
-  return refusedRanges.some(range => covers(range, ip)) || (inner !== null && isRefused(inner))
+export const isRefused = (ip: IpRange): boolean =>
+  refusedRanges.some(range => covers(range, ip)) || wrapped(ip).some(isRefused)
+
+/**
+ * A host as a browser would understand it, so that nothing is checked as one thing and called as another: decimal, octal and
+ * hexadecimal addresses become plain, names ASCII and lower case, brackets and the last dot go.
+ * @returns null when it is no host.
+ */
+const plainHost = (host: string): string | null => {
+  if (host.length === 0 || host.length > 255 || /[\s/@%\\?#\p{Cc}]/u.test(host)) return null
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  const isV6 = bare.includes(':')
+  if (isV6 && !parseIp(bare)) return null
+  const found = URL.parse(`http://${isV6 ? `[${bare}]` : bare}/`)?.hostname.replace(/^\[|\]$|\.$/g, '')
+  return found !== undefined && found.length > 0 && found.length <= 253 ? found : null
 }
+const portOf = (url: URL) => (url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port))
+
+const resolveBySystem = async (name: string): Promise<string[]> =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
 export const createOutgoing = (own: {
   /** Ports of this machine that are nobody else's business: our own listener. */
   readonly ports: readonly number[]
+  /** Where others reach this server, maybe through a proxy. */
+  readonly baseUrl?: () => string
   /** The database's host and port; null where it is a file. */
   readonly database: { readonly host: string; readonly port: number } | null
+  /** All addresses of a name; the system's resolver unless given. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>
 }): Outgoing => {
-  const isOwn = (ip: IpRange) =>
+  const { resolve: resolveName = resolveBySystem } = own
+  const isOwn = (ip: IpRange): boolean =>
     isLoopback(ip) ||
-    Object.values(networkInterfaces()).some(list => list?.some(({ address }) => parseIp(address)?.text === ip.text))
-  const addressesOf = async (host: string): Promise<string[]> => {
-    const bare = host.replace(/^\[|\]$/g, '')
-    if (parseIp(bare)) return [bare]
-    const found = await lookup(bare, { all: true, verbatim: true }).catch((error: Error & { code?: string }) => {
-      throw new Refused(`${bare} can't be resolved (${error.code ?? error.message}).`)
-    })
-    return found.map(({ address }) => address)
+    Object.values(networkInterfaces()).some(list => list?.some(({ address }) => parseIp(address)?.text === ip.text)) ||
+    wrapped(ip).some(isOwn)
+  const addressesOf = async (host: string): Promise<readonly string[]> =>
+    parseIp(host)
+      ? [host]
+      : resolveName(host).catch((error: Error & { code?: string }) => {
+          throw new Refused(`${host} can't be resolved (${error.code ?? error.message}).`)
+        })
+  const isOwnSite = (host: string, port: number): boolean => {
+    const site = own.baseUrl ? URL.parse(own.baseUrl()) : null
+    return site !== null && plainHost(site.hostname) === host && portOf(site) === port
   }
-  const reach: Outgoing['reach'] = async (host, port) => {
-    if (host.length === 0 || host.length > 253 || /[\s/@%\\?#]/.test(host))
-      throw new Refused('The host is no host name and no address.')
+  const reach: Outgoing['reach'] = async (typed, port) => {
+    const host = plainHost(typed)
+    if (host === null) throw new Refused('The host is no host name and no address.')
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Refused('The port must be from 1 to 65535.')
+    if (isOwnSite(host, port)) throw new Refused(`${host}:${port} is this server itself.`)
     const ips = (await addressesOf(host)).map(text => {
       const ip = parseIp(text)
       if (!ip || isRefused(ip))
@@ -110,8 +151,13 @@ export const createOutgoing = (own: {
     if (!first) throw new Refused(`${host} has no address.`)
     if (own.ports.includes(port) && ips.some(isOwn)) throw new Refused(`${host}:${port} is this server itself.`)
     if (own.database?.port === port) {
-      const database = (await addressesOf(own.database.host).catch(() => [])).flatMap(text => parseIp(text) ?? [])
-      if (ips.some(ip => database.some(other => other.text === ip.text || (isLoopback(other) && isOwn(ip)))))
+      const known = plainHost(own.database.host)
+      const found = known === null ? [] : await addressesOf(known).catch(() => [])
+      const database = found.flatMap(text => parseIp(text) ?? [])
+      if (
+        host === known ||
+        ips.some(ip => database.some(other => other.text === ip.text || (isOwn(other) && isOwn(ip))))
+      )
         throw new Refused(`${host}:${port} is this server's database.`)
     }
     return { address: first.text, family: first.bytes.length === 4 ? 4 : 6, host, port }
@@ -124,9 +170,15 @@ export const createOutgoing = (own: {
         throw new Refused('The address must begin with http:// or https://.')
       if (url.username || url.password) throw new Refused('The address must not hold a user name or password.')
       const tls = url.protocol === 'https:'
-      const to = await reach(url.hostname, Number(url.port) || (tls ? 443 : 80))
+      const late = () => new Error(`no answer within ${timeout / 1000} s`)
+      const deadline = AbortSignal.timeout(timeout)
+      const to = await Promise.race([
+        reach(url.hostname, portOf(url)),
+        new Promise<never>((_, reject) => deadline.addEventListener('abort', () => reject(late()), { once: true })),
+      ])
       const send = tls ? requestHttps : requestHttp
       return new Promise<OutgoingReply>((resolve, reject) => {
+        const fail = (error: Error) => reject(deadline.aborted ? late() : error)
         const outgoing = send(
           {
             host: to.address,
@@ -141,7 +193,7 @@ export const createOutgoing = (own: {
             },
             // A name that TLS checks; an address has none to send.
             ...(tls && !parseIp(url.hostname.replace(/^\[|\]$/g, '')) ? { servername: url.hostname } : {}),
-            signal: AbortSignal.timeout(timeout),
+            signal: deadline,
             agent: false,
           },
           reply => {
@@ -162,16 +214,10 @@ export const createOutgoing = (own: {
               }
             })
             reply.on('end', done)
-            reply.on('error', reject)
+            reply.on('error', fail)
           },
         )
-        outgoing.on('error', error =>
-          reject(
-            error.name === 'TimeoutError' || error.name === 'AbortError'
-              ? new Error(`no answer within ${timeout / 1000} s`)
-              : error,
-          ),
-        )
+        outgoing.on('error', fail)
         outgoing.end(body)
       })
     },
