@@ -39,6 +39,7 @@ On the host of the server, with its STOCKADE_* environment:
   admin setup-code               make a new link for the first administrator
   admin reset-password USERNAME  make a temporary password
   admin reset-mfa USERNAME       turn the second factor off
+  admin recount                  compare the sums of bans with the bans
   doctor                         check the installation
 
 The API key comes from STOCKADE_API_KEY, or from the file that STOCKADE_API_KEY_FILE names.
