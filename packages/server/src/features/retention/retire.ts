@@ -3,7 +3,7 @@ import { hourOf } from '../bans/append.ts'
 import { retireFromPostgres, trimPostgres } from './retire.postgres.ts'
 
 /** Rows that one transaction looks at: more would keep writers waiting. */
-export const mostRows = 500
+export const mostRows = 200
 
 /** Where a run is among the bans, oldest first. */
 export interface Place {
