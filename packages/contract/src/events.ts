@@ -70,7 +70,7 @@ export const eventKinds = {
   'whitelist.update': kind({ audited: true, live: 'whitelist' }),
   'whitelist.remove': kind({ audited: true, siem: 'whitelist_remove', notify: 'notify_syncs', live: 'whitelist' }),
   'whitelist.sync': kind({ audited: true, notify: 'notify_syncs', live: 'whitelist' }),
-  'whitelist.synced': kind({ audited: false, live: 'whitelist' }),
+  'whitelist.synced': kind({ audited: false, notify: 'notify_syncs', live: 'whitelist' }),
   'template.create': audit,
   'template.update': audit,
   'template.delete': audit,

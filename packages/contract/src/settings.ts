@@ -53,6 +53,7 @@ const sections = {
     reputation_rate_limit: reportsPerDay,
   },
 }
+export const sectionNames = ['service', 'security', 'notifications', 'integrations'] as const
 export const systemSettings = shape({
   service: shape(sections.service),
   security: shape(sections.security),
@@ -100,13 +101,23 @@ const toggles = {
   daily_summary_hour: hourOfDay,
 }
 
+/** How delivery goes: additive, read only. */
+const delivery = {
+  last_sent: nullable(timestamp),
+  last_error: nullable(Type.String()),
+  failing_since: nullable(timestamp),
+}
+const deliveryWords =
+  '`last_sent` is when a message was last taken; `last_error` and `failing_since` tell of a delivery that fails since, and are null once one goes through.'
+
 export const getChat = endpoint({
   ...admin,
   method: 'GET',
   path: '/settings/chat',
   summary: 'Read the chat settings',
+  description: `\`webhook_url\` is a secret: whoever has it may write to the chat. ${deliveryWords}`,
   status: 200,
-  reply: shape({ ...toggles, webhook_url: nullable(Type.String()) }),
+  reply: shape({ ...toggles, webhook_url: nullable(Type.String()), ...delivery }),
 })
 
 export const updateChat = endpoint({
@@ -115,7 +126,7 @@ export const updateChat = endpoint({
   path: '/settings/chat',
   summary: 'Change the chat settings',
   description:
-    'Which kind of webhook it is shows in its URL. With `enabled` and no URL the settings are kept and nothing is sent.',
+    'Which kind of webhook it is shows in its URL: Discord at discord.com and discordapp.com; Slack and compatible ones at hooks.slack.com, hooks.slack-gov.com, at any path with `/services/`, `/slack` at the end, or as Mattermost and Rocket.Chat make them (`/hooks/` with their tokens); generic JSON anywhere else. With `enabled` and no URL the settings are kept and nothing is sent.',
   body: partly({ ...toggles, webhook_url: clearable(2048) }),
   status: 200,
   reply: message,
@@ -126,6 +137,8 @@ export const testChat = endpoint({
   method: 'POST',
   path: '/settings/chat/test',
   summary: 'Send a test message to the chat',
+  description:
+    '409 while the chat is disabled or has no URL; 502 with the other side’s words when it does not take the message.',
   status: 200,
   reply: message,
   refusals: [409, 502],
@@ -137,10 +150,11 @@ export const getEmail = endpoint({
   method: 'GET',
   path: '/settings/email',
   summary: 'Read the e-mail settings',
-  description: 'The password is never returned; `smtp_pass_set` says whether there is one.',
+  description: `The password is never returned; \`smtp_pass_set\` says whether there is one. ${deliveryWords}`,
   status: 200,
   reply: shape({
     ...mail,
+    ...delivery,
     smtp_host: nullable(Type.String()),
     smtp_user: nullable(Type.String()),
     smtp_pass_set: Type.Boolean(),
@@ -154,13 +168,14 @@ export const updateEmail = endpoint({
   method: 'PATCH',
   path: '/settings/email',
   summary: 'Change the e-mail settings',
-  description: 'With `enabled` and no host or no recipient the settings are kept and nothing is sent.',
+  description:
+    'With `enabled` and no host or no recipient the settings are kept and nothing is sent. Port 465 is TLS from the first byte; on other ports `smtp_tls: true` (the default) demands STARTTLS. With `smtp_tls: true` the certificate is checked; `false` encrypts where the server offers it and checks nothing. Without `from_address` mail comes from `smtp_user`, if that is an address, else from `stockade@` and the host of the base URL.',
   body: partly({
     ...mail,
     smtp_host: clearable(bounds.hostname),
     smtp_user: clearable(254),
     smtp_pass: secret,
-    from_address: nullable(email),
+    from_address: clearable(254),
     recipients: Type.Array(email, { maxItems: 100 }),
   }),
   status: 200,
@@ -304,7 +319,7 @@ export const importSettings = endpoint({
   path: '/settings/import',
   summary: 'Import settings',
   description:
-    'Takes an export as it is. Everything is checked before anything changes. `merge: true` changes what is given; `merge: false` sets all else to its default, and keeps stored secrets.',
+    'Takes an export of this version as it is. Everything is checked before anything changes. `merge: true` changes what is given; `merge: false` sets all else to its default, and keeps stored secrets.',
   body: shape({
     settings: settingsChange,
     merge: Type.Optional(Type.Boolean({ default: true })),
@@ -314,7 +329,7 @@ export const importSettings = endpoint({
   status: 200,
   reply: shape({
     message: Type.String(),
-    updated_sections: Type.Array(oneOf(['service', 'security', 'notifications', 'integrations'])),
+    updated_sections: Type.Array(oneOf(sectionNames)),
   }),
 })
 

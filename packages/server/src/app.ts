@@ -46,6 +46,8 @@ import { createLookup } from './features/lookup/lookup.service.ts'
 import { mountLookup } from './features/lookup/lookup.routes.ts'
 import { mountMfa } from './features/mfa/mfa.routes.ts'
 import { createMfa } from './features/mfa/mfa.service.ts'
+import { mountNotifications } from './features/notifications/notifications.routes.ts'
+import { createNotifications } from './features/notifications/notifications.service.ts'
 import { mountOauth } from './features/oauth/oauth.routes.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
 import { mountReputation } from './features/reputation/reputation.routes.ts'
@@ -239,6 +241,16 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     url: config.reputationUrl,
     log,
   })
+  const notifications = createNotifications({
+    db,
+    clock,
+    settings,
+    secrets,
+    outgoing,
+    registry,
+    baseUrl,
+    log,
+  })
   const lookup = createLookup({
     db,
     clock,
@@ -296,7 +308,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountSessions(http, sessions, settings, { version, baseUrl, clock })
   mountMfa(http, mfa)
   mountOauth(http, oauth, baseUrl)
-  mountSettings(http, settings, { baseUrl, secrets, users })
+  mountSettings(http, settings, { baseUrl, clock, secrets, users })
+  mountNotifications(http, notifications, settings)
   mountLicense(http, license)
   mountAudit(http, createAudit({ db, clock }))
   mountKeys(http, keys, servers)
@@ -410,6 +423,11 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
   jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })
   jobs.add({ name: 'old reputation reports', every: hour, run: reputation.sweep })
+  jobs.add({ name: 'notifications', every: second, run: notifications.collect })
+  jobs.add({ name: 'chat', every: second, run: () => notifications.send('chat') })
+  jobs.add({ name: 'e-mail', every: second, run: () => notifications.send('email') })
+  jobs.add({ name: 'daily summary', every: 2 * second, run: notifications.summarize })
+  jobs.add({ name: 'old notifications', every: hour, run: notifications.sweep })
   jobs.add({
     name: 'sessions',
     every: hour,

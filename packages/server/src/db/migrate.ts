@@ -6,12 +6,15 @@ import { rateCounts } from './migrations/0003-rate-counts.ts'
 import { whitelist } from './migrations/0004-whitelist.ts'
 import { templates } from './migrations/0005-templates.ts'
 import { reputation } from './migrations/0006-reputation.ts'
+import { notifications } from './migrations/0007-notifications.ts'
 import { audit } from './migrations/0008-audit.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
   const migrator = new Migrator({
     db: db.write,
+    // Some were made at the same time: a database may know a later one already.
+    allowUnorderedMigrations: true,
     provider: {
       getMigrations: async () => ({
         '0001-foundation': foundation(db.engine),
@@ -20,6 +23,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0004-whitelist': whitelist(db.engine),
         '0005-templates': templates(db.engine),
         '0006-reputation': reputation(db.engine),
+        '0007-notifications': notifications(db.engine),
         '0008-audit': audit(db.engine),
       }),
     },

@@ -367,6 +367,40 @@ export interface ReputationAddressesTable {
   score: number | null
 }
 
+/** What waits to be told; `content` is a message as JSON. */
+export interface NotificationsTable {
+  id: Generated<number>
+  channel: string
+  category: string
+  content: string
+  /** JSON array: the ones that have not got it yet; null for all that are configured. */
+  recipients: string | null
+  due_at: number
+  created_at: number
+}
+/** What there was no room for, so that it is told as a number at least. */
+export interface NotificationOverflowTable {
+  channel: string
+  category: string
+  n: number
+}
+/** How a channel fares; `recent` says what was told lately (JSON), so that bursts are seen. */
+export interface NotificationChannelsTable {
+  channel: string
+  last_sent: number | null
+  last_error: string | null
+  failing_since: number | null
+  attempts: Generated<number>
+  retry_at: Generated<number>
+  recent: Generated<string>
+}
+/** Local dates whose summary was queued, or left out (`skipped`) because it was switched on too late for it. */
+export interface DailySummariesTable {
+  date: string
+  skipped: number
+  at: number
+}
+
 export interface Schema {
   meta: MetaTable
   settings: SettingsTable
@@ -406,4 +440,8 @@ export interface Schema {
   reputation_reports: ReputationReportsTable
   reputation_addresses: ReputationAddressesTable
   leases: LeasesTable
+  notifications: NotificationsTable
+  notification_overflow: NotificationOverflowTable
+  notification_channels: NotificationChannelsTable
+  daily_summaries: DailySummariesTable
 }

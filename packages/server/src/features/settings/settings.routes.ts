@@ -1,11 +1,13 @@
 import { settings as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
-import { conflict, invalid } from '../../core/problem.ts'
+import { iso } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { conflict } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Http } from '../../http/http.ts'
 import { roleNamed } from '../users/users.service.ts'
 import type { UsersService } from '../users/users.service.ts'
-import { isTimeZone, webAddress } from './checks.ts'
+import { defaultsOfSections, fieldsOf, sectionsOf, storedOf } from './sections.ts'
 import type { SettingName, Settings, SettingsService } from './settings.service.ts'
 
 const authorOf = (actor: Principal) => ({ name: actor.name, userId: actor.userId, ip: actor.ip })
@@ -17,52 +19,42 @@ const dotted = (sections: Readonly<Record<string, Readonly<Record<string, unknow
     ),
   )
 
-/** The service, security and integrations sections, and the sign-in providers. Notifications have no say yet. */
+/** The sections, their export and import, and the sign-in providers. */
 export const mountSettings = (
   http: Http,
   settings: SettingsService,
-  needs: { baseUrl: () => string; secrets: Pick<Secrets, 'seal'>; users: Pick<UsersService, 'adminByProvider'> },
+  needs: {
+    baseUrl: () => string
+    clock: Clock
+    secrets: Pick<Secrets, 'seal'>
+    users: Pick<UsersService, 'adminByProvider'>
+  },
 ): void => {
   const { get } = settings
-  http.serve(contract.getSettings, () => ({
-    service: {
-      site_name: get('service.site_name'),
-      site_url: get('service.site_url') ?? needs.baseUrl(),
-      timezone: get('service.timezone'),
-    },
-    security: {
-      session_timeout: get('security.session_timeout'),
-      mfa_required: get('security.mfa_required'),
-      password_min_length: get('security.password_min_length'),
-    },
-    notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
-    integrations: {
-      reputation_enabled: get('reputation.enabled'),
-      reputation_rate_limit: get('reputation.rate_limit'),
-    },
-  }))
+  const sections = () => sectionsOf(get, needs.baseUrl)
+  const shownUrl = () => ({ site_url: sections().service.site_url, isOwnUrl: get('service.site_url') !== null })
+  http.serve(contract.getSettings, sections)
   http.serve(contract.updateSettings, async ({ actor, body }) => {
-    const { service, security, integrations, ...later } = body
-    for (const [section, fields] of Object.entries(later))
-      for (const field of Object.keys(fields ?? {}))
-        throw invalid(`${section}.${field}`, `${section}.${field} can't be set: this version sends no notifications.`)
-    if (service?.site_url !== undefined && webAddress(service.site_url) === null)
-      throw invalid('service.site_url', 'service.site_url must be an address that begins with http:// or https://.')
-    if (service?.timezone !== undefined && !isTimeZone(service.timezone))
-      throw invalid('service.timezone', 'service.timezone must be an IANA time zone, such as Europe/Vienna.')
-    const url = service?.site_url === undefined ? null : webAddress(service.site_url)
-    const values = dotted({
-      service: { ...service, ...(url === null ? {} : { site_url: url }) },
-      security,
-    }) as Partial<Settings>
-    const { reputation_enabled, reputation_rate_limit } = integrations ?? {}
-    const changed = await settings.update(authorOf(actor), {
-      ...values,
-      ...(reputation_enabled === undefined ? {} : { 'reputation.enabled': reputation_enabled }),
-      ...(reputation_rate_limit === undefined ? {} : { 'reputation.rate_limit': reputation_rate_limit }),
-    })
-    const updated_fields = changed.map(name => name.replace(/^reputation\./, 'integrations.reputation_'))
+    const updated_fields = fieldsOf(await settings.update(authorOf(actor), storedOf(body, shownUrl())))
     return { message: updated_fields.length > 0 ? 'The settings are changed.' : 'Nothing was changed.', updated_fields }
+  })
+  http.serve(contract.exportSettings, () => ({
+    version: contract.exportVersion,
+    exported_at: iso(needs.clock()),
+    settings: sections(),
+  }))
+  http.serve(contract.importSettings, async ({ actor, body }) => {
+    const { merge = true } = body
+    const given = storedOf(body.settings, shownUrl(), 'settings.')
+    const updated_sections = merge
+      ? contract.sectionNames.filter(name => body.settings[name] !== undefined)
+      : [...contract.sectionNames]
+    await settings.update(authorOf(actor), merge ? given : { ...defaultsOfSections(), ...given }, {
+      name: 'settings.import',
+      author: authorOf(actor),
+      data: { merge, sections: updated_sections },
+    })
+    return { message: 'The settings are imported.', updated_sections }
   })
 
   http.serve(contract.getOauth, () => ({

@@ -1,9 +1,9 @@
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Author, Change, Events } from '../../events/events.ts'
+import type { Author, Change, EventInput, Events } from '../../events/events.ts'
 
 /** Settings by their dotted path, with what they are until somebody sets them. */
-const defaults = {
+export const defaults = {
   'service.site_name': 'Stockade',
   /** Null: the base URL. */
   'service.site_url': null as string | null,
@@ -16,6 +16,28 @@ const defaults = {
   'reputation.api_key': null as string | null,
   /** Reports a day. */
   'reputation.rate_limit': 1000 as number,
+  /** An hour of the day in `service.timezone`, for chat and e-mail alike. */
+  'notifications.daily_summary_hour': 8 as number,
+  'chat.enabled': false,
+  /** Sealed: whoever has the address may write there. */
+  'chat.webhook_url': null as string | null,
+  'chat.notify_bans': true,
+  'chat.notify_syncs': false,
+  'chat.notify_errors': true,
+  'chat.daily_summary': false,
+  'email.enabled': false,
+  'email.smtp_host': null as string | null,
+  'email.smtp_port': 587 as number,
+  'email.smtp_user': null as string | null,
+  /** Sealed. */
+  'email.smtp_pass': null as string | null,
+  'email.smtp_tls': true,
+  'email.from_address': null as string | null,
+  'email.recipients': [] as readonly string[],
+  'email.notify_bans': true,
+  'email.notify_syncs': false,
+  'email.notify_errors': true,
+  'email.daily_summary': false,
   'oauth.default_role': 'Viewer' as 'Admin' | 'Operator' | 'Viewer',
   'oauth.local_login_disabled': false,
   'oauth.provider_a.enabled': false,
@@ -33,6 +55,8 @@ const defaults = {
 /** Never shown, not even to the audit log. */
 const secret = new Set<string>([
   'reputation.api_key',
+  'chat.webhook_url',
+  'email.smtp_pass',
   'oauth.provider_a.client_secret',
   'oauth.provider_b.client_secret',
 ])
@@ -41,17 +65,25 @@ export type Settings = {
 }
 export type SettingName = keyof Settings
 
+export type SettingsWatcher = (change: Change, before: Settings, after: Settings) => Promise<void>
+
 export interface SettingsService {
   get<K extends SettingName>(name: K): Settings[K]
   /** Writes inside the given change; call `reload` after its commit. */
   set(change: Change, values: Partial<Settings>, at: number): Promise<void>
-  /** Writes what is different, with an entry for each field, and takes it over. Answers the names that changed. */
-  update(author: Author, values: Partial<Settings>): Promise<SettingName[]>
+  /**
+   * Writes what is different, with an entry for each field and `entry` if given, in one transaction, and takes it over.
+   * Answers the names that changed.
+   */
+  update(author: Author, values: Partial<Settings>, entry?: EventInput): Promise<SettingName[]>
+  /** Called in the transaction of each update, for what has to change along with the settings. */
+  watch(watcher: SettingsWatcher): void
   reload(): Promise<void>
 }
 
 export const createSettings = async (db: Database, clock: Clock, events: Events): Promise<SettingsService> => {
   let values: Settings = defaults
+  const watchers: SettingsWatcher[] = []
   const service: SettingsService = {
     get: name => values[name],
     async set(change, given, at) {
@@ -64,13 +96,16 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
           .execute()
       }
     },
-    async update(author, given) {
+    watch: watcher => void watchers.push(watcher),
+    async update(author, given, entry) {
       const names = (Object.keys(given) as SettingName[]).filter(
         name => JSON.stringify(given[name]) !== JSON.stringify(values[name]),
       )
-      if (names.length === 0) return []
+      if (names.length === 0 && !entry) return []
+      const changed: Partial<Settings> = Object.fromEntries(names.map(name => [name, given[name]]))
       await events.change(async change => {
-        await service.set(change, Object.fromEntries(names.map(name => [name, given[name]])), clock())
+        await service.set(change, changed, clock())
+        for (const watcher of watchers) await watcher(change, values, { ...values, ...changed })
         for (const name of names) {
           const shown = (value: unknown) => (secret.has(name) && value !== null ? '***' : value)
           await change.record({
@@ -79,6 +114,7 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
             data: { field: name, old_value: shown(values[name]), new_value: shown(given[name]) },
           })
         }
+        if (entry) await change.record(entry)
       })
       await service.reload()
       return names

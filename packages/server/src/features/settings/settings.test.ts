@@ -65,8 +65,104 @@ test.each([
   ['security.password_min_length', { security: { password_min_length: 129 } }],
   ['security.mfa', { security: { mfa: true } }],
   ['secrets', { secrets: {} }],
+  ['service.site_name', { service: { site_name: 'x'.repeat(101) } }],
+  ['security.session_timeout', { security: { session_timeout: 90 * 86_400 + 1 } }],
+  ['notifications.daily_summary_hour', { notifications: { daily_summary_hour: 24 } }],
+  ['notifications.daily_summary_hour', { notifications: { daily_summary_hour: -1 } }],
+  ['notifications.daily_summary_hour', { notifications: { daily_summary_hour: 7.5 } }],
+  ['notifications.chat_enabled', { notifications: { chat_enabled: 'yes' } }],
+  ['integrations.reputation_rate_limit', { integrations: { reputation_rate_limit: 1_000_001 } }],
 ])('a bad %s is named', async (path, body) => {
   expect(await patch(body)).toMatchObject({ status: 400, json: { details: [{ path }] } })
+})
+
+describe('export and import', () => {
+  const exported = async () => {
+    const { status, json, text } = await raw(server, 'GET', '/api/v1/settings/export', { token: admin.token })
+    expect(status).toBe(200)
+    return { text, whole: json as { version: string; exported_at: string; settings: Record<string, object> } }
+  }
+  const bring = (body: unknown) => raw(server, 'POST', '/api/v1/settings/import', { token: admin.token, body })
+  const pass = 'a-password-of-the-relay'
+
+  test('an export comes back as it is, without any secret', async () => {
+    await raw(server, 'PATCH', '/api/v1/settings/email', { token: admin.token, body: { smtp_pass: pass } })
+    await raw(server, 'PATCH', '/api/v1/settings/chat', {
+      token: admin.token,
+      body: { webhook_url: 'http://127.0.0.1:9/services/T0/B0/hush', enabled: true },
+    })
+    await patch({ service: { site_name: 'Before' }, notifications: { daily_summary_hour: 5 } })
+    const { whole, text } = await exported()
+    expect(whole.version).toBe('1')
+    expect(Math.abs(Date.parse(whole.exported_at) - Date.now())).toBeLessThan(60_000)
+    expect(Object.keys(whole.settings)).toEqual(['service', 'security', 'notifications', 'integrations'])
+    expect(text).not.toMatch(/hush|a-password/)
+    await patch({ service: { site_name: 'After' }, notifications: { daily_summary_hour: 6 } })
+    expect(await bring(whole)).toMatchObject({
+      status: 200,
+      json: { updated_sections: ['service', 'security', 'notifications', 'integrations'] },
+    })
+    expect((await exported()).whole.settings).toEqual(whole.settings)
+  })
+  test('merging writes what is given, replacing resets the rest and keeps secrets', async () => {
+    await patch({ service: { site_name: 'Merged' }, integrations: { reputation_rate_limit: 77 } })
+    expect(await bring({ settings: { security: { password_min_length: 13 } }, merge: true })).toMatchObject({
+      status: 200,
+      json: { updated_sections: ['security'] },
+    })
+    expect(await admin.client.call('GET /settings')).toMatchObject({
+      service: { site_name: 'Merged' },
+      security: { password_min_length: 13 },
+      integrations: { reputation_rate_limit: 77 },
+    })
+    expect(await bring({ settings: { service: { timezone: 'Asia/Kolkata' } }, merge: false })).toMatchObject({
+      status: 200,
+      json: { updated_sections: ['service', 'security', 'notifications', 'integrations'] },
+    })
+    expect(await admin.client.call('GET /settings')).toEqual({
+      service: {
+        site_name: 'Stockade',
+        site_url: server.url.replace('127.0.0.1', 'localhost'),
+        timezone: 'Asia/Kolkata',
+      },
+      security: { session_timeout: 604_800, mfa_required: false, password_min_length: 8 },
+      notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
+      integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
+    })
+    expect(await admin.client.call('GET /settings/email')).toMatchObject({ smtp_pass_set: true })
+    expect(await admin.client.call('GET /settings/chat')).toMatchObject({
+      enabled: false,
+      webhook_url: 'http://127.0.0.1:9/services/T0/B0/hush',
+    })
+    const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'settings.import' } })
+    expect(entries[0]?.details).toMatchObject({ merge: false })
+  })
+  test.each([
+    ['version', { settings: {}, version: '2' }],
+    ['version', { settings: {}, version: 1 }],
+    ['settings', {}],
+    ['settings', { settings: [] }],
+    ['merge', { settings: {}, merge: 'yes' }],
+    ['exported_at', { settings: {}, exported_at: 'yesterday' }],
+    ['secrets', { settings: {}, secrets: {} }],
+    ['settings.licence', { settings: { licence: {} } }],
+    ['settings.security.smtp_pass', { settings: { security: { smtp_pass: 'x' } } }],
+    [
+      'settings.service.timezone',
+      { settings: { security: { password_min_length: 20 }, service: { timezone: 'X/Y' } } },
+    ],
+    ['settings.service.site_url', { settings: { service: { site_url: 'javascript:1' } } }],
+    ['settings.notifications.daily_summary_hour', { settings: { notifications: { daily_summary_hour: 24 } } }],
+  ])('a bad %s changes nothing at all', async (path, body) => {
+    const before = (await exported()).whole.settings
+    expect(await bring(body)).toMatchObject({ status: 400, json: { details: [{ path }] } })
+    expect((await exported()).whole.settings).toEqual(before)
+  })
+  test('a file that was cut off is told so', async () => {
+    const { text } = await exported()
+    const reply = await bring(text.slice(0, text.length / 2))
+    expect(reply).toMatchObject({ status: 400, json: { message: expect.stringMatching(/JSON/) } })
+  })
 })
 
 describe('a required second factor', () => {

@@ -1,0 +1,169 @@
+import { hour, iso } from '../../core/clock.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
+import { DeliveryFailure, saidBy } from './delivery.ts'
+import { fit, oneLine, tableText } from './message.ts'
+import type { Level, Message, Site } from './message.ts'
+
+export type ChatKind = 'discord' | 'slack' | 'json'
+
+const slackPaths = [
+  /\/services\//,
+  // Discord's own door for Slack's format.
+  /\/slack\/?$/,
+  // Mattermost: one token; Rocket.Chat: an id and a token.
+  /\/hooks\/[a-z0-9]{26}\/?$/,
+  /\/hooks\/[A-Za-z0-9]{17,24}\/[A-Za-z0-9]{20,}\/?$/,
+]
+/** Which form a webhook wants, as its URL tells. */
+export const chatKindOf = (address: string): ChatKind => {
+  const { hostname, pathname } = new URL(address)
+  if (slackPaths.some(pattern => pattern.test(pathname))) return 'slack'
+  if (/^hooks\.slack(-gov)?\.com$/.test(hostname)) return 'slack'
+  return /(^|\.)discord(app)?\.com$/.test(hostname) ? 'discord' : 'json'
+}
+
+const gap = '\u200b'
+const colours: Record<Level, number> = { info: 0x1c7ed6, warning: 0xe8590c, error: 0xc92a2a }
+
+/** Discord takes a backslash before any character that is no letter or digit; it must not find mentions or addresses. */
+const forDiscord = (c: string) => (c === '@' ? `@${gap}` : /[\\*_~`|>#[\]()<:]/.test(c) ? `\\${c}` : c)
+const inCode = (c: string) => (c === '`' ? 'ʼ' : c === '@' ? `@${gap}` : c)
+/** https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
+const discordOf = (message: Message, site: Site, link: string) => {
+  let left = 5800
+  const take = (text: string, most: number, escape = forDiscord) => {
+    const taken = fit(text, Math.max(0, Math.min(most, left)), escape)
+    left -= taken.length
+    return taken
+  }
+  const title = take(message.title, 256)
+  const footer = take(site.name, 200, c => c)
+  const fields = message.facts.slice(0, 25).flatMap(({ name, value }) => {
+    const field = { name: take(name, 256), value: take(value, 1024), inline: true }
+    return field.name && field.value ? [field] : []
+  })
+  const description = [take(message.text, 1500)]
+  let room = 4096 - 20 - (description[0]?.length ?? 0)
+  for (const table of message.tables) {
+    const most = Math.min(room, left, 1200) - table.title.length - 20
+    if (most < 120) break
+    const code = fit(tableText(table, most), most, inCode)
+    const part = `${table.title ? `**${table.title}**\n` : ''}\`\`\`\n${code}\n\`\`\``
+    description.push(part)
+    room -= part.length + 1
+    left -= part.length + 1
+  }
+  return {
+    embeds: [
+      {
+        title,
+        url: link,
+        description: description.filter(Boolean).join('\n'),
+        color: colours[message.level],
+        timestamp: iso(message.at),
+        fields,
+        footer: { text: footer },
+      },
+    ],
+    // Nobody is ever pinged, whatever a log line says.
+    allowed_mentions: { parse: [] },
+  }
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const forSlack = (c: string) => entities[c] ?? c
+const inSlackCode = (c: string) => (c === '`' ? 'ʼ' : forSlack(c))
+/** For text that Mattermost and Rocket.Chat read as markdown: no mentions, links or code. */
+const forMarkdown = (c: string) =>
+  c === '@' ? `@${gap}` : c === '`' ? 'ʼ' : c === ']' || c === ':' ? `${c}${gap}` : forSlack(c)
+/** https://api.slack.com/reference/block-kit/blocks; `text` is complete on its own for services that know no blocks. */
+const slackOf = (message: Message, site: Site, link: string) => {
+  const plain = (text: string, most: number) => ({ type: 'plain_text', text: fit(text, most, forSlack), emoji: false })
+  const fields = message.facts.slice(0, 10).map(({ name, value }) => plain(`${name}: ${value}`, 1900))
+  const tables = message.tables.slice(0, 20).map(table => {
+    const head = table.title ? `*${fit(table.title, 100, forSlack)}*\n` : ''
+    return `${head}\`\`\`${fit(tableText(table, 2700), 2800, inSlackCode)}\`\`\``
+  })
+  const anchor = `<${link.replace(/[<>|]/g, '')}|${fit(message.label, 100, forSlack)}>`
+  const facts = message.facts.map(
+    ({ name, value }) => `${fit(name, 100, forMarkdown)}: ${fit(value, 300, forMarkdown)}`,
+  )
+  const text = [
+    `*${fit(message.title, 200, forMarkdown)}*`,
+    fit(message.text, 1000, forMarkdown),
+    ...facts.slice(0, 25),
+    ...tables,
+    anchor,
+  ]
+  return {
+    text: text.filter(Boolean).join('\n').slice(0, 12_000),
+    blocks: [
+      { type: 'header', text: plain(message.title, 150) },
+      ...(message.text ? [{ type: 'section', text: plain(message.text, 3000) }] : []),
+      ...(fields.length > 0 ? [{ type: 'section', fields }] : []),
+      ...tables.map(table => ({ type: 'section', text: { type: 'mrkdwn', text: table, verbatim: true } })),
+      {
+        type: 'context',
+        elements: [{ type: 'mrkdwn', text: `${anchor} · ${fit(site.name, 150, forSlack)}`, verbatim: true }],
+      },
+    ],
+  }
+}
+
+/** The form for everything else; docs/guides/notifications.md describes it. */
+const jsonOf = (message: Message, site: Site, link: string) => ({
+  version: 1,
+  category: message.category,
+  level: message.level,
+  at: iso(message.at),
+  site: { name: site.name, url: site.url },
+  title: message.title,
+  text: message.text,
+  facts: message.facts,
+  tables: message.tables,
+  link,
+})
+
+/** The body that a webhook of that kind takes, within its limits, with strangers' text as text. */
+export const chatBodyOf = (kind: ChatKind, message: Message, site: Site): object => {
+  const link = site.url + message.path
+  const make = { discord: discordOf, slack: slackOf, json: jsonOf }[kind]
+  return make(message, site, link)
+}
+
+const retryAfterOf = (value: string | string[] | undefined, now: number): number | null => {
+  const text = String(value ?? '')
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, hour) : null
+}
+
+/** Posts a message. @throws DeliveryFailure */
+export const postToChat = async (
+  outgoing: Outgoing,
+  address: string,
+  message: Message,
+  site: Site,
+  now: number,
+): Promise<void> => {
+  const { pathname, search } = new URL(address)
+  // The address is the secret: neither it nor a part of it may come back in what somebody else says.
+  const secrets = [address, pathname + search, pathname, ...pathname.split('/').filter(part => part.length > 7)]
+  const reply = await outgoing
+    .request(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'Stockade' },
+      body: JSON.stringify(chatBodyOf(chatKindOf(address), message, site)),
+      timeout: 10_000,
+      most: 4096,
+    })
+    .catch((error: unknown) => {
+      throw new DeliveryFailure('failure', saidBy(error instanceof Error ? error.message : String(error), secrets))
+    })
+  if (reply.status >= 200 && reply.status < 300) return
+  const words = saidBy(reply.text, secrets)
+  const said = `HTTP ${reply.status}${words ? `: ${oneLine(words, 250)}` : ''}`
+  if (reply.status >= 300 && reply.status < 400)
+    throw new DeliveryFailure('failure', `HTTP ${reply.status}: redirects are not followed`)
+  const kind = [400, 413, 422].includes(reply.status) ? 'content' : 'failure'
+  throw new DeliveryFailure(kind, said, retryAfterOf(reply.headers['retry-after'], now))
+}

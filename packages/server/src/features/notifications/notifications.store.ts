@@ -1,0 +1,152 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { NotificationChannelsTable, Schema } from '../../db/schema.ts'
+import type { Category } from './message.ts'
+
+type Sql = Kysely<Schema>
+export type Channel = 'chat' | 'email'
+export type ChannelRow = Selectable<NotificationChannelsTable>
+
+export interface Waiting {
+  readonly category: Category
+  readonly n: number
+  readonly first: number
+  readonly last: number
+  readonly oldest: number
+}
+export interface NewNotification {
+  readonly channel: Channel
+  readonly category: Category
+  readonly content: string
+  readonly recipients?: string | null
+  readonly due_at?: number
+}
+
+export const addNotifications = async (sql: Sql, rows: readonly NewNotification[], now: number): Promise<void> => {
+  for (let start = 0; start < rows.length; start += 100)
+    await sql
+      .insertInto('notifications')
+      .values(rows.slice(start, start + 100).map(row => ({ due_at: 0, recipients: null, ...row, created_at: now })))
+      .execute()
+}
+/** Counts what there is no room for: it is told as a number. */
+export const addOverflow = async (sql: Sql, channel: Channel, category: Category, n: number): Promise<void> => {
+  await sql
+    .insertInto('notification_overflow')
+    .values({ channel, category, n })
+    .onConflict(on =>
+      on.columns(['channel', 'category']).doUpdateSet(eb => ({ n: eb('notification_overflow.n', '+', n) })),
+    )
+    .execute()
+}
+export const overflowOf = async (sql: Sql, channel: Channel, category: Category): Promise<number> => {
+  const row = await sql
+    .selectFrom('notification_overflow')
+    .select('n')
+    .where('channel', '=', channel)
+    .where('category', '=', category)
+    .executeTakeFirst()
+  return row?.n ?? 0
+}
+/** What is due on a channel, by category. */
+export const waitingOn = async (sql: Sql, channel: Channel, now: number): Promise<Waiting[]> => {
+  const rows = await sql
+    .selectFrom('notifications')
+    .select(eb => [
+      'category',
+      eb.fn.countAll<number>().as('n'),
+      eb.fn.min('id').as('first'),
+      eb.fn.max('id').as('last'),
+      eb.fn.min('created_at').as('oldest'),
+    ])
+    .where('channel', '=', channel)
+    .where('due_at', '<=', now)
+    .groupBy('category')
+    .execute()
+  return rows.map(row => ({
+    category: row.category as Category,
+    n: Number(row.n),
+    first: Number(row.first),
+    last: Number(row.last),
+    oldest: Number(row.oldest),
+  }))
+}
+export const firstOf = async (sql: Sql, channel: Channel, category: Category, most: number, now: number) =>
+  sql
+    .selectFrom('notifications')
+    .selectAll()
+    .where('channel', '=', channel)
+    .where('category', '=', category)
+    .where('due_at', '<=', now)
+    .orderBy('id')
+    .limit(most)
+    .execute()
+/** Takes away what was told: `id` alone, or all of the category up to it and what was only counted. */
+export const dropTold = async (
+  sql: Sql,
+  channel: Channel,
+  category: Category,
+  id: number,
+  counted: number | null,
+): Promise<void> => {
+  await sql
+    .deleteFrom('notifications')
+    .where('channel', '=', channel)
+    .where('category', '=', category)
+    .where('id', counted === null ? '=' : '<=', id)
+    .execute()
+  if (counted)
+    await sql
+      .updateTable('notification_overflow')
+      .set(eb => ({ n: eb('n', '-', counted) }))
+      .where('channel', '=', channel)
+      .where('category', '=', category)
+      .execute()
+}
+export const putOffRow = async (sql: Sql, id: number, due_at: number): Promise<void> => {
+  await sql.updateTable('notifications').set({ due_at }).where('id', '=', id).execute()
+}
+/** Forgets everything that waits on a channel. */
+export const forgetChannel = async (sql: Sql, channel: Channel): Promise<void> => {
+  await sql.deleteFrom('notifications').where('channel', '=', channel).execute()
+  await sql.deleteFrom('notification_overflow').where('channel', '=', channel).execute()
+}
+export const forgetBefore = async (sql: Sql, before: number): Promise<void> => {
+  await sql.deleteFrom('notifications').where('created_at', '<', before).execute()
+}
+
+export const channelRow = async (sql: Sql, channel: Channel): Promise<ChannelRow> =>
+  (await sql.selectFrom('notification_channels').selectAll().where('channel', '=', channel).executeTakeFirst()) ?? {
+    channel,
+    last_sent: null,
+    last_error: null,
+    failing_since: null,
+    attempts: 0,
+    retry_at: 0,
+    recent: '{}',
+  }
+export const saveChannel = async (sql: Sql, channel: Channel, row: Partial<Omit<ChannelRow, 'channel'>>) => {
+  await sql
+    .insertInto('notification_channels')
+    .values({ channel, ...row })
+    .onConflict(on => on.column('channel').doUpdateSet(row))
+    .execute()
+}
+
+export const summaryOfDate = (sql: Sql, date: string) =>
+  sql.selectFrom('daily_summaries').select(['date', 'skipped']).where('date', '=', date).executeTakeFirst()
+/** True for the one who wrote it first. */
+export const claimSummary = async (sql: Sql, date: string, at: number, skipped: 0 | 1): Promise<boolean> => {
+  const row = await sql
+    .insertInto('daily_summaries')
+    .values({ date, skipped, at })
+    .onConflict(on => on.column('date').doNothing())
+    .returning('date')
+    .executeTakeFirst()
+  return row !== undefined
+}
+export const unskipSummary = async (sql: Sql, date: string): Promise<void> => {
+  await sql.deleteFrom('daily_summaries').where('date', '=', date).where('skipped', '=', 1).execute()
+}
+export const forgetSummaries = async (sql: Sql, before: number): Promise<void> => {
+  await sql.deleteFrom('daily_summaries').where('at', '<', before).execute()
+}
