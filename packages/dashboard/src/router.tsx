@@ -12,6 +12,9 @@ import { live } from './api/live.ts'
 import { meQuery, onFactorMissing, onSessionEnd, queries } from './api/queries.ts'
 import { roleMay, useMe } from './api/session.ts'
 import { readBansSearch } from './pages/bans/filter.ts'
+import { readCommandsSearch } from './pages/commands/filter.ts'
+import { readTemplatesSearch } from './pages/templates/filter.ts'
+import { readWhitelistSearch } from './pages/whitelist/filter.ts'
 import { readUsersSearch } from './pages/users/filter.ts'
 import { readServersSearch } from './pages/servers/filter.ts'
 import { readNext, readSignInSearch } from './pages/sign-in/search.ts'
@@ -126,6 +129,86 @@ const bans = createRoute({
 /** The list stays beside it where there is room; `/bans/12` keeps the filters of the list it was opened from. */
 const ban = createRoute({ getParentRoute: () => bans, path: '$banId' })
 
+const lookUp = createRoute({
+  getParentRoute: () => inside,
+  path: '/ip',
+  component: lazyRouteComponent(() => import('./pages/ip/lookup.tsx'), 'LookUp'),
+})
+const ip = createRoute({
+  getParentRoute: () => inside,
+  path: '/ip/$addr',
+  // Whether the address was taken out of a longer text, which the page then says.
+  validateSearch: (raw: Record<string, unknown>): { taken?: '1' } => (raw.taken === '1' ? { taken: '1' } : {}),
+  component: lazyRouteComponent(() => import('./pages/ip/ip.tsx'), 'IpPage'),
+})
+
+const whitelist = createRoute({
+  getParentRoute: () => inside,
+  path: '/whitelist',
+  validateSearch: readWhitelistSearch,
+  component: lazyRouteComponent(() => import('./pages/whitelist/whitelist.tsx'), 'Whitelist'),
+})
+
+const commands = createRoute({
+  getParentRoute: () => inside,
+  path: '/commands',
+  validateSearch: readCommandsSearch,
+  component: lazyRouteComponent(() => import('./pages/commands/commands.tsx'), 'Commands'),
+})
+const command = createRoute({
+  getParentRoute: () => inside,
+  path: '/commands/$commandId',
+  component: lazyRouteComponent(() => import('./pages/commands/command.tsx'), 'CommandPage'),
+})
+const batch = createRoute({
+  getParentRoute: () => inside,
+  path: '/batches/$batchId',
+  validateSearch: (raw: Record<string, unknown>): { page?: number } => {
+    const page = Number(raw.page)
+    return Number.isInteger(page) && page > 1 ? { page } : {}
+  },
+  component: lazyRouteComponent(() => import('./pages/commands/batch.tsx'), 'BatchPage'),
+})
+
+const templates = createRoute({
+  getParentRoute: () => inside,
+  path: '/templates',
+  validateSearch: readTemplatesSearch,
+  component: lazyRouteComponent(() => import('./pages/templates/templates.tsx'), 'Templates'),
+})
+const newTemplate = createRoute({
+  getParentRoute: () => inside,
+  path: '/templates/new',
+  // The template to begin with a copy of.
+  validateSearch: (raw: Record<string, unknown>): { from?: string } => {
+    const from = word(raw.from)
+    return from ? { from } : {}
+  },
+  component: forAdmins(lazyRouteComponent(() => import('./pages/templates/editor.tsx'), 'NewTemplate')),
+})
+const template = createRoute({
+  getParentRoute: () => inside,
+  path: '/templates/$templateId',
+  component: lazyRouteComponent(() => import('./pages/templates/template.tsx'), 'TemplatePage'),
+})
+const editTemplate = createRoute({
+  getParentRoute: () => inside,
+  path: '/templates/$templateId/edit',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/templates/editor.tsx'), 'EditTemplate')),
+})
+const deployTemplate = createRoute({
+  getParentRoute: () => inside,
+  path: '/templates/$templateId/deploy',
+  component: lazyRouteComponent(() => import('./pages/templates/deploy.tsx'), 'DeployTemplate'),
+})
+
+/** On phones: the pages that have no place in the bottom bar. */
+const more = createRoute({
+  getParentRoute: () => inside,
+  path: '/more',
+  component: lazyRouteComponent(() => import('./pages/more/more.tsx'), 'More'),
+})
+
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
@@ -196,6 +279,18 @@ export const router = createRouter({
       newServer,
       server,
       bans.addChildren([ban]),
+      lookUp,
+      ip,
+      whitelist,
+      commands,
+      command,
+      batch,
+      templates,
+      newTemplate,
+      template,
+      editTemplate,
+      deployTemplate,
+      more,
       account,
       profile,
       ownSecurity,

@@ -6,6 +6,8 @@ import type { Ban, Command, Server } from './queries.ts'
 type BanList = Reply<'GET /bans'>
 type ServerList = Reply<'GET /servers'>
 type Summary = Reply<'GET /servers/summary'>
+/** What is kept under `commands`: lists, and statistics, which hold none. */
+type CommandList = Partial<Pick<Reply<'GET /commands'>, 'commands'>>
 
 /** What a live message changes in what is on screen. Rows change where they stand; none are added or moved. */
 export const patch = (
@@ -21,8 +23,11 @@ export const patch = (
     case 'server':
       return patchServer(queries, message.data, readAgain)
     case 'command':
-      return patchCommand(queries, message.data)
+      return patchCommand(queries, message.data, readAgain)
     case 'whitelist':
+      // One message a host that confirmed, hundreds within seconds: the lists are read again, not patched.
+      readAgain(['whitelist'], pauses.whitelist)
+      return readAgain(['lookup'], pauses.whitelist)
     case 'notice':
     case 'resync':
       return
@@ -30,7 +35,7 @@ export const patch = (
 }
 
 /** How often it may be read again, in milliseconds: bans come in storms, news of a server are rare and waited for. */
-const pauses = { ban: 5000, server: 500 } as const
+const pauses = { ban: 5000, server: 500, command: 1000, whitelist: 1000 } as const
 type ReadAgain = (key: readonly string[], pause: number) => void
 
 const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
@@ -42,6 +47,8 @@ const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   queries.setQueryData<Reply<'GET /bans/{banId}'>>(['ban', ban.id], shown => (shown ? { ...shown, ...ban } : shown))
   // Its counts, and the first ban of a server that is being watched.
   readAgain(['server', ban.server.id], pauses.ban)
+  readAgain(['stats'], pauses.ban)
+  readAgain(['lookup', ban.ip], pauses.command)
 }
 
 const patchServer = (
@@ -64,9 +71,20 @@ const patchServer = (
 }
 
 const order = { pending: 0, running: 1, completed: 2, failed: 2, timeout: 2 } as const
-const patchCommand = (queries: QueryClient, command: Command): void => {
-  queries.setQueryData<Command>(['command', command.id], shown =>
-    // An answer and a message may cross: what is further on wins.
-    shown && order[shown.status] > order[command.status] ? shown : command,
-  )
+/** An answer and a message may cross: what is further on wins. */
+const newer = (shown: Command | undefined, news: Command): Command =>
+  shown && order[shown.status] > order[news.status] ? shown : news
+const patchCommand = (queries: QueryClient, command: Command, readAgain: ReadAgain): void => {
+  queries.setQueryData<Command>(['command', command.id], shown => newer(shown, command))
+  let known = false
+  queries.setQueriesData<CommandList>({ queryKey: ['commands'] }, list => {
+    if (!list?.commands?.some(row => row.id === command.id)) return list
+    known = true
+    return { ...list, commands: list.commands.map(row => (row.id === command.id ? newer(row, command) : row)) }
+  })
+  if (!known) readAgain(['commands'], pauses.command)
+  if (order[command.status] < order.completed) return
+  readAgain(['commands', 'stats'], pauses.ban)
+  if (command.type.endsWith('template')) readAgain(['template'], pauses.command)
+  if (command.type.startsWith('jail')) readAgain(['server', command.server.id, 'jails'], pauses.command)
 }

@@ -55,3 +55,31 @@ export const CopyField = ({ text, label }: { text: string; label: string }) => {
     </div>
   )
 }
+
+/** Copies a short text that is on the page anyway; on plain http through a field that is there only for it. */
+export const CopyButton = ({ text, label }: { text: string; label: string }) => {
+  const t = textsOf(commonTexts)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const [done, setDone] = useState(false)
+  const copy = async () => {
+    const copied = await copyText(text, field.current)
+    setDone(copied)
+    announce(copied ? t.copied : t.copyByHand)
+    // The field took the focus where there is no clipboard.
+    if (copied) button.current?.focus()
+  }
+  return (
+    <>
+      <Button
+        ref={button}
+        variant="default"
+        onClick={copy}
+        leftSection={done ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      >
+        {done ? t.copied : label}
+      </Button>
+      <textarea ref={field} className={parts.hidden} readOnly tabIndex={-1} aria-hidden="true" value={text} />
+    </>
+  )
+}

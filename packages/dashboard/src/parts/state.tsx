@@ -3,7 +3,7 @@ import { commonTexts } from '../texts/common.texts.ts'
 import styles from './state.module.css'
 
 export type StateWord = keyof (typeof commonTexts)['en']['states']
-type Tone = 'ok' | 'warn' | 'danger' | 'info' | 'neutral'
+type Tone = 'ok' | 'warn' | 'danger' | 'info' | 'neutral' | 'allow'
 
 const tones: Record<StateWord, Tone> = {
   pending: 'neutral',
@@ -22,6 +22,10 @@ const tones: Record<StateWord, Tone> = {
   done: 'ok',
   enabled: 'ok',
   disabled: 'neutral',
+  synced: 'ok',
+  never: 'neutral',
+  whitelisted: 'allow',
+  deployed: 'ok',
 }
 
 const Shape = ({ tone, turning }: { tone: Tone; turning: boolean }) => (
@@ -30,6 +34,7 @@ const Shape = ({ tone, turning }: { tone: Tone; turning: boolean }) => (
     {tone === 'warn' && <path d="M5 .5 9.8 9.5H.2z" />}
     {tone === 'danger' && <rect x=".75" y=".75" width="8.5" height="8.5" rx="1" />}
     {tone === 'info' && <path className={styles.line} d="M5 1.2A3.8 3.8 0 1 1 1.2 5" />}
+    {tone === 'allow' && <path d="M5 .4 9.2 1.9V5.2C9.2 7.4 7.4 9 5 9.7 2.6 9 .8 7.4.8 5.2V1.9z" />}
     {tone === 'neutral' && <circle className={styles.line} cx="5" cy="5" r="3.6" />}
   </svg>
 )

@@ -1,30 +1,22 @@
-import { Suspense, lazy, useEffect } from 'react'
-import { IconBan, IconServer2, IconSettings, IconUser, IconUsers } from '@tabler/icons-react'
+import { Fragment, Suspense, lazy, useEffect } from 'react'
+import { IconDots, IconUser } from '@tabler/icons-react'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { live, useLive } from '../api/live.ts'
 import { summaryQuery } from '../api/queries.ts'
-import { roleMay, useMe } from '../api/session.ts'
+import { useMe } from '../api/session.ts'
 import { Announcer } from '../parts/announce.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clockTime } from '../words/time.ts'
 import { InShell } from './lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
+import { groupsFor } from './places.ts'
+import type { NavItem } from './places.ts'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
-
-/* Where the other pages of the plan get their place: in the rail by this order, on phones in the bottom bar. */
-const items = [
-  { to: '/bans', icon: IconBan, text: 'bans' },
-  { to: '/servers', icon: IconServer2, text: 'servers' },
-] as const
-const adminItems = [
-  { to: '/users', icon: IconUsers, text: 'users' },
-  { to: '/settings', icon: IconSettings, text: 'settings' },
-] as const
 
 /** What surrounds every page of someone who is signed in. */
 export const Shell = () => {
@@ -43,17 +35,20 @@ export const Shell = () => {
           <span>{textsOf(commonTexts).product}</span>
         </Link>
         <ul className={styles.items}>
-          {items.map(item => (
-            <Item key={item.to} {...item} />
-          ))}
-          {me && roleMay(me.role, 'admin') && (
-            <>
-              <li className={styles.group}>{t.admin}</li>
-              {adminItems.map(item => (
+          {groupsFor(me?.role).map(({ name, items }) => (
+            <Fragment key={name}>
+              {name !== 'see' && <li className={`${styles.group} ${styles.rest}`}>{t.groups[name]}</li>}
+              {items.map(item => (
                 <Item key={item.to} {...item} />
               ))}
-            </>
-          )}
+            </Fragment>
+          ))}
+          <li className={styles.only}>
+            <Link to="/more" className={styles.item}>
+              <IconDots size={18} stroke={1.75} />
+              <span>{t.more}</span>
+            </Link>
+          </li>
         </ul>
       </nav>
       <header className={styles.bar}>
@@ -88,8 +83,8 @@ export const Shell = () => {
   )
 }
 
-const Item = ({ to, icon: Icon, text }: (typeof items)[number] | (typeof adminItems)[number]) => (
-  <li style={{ flex: 1 }}>
+const Item = ({ to, icon: Icon, text, first }: NavItem) => (
+  <li className={first ? styles.place : `${styles.place} ${styles.rest}`}>
     <Link to={to} className={styles.item} activeOptions={{ exact: false, includeSearch: false }}>
       <Icon size={18} stroke={1.75} />
       <span>{textsOf(shellTexts)[text]}</span>

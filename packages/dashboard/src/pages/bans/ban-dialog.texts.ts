@@ -1,4 +1,7 @@
+import { plural } from '../../texts/catalogue.ts'
 import type { Catalogue } from '../../texts/catalogue.ts'
+
+const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
 
 const en = {
   title: 'Ban an address',
@@ -8,6 +11,14 @@ const en = {
   server: 'Server',
   chooseServer: 'Choose a server',
   noServer: 'Choose the server that shall ban it.',
+  every: (count: number) => `All ${servers(count)}`,
+  several: 'Several, chosen below',
+  onMany: servers,
+  waitMany: (count: number) =>
+    plural(count, {
+      one: '1 of them is away. It will ban the address when it is back.',
+      other: `${count} of them are away. They will ban the address when they are back.`,
+    }),
   waits: (name: string) => `${name} is away. It will ban the address when it is back.`,
   jail: 'Jail',
   jailHelp: 'Left empty: stockade, a jail that the agent keeps for bans from here.',
@@ -17,6 +28,8 @@ const en = {
   reason: 'Reason',
   reasonHelp: 'Optional. Stands in the audit log.',
   submit: 'Ban',
+  submitOn: (count: number) => `Ban on ${servers(count)}`,
+  forceOn: (count: number) => `Ban it on ${servers(count)} all the same`,
   force: 'Ban it all the same',
   banned: 'Banned',
   queued: (ip: string, server: string) => `Banning ${ip} on ${server}`,

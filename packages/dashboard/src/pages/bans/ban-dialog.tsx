@@ -4,6 +4,8 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, api } from '../../api/client.ts'
 import { jailsQuery, summaryQuery } from '../../api/queries.ts'
+import { BatchProgress } from '../../fleet/batch-progress.tsx'
+import { Picks } from '../../fleet/picks.tsx'
 import { CommandProgress } from '../../parts/command-progress.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
@@ -24,46 +26,71 @@ const withoutHint = (error: unknown) => {
   return new ApiError(409, { ...error.body, message: error.message.replace(/\s*Send "force": true.*$/, '') }, null)
 }
 
-const BanDialog = (props: { onClose: () => void; server?: string | undefined; ip?: string | undefined }) => (
+interface Given {
+  readonly onClose: () => void
+  readonly server?: string | undefined
+  readonly ip?: string | undefined
+  readonly jail?: string | undefined
+  /** Proposes all servers instead of asking for one. */
+  readonly everywhere?: boolean
+}
+type Queued = { readonly count: number } & ({ readonly commandId: string } | { readonly batchId: string })
+/** The jail that the agent keeps for bans from here, also in batches, which name none by themselves. */
+const ownJail = 'stockade'
+/** In place of a server's id. */
+const every = 'every'
+const several = 'several'
+
+const BanDialog = (props: Given) => (
   <Dialog title={textsOf(banDialogTexts).title} onClose={props.onClose}>
     <Form {...props} />
   </Dialog>
 )
 export default BanDialog
 
-const Form = (props: { onClose: () => void; server?: string | undefined; ip?: string | undefined }) => {
+const Form = (props: Given) => {
   const t = textsOf(banDialogTexts)
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const only = servers.length === 1 ? servers[0]?.id : undefined
   const [ip, setIp] = useState(props.ip ?? '')
-  const [chosen, setChosen] = useState(props.server ?? '')
-  const [jail, setJail] = useState('')
+  const [chosen, setChosen] = useState(props.server ?? (props.everywhere ? every : ''))
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const [jail, setJail] = useState(props.jail ?? '')
   const [time, setTime] = useState('')
   const [reason, setReason] = useState('')
   const [tried, setTried] = useState(false)
   const jailsId = useId()
   const timesId = useId()
-  const serverId = chosen || (only ?? '')
+  const serverId = only ?? chosen
   const server = servers.find(({ id }) => id === serverId)
-  const jails = useQuery({ ...jailsQuery(serverId), enabled: serverId !== '' }).data?.jails ?? []
+  const many = serverId === every || serverId === several
+  const ids = serverId === every ? servers.map(({ id }) => id) : serverId === several ? [...picked] : [serverId]
+  const away = servers.filter(({ id, status }) => ids.includes(id) && status !== 'online').length
+  const jails = useQuery({ ...jailsQuery(serverId), enabled: server !== undefined }).data?.jails ?? []
   const seconds = time.trim() ? readDuration(time) : undefined
 
   const ban = useMutation({
-    mutationFn: (force: boolean) =>
-      api.call('POST /servers/{serverId}/bans', {
-        params: { serverId },
-        body: {
-          ip: ip.trim(),
-          ...(jail.trim() ? { jail: jail.trim() } : {}),
-          ...(seconds !== undefined && seconds !== null ? { duration: seconds } : {}),
-          ...(reason.trim() ? { reason: reason.trim() } : {}),
-          ...(force ? { force: true } : {}),
-        },
-      }),
+    mutationFn: async (force: boolean): Promise<Queued> => {
+      const asked = {
+        ip: ip.trim(),
+        ...(jail.trim() ? { jail: jail.trim() } : {}),
+        ...(seconds !== undefined && seconds !== null ? { duration: seconds } : {}),
+        ...(reason.trim() ? { reason: reason.trim() } : {}),
+        ...(force ? { force: true } : {}),
+      }
+      if (!many) {
+        const { command_id } = await api.call('POST /servers/{serverId}/bans', { params: { serverId }, body: asked })
+        return { commandId: command_id, count: 1 }
+      }
+      const { batch_id, commands } = await api.call('POST /commands/batch', {
+        body: { server_ids: ids, type: 'ban-ip', params: { jail: ownJail, ...asked } },
+      })
+      return { batchId: batch_id, count: commands.length }
+    },
   })
   const errors = {
     ip: readRange(ip) ? undefined : t.wrongIp,
-    server: serverId ? undefined : t.noServer,
+    server: ids.some(id => id !== '') ? undefined : t.noServer,
     time: seconds === null ? t.wrongDuration : undefined,
   }
   const submit = (event: FormEvent) => {
@@ -75,9 +102,13 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
     return (
       <div className={parts.form}>
         <p>
-          <bdi>{t.queued(ip.trim(), nameOf(server?.hostname ?? ''))}</bdi>
+          <bdi>{t.queued(ip.trim(), server ? nameOf(server.hostname) : t.onMany(ban.data.count))}</bdi>
         </p>
-        <CommandProgress commandId={ban.data.command_id} done={t.banned} />
+        {'commandId' in ban.data ? (
+          <CommandProgress commandId={ban.data.commandId} done={t.banned} />
+        ) : (
+          <BatchProgress batchId={ban.data.batchId} />
+        )}
         <div className={parts.row}>
           <Button onClick={props.onClose}>{t.done}</Button>
           <Button variant="default" onClick={() => ban.reset()}>
@@ -106,8 +137,14 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
       </Field>
       <Field
         label={t.server}
-        error={tried ? errors.server : undefined}
-        help={server && server.status !== 'online' ? t.waits(nameOf(server.hostname)) : undefined}
+        error={tried && serverId !== several ? errors.server : undefined}
+        help={
+          server && server.status !== 'online'
+            ? t.waits(nameOf(server.hostname))
+            : serverId === every && away > 0
+              ? t.waitMany(away)
+              : undefined
+        }
       >
         {ids => (
           <select
@@ -117,6 +154,8 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
             onChange={event => setChosen(event.currentTarget.value)}
           >
             {!only && <option value="">{t.chooseServer}</option>}
+            {servers.length > 1 && <option value={every}>{t.every(servers.length)}</option>}
+            {servers.length > 1 && <option value={several}>{t.several}</option>}
             {servers.map(({ id, hostname }) => (
               <option key={id} value={id}>
                 {nameOf(hostname)}
@@ -125,6 +164,7 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
           </select>
         )}
       </Field>
+      {serverId === several && <Picks chosen={picked} onChosen={setPicked} error={tried ? errors.server : undefined} />}
       <Field label={t.jail} help={t.jailHelp} error={fieldProblem(ban.error, 'jail')}>
         {ids => (
           <>
@@ -188,11 +228,11 @@ const Form = (props: { onClose: () => void; server?: string | undefined; ip?: st
       <div className={parts.row}>
         {canForce(ban.error) ? (
           <Button variant="danger" onClick={() => ban.mutate(true)} loading={ban.isPending}>
-            {t.force}
+            {many ? t.forceOn(ids.length) : t.force}
           </Button>
         ) : (
           <Button type="submit" loading={ban.isPending}>
-            {t.submit}
+            {many && ids.length > 0 ? t.submitOn(ids.length) : t.submit}
           </Button>
         )}
         <Button variant="default" onClick={props.onClose}>

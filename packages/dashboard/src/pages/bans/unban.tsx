@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import type { Ban } from '../../api/queries.ts'
+import type { Ban as WholeBan } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
 import parts from '../../parts/parts.module.css'
@@ -10,6 +10,8 @@ import { sentenceOf } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { bansTexts } from './bans.texts.ts'
 import { nameOf } from '../../words/clip.ts'
+
+type Ban = Pick<WholeBan, 'id' | 'ip' | 'jail' | 'server' | 'active'>
 
 /* Which command lifts which ban, for as long as the page is open: list and details show the same progress. */
 let commands: ReadonlyMap<number, string> = new Map()

@@ -1,0 +1,140 @@
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { api, statusOf } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { BatchProgress, useBatch } from '../../fleet/batch-progress.tsx'
+import fleet from '../../fleet/fleet.module.css'
+import { saidOf } from '../../fleet/said.ts'
+import type { CommandRow } from '../../fleet/queries.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Pages } from '../../parts/pages.tsx'
+import parts from '../../parts/parts.module.css'
+import { State } from '../../parts/state.tsx'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Refusal, Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { number } from '../../words/numbers.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { ServerLink } from './facts.tsx'
+import { RowAct } from './retry.tsx'
+import { wordOf } from './rows.ts'
+import { Link } from '@tanstack/react-router'
+
+const urgency = { failed: 0, timeout: 0, running: 1, pending: 2, completed: 3 } as const
+
+/** One order to many servers: how far each is, what failed, and a way to try again only there. */
+export const BatchPage = () => {
+  const t = textsOf(commandsTexts)
+  const { batchId } = useParams({ from: '/inside/batches/$batchId' })
+  const { page = 1 } = useSearch({ from: '/inside/batches/$batchId' })
+  const navigate = useNavigate()
+  const { may } = useMay('write')
+  const query = useBatch(batchId, page)
+  const rows = query.data?.commands ?? []
+  const total = query.data?.total ?? 0
+  const [newest] = rows
+  const failed = rows.filter(row => !row.cancelled && (row.status === 'failed' || row.status === 'timeout'))
+  const waiting = rows.filter(row => row.status === 'pending')
+  const retry = useMutation({
+    // A batch of its own, so that it can be followed like the first.
+    mutationFn: (row: CommandRow) =>
+      api.call('POST /commands/batch', {
+        body: { server_ids: failed.map(({ server }) => server.id), type: row.type, params: paramsOf(row) },
+      }),
+    onSuccess: ({ batch_id }) => navigate({ to: '/batches/$batchId', params: { batchId: batch_id }, search: {} }),
+  })
+  const cancel = useMutation({
+    mutationFn: async () => {
+      for (const row of waiting)
+        await api
+          .call('DELETE /commands/{commandId}', { params: { commandId: row.id } })
+          // Fetched by the host meanwhile: then it is too late for that one.
+          .catch((error: unknown) => {
+            if (statusOf(error) !== 409) throw error
+          })
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['commands'] }),
+  })
+  const back = (
+    <ButtonLink to="/commands" variant="default" search={{}}>
+      {t.back}
+    </ButtonLink>
+  )
+  if ((query.data && total === 0) || statusOf(query.error) === 400)
+    return (
+      <Page title={t.title}>
+        <div className={parts.empty}>
+          <p>{t.goneBatch}</p>
+          {back}
+        </div>
+      </Page>
+    )
+  const title = newest ? t.batchTitle(saidOf(newest), total) : t.title
+  const sorted = [...rows].sort((a, b) => urgency[a.status] - urgency[b.status])
+  return (
+    <Page
+      title={title}
+      heading={<bdi>{title}</bdi>}
+      actions={
+        <>
+          {may && newest && failed.length > 0 && (
+            <Button loading={retry.isPending} onClick={() => retry.mutate(newest)}>
+              {t.retryFailed(failed.length)}
+            </Button>
+          )}
+          {may && waiting.length > 0 && (
+            <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+              {t.cancelPending(waiting.length)}
+            </Button>
+          )}
+          {back}
+        </>
+      }
+    >
+      <Trouble what={t.whatBatch} query={query} />
+      {query.isPending && <Waiting lines={5} />}
+      {newest && <BatchProgress batchId={batchId} here />}
+      {total > rows.length && <p className={parts.muted}>{t.shownOf(rows.length, number(total))}</p>}
+      <Refusal error={retry.error ?? cancel.error} />
+      {rows.length > 0 && (
+        <section className={parts.panel}>
+          <ul className={fleet.lines} aria-label={title}>
+            {sorted.map(row => (
+              <li key={row.id} data-command={row.status}>
+                <span>
+                  <ServerLink row={row} />{' '}
+                  {row.result?.output && (
+                    <span className={parts.help}>
+                      <Stranger text={row.result.output.trim()} most={200} />
+                    </span>
+                  )}
+                </span>
+                <Link to="/commands/$commandId" params={{ commandId: row.id }} className={parts.link}>
+                  <State is={wordOf(row)} />
+                </Link>
+                <RowAct row={row} short />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {total > 100 && (
+        <Pages
+          page={page}
+          limit={100}
+          shown={rows.length}
+          total={total}
+          onPage={to => navigate({ to: '/batches/$batchId', params: { batchId }, search: { page: to } })}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** What a new batch takes of a command that was: a deployment names its template and settings, as it was asked for. */
+const paramsOf = ({ type, params }: CommandRow) =>
+  type === 'deploy-template' ? { template_id: params.template_id, settings: params.settings ?? {} } : params

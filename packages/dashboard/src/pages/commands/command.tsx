@@ -1,0 +1,55 @@
+import { useParams } from '@tanstack/react-router'
+import { statusOf } from '../../api/client.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
+import { useCommand } from '../../parts/command-progress.tsx'
+import { Page } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { saidOf } from '../../fleet/said.ts'
+import { Forbidden } from '../../shell/lone-pages.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { Facts } from './facts.tsx'
+import { RowAct } from './retry.tsx'
+
+/** One command, live. */
+export const CommandPage = () => {
+  const t = textsOf(commandsTexts)
+  const { commandId } = useParams({ from: '/inside/commands/$commandId' })
+  const query = useCommand(commandId)
+  const row = query.data
+  const status = statusOf(query.error)
+  const back = (
+    <ButtonLink to="/commands" variant="default" search={{}}>
+      {t.back}
+    </ButtonLink>
+  )
+  if (status === 403) return <Forbidden />
+  if (status === 404 || status === 400)
+    return (
+      <Page title={t.title}>
+        <div className={parts.empty}>
+          <p>{t.gone}</p>
+          {back}
+        </div>
+      </Page>
+    )
+  const what = row ? saidOf(row) : t.title
+  return (
+    <Page
+      title={what}
+      heading={<bdi>{what}</bdi>}
+      actions={
+        <>
+          {row && <RowAct row={row} />}
+          {back}
+        </>
+      }
+    >
+      <Trouble what={t.whatOne} query={query} />
+      {query.isPending && <Waiting lines={5} />}
+      {row && <Facts row={row} />}
+    </Page>
+  )
+}

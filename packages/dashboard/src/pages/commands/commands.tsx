@@ -1,0 +1,204 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
+import { summaryQuery } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { fleetTexts } from '../../fleet/fleet.texts.ts'
+import fleet from '../../fleet/fleet.module.css'
+import { commandStatsQuery, commandsLimit, commandsQuery } from '../../fleet/queries.ts'
+import type { CommandType } from '../../fleet/queries.ts'
+import { isOver } from '../../parts/command-progress.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Pages } from '../../parts/pages.tsx'
+import parts from '../../parts/parts.module.css'
+import { Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { nameOf } from '../../words/clip.ts'
+import { number, percent } from '../../words/numbers.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { tookWords } from './facts.tsx'
+import { commandStatuses, commandTypes } from './filter.ts'
+import type { CommandsSearch } from './filter.ts'
+import { grouped } from './rows.ts'
+import { CommandList } from './table.tsx'
+import styles from './commands.module.css'
+
+const RunDialog = lazy(() => import('./run-dialog.tsx'))
+
+const queryOf = (search: CommandsSearch) => ({
+  page: search.page ?? 1,
+  limit: commandsLimit,
+  ...(search.server ? { server_id: search.server } : {}),
+  ...(search.status ? { status: search.status } : {}),
+  ...(search.type ? { type: search.type } : {}),
+})
+
+/** A page of commands, live; where something is on its way it is asked for as well. */
+export const useCommands = (search: CommandsSearch) => {
+  const { phase } = useLive()
+  return useQuery({
+    ...commandsQuery(queryOf(search)),
+    refetchInterval: ({ state }) => (state.data?.commands.every(isOver) ? 30_000 : phase === 'live' ? 10_000 : 3000),
+  })
+}
+
+/** What was asked, of whom, and what came back. */
+export const Commands = () => {
+  const t = textsOf(commandsTexts)
+  const search = useSearch({ from: '/inside/commands' })
+  const navigate = useNavigate()
+  const { may, reason } = useMay('write')
+  const [run, setRun] = useState<CommandType | null>(null)
+  const list = useCommands(search)
+  const rows = list.data?.commands
+  const page = search.page ?? 1
+  const filtered = Boolean(search.server ?? search.status ?? search.type)
+  const none = rows?.length === 0 && !filtered && page === 1
+  const last = page * commandsLimit >= (list.data?.total ?? 0)
+  return (
+    <Page
+      title={t.title}
+      actions={
+        <>
+          <Button leftSection={<IconPlayerPlay size={16} />} disabled={!may} onClick={() => setRun('reload-all')}>
+            {t.run}
+          </Button>
+          {reason && <span className={parts.help}>{reason}</span>}
+        </>
+      }
+    >
+      {!none && (
+        <>
+          <Stats />
+          <Filters />
+        </>
+      )}
+      <Trouble what={t.what} query={list} />
+      {list.isPending && <Waiting />}
+      {none && (
+        <div className={parts.empty}>
+          <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
+          <p>{t.empty}</p>
+          {may && (
+            <div className={parts.row}>
+              <Button variant="default" onClick={() => setRun('reload-all')}>
+                {t.examples.reload}
+              </Button>
+              <Button variant="default" onClick={() => setRun('jail-status')}>
+                {t.examples.status}
+              </Button>
+              <Button variant="default" onClick={() => setRun('ban-ip')}>
+                {t.examples.ban}
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+      {rows?.length === 0 && !none && (
+        <div className={parts.empty}>
+          <p>{t.noMatch}</p>
+          <Button variant="default" onClick={() => navigate({ to: '/commands', search: {} })}>
+            {t.clear}
+          </Button>
+        </div>
+      )}
+      {rows && rows.length > 0 && <CommandList groups={grouped(rows, page === 1, last)} />}
+      {list.data && list.data.total > commandsLimit && (
+        <Pages
+          page={page}
+          limit={commandsLimit}
+          shown={list.data.commands.length}
+          total={list.data.total}
+          onPage={to => navigate({ to: '/commands', search: { ...search, page: to } })}
+        />
+      )}
+      {run && (
+        <Suspense>
+          <RunDialog type={run} server={search.server} onClose={() => setRun(null)} />
+        </Suspense>
+      )}
+    </Page>
+  )
+}
+
+const Stats = () => {
+  const t = textsOf(commandsTexts).stats
+  const stats = useQuery(commandStatsQuery('week')).data
+  const { periods } = textsOf(fleetTexts)
+  if (!stats) return null
+  const figures = [
+    [`${t.total} · ${periods.week}`, number(stats.total)],
+    [t.success, stats.success_rate === null ? t.none : percent(stats.success_rate)],
+    [t.mean, tookWords(stats.avg_execution_time_ms)],
+    [t.failed, number(stats.by_status.failed + stats.by_status.timeout)],
+  ] as const
+  return (
+    <dl className={styles.figures}>
+      {figures.map(([name, value]) => (
+        <div key={name} className={styles.figure}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Filters = () => {
+  const t = textsOf(commandsTexts)
+  const { states } = textsOf(commonTexts)
+  const { types } = textsOf(fleetTexts)
+  const search = useSearch({ from: '/inside/commands' })
+  const navigate = useNavigate()
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  const filter = (change: Partial<CommandsSearch>) =>
+    void navigate({ to: '/commands', search: { ...search, ...change, page: undefined } })
+  return (
+    <div className={fleet.filters} role="search" aria-label={t.filters}>
+      <select
+        className={parts.input}
+        aria-label={t.server}
+        value={search.server ?? ''}
+        onChange={event => filter({ server: event.currentTarget.value || undefined })}
+      >
+        <option value="">{t.allServers}</option>
+        {servers.map(({ id, hostname }) => (
+          <option key={id} value={id}>
+            {nameOf(hostname)}
+          </option>
+        ))}
+      </select>
+      <select
+        className={parts.input}
+        aria-label={t.status}
+        value={search.status ?? ''}
+        onChange={event => filter({ status: commandStatuses.find(known => known === event.currentTarget.value) })}
+      >
+        <option value="">{t.allStates}</option>
+        {commandStatuses.map(status => (
+          <option key={status} value={status}>
+            {states[status]}
+          </option>
+        ))}
+      </select>
+      <select
+        className={parts.input}
+        aria-label={t.type}
+        value={search.type ?? ''}
+        onChange={event => filter({ type: commandTypes.find(known => known === event.currentTarget.value) })}
+      >
+        <option value="">{t.allTypes}</option>
+        {commandTypes.map(type => (
+          <option key={type} value={type}>
+            {types[type]}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+/** What the URL says of the list of commands. */
+export interface CommandsSearch {
+  readonly server?: string | undefined
+  readonly status?: (typeof commandStatuses)[number] | undefined
+  readonly type?: (typeof commandTypes)[number] | undefined
+  readonly page?: number | undefined
+}
+export const commandStatuses = ['pending', 'running', 'completed', 'failed', 'timeout'] as const
+export const commandTypes = [
+  'ban-ip',
+  'unban-ip',
+  'jail-status',
+  'jail-enable',
+  'jail-disable',
+  'jail-reload',
+  'reload-all',
+  'service-restart',
+  'deploy-template',
+  'remove-template',
+] as const
+
+export const readCommandsSearch = (raw: Record<string, unknown>): CommandsSearch => {
+  const status = commandStatuses.find(known => known === raw.status)
+  const type = commandTypes.find(known => known === raw.type)
+  const server = typeof raw.server === 'string' && /^[0-9a-f-]{36}$/i.test(raw.server) ? raw.server : undefined
+  const page = Number(raw.page)
+  return {
+    ...(server ? { server } : {}),
+    ...(status ? { status } : {}),
+    ...(type ? { type } : {}),
+    ...(Number.isInteger(page) && page > 1 ? { page } : {}),
+  }
+}

@@ -1,0 +1,197 @@
+import { useId, useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { jailsQuery, queries } from '../../api/queries.ts'
+import { fleetTexts } from '../../fleet/fleet.texts.ts'
+import { Picks } from '../../fleet/picks.tsx'
+import { templatesQuery } from '../../fleet/queries.ts'
+import type { CommandType } from '../../fleet/queries.ts'
+import { Field } from '../../parts/field.tsx'
+import { Dialog } from '../../parts/modal.tsx'
+import parts from '../../parts/parts.module.css'
+import { Refusal } from '../../parts/trouble.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { readRange } from '../../words/address.ts'
+import { readDuration } from '../../words/time.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { commandTypes } from './filter.ts'
+
+/** Any command for any servers, with the form that its type needs; deploying has a page of its own. */
+const types = commandTypes.filter(type => type !== 'deploy-template')
+
+const RunDialog = (props: {
+  type: CommandType
+  server?: string | undefined
+  jail?: string | undefined
+  onClose: () => void
+}) => (
+  <Dialog title={textsOf(commandsTexts).dialog.title} onClose={props.onClose}>
+    <Form {...props} />
+  </Dialog>
+)
+export default RunDialog
+
+const Form = (props: {
+  type: CommandType
+  server?: string | undefined
+  jail?: string | undefined
+  onClose: () => void
+}) => {
+  const t = textsOf(commandsTexts).dialog
+  const names = textsOf(fleetTexts).types
+  const navigate = useNavigate()
+  const [type, setType] = useState<CommandType>(props.type)
+  const [servers, setServers] = useState<ReadonlySet<string>>(new Set(props.server ? [props.server] : []))
+  const [jail, setJail] = useState(props.jail ?? '')
+  const [ip, setIp] = useState('')
+  const [time, setTime] = useState('')
+  const [template, setTemplate] = useState('')
+  const [tried, setTried] = useState(false)
+  const jailsId = useId()
+  const [first = ''] = servers
+  const only = servers.size === 1 ? first : ''
+  const jails = useQuery({ ...jailsQuery(only), enabled: only !== '' }).data?.jails ?? []
+  const templates = useQuery({ ...templatesQuery({}), enabled: type === 'remove-template' }).data?.templates ?? []
+  const needsJail = type.startsWith('jail-') || type.endsWith('-ip')
+  const needsIp = type.endsWith('-ip')
+  const seconds = time.trim() ? readDuration(time) : undefined
+  const errors = {
+    jail: !needsJail
+      ? undefined
+      : jail.trim() === ''
+        ? type === 'unban-ip'
+          ? undefined
+          : t.noJail
+        : /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(jail.trim())
+          ? undefined
+          : t.wrongJail,
+    ip: needsIp && !readRange(ip) ? t.wrongIp : undefined,
+    time: type === 'ban-ip' && seconds === null ? t.wrongDuration : undefined,
+    template: type === 'remove-template' && template === '' ? t.noTemplate : undefined,
+    servers: servers.size === 0 ? t.noServers : undefined,
+  }
+  const params = {
+    ...(needsJail ? { jail: jail.trim() || '*' } : {}),
+    ...(needsIp ? { ip: ip.trim() } : {}),
+    ...(type === 'ban-ip' && typeof seconds === 'number' ? { duration: seconds } : {}),
+    ...(type === 'remove-template' ? { template_name: template } : {}),
+  }
+  const run = useMutation({
+    mutationFn: async () => {
+      if (only !== '') {
+        const { id } = await api.call('POST /servers/{serverId}/commands', {
+          params: { serverId: only },
+          body: { type, params },
+        })
+        return { commandId: id, batchId: '' }
+      }
+      const { batch_id } = await api.call('POST /commands/batch', { body: { server_ids: [...servers], type, params } })
+      return { commandId: null, batchId: batch_id }
+    },
+    onSuccess: queued => {
+      void queries.invalidateQueries({ queryKey: ['commands'] })
+      if (queued.commandId === null)
+        void navigate({ to: '/batches/$batchId', params: { batchId: queued.batchId }, search: {} })
+      else void navigate({ to: '/commands/$commandId', params: { commandId: queued.commandId } })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (Object.values(errors).every(error => error === undefined) && !run.isPending) run.mutate()
+  }
+  const shown = <K extends keyof typeof errors>(name: K) => (tried ? errors[name] : undefined)
+  const plain = { className: parts.input, autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
+  return (
+    <form className={parts.form} onSubmit={submit} noValidate>
+      <Field label={t.what}>
+        {ids => (
+          <select
+            {...ids}
+            className={parts.input}
+            data-autofocus
+            value={type}
+            onChange={event => {
+              const chosen = types.find(known => known === event.currentTarget.value)
+              if (chosen) setType(chosen)
+            }}
+          >
+            {types.map(known => (
+              <option key={known} value={known}>
+                {names[known]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {needsIp && (
+        <Field label={t.ip} error={shown('ip')}>
+          {ids => (
+            <input {...ids} {...plain} dir="ltr" value={ip} onChange={event => setIp(event.currentTarget.value)} />
+          )}
+        </Field>
+      )}
+      {needsJail && (
+        <Field label={t.jail} help={type === 'unban-ip' ? t.jailOrAll : t.jailHelp} error={shown('jail')}>
+          {ids => (
+            <>
+              <input
+                {...ids}
+                {...plain}
+                dir="ltr"
+                list={jailsId}
+                value={jail}
+                onChange={event => setJail(event.currentTarget.value)}
+              />
+              <datalist id={jailsId}>
+                {jails.map(({ name }) => (
+                  <option key={name} value={name} />
+                ))}
+              </datalist>
+            </>
+          )}
+        </Field>
+      )}
+      {type === 'ban-ip' && (
+        <Field label={t.duration} help={t.durationHelp} error={shown('time')}>
+          {ids => <input {...ids} {...plain} value={time} onChange={event => setTime(event.currentTarget.value)} />}
+        </Field>
+      )}
+      {type === 'remove-template' && (
+        <Field label={t.template} error={shown('template')}>
+          {ids => (
+            <select
+              {...ids}
+              className={parts.input}
+              value={template}
+              onChange={event => setTemplate(event.currentTarget.value)}
+            >
+              <option value="">{t.noTemplate}</option>
+              {templates.map(({ name, display_name }) => (
+                <option key={name} value={name}>
+                  {display_name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      <Picks chosen={servers} onChosen={setServers} error={shown('servers')} />
+      {type === 'service-restart' && <p className={parts.warn}>{t.restart}</p>}
+      {type === 'jail-disable' && <p className={parts.warn}>{t.disable}</p>}
+      <Refusal error={run.error} />
+      <div className={parts.row}>
+        <Button type="submit" loading={run.isPending}>
+          {t.submit(servers.size)}
+        </Button>
+        <Button variant="default" onClick={props.onClose}>
+          {textsOf(commonTexts).cancel}
+        </Button>
+      </div>
+    </form>
+  )
+}

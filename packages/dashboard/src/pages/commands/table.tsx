@@ -1,0 +1,220 @@
+import { useState } from 'react'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import fleet from '../../fleet/fleet.module.css'
+import { saidOf } from '../../fleet/said.ts'
+import type { CommandRow } from '../../fleet/queries.ts'
+import parts from '../../parts/parts.module.css'
+import { Mark, State } from '../../parts/state.tsx'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useNarrow } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { ServerLink, tookWords } from './facts.tsx'
+import { tallyOf, tookOf, wordOf } from './rows.ts'
+import type { Group } from './rows.ts'
+import styles from './commands.module.css'
+
+type Batch = Extract<Group, { kind: 'batch' }>
+const keyOf = (group: Group) => (group.kind === 'one' ? group.row.id : group.batchId)
+
+/** Commands as rows or cards; a batch is one that unfolds. */
+export const CommandList = ({ groups }: { groups: readonly Group[] }) => {
+  const t = textsOf(commandsTexts)
+  const narrow = useNarrow()
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (batchId: string) =>
+    setUnfolded(before => {
+      const next = new Set(before)
+      if (!next.delete(batchId)) next.add(batchId)
+      return next
+    })
+  if (narrow)
+    return (
+      <ul className={parts.cards} aria-label={t.caption}>
+        {groups.map(group =>
+          group.kind === 'one' ? (
+            <Card key={keyOf(group)} row={group.row} />
+          ) : (
+            <BatchCard key={keyOf(group)} batch={group} />
+          ),
+        )}
+      </ul>
+    )
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.columns).map(([key, name]) => (
+              <th key={key} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {groups.flatMap(group =>
+            group.kind === 'one'
+              ? [<Row key={keyOf(group)} row={group.row} />]
+              : [
+                  <BatchRow
+                    key={keyOf(group)}
+                    batch={group}
+                    open={unfolded.has(group.batchId)}
+                    onToggle={() => toggle(group.batchId)}
+                  />,
+                  ...(unfolded.has(group.batchId)
+                    ? group.rows.map(row => <Row key={`${group.batchId} ${row.id}`} row={row} within />)
+                    : []),
+                ],
+          )}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const What = ({ row }: { row: CommandRow }) => (
+  <Link to="/commands/$commandId" params={{ commandId: row.id }} className={fleet.name}>
+    <bdi>{saidOf(row)}</bdi>
+  </Link>
+)
+
+const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => (
+  <tr className={within ? styles.of : undefined}>
+    <td>
+      <State is={wordOf(row)} />
+    </td>
+    <td>
+      <span className={styles.what}>
+        <What row={row} />
+      </span>
+    </td>
+    <td className={parts.cut}>
+      <ServerLink row={row} />
+    </td>
+    <td className={parts.cut}>
+      <Stranger text={row.initiated_by} most={40} />
+    </td>
+    <td>
+      <Time at={row.created_at} />
+    </td>
+    <td>{tookWords(tookOf(row))}</td>
+  </tr>
+)
+
+/** The worst state that a batch has is the one to see; its tally stands beside it. */
+const Tally = ({ rows }: { rows: readonly CommandRow[] }) => {
+  const t = textsOf(commandsTexts)
+  const { states } = textsOf(commonTexts)
+  const tones = {
+    pending: 'neutral',
+    running: 'info',
+    completed: 'ok',
+    failed: 'danger',
+    timeout: 'danger',
+    cancelled: 'neutral',
+  } as const
+  return (
+    <span className={styles.tally}>
+      {tallyOf(rows).map(({ state, count }) => (
+        <Mark key={state} tone={tones[state]}>
+          {t.tally(count, states[state])}
+        </Mark>
+      ))}
+    </span>
+  )
+}
+
+const servers = (batch: Batch) => {
+  const t = textsOf(commandsTexts)
+  return batch.open ? t.atLeast(batch.rows.length) : t.servers(batch.rows.length)
+}
+
+const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) => {
+  const t = textsOf(commandsTexts)
+  const { batch, open, onToggle } = props
+  const [newest] = batch.rows
+  if (!newest) return null
+  const what = saidOf(newest)
+  return (
+    <tr>
+      <td>
+        <Tally rows={batch.rows} />
+      </td>
+      <td>
+        <span className={styles.what}>
+          <button
+            type="button"
+            className={styles.toggle}
+            aria-expanded={open}
+            aria-label={open ? t.fold(what) : t.unfold(what)}
+            onClick={onToggle}
+          >
+            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+          </button>
+          <Link to="/batches/$batchId" params={{ batchId: batch.batchId }} className={fleet.name}>
+            <bdi>{what}</bdi>
+          </Link>
+        </span>
+      </td>
+      <td>{servers(batch)}</td>
+      <td className={parts.cut}>
+        <Stranger text={newest.initiated_by} most={40} />
+      </td>
+      <td>
+        <Time at={newest.created_at} />
+      </td>
+      <td />
+    </tr>
+  )
+}
+
+const Card = ({ row }: { row: CommandRow }) => (
+  <li className={parts.card}>
+    <div className={parts.cardTop}>
+      <What row={row} />
+      <State is={wordOf(row)} />
+    </div>
+    <div className={parts.facts}>
+      <span>
+        <Stranger text={row.server.hostname} most={60} />
+      </span>
+      <span>
+        <Stranger text={row.initiated_by} most={40} />
+      </span>
+      <span>
+        <Time at={row.created_at} />
+      </span>
+    </div>
+  </li>
+)
+
+/** On a card there is no room to unfold: its page shows every server. */
+const BatchCard = ({ batch }: { batch: Batch }) => {
+  const [newest] = batch.rows
+  if (!newest) return null
+  return (
+    <li className={parts.card}>
+      <div className={parts.cardTop}>
+        <Link to="/batches/$batchId" params={{ batchId: batch.batchId }} className={fleet.name}>
+          <bdi>{saidOf(newest)}</bdi>
+        </Link>
+        <span className={parts.muted}>{servers(batch)}</span>
+      </div>
+      <Tally rows={batch.rows} />
+      <div className={parts.facts}>
+        <span>
+          <Stranger text={newest.initiated_by} most={40} />
+        </span>
+        <span>
+          <Time at={newest.created_at} />
+        </span>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,387 @@
+import { Suspense, lazy, useState } from 'react'
+import type { ReactNode } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { banQuery, queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { lookUpQuery } from '../../fleet/queries.ts'
+import type { LookUp } from '../../fleet/queries.ts'
+import fleet from '../../fleet/fleet.module.css'
+import { announce } from '../../parts/announce.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { useWords } from '../../parts/now.ts'
+import { Page, Panel } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { Mark, State } from '../../parts/state.tsx'
+import { Lines, Stranger } from '../../parts/stranger.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Refusal, Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { useNarrow } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { nameOf } from '../../words/clip.ts'
+import { number } from '../../words/numbers.ts'
+import { ending } from '../../words/time.ts'
+import { stateOf } from '../bans/ban-state.ts'
+import { Unban } from '../bans/unban.tsx'
+import { LookUpField, problemOf } from './lookup.tsx'
+import { findAddress, kindOf } from './read-address.ts'
+import { ipTexts } from './ip.texts.ts'
+import styles from './ip.module.css'
+
+const UnbanDialog = lazy(() => import('./unban-dialog.tsx'))
+const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
+const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
+
+type Line = LookUp['ban_history'][number]
+
+/** Everything about one address, and what can be done about it. */
+export const IpPage = () => {
+  const { addr } = useParams({ from: '/inside/ip/$addr' })
+  const found = findAddress(addr)
+  return found ? <Known key={found.ip} ip={found.ip} /> : <Wrong typed={addr} />
+}
+
+const Wrong = ({ typed }: { typed: string }) => (
+  <Page title={textsOf(ipTexts).title}>
+    <LookUpField key={typed} given={typed} error={problemOf(typed)} />
+  </Page>
+)
+
+const Known = ({ ip }: { ip: string }) => {
+  const t = textsOf(ipTexts)
+  const { taken } = useSearch({ from: '/inside/ip/$addr' })
+  const { may, reason } = useMay('write')
+  const [dialog, setDialog] = useState<'unban' | 'whitelist' | 'ban' | null>(null)
+  const query = useQuery(lookUpQuery(ip))
+  const found = query.data
+  const close = () => setDialog(null)
+  const banned = (found?.active_bans.length ?? 0) > 0
+  return (
+    <Page
+      title={ip}
+      heading={<bdi className={styles.address}>{found?.ip ?? ip}</bdi>}
+      actions={
+        <>
+          <Button variant={banned ? 'filled' : 'default'} disabled={!may || !found} onClick={() => setDialog('unban')}>
+            {t.unban}
+          </Button>
+          <Button variant="default" disabled={!may} onClick={() => setDialog('whitelist')}>
+            {t.whitelist}
+          </Button>
+          <Button variant="default" disabled={!may} onClick={() => setDialog('ban')}>
+            {t.ban}
+          </Button>
+        </>
+      }
+    >
+      {taken === '1' && (
+        <p className={parts.note} role="status">
+          {t.took(ip)}
+        </p>
+      )}
+      {reason && <p className={parts.help}>{reason}</p>}
+      <Trouble what={t.what} query={query} />
+      {query.isPending && <Waiting />}
+      {found && <Facts found={found} />}
+      <Suspense>
+        {dialog === 'unban' && found && <UnbanDialog found={found} onClose={close} />}
+        {dialog === 'whitelist' && <AddDialog given={ip} onClose={close} />}
+        {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={close} />}
+      </Suspense>
+    </Page>
+  )
+}
+
+const Facts = ({ found }: { found: LookUp }) => {
+  const t = textsOf(ipTexts)
+  const kind = kindOf(found.ip)
+  return (
+    <>
+      <Pills found={found} />
+      {kind && <p className={parts.muted}>{t.kinds[kind]}</p>}
+      <Further found={found} />
+      <div className={fleet.columns}>
+        <Panel title={t.now}>
+          {found.active_bans.length === 0 ? (
+            <p className={parts.muted}>{t.nowNone}</p>
+          ) : (
+            <ul className={fleet.lines}>
+              {found.active_bans.map(line => (
+                <li key={line.id}>
+                  <span>
+                    <Link to="/servers/$serverId" params={{ serverId: line.server_id }} className={parts.link}>
+                      <Stranger text={line.server} most={60} />
+                    </Link>{' '}
+                    · <Stranger text={line.jail} most={64} /> ·{' '}
+                    <span className={parts.muted}>
+                      <Ends line={line} />
+                    </span>
+                  </span>
+                  <Unban
+                    ban={{
+                      ...line,
+                      ip: found.ip,
+                      server: { id: line.server_id, hostname: line.server },
+                    }}
+                  />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+        <About found={found} />
+      </div>
+      <History found={found} />
+    </>
+  )
+}
+
+/** The end of a ban as the look-up knows it: without its length, which is told only by no end at all. */
+const Ends = ({ line }: { line: Line }) => (
+  <>{useWords(now => ending({ ...line, ban_duration: line.expires_at === null && line.active ? -1 : null }, now))}</>
+)
+
+const Pills = ({ found }: { found: LookUp }) => {
+  const t = textsOf(ipTexts)
+  const servers = new Set(found.active_bans.map(line => line.server_id)).size
+  return (
+    <div className={styles.pills}>
+      {servers > 0 ? <Mark tone="danger">{t.bannedOn(servers)}</Mark> : <Mark tone="neutral">{t.notBanned}</Mark>}
+      {found.matched_whitelist && <Mark tone="allow">{t.whitelisted(found.matched_whitelist.ip)}</Mark>}
+      {found.reputation && (
+        <Mark tone={found.reputation.score >= 50 ? 'danger' : found.reputation.score > 0 ? 'warn' : 'neutral'}>
+          {`${t.reputation(found.reputation.score)} · ${t.reputationOf(found.reputation.reports)}`}
+        </Mark>
+      )}
+      {found.is_you && <Mark tone="warn">{t.isYou}</Mark>}
+      {found.is_server && <Mark tone="warn">{t.isServer(nameOf(found.is_server.hostname))}</Mark>}
+    </div>
+  )
+}
+
+const elsewhere = [
+  ['AbuseIPDB', (ip: string) => `https://www.abuseipdb.com/check/${ip}`],
+  ['Shodan', (ip: string) => `https://www.shodan.io/host/${ip}`],
+  ['RIPEstat', (ip: string) => `https://stat.ripe.net/${ip}`],
+] as const
+
+const Further = ({ found }: { found: LookUp }) => {
+  const t = textsOf(ipTexts)
+  const { may } = useMay('write')
+  const newest = found.ban_history[0]
+  const report = useMutation({
+    mutationFn: (banId: number) => api.call('POST /bans/{banId}/report', { params: { banId } }),
+    onSuccess: () => {
+      announce(t.reported)
+      void queries.invalidateQueries({ queryKey: ['lookup', found.ip] })
+    },
+  })
+  return (
+    <div className={fleet.stack}>
+      <div className={parts.row}>
+        {newest && (
+          <Button
+            variant="default"
+            disabled={!may}
+            loading={report.isPending}
+            aria-label={t.reporting}
+            onClick={() => report.mutate(newest.id)}
+          >
+            {t.report}
+          </Button>
+        )}
+        <CopyButton text={found.ip} label={t.copy} />
+        <span className={styles.links}>
+          <span className={parts.muted}>{t.openIn}</span>
+          {elsewhere.map(([name, at]) => (
+            <a key={name} href={at(found.ip)} target="_blank" rel="noreferrer">
+              {name}
+            </a>
+          ))}
+        </span>
+      </div>
+      {report.data && (
+        <p className={parts.note} role="status">
+          {report.data.message}
+        </p>
+      )}
+      <Refusal error={report.error} />
+    </div>
+  )
+}
+
+const About = ({ found }: { found: LookUp }) => {
+  const t = textsOf(ipTexts)
+  const { unknown } = textsOf(commonTexts)
+  const place = [found.city, found.country_name ?? found.country].filter(Boolean).join(', ')
+  const network = [found.asn, found.asn_org].filter(Boolean).join(' · ')
+  const oldest = found.ban_history.at(-1)
+  const newest = found.ban_history[0]
+  // The history may be longer than what is shown of it.
+  const whole = found.ban_history.length === found.total_bans
+  const v4 = /^(\d+\.\d+\.\d+)\./.exec(found.ip)
+  const neighbours = v4 ? `${v4[1] ?? ''}.0/24` : `${found.ip}/64`
+  return (
+    <Panel title={t.about}>
+      <dl className={parts.details}>
+        <dt>{t.place}</dt>
+        <dd>
+          {found.country ? (
+            <Link to="/bans" search={{ country: found.country }}>
+              <Stranger text={place} most={120} />
+            </Link>
+          ) : (
+            unknown
+          )}
+        </dd>
+        <dt>{t.network}</dt>
+        <dd>{network ? <Stranger text={network} most={160} /> : unknown}</dd>
+        <dt>{t.bans}</dt>
+        <dd>{number(found.total_bans)}</dd>
+        {oldest && whole && (
+          <>
+            <dt>{t.first}</dt>
+            <dd>
+              <Time at={oldest.banned_at} />
+            </dd>
+          </>
+        )}
+        {newest && (
+          <>
+            <dt>{t.last}</dt>
+            <dd>
+              <Time at={newest.banned_at} />
+            </dd>
+          </>
+        )}
+        {found.reputation?.last_reported && (
+          <>
+            <dt>{t.lastReported}</dt>
+            <dd>
+              <Time at={found.reputation.last_reported} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <p>
+        <Link to="/bans" search={{ ip: neighbours }} className={parts.link}>
+          {t.neighbours(neighbours)}
+        </Link>
+      </p>
+      {(place || network) && (
+        <p className={parts.help}>
+          {t.credit} {found.geo_credit}
+        </p>
+      )}
+    </Panel>
+  )
+}
+
+const History = ({ found }: { found: LookUp }) => {
+  const t = textsOf(ipTexts)
+  const narrow = useNarrow()
+  const rows = found.ban_history
+  const newest = rows[0]
+  return (
+    <>
+      <h2 className={parts.panelTitle}>{t.history}</h2>
+      {rows.length === 0 ? (
+        <p className={parts.muted}>
+          {t.historyNone} {found.matched_whitelist && t.wouldCover(found.matched_whitelist.ip)}
+        </p>
+      ) : narrow ? (
+        <ul className={parts.cards}>
+          {rows.map(line => (
+            <li key={line.id} className={parts.card}>
+              <div className={parts.cardTop}>
+                <ServerLink line={line} />
+                <State is={stateOf({ ...line, ban_duration: null })} />
+              </div>
+              <div className={parts.facts}>
+                <span>
+                  <Stranger text={line.jail} most={64} />
+                </span>
+                <BannedAt line={line} ip={found.ip} />
+                <span>
+                  <Ends line={line} />
+                </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <div className={parts.frame} tabIndex={0} role="region" aria-label={t.history}>
+          <table className={parts.table}>
+            <caption className={parts.hidden}>{t.history}</caption>
+            <thead>
+              <tr>
+                {Object.entries(t.columns).map(([key, name]) => (
+                  <th key={key} scope="col">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(line => (
+                <tr key={line.id}>
+                  <td className={parts.cut}>
+                    <ServerLink line={line} />
+                  </td>
+                  <td>
+                    <Stranger text={line.jail} most={64} />
+                  </td>
+                  <td>
+                    <State is={stateOf({ ...line, ban_duration: null })} />
+                  </td>
+                  <td>
+                    <BannedAt line={line} ip={found.ip} />
+                  </td>
+                  <td>
+                    <Ends line={line} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {rows.length > 0 && (
+        <p className={parts.muted}>
+          {found.total_bans > rows.length && <>{t.shown(rows.length, number(found.total_bans))} </>}
+          <Link to="/bans" search={{ ip: found.ip }} className={parts.link}>
+            {t.allBans}
+          </Link>
+        </p>
+      )}
+      {newest && <LogLines banId={newest.id} ip={found.ip} />}
+    </>
+  )
+}
+
+const ServerLink = ({ line }: { line: Line }): ReactNode => (
+  <Link to="/servers/$serverId" params={{ serverId: line.server_id }} className={fleet.name}>
+    <Stranger text={line.server} most={60} />
+  </Link>
+)
+/** Leads to the ban itself, with its log lines. */
+const BannedAt = ({ line, ip }: { line: Line; ip: string }) => (
+  <Link to="/bans/$banId" params={{ banId: String(line.id) }} search={{ ip }} className={parts.link}>
+    <Time at={line.banned_at} />
+  </Link>
+)
+
+const LogLines = ({ banId, ip }: { banId: number; ip: string }) => {
+  const t = textsOf(ipTexts)
+  const ban = useQuery(banQuery(banId)).data
+  return ban?.log_lines ? (
+    <>
+      <h2 className={parts.panelTitle}>{t.log}</h2>
+      <Lines text={ban.log_lines} address={ip} label={t.log} />
+    </>
+  ) : null
+}

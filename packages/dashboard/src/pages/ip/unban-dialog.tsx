@@ -1,0 +1,111 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api, statusOf } from '../../api/client.ts'
+import { queries, summaryQuery } from '../../api/queries.ts'
+import { BatchProgress } from '../../fleet/batch-progress.tsx'
+import type { LookUp } from '../../fleet/queries.ts'
+import { Field } from '../../parts/field.tsx'
+import { Dialog } from '../../parts/modal.tsx'
+import parts from '../../parts/parts.module.css'
+import { Refusal } from '../../parts/trouble.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { Check, Choices } from '../identity/choices.tsx'
+import { ipTexts } from './ip.texts.ts'
+
+/** Lifts an address from every jail of every server that has it, or of all of them; and may whitelist it first. */
+const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void }) => {
+  const t = textsOf(ipTexts)
+  const all = useQuery(summaryQuery).data?.servers.map(({ id }) => id) ?? []
+  // As it was when the dialog opened: bans that are lifted meanwhile must not change what the button says.
+  const [where] = useState(() => [...new Set(found.active_bans.map(line => line.server_id))])
+  const [scope, setScope] = useState<'where' | 'all'>(where.length > 0 ? 'where' : 'all')
+  const [whitelist, setWhitelist] = useState(false)
+  const [description, setDescription] = useState('')
+  const servers = scope === 'where' ? where : all
+  const unban = useMutation({
+    mutationFn: async () => {
+      // First: what is whitelisted is not banned again while it is being lifted.
+      if (whitelist)
+        await api
+          .call('POST /whitelist', { body: { ip: found.ip, description: description.trim() } })
+          .catch((error: unknown) => {
+            // It is on the list already: that is what was asked for.
+            if (statusOf(error) !== 409) throw error
+          })
+      return api.call('POST /commands/batch', {
+        body: { server_ids: servers, type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
+      })
+    },
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['lookup'] })
+      void queries.invalidateQueries({ queryKey: ['whitelist'] })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (servers.length > 0 && !unban.isPending) unban.mutate()
+  }
+  return (
+    <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
+      {unban.data ? (
+        <div className={parts.form}>
+          <BatchProgress batchId={unban.data.batch_id} />
+          <div className={parts.row}>
+            <Button onClick={onClose}>{t.done}</Button>
+          </div>
+        </div>
+      ) : (
+        <form className={parts.form} onSubmit={submit} noValidate>
+          <p>{t.unbanText}</p>
+          {where.length > 0 && (
+            <Choices
+              legend={t.scope}
+              options={[
+                { value: 'where', label: t.where(where.length) },
+                { value: 'all', label: t.everywhere(all.length) },
+              ]}
+              value={scope}
+              onValue={setScope}
+            />
+          )}
+          {!found.is_whitelisted && (
+            <Check
+              label={t.alsoWhitelist}
+              meaning={t.alsoWhitelistMeans}
+              checked={whitelist}
+              onChecked={setWhitelist}
+            />
+          )}
+          {whitelist && (
+            <Field label={t.description}>
+              {ids => (
+                <input
+                  {...ids}
+                  className={parts.input}
+                  autoComplete="off"
+                  maxLength={1000}
+                  value={description}
+                  onChange={event => setDescription(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          )}
+          {servers.length === 0 && <p className={parts.warn}>{t.noServers}</p>}
+          <Refusal error={unban.error} />
+          <div className={parts.row}>
+            <Button type="submit" disabled={servers.length === 0} loading={unban.isPending} data-autofocus>
+              {t.unbanOn(servers.length)}
+            </Button>
+            <Button variant="default" onClick={onClose}>
+              {textsOf(commonTexts).cancel}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}
+export default UnbanDialog

@@ -1,0 +1,32 @@
+import { Link } from '@tanstack/react-router'
+import { useMe } from '../../api/session.ts'
+import { Page, Panel } from '../../parts/page.tsx'
+import { groupsFor } from '../../shell/places.ts'
+import { shellTexts } from '../../shell/shell.texts.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import styles from './more.module.css'
+
+/** The pages that the bottom bar of a phone has no room for. */
+export const More = () => {
+  const t = textsOf(shellTexts)
+  const me = useMe()
+  const groups = groupsFor(me?.role).filter(({ name }) => name !== 'see')
+  return (
+    <Page title={t.more}>
+      {groups.map(({ name, items }) => (
+        <Panel key={name} title={t.groups[name]}>
+          <ul>
+            {items.map(({ to, icon: Icon, text }) => (
+              <li key={to}>
+                <Link to={to} className={styles.place}>
+                  <Icon size={18} stroke={1.75} />
+                  {t[text]}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      ))}
+    </Page>
+  )
+}

@@ -1,0 +1,244 @@
+import { Suspense, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { api, statusOf } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import fleet from '../../fleet/fleet.module.css'
+import { templateQuery, templateStatusQuery } from '../../fleet/queries.ts'
+import type { Template } from '../../fleet/queries.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
+import { Page, Panel } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { State } from '../../parts/state.tsx'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { nameOf } from '../../words/clip.ts'
+import { number } from '../../words/numbers.ts'
+import { Confirm } from '../identity/dialogs.ts'
+import { Code } from './code.tsx'
+import { settingWords } from './settings-words.ts'
+import { templatesTexts } from './templates.texts.ts'
+
+/** One template: what it watches, what it needs, and where it is. */
+export const TemplatePage = () => {
+  const t = textsOf(templatesTexts)
+  const { templateId } = useParams({ from: '/inside/templates/$templateId' })
+  const query = useQuery(templateQuery(templateId))
+  const template = query.data
+  const { may } = useMay('write')
+  const { may: mayWrite } = useMay('admin')
+  const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
+  if (statusOf(query.error) === 404 || statusOf(query.error) === 400)
+    return (
+      <Page title={t.title}>
+        <div className={parts.empty}>
+          <p>{t.gone}</p>
+          <ButtonLink to="/templates" search={{}} variant="default">
+            {t.back}
+          </ButtonLink>
+        </div>
+      </Page>
+    )
+  const title = template ? nameOf(template.display_name) : t.title
+  const remove = async () => {
+    if (!template) return
+    await api.call('DELETE /templates/{templateId}', { params: { templateId: template.name } })
+    await navigate({ to: '/templates', search: {} })
+    void queries.invalidateQueries({ queryKey: ['templates'] })
+  }
+  return (
+    <Page
+      title={title}
+      heading={<bdi>{title}</bdi>}
+      actions={
+        template && (
+          <>
+            {may && (
+              <ButtonLink to="/templates/$templateId/deploy" params={{ templateId: template.name }}>
+                {t.deploy}
+              </ButtonLink>
+            )}
+            {mayWrite && template.type === 'custom' && (
+              <ButtonLink to="/templates/$templateId/edit" params={{ templateId: template.name }} variant="default">
+                {t.edit}
+              </ButtonLink>
+            )}
+            {mayWrite && (
+              <ButtonLink to="/templates/new" search={{ from: template.name }} variant="default">
+                {t.duplicate}
+              </ButtonLink>
+            )}
+            {mayWrite && template.type === 'custom' && (
+              <Button variant="default" onClick={() => setDeleting(true)}>
+                {t.delete}
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      <Trouble what={t.whatOne} query={query} />
+      {query.isPending && <Waiting />}
+      {template && (
+        <>
+          <p>
+            <Stranger text={template.description} most={1000} />
+          </p>
+          <div className={fleet.columns}>
+            <Facts template={template} />
+            <Status template={template} />
+          </div>
+          <Panel title={t.config}>
+            <div className={fleet.stack}>
+              <div className={parts.field}>
+                <span className={parts.muted}>{t.fields.jail}</span>
+                <Code ids={reading(t.fields.jail)} value={template.jail_config} />
+              </div>
+              {template.filter_config === '' ? (
+                <p className={parts.muted}>{t.noFilter}</p>
+              ) : (
+                <div className={parts.field}>
+                  <span className={parts.muted}>{t.fields.filter}</span>
+                  <Code ids={reading(t.fields.filter)} value={template.filter_config} />
+                </div>
+              )}
+            </div>
+          </Panel>
+          {deleting && (
+            <Suspense>
+              <Confirm
+                title={t.deleteTitle}
+                text={t.deleteText(nameOf(template.display_name))}
+                verb={t.deleteNow}
+                name={template.name}
+                nameLabel={t.typeName(template.name)}
+                onClose={() => setDeleting(false)}
+                act={remove}
+              />
+            </Suspense>
+          )}
+        </>
+      )}
+    </Page>
+  )
+}
+
+/** For a text that is only read, which no label belongs to. */
+const reading = (label: string) => ({
+  id: `read-${label}`,
+  'aria-label': label,
+  'aria-describedby': undefined,
+  'aria-invalid': undefined,
+})
+
+const Facts = ({ template }: { template: Template }) => {
+  const t = textsOf(templatesTexts)
+  return (
+    <Panel title={t.settings}>
+      <dl className={parts.details}>
+        <dt>{t.fields.name}</dt>
+        <dd className={parts.mono}>{template.name}</dd>
+        <dt>{t.category}</dt>
+        <dd>
+          {t.categories[template.category]} · {t.types[template.type]}
+        </dd>
+        {(['maxretry', 'findtime', 'bantime', 'logpath'] as const).map(name => (
+          <div key={name} style={{ display: 'contents' }}>
+            <dt>{t.fields[name]}</dt>
+            <dd>{settingWords(name, template.settings[name]) ?? <span className={parts.muted}>{t.asJail}</span>}</dd>
+          </div>
+        ))}
+        <dt>{t.fields.files}</dt>
+        <dd>{template.required_files.length === 0 ? t.noFiles : template.required_files.join(', ')}</dd>
+        <dt>{t.fields.systems}</dt>
+        <dd>{template.compatible_os.length === 0 ? t.allSystems : template.compatible_os.join(', ')}</dd>
+      </dl>
+    </Panel>
+  )
+}
+
+/** Where it is; chosen servers can be rid of it at once. */
+const Status = ({ template }: { template: Template }) => {
+  const t = textsOf(templatesTexts)
+  const { may } = useMay('write')
+  const navigate = useNavigate()
+  const query = useQuery({ ...templateStatusQuery(template.name), refetchInterval: 30_000 })
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [removing, setRemoving] = useState(false)
+  const rows = [...(query.data?.servers ?? [])].sort((a, b) => Number(b.deployed) - Number(a.deployed))
+  const deployed = rows.filter(row => row.deployed)
+  const picked = deployed.filter(({ id }) => chosen.has(id))
+  const remove = async () => {
+    const { batch_id } = await api.call('POST /commands/batch', {
+      body: {
+        server_ids: picked.map(({ id }) => id),
+        type: 'remove-template',
+        params: { template_name: template.name },
+      },
+    })
+    void queries.invalidateQueries({ queryKey: ['commands'] })
+    await navigate({ to: '/batches/$batchId', params: { batchId: batch_id }, search: {} })
+  }
+  return (
+    <Panel title={t.onServers}>
+      <Trouble what={t.whatStatus} query={query} />
+      {query.isPending && <Waiting lines={3} />}
+      {query.data && <p className={parts.muted}>{t.deployedOn(deployed.length, rows.length)}</p>}
+      <ul className={fleet.lines} aria-label={t.onServers}>
+        {rows.slice(0, 100).map(row => (
+          <li key={row.id}>
+            <span className={fleet.tick}>
+              {may && row.deployed && (
+                <input
+                  type="checkbox"
+                  aria-label={t.choose(nameOf(row.hostname))}
+                  checked={chosen.has(row.id)}
+                  onChange={event => {
+                    const next = new Set(chosen)
+                    if (event.currentTarget.checked) next.add(row.id)
+                    else next.delete(row.id)
+                    setChosen(next)
+                  }}
+                />
+              )}
+              <Link to="/servers/$serverId" params={{ serverId: row.id }} className={parts.link}>
+                <Stranger text={row.hostname} most={60} />
+              </Link>
+            </span>
+            {row.deployed && (
+              <span className={parts.muted}>
+                {t.columns.bans}: {number(row.current_bans)}
+              </span>
+            )}
+            {row.deployed ? (
+              <State is={row.enabled ? 'deployed' : 'disabled'} {...(row.enabled ? {} : { word: t.deployedOff })} />
+            ) : (
+              <span className={parts.muted}>{t.notDeployed}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {may && picked.length > 0 && (
+        <Button variant="default" mt={8} onClick={() => setRemoving(true)}>
+          {t.removeChosen(picked.length)}
+        </Button>
+      )}
+      {removing && (
+        <Suspense>
+          <Confirm
+            title={t.removeTitle}
+            text={t.removeText(nameOf(template.display_name), picked.length)}
+            verb={t.removeChosen(picked.length)}
+            onClose={() => setRemoving(false)}
+            act={remove}
+          />
+        </Suspense>
+      )}
+    </Panel>
+  )
+}

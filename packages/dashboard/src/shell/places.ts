@@ -1,0 +1,42 @@
+import {
+  IconBan,
+  IconListCheck,
+  IconSearch,
+  IconServer2,
+  IconSettings,
+  IconShieldCheck,
+  IconTemplate,
+  IconUsers,
+} from '@tabler/icons-react'
+import type { Me } from '../api/queries.ts'
+import { roleMay } from '../api/session.ts'
+
+/* Where the pages of the plan have their place: in the rail in this order, the first ones also in the bottom bar of phones. */
+
+const see = [
+  { to: '/bans', icon: IconBan, text: 'bans', first: true },
+  { to: '/ip', icon: IconSearch, text: 'lookUp', first: true },
+  { to: '/servers', icon: IconServer2, text: 'servers', first: true },
+] as const
+const control = [
+  { to: '/whitelist', icon: IconShieldCheck, text: 'whitelist', first: false },
+  { to: '/commands', icon: IconListCheck, text: 'commands', first: false },
+  { to: '/templates', icon: IconTemplate, text: 'templates', first: false },
+] as const
+const admin = [
+  { to: '/users', icon: IconUsers, text: 'users', first: false },
+  { to: '/settings', icon: IconSettings, text: 'settings', first: false },
+] as const
+
+export type NavItem = (typeof see)[number] | (typeof control)[number] | (typeof admin)[number]
+export interface NavGroup {
+  readonly name: 'see' | 'control' | 'admin'
+  readonly items: readonly NavItem[]
+}
+
+/** What someone of that role finds in the rail. */
+export const groupsFor = (role: Me['role'] | undefined): readonly NavGroup[] => [
+  { name: 'see', items: see },
+  { name: 'control', items: control },
+  ...(role && roleMay(role, 'admin') ? [{ name: 'admin', items: admin } as const] : []),
+]
