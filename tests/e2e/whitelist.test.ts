@@ -25,7 +25,8 @@ describeHosts('the whitelist, end to end', () => {
     await server?.close()
   })
 
-  const ignored = async (jail: string) => (await host.client('get', jail, 'ignoreip')).match(/(?<=- )\S+/g) ?? []
+  const ignored = async (jail: string): Promise<string[]> =>
+    (await host.client('get', jail, 'ignoreip')).match(/(?<=- )\S+/g) ?? []
   const status = async () => (await server.admin().call('GET /whitelist/sync-status', {})).servers[0]
   const isActive = async (ip: string) =>
     (await server.admin().call('GET /bans', { query: { ip, active: true } })).total > 0
