@@ -119,6 +119,41 @@ const server = createRoute({
   path: '/servers/$serverId',
   component: lazyRouteComponent(() => import('./pages/server/server.tsx'), 'ServerPage'),
 })
+const serverStart = createRoute({
+  getParentRoute: () => server,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/servers/$serverId/overview', params, replace: true })
+  },
+})
+const serverTabs = [
+  serverStart,
+  createRoute({
+    getParentRoute: () => server,
+    path: 'overview',
+    component: lazyRouteComponent(() => import('./pages/server/server.tsx'), 'OverviewTab'),
+  }),
+  createRoute({
+    getParentRoute: () => server,
+    path: 'jails',
+    component: lazyRouteComponent(() => import('./pages/server/jails.tsx'), 'JailsTab'),
+  }),
+  createRoute({
+    getParentRoute: () => server,
+    path: 'bans',
+    component: lazyRouteComponent(() => import('./pages/server/history.tsx'), 'BansTab'),
+  }),
+  createRoute({
+    getParentRoute: () => server,
+    path: 'commands',
+    component: lazyRouteComponent(() => import('./pages/server/history.tsx'), 'CommandsTab'),
+  }),
+  createRoute({
+    getParentRoute: () => server,
+    path: 'settings',
+    component: lazyRouteComponent(() => import('./pages/server/server.tsx'), 'SettingsTab'),
+  }),
+] as const
 
 const bans = createRoute({
   getParentRoute: () => inside,
@@ -277,7 +312,7 @@ export const router = createRouter({
       start,
       servers,
       newServer,
-      server,
+      server.addChildren(serverTabs),
       bans.addChildren([ban]),
       lookUp,
       ip,

@@ -106,6 +106,9 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
       ) : (
         <p className={parts.muted}>{t.noLogLines}</p>
       )}
+      <Link to="/ip/$addr" params={{ addr: ban.ip }} className={parts.link}>
+        {t.lookUp}
+      </Link>
       <Link to="/bans" search={{ ip: ban.ip }} className={parts.link}>
         {t.others}
       </Link>

@@ -1,4 +1,4 @@
-import { useId, useMemo, useState } from 'react'
+import { createContext, useContext, useId, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconFilter, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -17,9 +17,19 @@ import type { BansSearch } from './filter.ts'
 import styles from './bans.module.css'
 import { nameOf } from '../../words/clip.ts'
 
+const Fixed = createContext<BansSearch | null>(null)
+/** Filters of a list of bans that stands on another page; a value that is clicked there leads to the page of bans. */
+export const FixedSearch = Fixed.Provider
+/** What the list is filtered by: as the URL says, or as the page that holds it. */
+export const useBansSearch = (): BansSearch => {
+  const fixed = useContext(Fixed)
+  const search = useSearch({ from: '/inside/bans', shouldThrow: false })
+  return fixed ?? search ?? {}
+}
+
 /** Another filter begins at the first page, of now. */
 export const useFilter = () => {
-  const search = useSearch({ from: '/inside/bans' })
+  const search = useBansSearch()
   const navigate = useNavigate()
   return (change: Partial<BansSearch>, replace = false) =>
     void navigate({

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { Ban } from '../../api/queries.ts'
 import { useWords } from '../../parts/now.ts'
 import parts from '../../parts/parts.module.css'
@@ -10,7 +10,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { ending } from '../../words/time.ts'
 import { stateOf } from './ban-state.ts'
-import { useFilter } from './bans-filters.tsx'
+import { useBansSearch, useFilter } from './bans-filters.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { countryName } from './countries.ts'
 import type { BansSearch } from './filter.ts'
@@ -36,7 +36,7 @@ const Value = ({ set, name, children }: { set: Partial<BansSearch>; name: string
 export const Ends = ({ ban }: { ban: Ban }) => <>{useWords(now => ending(ban, now))}</>
 
 const Address = ({ ban }: { ban: Ban }) => {
-  const search = useSearch({ from: '/inside/bans' })
+  const search = useBansSearch()
   return (
     <Link
       to="/bans/$banId"

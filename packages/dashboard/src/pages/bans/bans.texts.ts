@@ -78,6 +78,7 @@ const en = {
   logLines: 'Log lines',
   noLogLines: 'The host sent no log lines with this ban.',
   others: 'All bans of this address',
+  lookUp: 'Everything about this address',
   credit: 'Place and network are approximate. Sources: NRO, RouteViews,',
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'There is no such ban. Old ones are removed after the retention time.',

@@ -1,10 +1,15 @@
+import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
-import { jailsQuery, serverQuery } from '../../api/queries.ts'
+import { serverQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
-import { ButtonLink } from '../../parts/button-link.tsx'
+import { Bars, Ranked } from '../../fleet/bars.tsx'
+import { fleetTexts } from '../../fleet/fleet.texts.ts'
+import fleet from '../../fleet/fleet.module.css'
+import { serverStatsQuery } from '../../fleet/queries.ts'
+import type { Period } from '../../fleet/queries.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
@@ -12,19 +17,19 @@ import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
-import { usePhone } from '../../parts/width.ts'
 import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { number } from '../../words/numbers.ts'
 import { duration } from '../../words/time.ts'
 import { Metrics } from '../servers/metrics.tsx'
+import { SyncRow, useSync } from '../whitelist/sync-panel.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
 import { nameOf } from '../../words/clip.ts'
 
-/** One host: is it well, what does it guard. */
+/** One host: is it well, what does it guard, what was done to it. The frame; each tab is a page of its own. */
 export const ServerPage = () => {
   const t = textsOf(serverTexts)
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
@@ -44,29 +49,60 @@ export const ServerPage = () => {
       </Page>
     )
   const name = server.data ? nameOf(server.data.hostname) : t.title
+  const tabs = [
+    ['/servers/$serverId/overview', t.tabs.overview],
+    ['/servers/$serverId/jails', t.tabs.jails],
+    ['/servers/$serverId/bans', t.tabs.bans],
+    ['/servers/$serverId/commands', t.tabs.commands],
+    ...(may ? ([['/servers/$serverId/settings', t.tabs.settings]] as const) : []),
+  ] as const
   return (
-    <Page
-      title={name}
-      heading={<bdi>{name}</bdi>}
-      actions={
-        server.data && (
-          <ButtonLink to="/bans" search={{ server: serverId }} variant="default">
-            {t.itsBans}
-          </ButtonLink>
-        )
-      }
-    >
+    <Page title={name} heading={<bdi>{name}</bdi>}>
+      <nav className={fleet.tabs} aria-label={t.sections}>
+        {tabs.map(([to, text]) => (
+          <Link key={to} to={to} params={{ serverId }}>
+            {text}
+          </Link>
+        ))}
+      </nav>
       <Trouble what={t.what} query={server} />
       {server.isPending && <Waiting />}
       {server.data && (
         <>
-          <Overview server={server.data} mayAdminister={may} />
-          <Jails serverId={serverId} />
-          {may && <Settings key={serverId} server={server.data} />}
+          {server.data.status === 'offline' && <p className={parts.warn}>{t.offline}</p>}
+          <Outlet />
         </>
       )}
     </Page>
   )
+}
+
+/** The server that the tabs are of; the frame shows them only when it was read. */
+const useServer = () => {
+  const { serverId } = useParams({ from: '/inside/servers/$serverId' })
+  return useQuery(serverQuery(serverId)).data
+}
+
+export const OverviewTab = () => {
+  const { may } = useMay('admin')
+  const server = useServer()
+  if (!server) return null
+  return (
+    <>
+      <Overview server={server} mayAdminister={may} />
+      <div className={fleet.columns}>
+        <Stats serverId={server.id} />
+        <Holds serverId={server.id} />
+      </div>
+    </>
+  )
+}
+
+export const SettingsTab = () => {
+  const server = useServer()
+  const { may } = useMay('admin')
+  if (!may) return <Forbidden needed="Admin" />
+  return server ? <Settings key={server.id} server={server} /> : null
 }
 
 const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: boolean }) => {
@@ -87,7 +123,6 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
             )}
           </p>
         )}
-        {server.status === 'offline' && <p className={parts.warn}>{t.offline}</p>}
         <div className={styles.columns}>
           <dl className={parts.details}>
             <dt>{t.lastSeen}</dt>
@@ -135,88 +170,96 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
   )
 }
 
-const Jails = ({ serverId }: { serverId: string }) => {
+const periodsOf = ['day', 'week', 'month'] as const
+
+/** Its bans over time, and which jails and countries have most of them. */
+const Stats = ({ serverId }: { serverId: string }) => {
   const t = textsOf(serverTexts)
-  const { none } = textsOf(commonTexts)
-  const jails = useQuery(jailsQuery(serverId))
-  const phone = usePhone()
-  const rows = jails.data?.jails
-  const rule = (retries: number | null, time: number | null) =>
-    retries === null || time === null ? none : t.rule(retries, duration(time))
+  const f = textsOf(fleetTexts)
+  const [period, setPeriod] = useState<Period>('day')
+  const query = useQuery(serverStatsQuery(serverId, period))
+  const stats = query.data
   return (
-    <>
-      <h2 className={parts.panelTitle}>{t.jails}</h2>
-      <Trouble what={t.whatJails} query={jails} />
-      {jails.isPending && <Waiting lines={3} />}
-      {rows?.length === 0 && <p className={parts.muted}>{t.noJails}</p>}
-      {rows && rows.length > 0 && phone && (
-        <ul className={parts.cards}>
-          {rows.map(jail => (
-            <li key={jail.name} className={parts.card}>
-              <div className={parts.cardTop}>
-                <strong>
-                  <Stranger text={jail.name} most={64} />
-                </strong>
-                <State is={jail.enabled ? 'enabled' : 'disabled'} />
-              </div>
-              <div className={parts.facts}>
-                <span>
-                  {t.columns.current}: {number(jail.current_bans)}
-                </span>
-                <span>
-                  {t.columns.total}: {number(jail.total_bans)}
-                </span>
-                <span>{rule(jail.maxretry, jail.findtime)}</span>
-                {jail.bantime !== null && (
-                  <span>
-                    {t.columns.bantime}: {duration(jail.bantime)}
-                  </span>
-                )}
-              </div>
-            </li>
-          ))}
+    <Panel title={t.stats.title}>
+      <div className={fleet.stack}>
+        <div className={fleet.line}>
+          <span className={parts.muted}>
+            {stats && t.stats.said(number(stats.bans_period), number(stats.previous_total), number(stats.active_now))}
+          </span>
+          <select
+            className={parts.input}
+            style={{ inlineSize: 'auto', paddingInlineEnd: 32 }}
+            aria-label={f.period}
+            value={period}
+            onChange={event => setPeriod(periodsOf.find(known => known === event.currentTarget.value) ?? 'day')}
+          >
+            {periodsOf.map(known => (
+              <option key={known} value={known}>
+                {f.periods[known]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <Trouble what={t.stats.what} query={query} />
+        {stats && <Bars series={stats.series} title={t.stats.chart(f.periods[period])} />}
+        {stats && stats.top_jails.length > 0 && (
+          <div className={fleet.columns}>
+            <div>
+              <h3 className={parts.help}>{t.stats.jails}</h3>
+              <Ranked
+                rows={stats.top_jails.slice(0, 5).map(({ name, count }) => ({
+                  key: name,
+                  count,
+                  name: (
+                    <Link to="/bans" search={{ server: serverId, jail: name, from: stats.from, to: stats.to }}>
+                      <Stranger text={name} most={64} />
+                    </Link>
+                  ),
+                }))}
+              />
+            </div>
+            <div>
+              <h3 className={parts.help}>{t.stats.countries}</h3>
+              <Ranked
+                rows={stats.top_countries.slice(0, 5).map(({ code, name, count }) => ({
+                  key: code,
+                  count,
+                  name:
+                    code === 'ZZ' ? (
+                      name
+                    ) : (
+                      <Link to="/bans" search={{ server: serverId, country: code, from: stats.from, to: stats.to }}>
+                        {name}
+                      </Link>
+                    ),
+                }))}
+              />
+            </div>
+          </div>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+/** Whether it holds the whitelist as it is now. */
+const Holds = ({ serverId }: { serverId: string }) => {
+  const t = textsOf(serverTexts)
+  const sync = useSync()
+  const row = sync.data?.servers.find(({ id }) => id === serverId)
+  return (
+    <Panel title={t.whitelist}>
+      <Trouble what={t.whitelist} query={sync} />
+      {row && (
+        <ul className={fleet.lines}>
+          <SyncRow server={row} />
         </ul>
       )}
-      {rows && rows.length > 0 && !phone && (
-        <div className={parts.frame} tabIndex={0} role="region" aria-label={t.jailsCaption}>
-          <table className={parts.table}>
-            <caption className={parts.hidden}>{t.jailsCaption}</caption>
-            <thead>
-              <tr>
-                {Object.entries(t.columns).map(([key, name]) => (
-                  <th key={key} scope="col" className={key === 'current' || key === 'total' ? parts.end : undefined}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(jail => (
-                <tr key={jail.name}>
-                  <td>
-                    <Link to="/bans" search={{ server: serverId, jail: jail.name }}>
-                      <Stranger text={jail.name} most={64} />
-                    </Link>
-                  </td>
-                  <td>
-                    <State is={jail.enabled ? 'enabled' : 'disabled'} />
-                  </td>
-                  <td className={parts.end}>{number(jail.current_bans)}</td>
-                  <td className={parts.end}>{number(jail.total_bans)}</td>
-                  <td className={parts.cut}>
-                    <Stranger text={jail.filter ?? none} most={80} />
-                  </td>
-                  <td>{rule(jail.maxretry, jail.findtime)}</td>
-                  <td>{jail.bantime === null ? none : duration(jail.bantime)}</td>
-                  <td className={parts.cut} title={jail.logpath ?? undefined}>
-                    <Stranger text={jail.logpath ?? none} most={200} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </>
+      <p>
+        <Link to="/whitelist" className={parts.link}>
+          {t.toWhitelist}
+        </Link>
+      </p>
+    </Panel>
   )
 }

@@ -1,0 +1,235 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { Reply } from '@stockade/client'
+import { api } from '../../api/client.ts'
+import { jailsQuery, queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
+import parts from '../../parts/parts.module.css'
+import { State } from '../../parts/state.tsx'
+import { Lines, Stranger } from '../../parts/stranger.tsx'
+import { Refusal, Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { useNarrow } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
+import { number } from '../../words/numbers.ts'
+import { duration } from '../../words/time.ts'
+import { Confirm } from '../identity/dialogs.ts'
+import { serverTexts } from './server.texts.ts'
+
+const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
+
+type Jail = Reply<'GET /servers/{serverId}/jails'>['jails'][number]
+type Act = 'jail-status' | 'jail-reload' | 'jail-enable' | 'jail-disable'
+
+/** What it guards, and what can be done about each jail. */
+export const JailsTab = () => {
+  const t = textsOf(serverTexts)
+  const { serverId } = useParams({ from: '/inside/servers/$serverId' })
+  const jails = useQuery({ ...jailsQuery(serverId), refetchInterval: 30_000 })
+  const narrow = useNarrow()
+  const rows = jails.data?.jails
+  return (
+    <>
+      <Trouble what={t.whatJails} query={jails} />
+      {jails.isPending && <Waiting lines={3} />}
+      {rows?.length === 0 && (
+        <div className={parts.empty}>
+          <p>{t.noJails}</p>
+          <Link to="/templates" search={{}}>
+            {t.deploy}
+          </Link>
+        </div>
+      )}
+      {rows &&
+        rows.length > 0 &&
+        (narrow ? <Cards rows={rows} serverId={serverId} /> : <Table rows={rows} serverId={serverId} />)}
+    </>
+  )
+}
+
+interface Rows {
+  readonly rows: readonly Jail[]
+  readonly serverId: string
+}
+
+const ruleOf = (jail: Jail) => {
+  const { none } = textsOf(commonTexts)
+  return jail.maxretry === null || jail.findtime === null
+    ? none
+    : textsOf(serverTexts).rule(jail.maxretry, duration(jail.findtime))
+}
+
+const Name = ({ jail, serverId }: { jail: Jail; serverId: string }) => (
+  <Link to="/bans" search={{ server: serverId, jail: jail.name }} className={parts.link}>
+    <Stranger text={jail.name} most={64} />
+  </Link>
+)
+const Origin = ({ jail }: { jail: Jail }) =>
+  jail.template === null ? null : (
+    <Link to="/templates/$templateId" params={{ templateId: jail.template }} className={parts.help}>
+      {textsOf(serverTexts).template}
+    </Link>
+  )
+
+const Cards = ({ rows, serverId }: Rows) => {
+  const t = textsOf(serverTexts)
+  return (
+    <ul className={parts.cards} aria-label={t.jailsCaption}>
+      {rows.map(jail => (
+        <li key={jail.name} className={parts.card}>
+          <div className={parts.cardTop}>
+            <strong>
+              <Name jail={jail} serverId={serverId} />
+            </strong>
+            <State is={jail.enabled ? 'enabled' : 'disabled'} />
+          </div>
+          <div className={parts.facts}>
+            <span>
+              {t.columns.current}: {number(jail.current_bans)}
+            </span>
+            <span>
+              {t.columns.total}: {number(jail.total_bans)}
+            </span>
+            <span>{ruleOf(jail)}</span>
+            {jail.bantime !== null && (
+              <span>
+                {t.columns.bantime}: {duration(jail.bantime)}
+              </span>
+            )}
+            <Origin jail={jail} />
+          </div>
+          <Acts jail={jail} serverId={serverId} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Table = ({ rows, serverId }: Rows) => {
+  const t = textsOf(serverTexts)
+  const { none } = textsOf(commonTexts)
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.jailsCaption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.jailsCaption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.columns).map(([key, name]) => (
+              <th key={key} scope="col" className={key === 'current' || key === 'total' ? parts.end : undefined}>
+                {name}
+              </th>
+            ))}
+            <th scope="col" className={parts.last}>
+              {t.actions}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(jail => (
+            <tr key={jail.name}>
+              <td>
+                <Name jail={jail} serverId={serverId} /> <Origin jail={jail} />
+              </td>
+              <td>
+                <State is={jail.enabled ? 'enabled' : 'disabled'} />
+              </td>
+              <td className={parts.end}>{number(jail.current_bans)}</td>
+              <td className={parts.end}>{number(jail.total_bans)}</td>
+              <td className={parts.cut}>
+                <Stranger text={jail.filter ?? none} most={80} />
+              </td>
+              <td>{ruleOf(jail)}</td>
+              <td>{jail.bantime === null ? none : duration(jail.bantime)}</td>
+              <td className={parts.cut} title={jail.logpath ?? undefined}>
+                <Stranger text={jail.logpath ?? none} most={200} />
+              </td>
+              <td className={parts.last}>
+                <Acts jail={jail} serverId={serverId} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
+  const t = textsOf(serverTexts).acts
+  const { may } = useMay('write')
+  const [dialog, setDialog] = useState<'ban' | 'disable' | null>(null)
+  const [asked, setAsked] = useState<{ readonly act: Act; readonly commandId: string } | null>(null)
+  const run = useMutation({
+    mutationFn: async (act: Act) => {
+      const { id } = await api.call('POST /servers/{serverId}/commands', {
+        params: { serverId },
+        body: { type: act, params: { jail: jail.name } },
+      })
+      setAsked({ act, commandId: id })
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['commands'] }),
+  })
+  if (!may) return null
+  const button = (act: Act, words: string, ask = () => run.mutate(act)) => (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={t.of(words, jail.name)}
+      loading={run.isPending && run.variables === act}
+      onClick={ask}
+    >
+      {words}
+    </Button>
+  )
+  return (
+    <>
+      <span className={parts.row}>
+        {button('jail-status', t.status)}
+        {jail.enabled && button('jail-reload', t.reload)}
+        {jail.enabled ? button('jail-disable', t.disable, () => setDialog('disable')) : button('jail-enable', t.enable)}
+        {jail.enabled && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={t.of(t.ban, jail.name)}
+            onClick={() => setDialog('ban')}
+          >
+            {t.ban}
+          </Button>
+        )}
+      </span>
+      {asked && <Answer key={asked.commandId} act={asked.act} commandId={asked.commandId} jail={jail.name} />}
+      <Refusal error={run.error} />
+      <Suspense>
+        {dialog === 'ban' && <BanDialog server={serverId} jail={jail.name} onClose={() => setDialog(null)} />}
+        {dialog === 'disable' && (
+          <Confirm
+            title={t.disableTitle(jail.name)}
+            text={t.disableText}
+            verb={t.disableNow}
+            onClose={() => setDialog(null)}
+            act={() => run.mutateAsync('jail-disable')}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+/** How far it is; the answer to a question of status is shown whole. */
+const Answer = ({ act, commandId, jail }: { act: Act; commandId: string; jail: string }) => {
+  const t = textsOf(serverTexts).acts
+  const command = useCommand(commandId).data
+  return (
+    <div style={{ textAlign: 'start', whiteSpace: 'normal', paddingBlock: 4 }}>
+      <CommandProgress commandId={commandId} />
+      {act === 'jail-status' && command && isOver(command) && command.result && (
+        <Lines text={command.result.output} label={t.output(jail)} />
+      )}
+    </div>
+  )
+}
