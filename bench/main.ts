@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { spawnServer } from '@stockade/server/testing'
 import { countryCodes, jailNames } from './bans.ts'
 import type { Load, Measured } from './load.ts'
@@ -250,4 +252,9 @@ try {
   for (const statistic of statisticLines) judge(`${statistic.name}, at most`, statistic.p50, 50, ' ms')
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+for (const part of ['whitelist', 'retention']) {
+  say()
+  say(`${part}:`)
+  spawnSync(process.execPath, [fileURLToPath(new URL(`./${part}.ts`, import.meta.url))], { stdio: 'inherit' })
 }
