@@ -1,8 +1,20 @@
-import { hash, randomBytes, randomInt } from 'node:crypto'
+import { hash, randomFillSync, randomInt } from 'node:crypto'
+
+/** Randomness is cheap by the page and dear by the drop. */
+const pool = new Uint8Array(4096)
+let used = pool.length
+const sixteen = (): Buffer => {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += 16
+  return Buffer.from(pool.subarray(used - 16, used))
+}
 
 /** A UUID of version 7 (RFC 9562): the first 48 bits are the time, so that ids sort by it. */
 export const uuid7 = (at: number): string => {
-  const bytes = randomBytes(16)
+  const bytes = sixteen()
   bytes.writeUIntBE(at, 0, 6)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
