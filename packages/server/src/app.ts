@@ -423,10 +423,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
   jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })
   jobs.add({ name: 'old reputation reports', every: hour, run: reputation.sweep })
-  jobs.add({ name: 'notifications', every: second, run: notifications.collect })
-  jobs.add({ name: 'chat', every: second, run: () => notifications.send('chat') })
-  jobs.add({ name: 'e-mail', every: second, run: () => notifications.send('email') })
-  jobs.add({ name: 'daily summary', every: 2 * second, run: notifications.summarize })
+  jobs.add({ name: 'notifications', every: second / 2, run: notifications.collect })
+  jobs.add({ name: 'chat', every: second / 2, run: () => notifications.send('chat') })
+  jobs.add({ name: 'e-mail', every: second / 2, run: () => notifications.send('email') })
+  jobs.add({ name: 'daily summary', every: second, run: notifications.summarize })
   jobs.add({ name: 'old notifications', every: hour, run: notifications.sweep })
   jobs.add({
     name: 'sessions',

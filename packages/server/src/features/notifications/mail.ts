@@ -72,6 +72,8 @@ ${message.text ? `<p>${html(message.text)}</p>` : ''}${facts ? `<table>${facts}<
 interface SmtpError extends Error {
   readonly code?: string
   readonly response?: string
+  /** The command that failed, such as `STARTTLS`. */
+  readonly command?: string
   readonly responseCode?: number
   readonly recipient?: string
   readonly rejectedErrors?: readonly SmtpError[]
@@ -129,7 +131,12 @@ export const sendMail = async (
     if (error.code === 'EENVELOPE') throw new DeliveryFailure('refused', said(error))
     const content = error.code === 'EMESSAGE' && (error.responseCode ?? 0) >= 500
     const timedOut = error.code === 'EABORT' || error.code === 'ETIMEDOUT'
-    const words = timedOut ? `no answer in time (${said(error)})` : said(error)
+    const noTls = error.command === 'STARTTLS'
+    const words = timedOut
+      ? `no answer in time (${said(error)})`
+      : noTls
+        ? `no TLS with it, and smtp_tls demands it (${said(error)})`
+        : said(error)
     throw new DeliveryFailure(content ? 'content' : 'failure', words)
   }
 }

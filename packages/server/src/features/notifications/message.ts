@@ -46,7 +46,7 @@ export const fit = (text: string, most: number, escape: (character: string) => s
   let short = ''
   for (const character of text) {
     const piece = escape(character)
-    if (all.length + piece.length > most) return short + mark
+    if (all.length + piece.length > most) return most < mark.length ? '' : short + mark
     all += piece
     if (all.length <= most - mark.length) short = all
   }
