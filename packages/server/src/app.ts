@@ -448,6 +448,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   fastify.addHook('preClose', async () => {
     closing = true
     commands.close()
+    notifications.close()
     live.close()
   })
   return {

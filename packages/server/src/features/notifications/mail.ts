@@ -90,7 +90,11 @@ export const sendMail = async (
   message: Message,
   site: Site,
 ): Promise<readonly Refusal[]> => {
-  const said = (error: SmtpError) => saidBy(error.response ?? error.message, [target.pass])
+  // As it is, and as AUTH LOGIN and AUTH PLAIN send it.
+  const { user, pass } = target
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const secrets = pass ? [pass, base64(pass), base64(`\0${user ?? ''}\0${pass}`)] : []
+  const said = (error: SmtpError) => saidBy(error.response ?? error.message, secrets)
   try {
     const to = await outgoing.reach(target.host, target.port)
     const transport = createTransport({
@@ -99,7 +103,7 @@ export const sendMail = async (
       secure: target.port === 465,
       requireTLS: target.tls && target.port !== 465,
       name: new URL(site.url).hostname.replace(/^\[|\]$/g, ''),
-      ...(target.user === null ? {} : { auth: { user: target.user, pass: target.pass ?? '' } }),
+      ...(user === null ? {} : { auth: { user, pass: pass ?? '' } }),
       tls: { rejectUnauthorized: target.tls, ...(isIP(target.host) ? {} : { servername: target.host }) },
       connectionTimeout: 10_000,
       greetingTimeout: 10_000,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
-import { Problem, conflict, invalid } from '../../core/problem.ts'
+import { Problem, conflict, invalid, unavailable } from '../../core/problem.ts'
 import { day, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
@@ -76,6 +76,8 @@ export interface NotificationsService {
   /** Queues the daily summary when its hour has come. */
   summarize(): Promise<void>
   sweep(): Promise<void>
+  /** Waits for no other side any more. */
+  close(): void
 }
 
 /** More than this in a while is told in one message. */
@@ -123,9 +125,22 @@ export const createNotifications = (needs: {
     url: needs.baseUrl(),
     timezone: get('service.timezone'),
   })
-  const webhookUrl = () => {
-    const sealed = get('chat.webhook_url')
-    return sealed === null ? null : secrets.open(sealed)
+  /** Null where there is none, or where it was sealed with another key (a restored copy without its secret). */
+  const opened = (sealed: string | null): string | null => {
+    if (sealed === null) return null
+    try {
+      return secrets.open(sealed)
+    } catch {
+      return null
+    }
+  }
+  const webhookUrl = () => opened(get('chat.webhook_url'))
+  const closing = Promise.withResolvers<'closing'>()
+  /** Whatever the other side does, shutting down does not wait for it: a message that was under way may come twice. */
+  const unlessClosing = <T>(work: Promise<T>): Promise<T | 'closing'> => {
+    // Its failure after that is nobody's.
+    work.catch(() => {})
+    return Promise.race([work, closing.promise])
   }
   const readyOf = (of: SettingsService['get']): Record<Channel, boolean> => ({
     chat: of('chat.enabled') && of('chat.webhook_url') !== null,
@@ -143,7 +158,7 @@ export const createNotifications = (needs: {
       host,
       port: get('email.smtp_port'),
       user,
-      pass: pass === null ? null : secrets.open(pass),
+      pass: opened(pass),
       tls: get('email.smtp_tls'),
       from: get('email.from_address') ?? own,
       recipients,
@@ -187,7 +202,7 @@ export const createNotifications = (needs: {
   const sealedOf = (before: string | null, given: string | null | undefined) => {
     const plain = taken(given)
     if (plain === null) return null
-    return before !== null && secrets.open(before) === plain ? before : secrets.seal(plain)
+    return before !== null && opened(before) === plain ? before : secrets.seal(plain)
   }
   const togglesOf = (channel: Channel, change: ChatChange | EmailChange) => {
     const values: Record<string, unknown> = {}
@@ -197,12 +212,21 @@ export const createNotifications = (needs: {
     return values as Partial<Settings>
   }
 
-  const deliver = async (channel: Channel, message: Message, recipients: readonly string[] | null) => {
+  const unreadable = (field: string) =>
+    `${field} was stored with another secret key and can't be read. Enter it in the settings again`
+  const deliver = async (
+    channel: Channel,
+    message: Message,
+    recipients: readonly string[] | null,
+  ): Promise<readonly Refusal[]> => {
     if (channel === 'chat') {
       const address = webhookUrl()
-      if (address !== null) await postToChat(outgoing, address, message, site(), clock())
+      if (address === null) throw new DeliveryFailure('failure', unreadable('webhook_url'))
+      await postToChat(outgoing, address, message, site(), clock())
       return []
     }
+    if (get('email.smtp_pass') !== null && opened(get('email.smtp_pass')) === null)
+      throw new DeliveryFailure('failure', unreadable('smtp_pass'))
     const target = mailTarget(recipients ?? get('email.recipients'))
     return target === null ? [] : sendMail(outgoing, target, message, site())
   }
@@ -250,9 +274,9 @@ export const createNotifications = (needs: {
     }
     return null
   }
-  const told = async (channel: Channel, state: ChannelRow, next: Next, refused: readonly Refusal[]) => {
+  /** `now`: when it was sent, before the other side took its time. */
+  const told = async (channel: Channel, state: ChannelRow, next: Next, refused: readonly Refusal[], now: number) => {
     const { category } = next.waiting
-    const now = clock()
     const later = refused.filter(({ temporary }) => temporary).map(({ address }) => address)
     const recent = JSON.parse(state.recent) as Partial<Record<Burst, Recent>>
     if (isBurst(category)) {
@@ -309,7 +333,8 @@ export const createNotifications = (needs: {
       at: clock(),
     }
     try {
-      const refused = await deliver(channel, message, recipients)
+      const refused = await unlessClosing(deliver(channel, message, recipients))
+      if (refused === 'closing') throw unavailable('The server is shutting down.')
       const last_error = wordsOf(refused)
       await saveChannel(db.write, channel, {
         last_sent: clock(),
@@ -451,8 +476,11 @@ export const createNotifications = (needs: {
         if (clock() < state.retry_at) return
         const next = await nextOn(channel, state)
         if (next === null) return
+        const now = clock()
         try {
-          await told(channel, state, next, await deliver(channel, next.message, next.recipients))
+          const refused = await unlessClosing(deliver(channel, next.message, next.recipients))
+          if (refused === 'closing') return
+          await told(channel, state, next, refused, now)
         } catch (error) {
           if (!(error instanceof DeliveryFailure)) throw error
           await failed(channel, state, next, error)
@@ -479,6 +507,7 @@ export const createNotifications = (needs: {
         )
       })
     },
+    close: () => closing.resolve('closing'),
     async sweep() {
       await forgetBefore(db.write, clock() - oldest)
       await forgetSummaries(db.write, clock() - 30 * day)

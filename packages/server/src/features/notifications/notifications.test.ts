@@ -355,6 +355,14 @@ describe('chat', () => {
     await admin.call('POST /whitelist', { body: { ip: '198.51.100.2', description: 'ours @everyone' } })
     await eventually(() => expect(titles()).toContain('198.51.100.2 added to the whitelist'))
     expect(titles().filter(title => title.includes('banned'))).toEqual([])
+    const entries = Array.from({ length: 700 }, (_, n) => ({ ip: `198.18.${n >> 8}.${n & 255}`, description: 'ours' }))
+    await admin.call('POST /whitelist/bulk', { body: { entries } })
+    const counted = () => posts.reduce((sum, { body }) => sum + (body.tables[0]?.total ?? 0), 0)
+    await eventually(() => expect(counted()).toBeGreaterThan(5))
+    clock.forward(601)
+    // None is lost: what there is no room for is counted.
+    await eventually(() => expect(counted()).toBe(700))
+    expect(posts.length).toBeLessThanOrEqual(3)
     await chat({ notify_syncs: false, notify_bans: true })
   })
   test('that is dead shows it, slows nothing, waits as it is told, and gets all in order when it is back', async () => {
