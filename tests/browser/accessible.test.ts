@@ -16,6 +16,8 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
   let host: Host
   let banId: number
   let waitingId: string
+  let commandId: string
+  let batchId: string
 
   beforeAll(async () => {
     await built()
@@ -30,6 +32,18 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     await host.ban('2001:db8:85a3:8d3:1319:8a2e:370:7348', { jail: 'nginx-http-auth', ban_duration: -1 })
     for (let index = 1; index <= 60; index++) await host.ban(`198.51.100.${index}`)
     waitingId = (await admin.client.call('POST /servers', { body: { hostname: 'web-02' } })).id
+    await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.0/24', description: 'Office' } })
+    const asked = await admin.client.call('POST /servers/{serverId}/commands', {
+      params: { serverId: host.id },
+      body: { type: 'jail-status', params: { jail: 'sshd' } },
+    })
+    commandId = asked.id
+    await host.orders()
+    await host.answer(commandId, true, 'Status for the jail: sshd\n|- Currently failed: 3')
+    const batch = await admin.client.call('POST /commands/batch', {
+      body: { server_ids: [host.id, waitingId], type: 'reload-all', params: {} },
+    })
+    batchId = batch.batch_id
   })
   afterAll(async () => {
     await browser?.close()
@@ -55,8 +69,8 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     },
     {
       name: 'delete a server',
-      path: () => `servers/${host.id}`,
-      seen: 'text=nginx-http-auth',
+      path: () => `servers/${host.id}/settings`,
+      seen: 'text=Delete…',
       act: async page => {
         await page.getByRole('button', { name: 'Delete…' }).click()
         await page.getByRole('dialog').getByLabel('Type web-01 to confirm').waitFor()
@@ -99,6 +113,54 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     },
     { name: 'not found', path: () => 'nowhere', seen: 'text=Nothing here' },
   ]
+  /** Pages of the same parts: two of the four ways to see them are enough. */
+  const ofFleet: readonly Look[] = [
+    { name: 'overview', path: () => '', seen: 'text=Last bans' },
+    { name: 'look-up, wrong address', path: () => 'ip/203.0.113.300', seen: 'text=is above 255' },
+    { name: 'an address', path: () => 'ip/203.0.113.7', seen: 'text=Log lines of the newest ban' },
+    {
+      name: 'unban everywhere',
+      path: () => 'ip/203.0.113.7',
+      seen: 'text=Banned on 1 server',
+      act: async page => {
+        await page.getByRole('button', { name: 'Unban everywhere' }).click()
+        await page.getByRole('dialog').getByText('Whitelist it as well').click()
+        await page.getByRole('dialog').getByLabel('Description').waitFor()
+      },
+    },
+    { name: 'whitelist', path: () => 'whitelist', seen: 'text=0 of 2 synced' },
+    {
+      name: 'whitelist, wrong line',
+      path: () => 'whitelist',
+      seen: 'text=0 of 2 synced',
+      act: async page => {
+        await page.getByRole('button', { name: 'Add', exact: true }).click()
+        await page.getByRole('dialog').getByLabel('Addresses and ranges').fill('nonsense')
+        await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
+        await page.getByRole('dialog').getByText('Line 1: nonsense').waitFor()
+      },
+    },
+    { name: 'commands', path: () => 'commands', seen: 'text=2 servers' },
+    {
+      name: 'run a command',
+      path: () => 'commands',
+      seen: 'text=2 servers',
+      act: async page => {
+        await page.getByRole('button', { name: 'Run a command' }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'All online' }).waitFor()
+      },
+    },
+    { name: 'one command', path: () => `commands/${commandId}`, seen: 'text=Currently failed' },
+    { name: 'a batch', path: () => `batches/${batchId}`, seen: 'text=0 of 2 done' },
+    { name: 'templates', path: () => 'templates?category=mail', seen: 'text=postfix' },
+    { name: 'a template', path: () => 'templates/sshd', seen: 'text=What it writes' },
+    { name: 'a new template', path: () => 'templates/new?from=sshd', seen: 'text=No problems found.' },
+    { name: 'deploy a template', path: () => 'templates/sshd/deploy', seen: 'text=All online' },
+    { name: 'jails', path: () => `servers/${host.id}/jails`, seen: 'text=Ban here' },
+    { name: 'bans of a server', path: () => `servers/${host.id}/bans`, seen: '[data-ban]' },
+    { name: 'commands of a server', path: () => `servers/${host.id}/commands`, seen: 'text=Status of sshd' },
+    { name: 'more', path: () => 'more', seen: 'text=Templates' },
+  ]
   const outside: readonly Look[] = [
     { name: 'sign-in', path: () => `${server.url}/login`, seen: 'text=Password' },
     {
@@ -137,5 +199,6 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     }
     it.each(inside)('$name', judge)
     it.each(outside)('$name', judge)
+    if ((viewportName === 'desktop') === (scheme === 'light')) it.each(ofFleet)('$name', judge)
   })
 })

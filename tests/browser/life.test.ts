@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('signing in', () => {
   it('never leads to another host', async () => {
     await page.goto('login?next=//elsewhere.example/bans')
     await fill('admin', password)
-    await page.waitForURL(`${server.url}/servers`)
+    await page.waitForURL(`${server.url}/`)
   })
   it('says the same of a wrong name and of a wrong password, and keeps what was typed', async () => {
     await page.goto('login')
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('signing in', () => {
   it('ends with the session, says so, and goes on where it was', async () => {
     await page.goto('login')
     await fill('admin', password)
-    await page.waitForURL('**/servers')
+    await page.waitForURL(`${server.url}/`)
     await page.goto('bans?jail=sshd')
     await page.getByText('Live', { exact: true }).waitFor()
     // Elsewhere the same session is logged out.
@@ -158,6 +158,8 @@ describe.runIf(hasBrowser)('when the server goes away and comes back', () => {
       await signIn(page, 'admin', password)
       await page.getByText('Live off, every 15 s').waitFor()
       await page.getByText('No servers yet').waitFor()
+      await page.goto('servers')
+      await page.getByText('Live off, every 15 s').waitFor()
       await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
       await page.getByRole('link', { name: 'web-01', exact: true }).waitFor({ timeout: 20_000 })
     } finally {
@@ -189,7 +191,7 @@ describe.runIf(hasBrowser)('what strangers write', () => {
     page.on('dialog', () => complaints.push('a dialog opened'))
     try {
       await signIn(page, 'admin', password)
-      for (const path of ['servers', `servers/${host.id}`, 'bans', `bans/${banId}`]) {
+      for (const path of ['', 'servers', `servers/${host.id}`, 'bans', `bans/${banId}`, 'ip/203.0.113.7', 'commands']) {
         await page.goto(path)
         await page.locator('main').getByText('<img src=x').filter({ visible: true }).first().waitFor()
         await page.waitForLoadState('networkidle')

@@ -11,4 +11,4 @@ export const styleNonce: string = document.querySelector('meta[name="csp-nonce"]
 
 /** A path that a sign-in may return to: ours, never another host's. */
 export const safeReturn = (path: string | undefined): string =>
-  path && /^\/(?![/\\])/.test(path) && !/^\/(login|setup)\b/.test(path) ? path : '/servers'
+  path && /^\/(?![/\\])/.test(path) && !/^\/(login|setup)\b/.test(path) ? path : '/'

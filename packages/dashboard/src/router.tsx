@@ -11,11 +11,13 @@ import { statusOf } from './api/client.ts'
 import { live } from './api/live.ts'
 import { meQuery, onFactorMissing, onSessionEnd, queries } from './api/queries.ts'
 import { roleMay, useMe } from './api/session.ts'
+import { readAuditSearch } from './pages/audit/filter.ts'
 import { readBansSearch } from './pages/bans/filter.ts'
 import { readCommandsSearch } from './pages/commands/filter.ts'
 import { readTemplatesSearch } from './pages/templates/filter.ts'
 import { readWhitelistSearch } from './pages/whitelist/filter.ts'
 import { readUsersSearch } from './pages/users/filter.ts'
+import { readOverviewSearch } from './pages/overview/filter.ts'
 import { readServersSearch } from './pages/servers/filter.ts'
 import { readNext, readSignInSearch } from './pages/sign-in/search.ts'
 import { afterProvider } from './pages/sign-in/second-step.ts'
@@ -92,9 +94,13 @@ const inside = createRoute({
 const start = createRoute({
   getParentRoute: () => inside,
   path: '/',
+  validateSearch: readOverviewSearch,
   beforeLoad: () => {
-    throw redirect({ href: safeReturn(afterProvider.take()), replace: true })
+    // Providers lead back to here; whoever wanted to go elsewhere goes on.
+    const wanted = afterProvider.take()
+    if (wanted !== undefined && safeReturn(wanted) !== '/') throw redirect({ href: safeReturn(wanted), replace: true })
   },
+  component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
 })
 
 const servers = createRoute({
@@ -288,8 +294,13 @@ const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
   beforeLoad: () => {
-    throw redirect({ to: '/settings/security', replace: true })
+    throw redirect({ to: '/settings/service', replace: true })
   },
+})
+const serviceSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/service',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/service.tsx'), 'ServiceSettings')),
 })
 const securitySettings = createRoute({
   getParentRoute: () => inside,
@@ -300,6 +311,33 @@ const oauthSettings = createRoute({
   getParentRoute: () => inside,
   path: '/settings/oauth',
   component: forAdmins(lazyRouteComponent(() => import('./pages/settings/oauth.tsx'), 'OauthSettings')),
+})
+const notificationSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/notifications',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/notifications.tsx'), 'NotificationSettings')),
+})
+const reputationSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/reputation',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/reputation.tsx'), 'ReputationSettings')),
+})
+const backupSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/backup',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/backup.tsx'), 'BackupSettings')),
+})
+const licenceSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/licence',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/settings/licence.tsx'), 'LicenceSettings')),
+})
+
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: '/audit',
+  validateSearch: readAuditSearch,
+  component: forAdmins(lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit')),
 })
 
 export const router = createRouter({
@@ -334,8 +372,14 @@ export const router = createRouter({
       newUser,
       user,
       settings,
+      serviceSettings,
       securitySettings,
       oauthSettings,
+      notificationSettings,
+      reputationSettings,
+      backupSettings,
+      licenceSettings,
+      audit,
     ]),
   ]),
   basepath: basePath,

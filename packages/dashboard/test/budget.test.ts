@@ -46,7 +46,7 @@ describe('what the dashboard weighs, compressed', () => {
   const firstLoad = (pages: readonly string[]) =>
     new Set([...inHead(), ...filesOf(['index.html', 'src/app.tsx', ...pages])])
 
-  const shell = ['src/shell/shell.tsx', 'src/shell/account-menu.tsx', 'src/pages/servers/servers.tsx']
+  const shell = ['src/shell/shell.tsx', 'src/shell/account-menu.tsx', 'src/pages/overview/overview.tsx']
   it.each([
     ['sign-in', ['src/pages/sign-in/sign-in.tsx']],
     ['the second factor', ['src/pages/sign-in/second-factor.tsx']],

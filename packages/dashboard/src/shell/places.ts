@@ -1,5 +1,7 @@
 import {
   IconBan,
+  IconLayoutDashboard,
+  IconHistory,
   IconListCheck,
   IconSearch,
   IconServer2,
@@ -14,6 +16,7 @@ import { roleMay } from '../api/session.ts'
 /* Where the pages of the plan have their place: in the rail in this order, the first ones also in the bottom bar of phones. */
 
 const see = [
+  { to: '/', icon: IconLayoutDashboard, text: 'overview', first: true },
   { to: '/bans', icon: IconBan, text: 'bans', first: true },
   { to: '/ip', icon: IconSearch, text: 'lookUp', first: true },
   { to: '/servers', icon: IconServer2, text: 'servers', first: true },
@@ -26,6 +29,7 @@ const control = [
 const admin = [
   { to: '/users', icon: IconUsers, text: 'users', first: false },
   { to: '/settings', icon: IconSettings, text: 'settings', first: false },
+  { to: '/audit', icon: IconHistory, text: 'audit', first: false },
 ] as const
 
 export type NavItem = (typeof see)[number] | (typeof control)[number] | (typeof admin)[number]

@@ -4,6 +4,7 @@ import type { Catalogue } from '../texts/catalogue.ts'
 const en = {
   skip: 'Skip to the content',
   navigation: 'Main',
+  overview: 'Overview',
   bans: 'Bans',
   lookUp: 'IP lookup',
   servers: 'Servers',
@@ -14,6 +15,7 @@ const en = {
   groups: { see: 'See', control: 'Control', admin: 'Admin' },
   users: 'Users',
   settings: 'Settings',
+  audit: 'Audit log',
   live: 'Live',
   catchingUp: 'Catching up',
   connecting: 'Connecting',

@@ -30,7 +30,7 @@ export const Shell = () => {
         {t.skip}
       </a>
       <nav className={styles.rail} aria-label={t.navigation}>
-        <Link to="/servers" className={styles.brand} tabIndex={-1}>
+        <Link to="/" className={styles.brand} tabIndex={-1}>
           <img src="./icon.svg" alt="" />
           <span>{textsOf(commonTexts).product}</span>
         </Link>
@@ -85,7 +85,7 @@ export const Shell = () => {
 
 const Item = ({ to, icon: Icon, text, first }: NavItem) => (
   <li className={first ? styles.place : `${styles.place} ${styles.rest}`}>
-    <Link to={to} className={styles.item} activeOptions={{ exact: false, includeSearch: false }}>
+    <Link to={to} className={styles.item} activeOptions={{ exact: to === '/', includeSearch: false }}>
       <Icon size={18} stroke={1.75} />
       <span>{textsOf(shellTexts)[text]}</span>
     </Link>

@@ -6,7 +6,7 @@ import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { BatchProgress, useBatch } from '../../fleet/batch-progress.tsx'
 import fleet from '../../fleet/fleet.module.css'
-import { saidOf } from '../../fleet/said.ts'
+import { useSaid } from '../../fleet/said.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -29,6 +29,7 @@ const urgency = { failed: 0, timeout: 0, running: 1, pending: 2, completed: 3 } 
 /** One order to many servers: how far each is, what failed, and a way to try again only there. */
 export const BatchPage = () => {
   const t = textsOf(commandsTexts)
+  const said = useSaid()
   const { batchId } = useParams({ from: '/inside/batches/$batchId' })
   const { page = 1 } = useSearch({ from: '/inside/batches/$batchId' })
   const navigate = useNavigate()
@@ -73,7 +74,7 @@ export const BatchPage = () => {
         </div>
       </Page>
     )
-  const title = newest ? t.batchTitle(saidOf(newest), total) : t.title
+  const title = newest ? t.batchTitle(said(newest), total) : t.title
   const sorted = [...rows].sort((a, b) => urgency[a.status] - urgency[b.status])
   return (
     <Page

@@ -6,7 +6,7 @@ import { Page } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
-import { saidOf } from '../../fleet/said.ts'
+import { useSaid } from '../../fleet/said.ts'
 import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commandsTexts } from './commands.texts.ts'
@@ -16,6 +16,7 @@ import { RowAct } from './retry.tsx'
 /** One command, live. */
 export const CommandPage = () => {
   const t = textsOf(commandsTexts)
+  const said = useSaid()
   const { commandId } = useParams({ from: '/inside/commands/$commandId' })
   const query = useCommand(commandId)
   const row = query.data
@@ -35,7 +36,7 @@ export const CommandPage = () => {
         </div>
       </Page>
     )
-  const what = row ? saidOf(row) : t.title
+  const what = row ? said(row) : t.title
   return (
     <Page
       title={what}

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import fleet from '../../fleet/fleet.module.css'
-import { saidOf } from '../../fleet/said.ts'
+import { useSaid } from '../../fleet/said.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
 import parts from '../../parts/parts.module.css'
 import { Mark, State } from '../../parts/state.tsx'
@@ -78,11 +78,14 @@ export const CommandList = ({ groups }: { groups: readonly Group[] }) => {
   )
 }
 
-const What = ({ row }: { row: CommandRow }) => (
-  <Link to="/commands/$commandId" params={{ commandId: row.id }} className={fleet.name}>
-    <bdi>{saidOf(row)}</bdi>
-  </Link>
-)
+const What = ({ row }: { row: CommandRow }) => {
+  const said = useSaid()
+  return (
+    <Link to="/commands/$commandId" params={{ commandId: row.id }} className={fleet.name}>
+      <bdi>{said(row)}</bdi>
+    </Link>
+  )
+}
 
 const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => (
   <tr className={within ? styles.of : undefined}>
@@ -138,9 +141,10 @@ const servers = (batch: Batch) => {
 const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) => {
   const t = textsOf(commandsTexts)
   const { batch, open, onToggle } = props
+  const said = useSaid()
   const [newest] = batch.rows
   if (!newest) return null
-  const what = saidOf(newest)
+  const what = said(newest)
   return (
     <tr>
       <td>
@@ -196,13 +200,14 @@ const Card = ({ row }: { row: CommandRow }) => (
 
 /** On a card there is no room to unfold: its page shows every server. */
 const BatchCard = ({ batch }: { batch: Batch }) => {
+  const said = useSaid()
   const [newest] = batch.rows
   if (!newest) return null
   return (
     <li className={parts.card}>
       <div className={parts.cardTop}>
         <Link to="/batches/$batchId" params={{ batchId: batch.batchId }} className={fleet.name}>
-          <bdi>{saidOf(newest)}</bdi>
+          <bdi>{said(newest)}</bdi>
         </Link>
         <span className={parts.muted}>{servers(batch)}</span>
       </div>

@@ -94,7 +94,7 @@ const Cards = ({ rows, serverId }: Rows) => {
             <span>
               {t.columns.total}: {number(jail.total_bans)}
             </span>
-            <span>{ruleOf(jail)}</span>
+            {jail.maxretry !== null && <span>{ruleOf(jail)}</span>}
             {jail.bantime !== null && (
               <span>
                 {t.columns.bantime}: {duration(jail.bantime)}
@@ -187,7 +187,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   )
   return (
     <>
-      <span className={parts.row}>
+      <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
         {button('jail-status', t.status)}
         {jail.enabled && button('jail-reload', t.reload)}
         {jail.enabled ? button('jail-disable', t.disable, () => setDialog('disable')) : button('jail-enable', t.enable)}

@@ -199,7 +199,7 @@ const Acts = ({ entry, onOpen }: { entry: Entry; onOpen: (open: Open) => void })
   const { may } = useMay('write')
   if (!may) return null
   return (
-    <span className={parts.row}>
+    <span className={parts.acts}>
       <Button
         size="compact-sm"
         variant="default"

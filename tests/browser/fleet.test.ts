@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import type { Viewport } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* What an operator does with a fleet: ban and unban everywhere, whitelist an office, deploy a template, look into an address. */
+describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('a fleet of three on a %s', viewportName => {
+  let server: TestServer
+  let admin: Signed
+  let browser: Browser
+  let page: Page
+  let complaints: string[]
+  const hosts: Host[] = []
+  const names = ['web-01', 'web-02', 'db-01']
+
+  beforeAll(async () => {
+    await built()
+    server = await startServer()
+    admin = await server.setUp()
+    for (const name of names) {
+      const made = await admin.client.call('POST /servers', { body: { hostname: name } })
+      const host = await enrol(server, made.install_command, name)
+      await host.beat(['sshd'])
+      hosts.push(host)
+    }
+    browser = await launch()
+    ;({ page, complaints } = await visit(browser, server.url, { viewportName }))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+  const dialog = () => page.getByRole('dialog')
+  /** Each host does what waits for it; one may be said to fail. */
+  const work = async (failing?: string) => {
+    const done: string[] = []
+    for (const [index, host] of hosts.entries())
+      for (const { id, type, params } of await host.orders()) {
+        const fails = names[index] === failing
+        await host.answer(id, !fails, fails ? 'no log file matches' : 'ok')
+        done.push(`${names[index] ?? ''} ${type} ${String(params.ip ?? '')} ${String(params.jail ?? '')}`.trim())
+      }
+    return done
+  }
+  const clean = async () => {
+    expect(complaints).toEqual([])
+    expect(await overflows(page)).toBe(false)
+  }
+
+  it('bans an address everywhere, with two clicks from its page', async () => {
+    await page.goto('ip/198.51.100.9')
+    await page.getByText('Not banned', { exact: true }).waitFor()
+    await page.getByText('No bans recorded.').waitFor()
+    await page.getByRole('button', { name: 'Ban…' }).click()
+    await dialog().getByRole('button', { name: 'Ban on 3 servers' }).click()
+    await dialog().getByText('0 of 3 done').waitFor()
+    expect(await work()).toEqual(names.map(name => `${name} ban-ip 198.51.100.9 stockade`))
+    await dialog().getByText('Done on 3 servers').waitFor()
+    for (const host of hosts) await host.ban('198.51.100.9', { jail: 'stockade' })
+    await dialog().getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Banned on 3 servers').waitFor()
+    await clean()
+  })
+
+  it('lifts it everywhere and whitelists it in the same dialog', async () => {
+    await page.getByRole('button', { name: 'Unban everywhere' }).click()
+    await dialog().getByText('Whitelist it as well').click()
+    await dialog().getByLabel('Description').fill('Anna at home')
+    await dialog().getByRole('button', { name: 'Unban on 3 servers' }).click()
+    await dialog().getByText('0 of 3 done').waitFor()
+    const done = await work()
+    for (const name of names) expect(done).toContain(`${name} unban-ip 198.51.100.9 *`)
+    await dialog().getByText('Done on 3 servers').waitFor()
+    await dialog().getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Whitelisted by 198.51.100.9').waitFor()
+    await page.getByText('Not banned', { exact: true }).waitFor()
+    expect((await admin.client.call('GET /whitelist')).whitelist.map(({ description }) => description)).toEqual([
+      'Anna at home',
+    ])
+    await clean()
+  })
+
+  it('whitelists an office and sees each host confirm', async () => {
+    await hosts[0]?.ban('192.0.2.44')
+    await page.goto('whitelist')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog().getByLabel('Addresses and ranges').fill('192.0.2.0/24 # Office\nnonsense')
+    await dialog().getByRole('button', { name: 'Add' }).click()
+    await dialog().getByText('Line 2: nonsense is no address or range.').waitFor()
+    await dialog().getByLabel('Addresses and ranges').fill('192.0.2.0/24 # Office')
+    await dialog().getByText('256 addresses. Lifts 1 current ban.').waitFor()
+    await dialog().getByRole('button', { name: 'Add' }).click()
+    await dialog().getByText('0 of 3 synced').waitFor()
+    expect(await work()).toEqual(['web-01 unban-ip 192.0.2.44 *'])
+    for (const [index, host] of hosts.entries()) {
+      const { version, whitelist } = await host.client.call('GET /agent/state')
+      await host.client.call('POST /agent/state/ack', {
+        body: { version, whitelist_version: whitelist.version, entry_count: whitelist.count },
+      })
+      await dialog()
+        .getByText(`${index + 1} of 3 synced`)
+        .waitFor()
+    }
+    await dialog().getByRole('button', { name: 'Done' }).click()
+    await expect.poll(() => page.locator('[data-sync="synced"]').count()).toBe(3)
+    await page.getByRole('searchbox').fill('192.0.2.77')
+    await page.getByText('192.0.2.77 is covered by 192.0.2.0/24 (Office).').waitFor()
+    await clean()
+  })
+
+  it('deploys a template, sees what failed, and tries again only there', async () => {
+    await page.goto('templates?search=sshd')
+    await page
+      .getByRole('listitem')
+      .filter({ has: page.getByText('sshd', { exact: true }) })
+      .getByRole('link')
+      .click()
+    await page.getByRole('link', { name: 'Deploy' }).click()
+    await page.getByRole('button', { name: 'All online' }).click()
+    await page.getByText('3 servers chosen').waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByLabel('Failures until a ban').fill('0')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('Enter a whole number from 1 to 1000.').waitFor()
+    await page.getByLabel('Failures until a ban').fill('3')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('Failures until a ban: 3').waitFor()
+    await page.getByRole('button', { name: 'Deploy to 3 servers' }).click()
+    await page.waitForURL('**/batches/*')
+    await page.getByText('0 of 3 done').waitFor()
+    expect(await work('web-02')).toHaveLength(3)
+    await page.getByText('2 of 3 done').waitFor()
+    await page.getByText('failed on 1 server').waitFor()
+    await page.getByText('no log file matches').waitFor()
+    await page.getByRole('button', { name: 'Retry on 1 server that failed' }).click()
+    await page.getByText('0 of 1 done').waitFor()
+    expect(await work()).toEqual(['web-02 deploy-template'])
+    await page.getByText('Done on 1 server').waitFor()
+    await page.goto('commands')
+    await page.getByText('3 servers').first().waitFor()
+    await clean()
+  })
+
+  it('looks into an address out of a line of a log', async () => {
+    await hosts[1]?.ban('203.0.113.7', { log_lines: 'Failed password for root from 203.0.113.7 port 4242 ssh2' })
+    await page.goto('ip')
+    await page.getByLabel('Address').fill('203.0.113.300')
+    await page.getByRole('button', { name: 'Look up', exact: true }).click()
+    await page.getByText('203.0.113.300: the last part, 300, is above 255.').waitFor()
+    await page.getByLabel('Address').fill('sshd[812]: Failed password for root from 203.0.113.7 port 4242')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/ip/203.0.113.7*')
+    await page.getByText('Taken from what you pasted: 203.0.113.7').waitFor()
+    await page.getByText('Banned on 1 server').waitFor()
+    await page.getByRole('region', { name: 'Log lines of the newest ban' }).waitFor()
+    await page.getByRole('button', { name: /^Unban 203\.0\.113\.7 from sshd on web-02$/ }).click()
+    await expect.poll(() => work()).toEqual(['web-02 unban-ip 203.0.113.7 sshd'])
+    await page.getByText('Not banned', { exact: true }).waitFor()
+    await clean()
+  })
+})
