@@ -393,6 +393,8 @@ export interface NotificationChannelsTable {
   attempts: Generated<number>
   retry_at: Generated<number>
   recent: Generated<string>
+  /** What happened before this is not told: the channel was off. */
+  since: Generated<number>
 }
 /** Local dates whose summary was queued, or left out (`skipped`) because it was switched on too late for it. */
 export interface DailySummariesTable {

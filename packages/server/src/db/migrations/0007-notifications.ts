@@ -17,7 +17,8 @@ export const notifications = (engine: Engine) => ({
         channel text not null, category text not null, n ${big} not null, primary key (channel, category))`,
       `create table notification_channels (
         channel text primary key, last_sent ${big}, last_error text, failing_since ${big},
-        attempts integer not null default 0, retry_at ${big} not null default 0, recent text not null default '{}')`,
+        attempts integer not null default 0, retry_at ${big} not null default 0, recent text not null default '{}',
+        since ${big} not null default 0)`,
       `create table daily_summaries (date text primary key, skipped integer not null, at ${big} not null)`,
     ]
     for (const statement of statements) await sql.raw(statement).execute(db)

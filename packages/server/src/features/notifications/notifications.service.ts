@@ -90,6 +90,11 @@ const mostTries = 5
 /** What could not be told for so long is no news. */
 const oldest = day
 
+interface Told {
+  /** When the event was recorded; a ban may be older than its report. */
+  readonly at: number
+  readonly notice: Notice
+}
 interface Recent {
   /** When single messages of a kind were told. */
   readonly singles: readonly number[]
@@ -174,7 +179,9 @@ export const createNotifications = (needs: {
       if (names.every(name => JSON.stringify(before[name]) === JSON.stringify(after[name]))) continue
       if (!is[channel]) await forgetChannel(change.sql, channel)
       // Other settings deserve another try at once.
-      await saveChannel(change.sql, channel, { attempts: 0, retry_at: 0, last_error: null, failing_since: null })
+      const fresh = { attempts: 0, retry_at: 0, last_error: null, failing_since: null }
+      // The reader's place alone is not exact: with PostgreSQL it can lie before what was committed a moment ago.
+      await saveChannel(change.sql, channel, { ...fresh, ...(is[channel] && !was[channel] ? { since: clock() } : {}) })
     }
     const summaryOn = (values: Settings, ready: Record<Channel, boolean>) =>
       channels.some(channel => ready[channel] && values[`${channel}.daily_summary`])
@@ -353,11 +360,12 @@ export const createNotifications = (needs: {
   }
 
   /** Everything but bans: those are looked up together. */
-  const noticesOf = (found: readonly StockadeEvent[], category: Burst): Notice[] =>
+  const toldOf = (found: readonly StockadeEvent[], category: Burst): Told[] =>
     found.flatMap(event => {
       if (event.name === 'ban.report') return []
       const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)?.row
-      return noticeOf(event, category, server) ?? []
+      const notice = noticeOf(event, category, server)
+      return notice === null ? [] : [{ at: event.at, notice }]
     })
 
   return {
@@ -443,21 +451,26 @@ export const createNotifications = (needs: {
         }
         const ids = sorted.bans.flatMap(({ banId }) => banId ?? [])
         const bans = (await bansById(db.read, ids)).filter(ban => ban.banned_at >= now - oldest)
-        const notices: Record<Burst, Notice[]> = {
-          bans: bans.sort((a, b) => a.id - b.id).map(noticeOfBan),
-          errors: noticesOf(sorted.errors, 'errors'),
-          syncs: noticesOf(sorted.syncs, 'syncs'),
+        const reported = new Map(sorted.bans.flatMap(({ banId, at }) => (banId === null ? [] : [[banId, at] as const])))
+        const told: Record<Burst, Told[]> = {
+          bans: bans
+            .sort((a, b) => a.id - b.id)
+            .map(ban => ({ at: reported.get(ban.id) ?? 0, notice: noticeOfBan(ban) })),
+          errors: toldOf(sorted.errors, 'errors'),
+          syncs: toldOf(sorted.syncs, 'syncs'),
         }
         const rows: NewNotification[] = []
         const over: { channel: Channel; category: Burst; n: number }[] = []
         for (const channel of channels) {
           if (!ready[channel]) continue
           const waiting = await waitingOn(db.read, channel, now)
+          const { since } = await channelRow(db.read, channel)
           for (const category of ['bans', 'errors', 'syncs'] as const) {
             if (!wants(channel, category)) continue
             const room = Math.max(0, mostWaiting - (waiting.find(row => row.category === category)?.n ?? 0))
-            const all = notices[category]
-            for (const notice of all.slice(0, room)) rows.push({ channel, category, content: JSON.stringify(notice) })
+            const all = told[category].filter(({ at }) => at >= since)
+            for (const { notice } of all.slice(0, room))
+              rows.push({ channel, category, content: JSON.stringify(notice) })
             if (all.length > room) over.push({ channel, category, n: all.length - room })
           }
         }

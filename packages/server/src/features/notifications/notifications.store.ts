@@ -123,6 +123,7 @@ export const channelRow = async (sql: Sql, channel: Channel): Promise<ChannelRow
     attempts: 0,
     retry_at: 0,
     recent: '{}',
+    since: 0,
   }
 export const saveChannel = async (sql: Sql, channel: Channel, row: Partial<Omit<ChannelRow, 'channel'>>) => {
   await sql

@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
-import { aHost, engine, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, engine, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 import { testCertificate, testKey } from './test-certificate.ts'
 
@@ -82,8 +82,6 @@ const silent = createTcp(() => {})
 let relayPort = 0
 
 const clock = movableClock()
-/** Moves the clock on to a moment. */
-const moveTo = (at: string) => clock.forward((Date.parse(at) - clock()) / 1000)
 let server: TestServer
 let admin: Client
 let key = ''
@@ -526,109 +524,6 @@ describe('e-mail', () => {
   })
 })
 
-describe('the daily summary', () => {
-  const summaries = () => posts.filter(({ body }) => body.category === 'summary')
-  const settle = () => new Promise(resolve => setTimeout(resolve, 1300))
-  test('comes once when its hour has come, also where the clock jumps over it, with exact figures', async () => {
-    await chat({ enabled: true, notify_bans: false, notify_errors: false, webhook_url: hook })
-    await admin.call('PATCH /settings', { body: { service: { timezone: 'Europe/Vienna' } } })
-    // 01:59 in Vienna, on the day on which 02:00 to 03:00 does not happen.
-    moveTo('2027-03-28T00:59:00Z')
-    await chat({ daily_summary: true, daily_summary_hour: 2 })
-    // Yesterday in Vienna: from 23:00 to 23:00 UTC.
-    for (const [banned_at, n] of [
-      ['2027-03-26T23:00:00Z', 2],
-      ['2027-03-27T22:59:59Z', 1],
-      ['2027-03-27T23:00:00Z', 4],
-      ['2027-03-26T22:59:59Z', 2],
-    ] as const)
-      await bans(n, { banned_at })
-    posts = []
-    await settle()
-    expect(summaries()).toEqual([])
-    clock.forward(61)
-    await eventually(() => expect(summaries()).toHaveLength(1))
-    const [summary] = summaries()
-    expect(summary?.body).toMatchObject({
-      title: 'Daily summary of 2027-03-27',
-      text: '3 bans, 50 % more than the day before (2).',
-    })
-    expect(summary?.body.facts).toEqual(
-      expect.arrayContaining([
-        { name: 'Addresses', value: '3' },
-        { name: 'Servers offline now', value: '1 of 1: web-01.example' },
-        { name: 'Whitelist', value: '0 added, 0 removed' },
-      ]),
-    )
-    const table = (title: string) => summary?.body.tables.find(each => each.title === title)?.rows
-    expect(table('Servers')).toEqual([['web-01.example', '3', '2']])
-    expect(table('Jails')).toEqual([['sshd', '3']])
-    expect(table('Addresses')).toHaveLength(3)
-    clock.forward(3600)
-    await settle()
-    expect(summaries()).toHaveLength(1)
-  })
-  test('comes once on the day on which its hour happens twice', async () => {
-    moveTo('2027-10-31T00:00:30Z')
-    await eventually(() => expect(summaries().at(-1)?.body.title).toBe('Daily summary of 2027-10-30'))
-    const n = summaries().length
-    // 02:00 once more, and then the rest of a day of 25 hours.
-    moveTo('2027-10-31T01:00:30Z')
-    await settle()
-    moveTo('2027-10-31T22:59:00Z')
-    await settle()
-    expect(summaries()).toHaveLength(n)
-  })
-  test('that is switched on after its hour comes tomorrow; within the hour, at once', async () => {
-    await chat({ daily_summary: false })
-    moveTo('2027-12-01T10:30:00Z')
-    const n = summaries().length
-    await chat({ daily_summary: true })
-    await settle()
-    expect(summaries()).toHaveLength(n)
-    await chat({ daily_summary_hour: 11 })
-    await eventually(() => expect(summaries().at(-1)?.body.title).toBe('Daily summary of 2027-11-30'))
-  })
-})
-
 test('a mail server that says nothing is given up', async () => {
   expect(await quiet).toMatchObject({ status: 502, json: { message: expect.stringMatching(/no answer in time/) } })
-})
-
-describe.runIf(engine === 'postgres')('two processes', () => {
-  test('queue one summary and tell of a ban once, also after one of them ends', async () => {
-    const database = await freshDatabase()
-    if (!database) throw new Error('this runs on PostgreSQL')
-    const time = movableClock()
-    const toTomorrow = (at: string) => {
-      const tomorrow = new Date(time() + 86_400_000).toISOString().slice(0, 10)
-      time.forward((Date.parse(`${tomorrow}T${at}`) - time()) / 1000)
-    }
-    const one = await startServer({ databaseUrl: database.url, clock: time })
-    const signed = await one.setUp()
-    const made = await signed.client.call('POST /keys', { body: { name: 'test', permissions: 'admin' } })
-    const agent = await aHost(one, signed.client, 'shared')
-    const two = await startServer({ databaseUrl: database.url, clock: time })
-    try {
-      const body = { enabled: true, webhook_url: hook, daily_summary: true }
-      await one.client(made.key).call('PATCH /settings/chat', { body })
-      posts = []
-      toTomorrow('08:00:01Z')
-      await one.client(agent.key).call('POST /bans', { body: { ip: '203.0.113.1', jail: 'sshd' } })
-      await eventually(() => expect(titles().filter(title => title.includes('summary'))).toHaveLength(1))
-      await eventually(() => expect(titles().filter(title => title.includes('banned'))).toHaveLength(1))
-      await new Promise(resolve => setTimeout(resolve, 1200))
-      expect(posts).toHaveLength(2)
-      await one.close()
-      toTomorrow('09:30:00Z')
-      await two.client(agent.key).call('POST /bans', { body: { ip: '203.0.113.2', jail: 'sshd' } })
-      await eventually(() => expect(titles().filter(title => title.includes('summary'))).toHaveLength(2), 15)
-      await eventually(() => expect(titles().filter(title => title.includes('banned'))).toHaveLength(2))
-      expect(posts).toHaveLength(4)
-    } finally {
-      await one.close().catch(() => {})
-      await two.close()
-      await database.drop()
-    }
-  })
 })
