@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { ApiError, statusOf } from '../api/client.ts'
+import { roleMay, useMe } from '../api/session.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clockTime } from '../words/time.ts'
@@ -47,7 +49,9 @@ export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
     <div className={parts.trouble} role="alert">
       <div>
         <strong>{t.failedToLoad(what)}</strong>
-        <p>{sentenceOf(query.error)}</p>
+        <p>
+          {sentenceOf(query.error)} <ToLicence error={query.error} />
+        </p>
         {query.dataUpdatedAt > 0 && <p>{t.shownFrom(clockTime(query.dataUpdatedAt))}</p>}
       </div>
       <Button variant="default" onClick={() => query.refetch()}>
@@ -57,10 +61,18 @@ export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
   )
 }
 
+/** Where the licence is what is missing: the way to it, for those who may go it. */
+const ToLicence = ({ error }: { error: unknown }) => {
+  const t = textsOf(commonTexts)
+  const me = useMe()
+  if (statusOf(error) !== 402 || !me) return null
+  return roleMay(me.role, 'admin') ? <Link to="/settings/licence">{t.toLicence}</Link> : t.askForLicence
+}
+
 /** A refused change, in words. */
 export const Refusal = ({ error }: { error: unknown }) =>
   error ? (
     <p className={parts.refusal} role="alert">
-      {sentenceOf(error)}
+      {sentenceOf(error)} <ToLicence error={error} />
     </p>
   ) : null

@@ -41,6 +41,8 @@ const en = {
   noAnswer: 'The server did not answer. It may be restarting, or the network is down.',
   requestId: (id: string) => `Request id ${id}`,
   tryingAgain: (seconds: number) => `Too many requests. Trying again in ${seconds} s.`,
+  toLicence: 'Go to the licence',
+  askForLicence: 'Ask an admin.',
   first: 'First',
   previous: 'Previous',
   nextPage: 'Next',

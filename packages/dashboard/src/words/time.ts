@@ -63,6 +63,12 @@ export const exactTime = (at: number, zone = browserZone): string => {
   return `${here.date} ${here.time} ${zone} · ${utc.date === here.date ? '' : `${utc.date} `}${utc.time} UTC`
 }
 
+/** `2026-11-20T14:04:12`: how a field for a moment takes it, in the zone of the browser. */
+export const localInput = (at: number, zone = browserZone): string => {
+  const { date, time } = parts(at, zone)
+  return `${date}T${time}`
+}
+
 /** How long ago, for times of the last 24 hours; older ones by their date. The future counts as now: clocks differ. */
 export const ago = (at: number, now: number, zone = browserZone): string => {
   const t = textsOf(timeTexts)

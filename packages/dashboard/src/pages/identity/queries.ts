@@ -62,6 +62,22 @@ export const oauthQuery = queryOptions({
   queryKey: ['settings', 'oauth'],
   queryFn: ({ signal }) => api.call('GET /settings/oauth', { signal }),
 })
+export const chatQuery = queryOptions({
+  queryKey: ['settings', 'chat'],
+  queryFn: ({ signal }) => api.call('GET /settings/chat', { signal }),
+})
+export const emailQuery = queryOptions({
+  queryKey: ['settings', 'email'],
+  queryFn: ({ signal }) => api.call('GET /settings/email', { signal }),
+})
+export const reputationQuery = queryOptions({
+  queryKey: ['settings', 'reputation'],
+  queryFn: ({ signal }) => api.call('GET /settings/reputation', { signal }),
+})
+export const licenceQuery = queryOptions({
+  queryKey: ['settings', 'licence'],
+  queryFn: ({ signal }) => api.call('GET /settings/license', { signal }),
+})
 
 /** Asks anew for all that is shown of a user, and for the lists that hold the user. */
 export const forgetUser = (userId: number): void => {

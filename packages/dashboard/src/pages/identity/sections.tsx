@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import styles from './identity.module.css'
 
-type Section = '/account/profile' | '/account/security' | '/account/keys' | '/settings/security' | '/settings/oauth'
+type Section =
+  | `/account/${'profile' | 'security' | 'keys'}`
+  | `/settings/${'service' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'}`
 
 /** The pages that belong together, each with an address of its own. */
 export const Sections = (props: {

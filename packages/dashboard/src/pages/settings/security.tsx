@@ -104,7 +104,7 @@ const Form = ({ is }: { is: Security }) => {
           <Field
             label={t.timeout}
             help={t.timeoutHelp}
-            error={errors.timeout ?? fieldProblem(save.error, 'security/session_timeout')}
+            error={errors.timeout ?? fieldProblem(save.error, 'security.session_timeout')}
           >
             {ids => (
               <input
@@ -121,7 +121,7 @@ const Form = ({ is }: { is: Security }) => {
           <Field
             label={t.length}
             help={t.lengthHelp}
-            error={errors.length ?? fieldProblem(save.error, 'security/password_min_length')}
+            error={errors.length ?? fieldProblem(save.error, 'security.password_min_length')}
           >
             {ids => (
               <input

@@ -3,8 +3,13 @@ import type { Catalogue } from '../../texts/catalogue.ts'
 
 const en = {
   sections: 'Settings',
+  service: 'Service',
   security: 'Security',
   oauth: 'Sign-in providers',
+  notifications: 'Notifications',
+  reputation: 'Reputation',
+  backup: 'Backup',
+  licence: 'Licence',
   what: 'the settings',
   saved: 'Saved.',
   discard: 'Discard',
@@ -15,6 +20,14 @@ const en = {
   set: 'set',
   notSet: 'not set',
   changedTo: 'a new one',
+  changedBy: 'Changed by',
+  overtaken: (names: string) =>
+    `Somebody else changed this meanwhile: ${names}. Below stands what is there now. Save again to replace it.`,
+  remove: 'Remove it',
+  keep: 'Keep it',
+  removeOf: (name: string) => `Remove it: ${name}`,
+  keepOf: (name: string) => `Keep it: ${name}`,
+  willBeRemoved: 'It will be removed.',
   empty: 'nobody',
   timeout: 'Sessions end without use after',
   timeoutHelp: 'Such as 12h, 7d or 90d; at least 1 minute, at most 90 days. 7d unless changed.',
@@ -57,6 +70,33 @@ const en = {
   localOff: 'Turn signing in with a password off',
   localHelp:
     'Possible once an admin has signed in with a provider, so that this locks nobody out: sign in with a provider, let another admin give that account the role Admin, then come back.',
+  siteName: 'Name of this site',
+  siteNameHelp: 'Stands in titles, e-mails and chat messages. Stockade unless changed.',
+  siteNameWrong: 'Enter a name of 1 to 100 characters.',
+  siteUrl: 'Address of this site',
+  siteUrlHelp:
+    'Install commands, links in e-mails and sign-in providers use it: hosts and browsers have to reach it. That of the server’s environment unless changed.',
+  siteUrlWrong: 'Enter an address that begins with http:// or https://.',
+  siteUrlOther: (here: string) => `You are using ${here} at the moment.`,
+  timezone: 'Time zone',
+  timezoneHelp: 'Such as Europe/Vienna. The daily summary goes by it. UTC unless changed.',
+  timezoneWrong: 'There is no such time zone. Choose one such as Europe/Vienna.',
+  timezoneNow: (time: string) => `It is ${time} there now.`,
+  reputationAbout:
+    'Asks AbuseIPDB how often an address was reported, and reports addresses that your hosts ban. Without a key of yours nothing is asked or sent.',
+  reputationEnabled: 'Look up and report addresses',
+  reputationEnabledHelp:
+    'Off unless changed. Only public addresses are reported, with the matching log lines made anonymous.',
+  reputationKey: 'API key',
+  reputationKeyHelp: 'From your account at AbuseIPDB. It is kept encrypted and never shown.',
+  reputationNoKey: 'It is on, and there is no key: nothing is asked or sent.',
+  reputationLimit: 'Reports a day',
+  reputationLimitHelp: '0 to 1,000,000. 1,000 unless changed: what the free plan allows. 0 reports nothing.',
+  reputationLimitWrong: 'Enter a whole number from 0 to 1,000,000.',
+  reputationUsed: 'Used today',
+  reputationUsedOf: (used: string, limit: string) => `${used} of ${limit} reports`,
+  reputationLast: 'Last report',
+  reputationNever: 'None yet',
   localRefused: 'No admin signs in with a provider yet.',
 }
 export const settingsTexts: Catalogue<typeof en> = { en }

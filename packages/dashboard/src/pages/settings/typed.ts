@@ -24,3 +24,19 @@ export const readNames = (typed: string): readonly string[] => [
       .filter(Boolean),
   ),
 ]
+/** An IANA time zone, as the browser knows them. */
+export const isTimeZone = (name: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return name !== ''
+  } catch {
+    return false
+  }
+}
+/** A whole number within bounds; null for anything else. Thousands may be parted as the page shows them. */
+export const readWhole = (typed: string, least: number, most: number): number | null => {
+  const text = typed.trim()
+  const isNumber = /^(\d{1,9}|\d{1,3}([\s,.’']\d{3})+)$/.test(text)
+  const value = isNumber ? Number(text.replace(/\D/g, '')) : -1
+  return value >= least && value <= most ? value : null
+}

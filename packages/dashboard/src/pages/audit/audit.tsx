@@ -1,0 +1,519 @@
+import { Fragment, useId, useState } from 'react'
+import { Button } from '@mantine/core'
+import { IconChevronDown, IconChevronRight, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { announce } from '../../parts/announce.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Pages } from '../../parts/pages.tsx'
+import parts from '../../parts/parts.module.css'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { useTyped } from '../../parts/typed.ts'
+import { Waiting } from '../../parts/waiting.tsx'
+import { useNarrow } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { clip } from '../../words/clip.ts'
+import { exactTime, localInput } from '../../words/time.ts'
+import { namesQuery, useAuditList } from './audit-list.ts'
+import type { Entry } from './audit-list.ts'
+import { auditTexts } from './audit.texts.ts'
+import { toldOf } from './details.ts'
+import { auditLimit, exportOf, linkOf, ranges, turnTo } from './filter.ts'
+import type { AuditSearch } from './filter.ts'
+import styles from './audit.module.css'
+
+const presets = {
+  day: { from: 'now-24h' },
+  signIns: { action: 'auth.login' },
+  failed: { action: 'auth.login_failed' },
+  settings: { action: 'settings.' },
+  access: { action: 'user.' },
+} as const satisfies Record<string, AuditSearch>
+const presetNames = ['day', 'signIns', 'failed', 'settings', 'access'] as const
+
+const useFilter = () => {
+  const search = useSearch({ from: '/inside/audit' })
+  const navigate = useNavigate()
+  return (change: Partial<AuditSearch>, replace = false) =>
+    void navigate({
+      to: '/audit',
+      search: { ...search, pin: undefined, page: undefined, open: undefined, ...change },
+      replace,
+    })
+}
+
+/** Who did what, from where. */
+export const Audit = () => {
+  const t = textsOf(auditTexts)
+  const search = useSearch({ from: '/inside/audit' })
+  const navigate = useNavigate()
+  const { query, rows, total, waiting, manyWaiting, showWaiting } = useAuditList(search)
+  const page = search.page ?? 1
+  const turn = (to: number) => {
+    void navigate({ to: '/audit', search: turnTo(search, to, rows?.[0]?.timestamp) })
+    scrollTo({ top: 0 })
+  }
+  const show = () => {
+    showWaiting()
+    announce(t.new(waiting, manyWaiting))
+  }
+  return (
+    <Page title={t.title}>
+      <Filters />
+      <div className={styles.top}>
+        {rows && rows.length > 0 && (
+          <Pages page={page} limit={auditLimit} shown={rows.length} total={total} onPage={turn} />
+        )}
+        <span role="status">
+          {waiting > 0 && (
+            <button type="button" className={parts.chip} onClick={show}>
+              <strong>{t.new(waiting, manyWaiting)}</strong> {t.showNew}
+            </button>
+          )}
+        </span>
+        {search.pin && (
+          <button type="button" className={parts.chip} onClick={() => turn(1)}>
+            {t.pinned}
+          </button>
+        )}
+        {total > 0 && (
+          <span className={styles.export}>
+            {t.export}
+            {(['csv', 'json'] as const).map(format => (
+              <a
+                key={format}
+                className={styles.link}
+                // As of the moment that the list was read at, so that both hold the same.
+                href={exportOf(search, query.dataUpdatedAt, format)}
+                download={`audit.${format}`}
+                aria-label={t.exportOf(t[format])}
+              >
+                {t[format]}
+              </a>
+            ))}
+          </span>
+        )}
+      </div>
+      <Trouble what={t.what} query={query} />
+      {query.isPending && <Waiting lines={12} />}
+      {rows && rows.length > 0 && (
+        <div className={query.isPlaceholderData ? styles.stale : undefined}>
+          <Rows rows={rows} />
+        </div>
+      )}
+      {rows?.length === 0 && <Nothing />}
+      {rows && rows.length > 20 && total > auditLimit && (
+        <Pages below page={page} limit={auditLimit} shown={rows.length} total={total} onPage={turn} />
+      )}
+    </Page>
+  )
+}
+
+const Filters = () => {
+  const t = textsOf(auditTexts)
+  const search = useSearch({ from: '/inside/audit' })
+  const filter = useFilter()
+  const users = useQuery(namesQuery).data?.users ?? []
+  const known = search.user === undefined || users.some(({ id }) => id === search.user)
+  const isSame = (preset: AuditSearch) =>
+    JSON.stringify([preset.action, preset.from]) === JSON.stringify([search.action, search.from]) &&
+    search.user === undefined &&
+    search.to === undefined
+  return (
+    <div role="search" aria-label={t.filters} className={styles.filters}>
+      <div className={styles.presets} role="group" aria-label={t.presets}>
+        {presetNames.map(name => (
+          <Link
+            key={name}
+            to="/audit"
+            search={presets[name]}
+            className={parts.chip}
+            activeOptions={{ exact: true, includeSearch: true }}
+            aria-current={isSame(presets[name]) ? 'true' : undefined}
+          >
+            {t.preset[name]}
+          </Link>
+        ))}
+      </div>
+      <div className={styles.fields}>
+        <select
+          className={parts.input}
+          aria-label={t.user}
+          value={search.user ?? ''}
+          onChange={event => filter({ user: Number(event.currentTarget.value) || undefined })}
+        >
+          <option value="">{t.allUsers}</option>
+          {!known && <option value={search.user}>{t.userNo(search.user ?? 0)}</option>}
+          {users.map(({ id, username }) => (
+            <option key={id} value={id}>
+              {clip(username, 60).shown}
+            </option>
+          ))}
+        </select>
+        <ActionFilter />
+        <TimeFilter key={search.from ?? 'any'} />
+      </div>
+    </div>
+  )
+}
+
+const actionNames = Object.keys(textsOf(auditTexts).actions)
+const beginnings = [...new Set(actionNames.map(name => `${name.split('.')[0] ?? ''}.`))]
+
+const ActionFilter = () => {
+  const t = textsOf(auditTexts)
+  const search = useSearch({ from: '/inside/audit' })
+  const filter = useFilter()
+  const id = useId()
+  const { typed, setTyped, valid } = useTyped(
+    search.action ?? '',
+    text => filter({ action: text || undefined }, true),
+    { wait: 300, valid: text => /^[\w.]{0,64}$/.test(text) },
+  )
+  return (
+    <div className={styles.action}>
+      <input
+        className={parts.input}
+        type="search"
+        aria-label={t.action}
+        aria-invalid={!valid || undefined}
+        aria-describedby={valid ? undefined : `${id}-wrong`}
+        placeholder={t.actionHint}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        dir="ltr"
+        maxLength={64}
+        list={id}
+        value={typed}
+        onChange={event => setTyped(event.currentTarget.value)}
+      />
+      <datalist id={id}>
+        {[...beginnings, ...actionNames].map(name => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {!valid && (
+        <p id={`${id}-wrong`} className={parts.error} role="alert">
+          {t.actionWrong}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const TimeFilter = () => {
+  const t = textsOf(auditTexts)
+  const search = useSearch({ from: '/inside/audit' })
+  const filter = useFilter()
+  const relative = ranges.find(range => range === search.from)
+  const [asked, setAsked] = useState(false)
+  const between = search.to !== undefined || (search.from !== undefined && !relative) || asked
+  const choose = (value: string) => {
+    setAsked(value === 'between')
+    if (value !== 'between') filter({ from: ranges.find(range => range === value), to: undefined })
+  }
+  const edge = (name: 'from' | 'to') => (
+    <label className={styles.edge}>
+      <span>{t[name]}</span>
+      <input
+        className={parts.input}
+        type="datetime-local"
+        step={1}
+        value={search[name] && !Number.isNaN(Date.parse(search[name])) ? localInput(Date.parse(search[name])) : ''}
+        onChange={event => {
+          const at = Date.parse(event.currentTarget.value)
+          filter({ [name]: Number.isNaN(at) ? undefined : new Date(at).toISOString() }, true)
+        }}
+      />
+    </label>
+  )
+  return (
+    <>
+      <select
+        className={parts.input}
+        aria-label={t.range}
+        value={between ? 'between' : (relative ?? '')}
+        onChange={event => choose(event.currentTarget.value)}
+      >
+        <option value="">{t.anyTime}</option>
+        {ranges.map(range => (
+          <option key={range} value={range}>
+            {t.ranges[range]}
+          </option>
+        ))}
+        <option value="between">{t.between}</option>
+      </select>
+      {between && (
+        <>
+          {edge('from')}
+          {edge('to')}
+        </>
+      )}
+    </>
+  )
+}
+
+const Nothing = () => {
+  const t = textsOf(auditTexts)
+  const search = useSearch({ from: '/inside/audit' })
+  const filter = useFilter()
+  if (search.page !== undefined)
+    return (
+      <div className={parts.empty}>
+        <p>{t.pastEnd}</p>
+        <Button variant="default" onClick={() => filter({})}>
+          {t.firstPage}
+        </Button>
+      </div>
+    )
+  const removable = [
+    ...(search.user ? [{ text: t.without.user, change: { user: undefined } }] : []),
+    ...(search.action ? [{ text: `${t.without.action} ${search.action}`, change: { action: undefined } }] : []),
+    ...(search.from || search.to ? [{ text: t.without.time, change: { from: undefined, to: undefined } }] : []),
+  ]
+  if (removable.length === 0) return <p className={parts.empty}>{t.empty}</p>
+  return (
+    <div className={parts.empty}>
+      <p>{t.noMatch}</p>
+      <div className={parts.row}>
+        {removable.map(({ text, change }) => (
+          <button key={text} type="button" className={parts.chip} onClick={() => filter(change)}>
+            <IconX size={14} /> {text}
+          </button>
+        ))}
+        <Button
+          variant="default"
+          onClick={() => filter({ user: undefined, action: undefined, from: undefined, to: undefined })}
+        >
+          {t.clear}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+const actionWords = (action: string): string =>
+  (textsOf(auditTexts).actions as Readonly<Record<string, string>>)[action] ?? action
+
+const Rows = ({ rows }: { rows: readonly Entry[] }) => {
+  const search = useSearch({ from: '/inside/audit' })
+  const navigate = useNavigate()
+  const narrow = useNarrow()
+  const toggle = (id: number) =>
+    void navigate({
+      to: '/audit',
+      search: { ...search, open: search.open === id ? undefined : id },
+      replace: true,
+      resetScroll: false,
+    })
+  return narrow ? (
+    <Cards rows={rows} open={search.open} onToggle={toggle} />
+  ) : (
+    <Table rows={rows} open={search.open} onToggle={toggle} />
+  )
+}
+interface Shown {
+  readonly rows: readonly Entry[]
+  readonly open: number | undefined
+  readonly onToggle: (id: number) => void
+}
+
+const Table = ({ rows, open, onToggle }: Shown) => {
+  const t = textsOf(auditTexts)
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.columns).map(([key, name]) => (
+              <th key={key} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(entry => (
+            <Fragment key={entry.id}>
+              <tr data-entry={entry.id} aria-current={open === entry.id || undefined}>
+                <td>
+                  <span className={styles.time}>
+                    <Toggle entry={entry} open={open === entry.id} onToggle={onToggle} />
+                    <At at={entry.timestamp} />
+                  </span>
+                </td>
+                <td>
+                  <Who entry={entry} />
+                </td>
+                <td>
+                  <Action entry={entry} />
+                </td>
+                <td className={styles.what}>
+                  <Summary entry={entry} most={2} />
+                </td>
+                <td>
+                  <Address entry={entry} />
+                </td>
+              </tr>
+              {open === entry.id && (
+                <tr>
+                  <td colSpan={5} className={styles.unfolded}>
+                    <Details entry={entry} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Cards = ({ rows, open, onToggle }: Shown) => (
+  <ul className={parts.cards}>
+    {rows.map(entry => (
+      <li key={entry.id} className={parts.card} data-entry={entry.id}>
+        <div className={parts.cardTop}>
+          <Action entry={entry} />
+          <Toggle entry={entry} open={open === entry.id} onToggle={onToggle} />
+        </div>
+        <div className={styles.said}>
+          <Summary entry={entry} most={3} />
+        </div>
+        <div className={parts.facts}>
+          <At at={entry.timestamp} />
+          <Who entry={entry} />
+          <Address entry={entry} />
+        </div>
+        {open === entry.id && <Details entry={entry} />}
+      </li>
+    ))}
+  </ul>
+)
+
+const At = ({ at }: { at: string }) => {
+  const [here, utc] = exactTime(Date.parse(at)).split(' · ')
+  const [date, clock] = (here ?? '').split(' ')
+  return (
+    <time dateTime={at} title={utc ? `${here ?? ''} · ${utc}` : here} className={styles.at}>
+      {date} {clock}
+    </time>
+  )
+}
+
+const Toggle = ({ entry, open, onToggle }: { entry: Entry; open: boolean; onToggle: (id: number) => void }) => {
+  const t = textsOf(auditTexts)
+  return (
+    <button
+      type="button"
+      className={styles.toggle}
+      aria-expanded={open}
+      aria-label={t.unfold(actionWords(entry.action), exactTime(Date.parse(entry.timestamp)).slice(0, 19))}
+      onClick={() => onToggle(entry.id)}
+    >
+      {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+    </button>
+  )
+}
+
+/** A name leads to all that this user did; keys and the system have no number to filter by. */
+const Who = ({ entry }: { entry: Entry }) => {
+  const filter = useFilter()
+  const user = useQuery(namesQuery).data?.users.find(({ username }) => username === entry.user)
+  if (!user) return <Stranger text={entry.user} most={60} />
+  return (
+    <button
+      type="button"
+      className={parts.value}
+      title={textsOf(auditTexts).filterUser(entry.user)}
+      onClick={() => filter({ user: user.id })}
+    >
+      <Stranger text={entry.user} most={60} />
+    </button>
+  )
+}
+
+const Action = ({ entry }: { entry: Entry }) => {
+  const filter = useFilter()
+  return (
+    <span className={styles.names}>
+      <span>{actionWords(entry.action)}</span>
+      <button
+        type="button"
+        className={`${parts.value ?? ''} ${styles.dotted ?? ''}`}
+        title={textsOf(auditTexts).filterAction(entry.action)}
+        onClick={() => filter({ action: entry.action })}
+      >
+        {entry.action}
+      </button>
+    </span>
+  )
+}
+
+const Address = ({ entry }: { entry: Entry }) =>
+  entry.ip_address ? (
+    <Link to="/ip/$addr" params={{ addr: entry.ip_address }} className={`${parts.mono ?? ''} ${parts.link ?? ''}`}>
+      {entry.ip_address}
+    </Link>
+  ) : (
+    <span className={parts.muted}>–</span>
+  )
+
+const Summary = ({ entry, most }: { entry: Entry; most: number }) => {
+  const told = toldOf(entry.details)
+  return (
+    <>
+      {told.slice(0, most).map(({ name, from, to }) => (
+        <span key={name} className={styles.told}>
+          <span className={parts.muted}>{clip(name, 60).shown}</span>{' '}
+          {from !== undefined && (
+            <>
+              <Stranger text={from} most={60} /> →{' '}
+            </>
+          )}
+          <Stranger text={to} most={60} />
+        </span>
+      ))}
+      {told.length > most && <span className={parts.muted}> {textsOf(auditTexts).more(told.length - most)}</span>}
+    </>
+  )
+}
+
+const Details = ({ entry }: { entry: Entry }) => {
+  const t = textsOf(auditTexts)
+  const told = toldOf(entry.details)
+  return (
+    <div className={styles.details}>
+      {told.length > 0 && (
+        <dl className={parts.details}>
+          {told.map(({ name, from, to }) => (
+            <Fragment key={name}>
+              <dt>{clip(name, 60).shown}</dt>
+              <dd>
+                {from !== undefined && (
+                  <>
+                    <Stranger text={from} most={500} /> →{' '}
+                  </>
+                )}
+                <Stranger text={to} most={500} />
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+      <pre className={parts.lines} dir="ltr" tabIndex={0} role="region" aria-label={t.details}>
+        {clip(JSON.stringify(entry, null, 2), 20_000).shown}
+      </pre>
+      <p className={styles.links}>
+        <span className={parts.muted}>{exactTime(Date.parse(entry.timestamp))}</span>
+        <Link to="/audit" search={linkOf(entry)} className={parts.link}>
+          {t.permalink}
+        </Link>
+      </p>
+    </div>
+  )
+}

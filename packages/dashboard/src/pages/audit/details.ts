@@ -1,0 +1,30 @@
+/** One thing that an entry tells: a value, or what it was and what it is now. */
+export interface Told {
+  readonly name: string
+  readonly from?: string
+  readonly to: string
+}
+
+const words = (value: unknown): string => {
+  if (value === null || value === undefined) return '–'
+  if (typeof value === 'string') return value === '' ? '–' : value
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(words).join(', ')
+  return JSON.stringify(value)
+}
+/** What says nothing to a person; it stands in the JSON. */
+const dull = new Set(['id', 'session_id', 'user_id', 'agent_id', 'version', 'valid_agent_id'])
+
+/** The details of an entry as a person would tell them: first what changed from what to what, then the rest. */
+export const toldOf = (details: Readonly<Record<string, unknown>>): readonly Told[] => {
+  const { field, old_value, new_value, ...others } = details
+  const changed: Told[] =
+    typeof field === 'string' ? [{ name: field, from: words(old_value), to: words(new_value) }] : []
+  const rest: Told[] = []
+  for (const [name, value] of Object.entries(others)) {
+    if (dull.has(name) || (name.startsWith('old_') && name.slice(4) in others)) continue
+    const before = `old_${name}`
+    if (before in others) changed.push({ name, from: words(others[before]), to: words(value) })
+    else rest.push({ name, to: words(value) })
+  }
+  return [...changed, ...rest]
+}

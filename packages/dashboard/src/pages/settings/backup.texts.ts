@@ -1,0 +1,57 @@
+import type { Catalogue } from '../../texts/catalogue.ts'
+import { plural } from '../../texts/catalogue.ts'
+
+const en = {
+  exportTitle: 'Export',
+  exportText:
+    'Site, security, notification and reputation settings as a file. Secrets, users, servers and bans are not in it: for those make a backup of the server.',
+  exportButton: 'Download',
+  exported: 'Downloaded.',
+  fileName: (date: string) => `stockade-settings-${date}.json`,
+  importTitle: 'Import',
+  content: 'Settings to import',
+  contentHelp: 'Paste an export, or choose its file. Nothing changes before you have seen what would.',
+  file: 'File',
+  tooLarge: 'This file is larger than any export is: 1 MB at most.',
+  notRead: 'This is no export of settings: it has to be JSON with “settings” in it.',
+  preview: 'Show what would change',
+  how: 'How to import',
+  merge: 'Merge',
+  mergeHelp: 'Changes what the file holds. All else stays as it is.',
+  replace: 'Replace',
+  replaceHelp: 'Also sets everything that the file does not hold to its default. Secrets stay.',
+  what: 'What would change',
+  nothing: 'Nothing: everything is as the file says.',
+  setting: 'Setting',
+  now: 'Now',
+  then: 'Then',
+  unknown: (names: string) => `This version does not know: ${names}. The server will refuse it.`,
+  back: 'Back',
+  apply: (count: number) => plural(count, { one: 'Import 1 change', other: `Import ${count} changes` }),
+  replaceTitle: 'Replace the settings?',
+  replaceText: (count: number) =>
+    plural(count, {
+      one: '1 setting changes, and none of it is kept.',
+      other: `${count} settings change, and nothing of them is kept.`,
+    }),
+  replaceVerb: 'Replace the settings',
+  replaceWord: 'replace',
+  typeWord: 'Type replace to confirm',
+  done: 'The settings are imported.',
+  fromEnvironment: 'as the environment of the server says',
+  fields: {
+    'service.site_name': 'Name of this site',
+    'service.site_url': 'Address of this site',
+    'service.timezone': 'Time zone',
+    'security.session_timeout': 'Sessions end without use after',
+    'security.mfa_required': 'Require a second factor',
+    'security.password_min_length': 'Shortest password',
+    'notifications.chat_enabled': 'Post to the chat',
+    'notifications.email_enabled': 'Send e-mails',
+    'notifications.daily_summary': 'Daily summary',
+    'notifications.daily_summary_hour': 'Hour of the daily summary',
+    'integrations.reputation_enabled': 'Look up and report addresses',
+    'integrations.reputation_rate_limit': 'Reports a day',
+  },
+}
+export const backupTexts: Catalogue<typeof en> = { en }
