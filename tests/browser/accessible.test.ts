@@ -159,7 +159,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     { name: 'jails', path: () => `servers/${host.id}/jails`, seen: 'text=Ban here' },
     { name: 'bans of a server', path: () => `servers/${host.id}/bans`, seen: '[data-ban]' },
     { name: 'commands of a server', path: () => `servers/${host.id}/commands`, seen: 'text=Status of sshd' },
-    { name: 'more', path: () => 'more', seen: 'text=Templates' },
+    { name: 'more', path: () => 'more', seen: 'main >> text=Templates' },
   ]
   const outside: readonly Look[] = [
     { name: 'sign-in', path: () => `${server.url}/login`, seen: 'text=Password' },

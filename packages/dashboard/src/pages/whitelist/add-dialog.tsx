@@ -95,12 +95,14 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
         )}
       </Field>
       {tried && wrong.length > 0 && (
-        <ul className={styles.wrong} role="alert">
-          {shown.map(({ line, text }) => (
-            <li key={line}>{t.wrong(line, text.slice(0, 80))}</li>
-          ))}
-          {wrong.length > shown.length && <li>{t.andMore(wrong.length - shown.length)}</li>}
-        </ul>
+        <div role="alert">
+          <ul className={styles.wrong}>
+            {shown.map(({ line, text }) => (
+              <li key={line}>{t.wrong(line, text.slice(0, 80))}</li>
+            ))}
+            {wrong.length > shown.length && <li>{t.andMore(wrong.length - shown.length)}</li>}
+          </ul>
+        </div>
       )}
       {entries.length > 0 && <Consequence entries={entries.map(({ ip }) => ip)} />}
       {wide && (
