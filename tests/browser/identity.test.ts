@@ -453,7 +453,7 @@ describe.runIf(hasBrowser).each(['desktop', 'phone'] as const)('an admin on a %s
     await page.getByText('There is no such user.').waitFor()
   })
   it('says how many have no second factor before it is required, and is led to its own at once', async () => {
-    await page.goto('settings')
+    await page.goto('settings/security')
     await page.waitForURL('**/settings/security')
     await page.getByLabel('Sessions end without use after').fill('91d')
     await page.getByText('Enter a time between 1m and 90d.').waitFor()

@@ -384,7 +384,7 @@ const Cards = ({ rows, open, onToggle }: Shown) => (
         <div className={styles.said}>
           <Summary entry={entry} most={3} />
         </div>
-        <div className={parts.facts}>
+        <div className={`${parts.facts ?? ''} ${styles.facts ?? ''}`}>
           <At at={entry.timestamp} />
           <Who entry={entry} />
           <Address entry={entry} />

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import { Link } from '@tanstack/react-router'
 import styles from './identity.module.css'
 
@@ -9,12 +10,21 @@ type Section =
 export const Sections = (props: {
   label: string
   items: readonly { readonly to: Section; readonly text: string }[]
-}) => (
-  <nav className={styles.sections} aria-label={props.label}>
-    {props.items.map(({ to, text }) => (
-      <Link key={to} to={to}>
-        {text}
-      </Link>
-    ))}
-  </nav>
-)
+}) => {
+  const nav = useRef<HTMLElement>(null)
+  // On phones they do not all fit: the one that is shown has to be seen.
+  useEffect(() => {
+    const bar = nav.current
+    const current = bar?.querySelector<HTMLElement>('[aria-current=page]')
+    if (bar && current) bar.scrollLeft = current.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2
+  }, [])
+  return (
+    <nav className={styles.sections} aria-label={props.label} ref={nav}>
+      {props.items.map(({ to, text }) => (
+        <Link key={to} to={to}>
+          {text}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -98,7 +98,7 @@ const Import = () => {
   return (
     <Panel title={t.importTitle}>
       <form className={parts.form} onSubmit={look} noValidate>
-        <div role="status">{done && <p className={parts.note}>{t.done}</p>}</div>
+        {done && <p className={parts.note}>{t.done}</p>}
         <Field label={t.content} help={t.contentHelp} error={problem}>
           {ids => (
             <textarea

@@ -27,11 +27,13 @@ const en = {
   },
   included: 'Included',
   notIncluded: 'Not included',
-  states: {
-    none: 'No licence: the personal tier counts.',
-    active: 'Active',
-    expired: 'Expired: the personal tier counts. What runs goes on.',
-    invalid: 'The stored licence is not signed by the authority that this server trusts: the personal tier counts.',
+  states: { none: 'None', active: 'Active', expired: 'Expired', invalid: 'Not valid' },
+  stateHelp: {
+    none: 'The personal tier counts, which needs no licence.',
+    active: '',
+    expired: 'The personal tier counts until another is active. What runs goes on.',
+    invalid:
+      'The stored one is not signed by the authority that this server trusts: the personal tier counts. What runs goes on.',
   },
   noAuthority:
     'This server trusts no licence authority yet. Set STOCKADE_LICENSE_PUBLIC_KEY to the public key of yours and restart it.',

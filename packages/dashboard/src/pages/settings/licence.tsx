@@ -57,7 +57,7 @@ const Facts = ({ is }: { is: Licence }) => {
         <dd>{tierWord(is.tier)}</dd>
         <dt>{t.state}</dt>
         <dd>
-          <Mark tone={tones[is.state]}>{t.states[is.state]}</Mark>
+          <Mark tone={tones[is.state]}>{t.states[is.state]}</Mark> <p className={parts.help}>{t.stateHelp[is.state]}</p>
         </dd>
         <dt>{t.servers}</dt>
         <dd>
@@ -91,8 +91,9 @@ const Facts = ({ is }: { is: Licence }) => {
           <ul>
             {features.map(name => (
               <li key={name}>
+                {t.featureNames[name]}:{' '}
                 <Mark tone={is.features[name] ? 'ok' : 'neutral'}>
-                  {`${t.featureNames[name]}: ${is.features[name] ? t.included : t.notIncluded}`}
+                  {is.features[name] ? t.included : t.notIncluded}
                 </Mark>
               </li>
             ))}
@@ -127,7 +128,7 @@ const Enter = ({ is }: { is: Licence }) => {
     <Panel title={t.enter}>
       <form className={parts.form} onSubmit={submit} noValidate>
         {!is.authority_set && <p className={parts.warn}>{t.noAuthority}</p>}
-        <div role="status">{activate.isSuccess && key === '' && <Mark tone="ok">{t.done}</Mark>}</div>
+        {activate.isSuccess && key === '' && <p className={parts.note}>{t.done}</p>}
         <TextSetting
           label={t.key}
           help={t.keyHelp}

@@ -163,14 +163,42 @@ const Form = (is: { hour: number; zone: string; chat: Chat; email: Email }) => {
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
       <div className={identity.columns}>
-        <ChatPanel
-          is={is.chat}
-          typed={chat.values}
-          onTyped={chat.set}
-          unsaved={chat.changed.size > 0}
-          error={saveChat.error}
-          wrong={wrong.webhook}
-        />
+        <div className={parts.form}>
+          <ChatPanel
+            is={is.chat}
+            typed={chat.values}
+            onTyped={chat.set}
+            unsaved={chat.changed.size > 0}
+            error={saveChat.error}
+            wrong={wrong.webhook}
+          />
+          <Panel title={t.hourTitle}>
+            <Field
+              label={t.hour}
+              help={
+                <Help of="notifications.daily_summary_hour">
+                  {t.hourHelp(is.zone)} <Link to="/settings/service">{t.toZone}</Link>
+                </Help>
+              }
+              error={fieldProblem(saveHour.error, 'notifications.daily_summary_hour')}
+            >
+              {ids => (
+                <select
+                  {...ids}
+                  className={parts.input}
+                  value={hour.values.hour}
+                  onChange={event => hour.set({ hour: Number(event.currentTarget.value) })}
+                >
+                  {hours.map(at => (
+                    <option key={at} value={at}>
+                      {t.hourOf(at)}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          </Panel>
+        </div>
         <EmailPanel
           is={is.email}
           typed={email.values}
@@ -179,32 +207,6 @@ const Form = (is: { hour: number; zone: string; chat: Chat; email: Email }) => {
           error={saveEmail.error}
           wrong={wrong.port}
         />
-        <Panel title={t.hourTitle}>
-          <Field
-            label={t.hour}
-            help={
-              <Help of="notifications.daily_summary_hour">
-                {t.hourHelp(is.zone)} <Link to="/settings/service">{t.toZone}</Link>
-              </Help>
-            }
-            error={fieldProblem(saveHour.error, 'notifications.daily_summary_hour')}
-          >
-            {ids => (
-              <select
-                {...ids}
-                className={parts.input}
-                value={hour.values.hour}
-                onChange={event => hour.set({ hour: Number(event.currentTarget.value) })}
-              >
-                {hours.map(at => (
-                  <option key={at} value={at}>
-                    {t.hourOf(at)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </Panel>
       </div>
       <Refusal error={save.error ?? saveHour.error ?? saveChat.error ?? saveEmail.error} />
       <SaveBar
@@ -461,7 +463,11 @@ const Test = (props: { channel: string; unsaved: boolean; says?: string; send: (
       <div role="status" className={styles.outcome}>
         {early && props.unsaved && <p className={parts.warn}>{t.testSaveFirst}</p>}
         {run.isPending && <p>{t.testing}</p>}
-        {run.data && <Mark tone="ok">{t.testTook(run.data.words, run.data.seconds)}</Mark>}
+        {run.data && (
+          <p>
+            <Mark tone="ok">{t.testDone}</Mark> {t.testTook(run.data.words, run.data.seconds)}
+          </p>
+        )}
       </div>
       {run.error && (
         <div className={`${parts.refusal ?? ''} ${styles.outcome ?? ''}`} role="alert">

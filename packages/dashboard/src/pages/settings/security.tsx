@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { FormEvent } from 'react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -17,6 +16,8 @@ import { number } from '../../words/numbers.ts'
 import { Check } from '../identity/choices.tsx'
 import { settingsQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
+import { useDraft } from './draft.ts'
+import { Help } from './fields.tsx'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
 import { asTyped, readTimeout } from './typed.ts'
@@ -46,16 +47,21 @@ export const SecuritySettings = () => {
     <SettingsPage title={t.security}>
       <Trouble what={t.what} query={settings} />
       {settings.isPending && <Waiting lines={4} />}
-      {settings.data && <Form key={JSON.stringify(settings.data.security)} is={settings.data.security} />}
+      {settings.data && <Form is={settings.data.security} />}
     </SettingsPage>
   )
 }
 
+const typedOf = (is: Security) => ({
+  timeout: asTyped(is.session_timeout),
+  length: String(is.password_min_length),
+  required: is.mfa_required,
+})
+
 const Form = ({ is }: { is: Security }) => {
   const t = textsOf(settingsTexts)
-  const [timeout, setTimeoutTyped] = useState(asTyped(is.session_timeout))
-  const [length, setLength] = useState(String(is.password_min_length))
-  const [required, setRequired] = useState(is.mfa_required)
+  const draft = useDraft(typedOf(is))
+  const { timeout, length, required } = draft.values
   const seconds = readTimeout(timeout)
   const characters = /^\d{1,3}$/.test(length.trim()) ? Number(length) : 0
   const errors = {
@@ -73,8 +79,10 @@ const Form = ({ is }: { is: Security }) => {
     ...(required === is.mfa_required ? [] : [t.change(t.factor, word(is.mfa_required), word(required))]),
   ]
   const save = useMutation({
-    mutationFn: () =>
-      api.call('PATCH /settings', {
+    mutationFn: async () => {
+      const fresh = await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })
+      if (!draft.isCurrent(typedOf(fresh.security))) return
+      await api.call('PATCH /settings', {
         body: {
           security: {
             ...(seconds === null || seconds === is.session_timeout ? {} : { session_timeout: seconds }),
@@ -82,10 +90,10 @@ const Form = ({ is }: { is: Security }) => {
             ...(required === is.mfa_required ? {} : { mfa_required: required }),
           },
         },
-      }),
-    onSuccess: async () => {
-      announce(t.saved)
+      })
       await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
+      draft.reset()
+      announce(t.saved)
     },
   })
   const submit = (event: FormEvent) => {
@@ -93,17 +101,17 @@ const Form = ({ is }: { is: Security }) => {
     if (!errors.timeout && !errors.length && changes.length > 0 && !save.isPending) save.mutate()
   }
   const discard = () => {
-    setTimeoutTyped(asTyped(is.session_timeout))
-    setLength(String(is.password_min_length))
-    setRequired(is.mfa_required)
+    draft.reset()
+    save.reset()
   }
+  const names = { timeout: t.timeout, length: t.length, required: t.factor }
   return (
     <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
       <Panel>
         <div className={parts.form}>
           <Field
             label={t.timeout}
-            help={t.timeoutHelp}
+            help={<Help of="security.session_timeout">{t.timeoutHelp}</Help>}
             error={errors.timeout ?? fieldProblem(save.error, 'security.session_timeout')}
           >
             {ids => (
@@ -114,13 +122,13 @@ const Form = ({ is }: { is: Security }) => {
                 autoCapitalize="none"
                 spellCheck={false}
                 value={timeout}
-                onChange={event => setTimeoutTyped(event.currentTarget.value)}
+                onChange={event => draft.set({ timeout: event.currentTarget.value })}
               />
             )}
           </Field>
           <Field
             label={t.length}
-            help={t.lengthHelp}
+            help={<Help of="security.password_min_length">{t.lengthHelp}</Help>}
             error={errors.length ?? fieldProblem(save.error, 'security.password_min_length')}
           >
             {ids => (
@@ -131,18 +139,28 @@ const Form = ({ is }: { is: Security }) => {
                 autoComplete="off"
                 maxLength={3}
                 value={length}
-                onChange={event => setLength(event.currentTarget.value)}
+                onChange={event => draft.set({ length: event.currentTarget.value })}
               />
             )}
           </Field>
           <div>
-            <Check label={t.factor} meaning={t.factorHelp} checked={required} onChecked={setRequired} />
+            <Check
+              label={t.factor}
+              meaning={<Help of="security.mfa_required">{t.factorHelp}</Help>}
+              checked={required}
+              onChecked={on => draft.set({ required: on })}
+            />
             <Without required={required && !is.mfa_required} />
           </div>
         </div>
       </Panel>
       <Refusal error={save.error} />
-      <SaveBar changes={changes} busy={save.isPending} onDiscard={discard} />
+      <SaveBar
+        changes={changes}
+        overtaken={draft.overtaken.map(name => names[name])}
+        busy={save.isPending}
+        onDiscard={discard}
+      />
     </form>
   )
 }
