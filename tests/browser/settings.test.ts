@@ -228,7 +228,7 @@ describe.runIf(hasBrowser)('settings', () => {
     expect(await really.isDisabled()).toBe(true)
     await dialog.getByLabel('Type replace to confirm').fill('replace')
     await really.click()
-    await page.getByText('The settings are imported.').first().waitFor()
+    await dialog.waitFor({ state: 'detached' })
     expect((await admin.call('GET /settings')).service).toMatchObject({ site_name: 'Only this', timezone: 'UTC' })
   })
 
