@@ -8,7 +8,8 @@ const common = { pool: 'forks', testTimeout: 20_000, hookTimeout: 60_000 } as co
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Most of the time a test waits for something real: three of them keep two cores busy.
+    maxWorkers: 3,
     reporters: ['default', './scripts/closing-lines.mjs'],
     projects: [
       {
@@ -57,7 +58,6 @@ export default defineConfig({
           include: ['tests/browser/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],
