@@ -178,7 +178,9 @@ describe.runIf(hasBrowser)('settings', () => {
   })
 
   it('of reputation take a key, tell only that there is one, and what was used today', async () => {
-    await page.goto('settings/reputation')
+    await page.getByLabel('Find a setting').fill('api k')
+    await page.getByRole('link', { name: 'API key Reputation' }).click()
+    await page.waitForURL('**/settings/reputation')
     await page.getByText('0 of 1,000 reports').waitFor()
     await page.getByLabel('Look up and report addresses').check()
     await page.getByText('It is on, and there is no key').waitFor()

@@ -1,12 +1,15 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { Page } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { Sections } from '../identity/sections.tsx'
 import identity from '../identity/identity.module.css'
+import { findSettings } from './index-of.ts'
+import styles from './settings.module.css'
 import { settingsTexts } from './settings.texts.ts'
 
 export const SettingsPage = (props: { title: string; children: ReactNode }) => {
@@ -25,8 +28,46 @@ export const SettingsPage = (props: { title: string; children: ReactNode }) => {
           { to: '/settings/licence', text: t.licence },
         ]}
       />
+      <Find />
       {props.children}
     </Page>
+  )
+}
+
+/** Over all sections; what is found leads to its page. */
+const Find = () => {
+  const t = textsOf(settingsTexts)
+  const [typed, setTyped] = useState('')
+  const found = findSettings(typed)
+  return (
+    <div role="search" className={styles.find}>
+      <input
+        className={parts.input}
+        type="search"
+        aria-label={t.find}
+        placeholder={t.find}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={100}
+        value={typed}
+        onChange={event => setTyped(event.currentTarget.value)}
+      />
+      <div role="status" className={parts.hidden}>
+        {typed.trim() && t.found(found.length)}
+      </div>
+      {typed.trim() !== '' && (
+        <ul className={styles.found}>
+          {found.map(({ section, name }) => (
+            <li key={`${section} ${name}`}>
+              <Link to={`/settings/${section}`} className={styles.hit} onClick={() => setTyped('')}>
+                {name} <span className={parts.muted}>{t[section]}</span>
+              </Link>
+            </li>
+          ))}
+          {found.length === 0 && <li className={parts.muted}>{t.found(0)}</li>}
+        </ul>
+      )}
+    </div>
   )
 }
 

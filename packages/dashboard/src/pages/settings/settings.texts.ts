@@ -11,6 +11,11 @@ const en = {
   backup: 'Backup',
   licence: 'Licence',
   what: 'the settings',
+  find: 'Find a setting',
+  found: (count: number) =>
+    count === 0
+      ? 'No setting matches.'
+      : plural(count, { one: '1 setting matches.', other: `${count} settings match.` }),
   saved: 'Saved.',
   discard: 'Discard',
   willChange: 'Not saved yet:',

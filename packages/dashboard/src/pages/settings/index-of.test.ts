@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { findSettings } from './index-of.ts'
+
+it.each([
+  ['time z', 'service', 'Time zone'],
+  ['discord', 'notifications', 'Webhook address'],
+  ['SMTP pass', 'notifications', 'Password'],
+  ['second', 'security', 'Require a second factor'],
+  ['licence key', 'licence', 'Enter a licence key'],
+])('%s is found in %s', (typed, section, name) => expect(findSettings(typed)).toContainEqual({ section, name }))
+it('puts names that begin so first', () => expect(findSettings('api')[0]?.name).toBe('API key'))
+it.each(['', '  ', 'zebra'])('%j finds nothing', typed => expect(findSettings(typed)).toEqual([]))
