@@ -307,6 +307,16 @@ describe.runIf(hasBrowser)('settings', () => {
       expect(csv.trim().split('\n')).toHaveLength(3)
       expect(csv).toContain('settings.import')
     })
+    it('takes a range that is typed, without losing the place in it', async () => {
+      await page.goto('audit')
+      await page.getByLabel('Time', { exact: true }).selectOption('Between…')
+      await page.getByLabel('Until').fill('2020-02-03T04:05:06')
+      await page.waitForURL('**/audit?to=2020-02-03T03%3A05%3A06.000Z')
+      await page.getByText('No entry matches.').waitFor()
+      expect(await page.evaluate('document.activeElement.type')).toBe('datetime-local')
+      await page.getByRole('button', { name: 'Clear all filters' }).click()
+      await entries().first().waitFor()
+    })
     it('counts what comes, and shows it when asked', async () => {
       await page.goto('audit?action=settings.update')
       await entries().first().waitFor()

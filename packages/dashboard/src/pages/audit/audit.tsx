@@ -152,7 +152,7 @@ const Filters = () => {
           ))}
         </select>
         <ActionFilter />
-        <TimeFilter key={search.from ?? 'any'} />
+        <TimeFilter />
       </div>
     </div>
   )
@@ -209,26 +209,11 @@ const TimeFilter = () => {
   const filter = useFilter()
   const relative = ranges.find(range => range === search.from)
   const [asked, setAsked] = useState(false)
-  const between = search.to !== undefined || (search.from !== undefined && !relative) || asked
+  const between = search.to !== undefined || (search.from !== undefined ? !relative : asked)
   const choose = (value: string) => {
     setAsked(value === 'between')
     if (value !== 'between') filter({ from: ranges.find(range => range === value), to: undefined })
   }
-  const edge = (name: 'from' | 'to') => (
-    <label className={styles.edge}>
-      <span>{t[name]}</span>
-      <input
-        className={parts.input}
-        type="datetime-local"
-        step={1}
-        value={search[name] && !Number.isNaN(Date.parse(search[name])) ? localInput(Date.parse(search[name])) : ''}
-        onChange={event => {
-          const at = Date.parse(event.currentTarget.value)
-          filter({ [name]: Number.isNaN(at) ? undefined : new Date(at).toISOString() }, true)
-        }}
-      />
-    </label>
-  )
   return (
     <>
       <select
@@ -247,11 +232,35 @@ const TimeFilter = () => {
       </select>
       {between && (
         <>
-          {edge('from')}
-          {edge('to')}
+          <Edge name="from" />
+          <Edge name="to" />
         </>
       )}
     </>
+  )
+}
+
+/** One end of the range, taken over once it is a whole moment and the typing rests. */
+const Edge = ({ name }: { name: 'from' | 'to' }) => {
+  const search = useSearch({ from: '/inside/audit' })
+  const filter = useFilter()
+  const at = Date.parse(search[name] ?? '')
+  const { typed, setTyped } = useTyped(
+    Number.isNaN(at) ? '' : localInput(at),
+    text => filter({ [name]: text ? new Date(text).toISOString() : undefined }, true),
+    { wait: 800, valid: text => text === '' || Date.parse(text) >= 0 },
+  )
+  return (
+    <label className={styles.edge}>
+      <span>{textsOf(auditTexts)[name]}</span>
+      <input
+        className={parts.input}
+        type="datetime-local"
+        step={1}
+        value={typed}
+        onChange={event => setTyped(event.currentTarget.value)}
+      />
+    </label>
   )
 }
 

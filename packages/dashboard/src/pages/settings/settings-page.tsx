@@ -92,6 +92,15 @@ export const SaveBar = (props: {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [shown])
+  // It grows with the list and lies over the form: what takes the focus has to come to rest above it.
+  useEffect(() => {
+    const { style } = document.documentElement
+    const height = bar.current?.offsetHeight ?? 0
+    style.scrollPaddingBlockEnd = height > 0 ? `calc(var(--bottom) + ${height + 16}px)` : ''
+    return () => {
+      style.scrollPaddingBlockEnd = ''
+    }
+  }, [props.changes.length, props.overtaken?.length])
   if (!shown) return null
   return (
     <div className={identity.saveBar} role="group" aria-label={t.willChange} ref={bar}>
@@ -102,7 +111,8 @@ export const SaveBar = (props: {
           </p>
         )}
         <strong>{t.willChange}</strong>
-        <ul>
+        {/* A long list scrolls, so the keyboard has to reach it. */}
+        <ul className={styles.pending} tabIndex={props.changes.length > 4 ? 0 : undefined}>
           {props.changes.map(change => (
             <li key={change}>{change}</li>
           ))}
