@@ -58,6 +58,8 @@ export default defineConfig({
           include: ['tests/browser/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // A browser beside two other tests on two cores may starve once; what is broken fails twice.
+          retry: 1,
         },
       },
     ],

@@ -57,7 +57,7 @@ export const visit = async (
     `addEventListener('securitypolicyviolation', event => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
   )
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   page.on('console', message => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
