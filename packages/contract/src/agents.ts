@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { order, resultInput } from './commands.ts'
-import { count, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
+import { port, protocols } from './portknock.ts'
+import { count, id, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Agent'
 /** What hosts say of themselves: kept short, never trusted. */
@@ -73,6 +74,21 @@ export const enroll = endpoint({
   refusals: [401],
 })
 
+/** A sequence as a host enforces it. `revision` is given back with what became of it. */
+export const knockOrder = shape({
+  id,
+  revision: count,
+  protected_port: port,
+  knock_ports: Type.Array(port),
+  protocol: oneOf(protocols),
+  timeout: count,
+  knock_timeout: count,
+  max_attempts: count,
+  block_duration: count,
+})
+/** An address that stands in a list of a sequence until then. */
+const addressed = { sequence_id: id, ip: Type.String(), expires_at: timestamp }
+
 export const agentState = endpoint({
   method: 'GET',
   path: '/agent/state',
@@ -87,9 +103,11 @@ export const agentState = endpoint({
     /** An agent fetches a changed list after a random part of `spread_seconds`, so that a large one does not leave all at once. */
     whitelist: shape({ version: Type.String(), count, spread_seconds: count }),
     portknock: shape({
-      sequences: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-      openings: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-      blocked: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+      sequences: Type.Array(knockOrder),
+      openings: Type.Array(shape({ id: uuid, ...addressed })),
+      blocked: Type.Array(shape(addressed)),
+      /** Whose live connections to the protected port are cut until `expires_at`. */
+      cuts: Type.Array(shape(addressed)),
     }),
   }),
 })
@@ -106,6 +124,22 @@ export const acknowledgeState = endpoint({
     whitelist_version: Type.Optional(nullable(text(1, 128))),
     entry_count: Type.Optional(nullable(count)),
     error: Type.Optional(nullable(text(0, bounds.description))),
+    portknock: Type.Optional(
+      Type.Object({
+        /** What became of each sequence of the state; `revision` is the one that was applied, or tried. */
+        sequences: Type.Array(
+          Type.Object({
+            id,
+            revision: count,
+            state: oneOf(['enforced', 'unsupported', 'failed']),
+            error: Type.Optional(nullable(text(0, bounds.description))),
+          }),
+          { maxItems: bounds.sequencesPerHost },
+        ),
+        /** The openings of the state that are open now. */
+        openings: Type.Array(uuid, { maxItems: bounds.openingsPerHost }),
+      }),
+    ),
   }),
   status: 200,
   reply: message,

@@ -15,6 +15,8 @@ export const bounds = {
   username: { minimum: 3, maximum: 50 },
   password: { minimum: 8, maximum: 256 },
   jailsPerHost: 1000,
+  sequencesPerHost: 1000,
+  openingsPerHost: 10_000,
 } as const
 
 /** Page sizes of the lists: default and maximum. */

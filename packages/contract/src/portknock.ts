@@ -23,8 +23,8 @@ import {
 const knocking = { tag: 'Port knocking', licence: 'port_knocking' } as const
 const params = shape({ sequenceId: id })
 const name = text(1, bounds.name)
-const port = Type.Integer({ minimum: 1, maximum: 65_535 })
-const protocols = ['tcp', 'udp'] as const
+export const port = Type.Integer({ minimum: 1, maximum: 65_535 })
+export const protocols = ['tcp', 'udp'] as const
 export const knockStatus = oneOf(['success', 'failed', 'blocked'])
 
 /** Seconds and tries of a sequence, each with its bounds and what it is unless said. */
@@ -217,9 +217,10 @@ export const closeOpening = endpoint({
   method: 'DELETE',
   path: '/portknock/active/{openingId}',
   summary: 'Close an opening',
-  description: 'Connections that are open already survive.',
+  description: 'Connections that are open already survive, unless `cut=true`.',
   access: 'write',
   params: shape({ openingId: uuid }),
+  query: shape({ cut: Type.Optional(Type.Boolean()) }),
   status: 200,
   reply: message,
   refusals: [404],

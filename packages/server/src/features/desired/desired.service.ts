@@ -152,7 +152,7 @@ export const createDesired = async (needs: {
           count: mirror.count(),
           spread_seconds: gzip.length <= smallList ? 0 : spread,
         },
-        portknock: { sequences: [], openings: [], blocked: [] },
+        portknock: { sequences: [], openings: [], blocked: [], cuts: [] },
       }
     },
     async acknowledge(agent, told) {
