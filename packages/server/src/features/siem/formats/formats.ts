@@ -1,0 +1,48 @@
+import type { siem } from '@stockade/contract'
+import type { SiemEvent } from '../event.ts'
+import { cefOf } from './cef.ts'
+import { collectorBatch, collectorOf } from './collector.ts'
+import { jsonBatch, jsonOf } from './json.ts'
+import { leefOf } from './leef.ts'
+import { syslogOf } from './syslog.ts'
+
+export type Format = siem.SiemSettings['format']
+
+/** The largest payload of a UDP datagram over IPv4 (RFC 768: 65,535 less both headers). */
+export const datagramBytes = 65_507
+/** Of a message on a stream; far above what receivers must take (RFC 5425 section 4.3.1: 2,048), as the rest of what is sent is far below. */
+export const streamBytes = 65_536
+
+/** Who tells it: the host that receivers see, and the version of the product. */
+export interface Teller {
+  readonly host: string
+  readonly version: string
+}
+
+/** One event as it is sent; `most` counts for what travels in syslog. */
+export const formatted = (format: Format, event: SiemEvent, { host, version }: Teller, most: number): string => {
+  switch (format) {
+    case 'syslog':
+      return syslogOf(event, host, most)
+    case 'cef':
+      return cefOf(event, host, version, most)
+    case 'leef':
+      return leefOf(event, host, version, most)
+    case 'json':
+      return jsonOf(event)
+    case 'collector':
+      return collectorOf(event, host)
+  }
+}
+/** Events of an HTTP format as one body. */
+export const bodyOf = (format: Format, events: readonly string[]): string =>
+  format === 'collector' ? collectorBatch(events) : jsonBatch(events)
+
+/** Octet counting, so that nothing inside a message can end it (RFC 6587 section 3.4.1, RFC 5425 section 4.3). */
+export const framed = (messages: readonly string[]): Buffer =>
+  Buffer.concat(
+    messages.flatMap(message => {
+      const bytes = Buffer.from(message)
+      return [Buffer.from(`${bytes.length} `), bytes]
+    }),
+  )
