@@ -41,6 +41,8 @@ const bounded = ({ minimum, maximum }: { minimum: number; maximum: number }) => 
 /** Two to ten ports, no two neighbours equal, the protected port not among them (checked by the service). */
 const knockPorts = Type.Array(port, { minItems: 2, maxItems: 10 })
 const serverIds = Type.Array(uuid, { maxItems: 10_000 })
+/** What is allowed and weak all the same. */
+const warnings = Type.Array(Type.String())
 
 export const sequence = shape({
   id,
@@ -122,6 +124,7 @@ export const createSequence = endpoint({
     protected_port: port,
     knock_ports: Type.Array(port),
     created_at: timestamp,
+    warnings,
   }),
   refusals: [409],
 })
@@ -153,6 +156,7 @@ export const updateSequence = endpoint({
     knock_ports: Type.Array(port),
     timeout: Type.Integer(),
     updated_at: timestamp,
+    warnings,
   }),
   refusals: [404, 409],
 })
@@ -198,6 +202,8 @@ export const opening = shape({
   protected_port: port,
   opened_at: timestamp,
   expires_at: timestamp,
+  /** False while the host has not said that the port is open. */
+  confirmed: Type.Boolean(),
 })
 export type Opening = Static<typeof opening>
 

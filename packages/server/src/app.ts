@@ -50,6 +50,8 @@ import { mountNotifications } from './features/notifications/notifications.route
 import { createNotifications } from './features/notifications/notifications.service.ts'
 import { mountOauth } from './features/oauth/oauth.routes.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
+import { mountPortknock } from './features/portknock/portknock.routes.ts'
+import { createPortknock } from './features/portknock/portknock.service.ts'
 import { mountReputation } from './features/reputation/reputation.routes.ts'
 import { createReputation } from './features/reputation/reputation.service.ts'
 import { createRetention } from './features/retention/retention.service.ts'
@@ -172,7 +174,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     keys,
     baseUrl,
     admit: license.admit,
-    onRemove: (change, serverNo) => commands.cancelAll(change, serverNo),
+    onRemove: async (change, serverNo) => {
+      await commands.cancelAll(change, serverNo)
+      await portknock.forget(change, serverNo)
+    },
   })
   const accounts = createAccounts({
     db,
@@ -272,8 +277,19 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
         lifts.map(({ serverNo, ip }) => ({ serverNo, type: 'unban-ip', params: { jail: '*', ip } })),
       ),
   })
-  const desired = await createDesired({ db, clock, events, registry, servers, mirror, wake: commands.wake })
   const shared = postgres !== null
+  const { wake } = commands
+  const portknock = await createPortknock({
+    db,
+    clock,
+    events,
+    registry,
+    servers,
+    wake,
+    shared,
+    keptDays: config.eventRetentionDays,
+  })
+  const desired = await createDesired({ db, clock, events, registry, servers, mirror, knocks: portknock.hosts, wake })
   const agents = createAgents({ clock, config, events, registry, keys, commands, bans, desired, shared })
 
   // HTTP
@@ -324,6 +340,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountAgents(http, agents)
   mountWhitelist(http, whitelist)
   mountDesired(http, desired)
+  mountPortknock(http, portknock)
   mountDownloads(fastify, baseUrl, servers.scriptFetched)
   const live = await mountLive(http, {
     events,
@@ -375,6 +392,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       const off = told.flatMap(({ name, data }) => (name === 'whitelist.remove' ? [Number(data.id)] : []))
       if (off.length > 0 || told.some(({ name }) => name === 'whitelist.add')) mirror.catchUp(off).catch(fail)
       if (told.some(({ name }) => name === 'whitelist.sync')) desired.reload().catch(fail)
+      if (told.some(({ name }) => name.startsWith('portknock.'))) portknock.hosts.reload().catch(fail)
       if (told.some(({ name }) => name === 'license.activate')) license.reload().catch(fail)
       if (told.some(({ name }) => /^(key|server|user)\./.test(name))) keys.reload().catch(fail)
       if (told.some(({ name }) => name.startsWith('settings.') || name === 'user.create')) settings.reload().catch(fail)
@@ -395,6 +413,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
           license.reload(),
           mirror.catchUp(),
           desired.reload(),
+          portknock.hosts.reload(),
         ]).then(() => {}),
     })
   }
@@ -419,6 +438,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
   jobs.add({ name: 'retention', every: hour, run: retention.run })
+  jobs.add({ name: 'old knocks', every: hour, run: portknock.history.sweep })
   jobs.add({ name: 'licence clock', every: minute, run: license.observe })
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
   jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
@@ -172,6 +173,19 @@ const table: Record<string, Row> = {
   'POST /bans/batch': agent,
   'POST /servers/{serverId}/bans': writeHere,
   'DELETE /servers/{serverId}/bans/{ip}': writeHere,
+  'GET /portknock/sequences': read,
+  'GET /portknock/sequences/{sequenceId}': readHere,
+  'POST /portknock/sequences': adminOnly,
+  'PATCH /portknock/sequences/{sequenceId}': adminOnly,
+  'DELETE /portknock/sequences/{sequenceId}': adminOnly,
+  'POST /portknock/knock': writeHere,
+  'GET /portknock/active': read,
+  'DELETE /portknock/active/{openingId}': writeHere,
+  'GET /portknock/history': read,
+  'GET /portknock/blocked': read,
+  'DELETE /portknock/blocked/{ip}': write,
+  'GET /portknock/stats': read,
+  'POST /agent/knocks': agent,
 }
 
 let server: TestServer
@@ -222,7 +236,24 @@ beforeAll(async () => {
     params: { serverId: here.id },
     body: { type: 'reload-all' },
   })
+  const sequence = await admin.client.call('POST /portknock/sequences', {
+    body: { name: 'ssh', protected_port: 22, knock_ports: [7000, 9000, 8000], server_ids: [here.id] },
+  })
+  const openingId = randomUUID()
+  await here.client.call('POST /agent/knocks', {
+    body: {
+      events: (['success', 'failed', 'blocked'] as const).map(status => ({
+        event_id: status === 'success' ? openingId : randomUUID(),
+        sequence_id: sequence.id,
+        ip: '203.0.113.1',
+        status,
+        timestamp: new Date().toISOString(),
+      })),
+    },
+  })
   ids = {
+    sequenceId: String(sequence.id),
+    openingId,
     serverId: here.id,
     banId: String(ban.id),
     commandId: command.id,
@@ -318,6 +349,10 @@ test('lists hold nothing of servers that the caller may not see', async () => {
       '/api/v1/commands',
       '/api/v1/bans?from=2020-01-01T00:00:00Z',
       '/api/v1/bans?active=true',
+      '/api/v1/portknock/sequences',
+      '/api/v1/portknock/active',
+      '/api/v1/portknock/blocked',
+      '/api/v1/portknock/history?status=failed',
     ])
       expect((await raw(server, 'GET', path, { token })).json, `${path} as ${caller}`).toMatchObject({ total })
   }

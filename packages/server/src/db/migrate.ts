@@ -8,6 +8,7 @@ import { templates } from './migrations/0005-templates.ts'
 import { reputation } from './migrations/0006-reputation.ts'
 import { notifications } from './migrations/0007-notifications.ts'
 import { audit } from './migrations/0008-audit.ts'
+import { portknock } from './migrations/0009-portknock.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -25,6 +26,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0006-reputation': reputation(db.engine),
         '0007-notifications': notifications(db.engine),
         '0008-audit': audit(db.engine),
+        '0009-portknock': portknock(db.engine),
       }),
     },
   })

@@ -9,6 +9,7 @@ import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
+import type { Portknock } from '../portknock/portknock.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
@@ -45,13 +46,16 @@ export const createDesired = async (needs: {
   registry: Pick<Registry, 'all' | 'byNo'>
   servers: Pick<ServersService, 'named'>
   mirror: Mirror
+  knocks: Pick<Portknock['hosts'], 'revision' | 'stateFor' | 'acknowledge'>
   /** Lets the host's waiting poll be answered. */
   wake: (serverNo: number) => void
 }): Promise<Desired> => {
-  const { db, clock, events, registry, servers, mirror, wake } = needs
+  const { db, clock, events, registry, servers, mirror, knocks, wake } = needs
   let nonces = new Map<number, number>()
 
-  const version = (serverNo: number) => versionOf({ whitelist: mirror.version(), nonce: nonces.get(serverNo) ?? 0 })
+  const versionAt = (serverNo: number, knock: number) =>
+    versionOf({ whitelist: mirror.version(), nonce: nonces.get(serverNo) ?? 0, knock })
+  const version = (serverNo: number) => versionAt(serverNo, knocks.revision(serverNo))
   const wakeAll = () => {
     for (const { row } of registry.all()) wake(row.no)
   }
@@ -80,6 +84,7 @@ export const createDesired = async (needs: {
     const error = told.error ? tame(told.error, bounds.description * 4) : null
     const kept = {
       nonce: before?.nonce ?? 0,
+      knock_revision: before?.knock_revision ?? 0,
       server_no: serverNo,
       version: tame(told.version, 512),
       acked_at: at,
@@ -115,7 +120,7 @@ export const createDesired = async (needs: {
           nos.flatMap(no => {
             const row = after.get(no)
             if (!row) return []
-            const { nonce: _, ...told } = row
+            const { nonce: _, knock_revision: __, ...told } = row
             return [told]
           }),
         )
@@ -144,19 +149,24 @@ export const createDesired = async (needs: {
   return {
     version,
     async stateFor(agent) {
+      const { revision, portknock } = await knocks.stateFor(agent.serverNo)
       const { gzip } = await mirror.render()
       return {
-        version: version(agent.serverNo),
+        version: versionAt(agent.serverNo, revision),
         whitelist: {
           version: mirror.version(),
           count: mirror.count(),
           spread_seconds: gzip.length <= smallList ? 0 : spread,
         },
-        portknock: { sequences: [], openings: [], blocked: [], cuts: [] },
+        portknock,
       }
     },
     async acknowledge(agent, told) {
-      await group.add([{ serverNo: agent.serverNo, told, at: clock() }])
+      const knock = partsOf(told.version)?.knock ?? 0
+      await Promise.all([
+        group.add([{ serverNo: agent.serverNo, told, at: clock() }]),
+        knocks.acknowledge(agent.serverNo, knock, told.portknock),
+      ])
     },
     async syncStatus(actor) {
       const whitelist = mirror.version()

@@ -24,7 +24,7 @@ export const hostStatesOf = (sql: Sql, serverNos: readonly number[]): Promise<Ho
 /** What hosts said; a server at most once. */
 export const saveHostStates = async (
   sql: Sql,
-  rows: readonly Omit<Insertable<HostStatesTable>, 'nonce'>[],
+  rows: readonly Omit<Insertable<HostStatesTable>, 'nonce' | 'knock_revision'>[],
 ): Promise<void> => {
   await sql
     .insertInto('host_states')

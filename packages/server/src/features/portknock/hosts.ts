@@ -1,0 +1,157 @@
+import { bounds } from '@stockade/contract'
+import type { BodyOf, ReplyOf, agents } from '@stockade/contract'
+import { iso } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { createGroup } from '../../core/group.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Change } from '../../events/events.ts'
+import {
+  blockedOfHost,
+  confirmOpenings,
+  hostRevision,
+  hostRevisions,
+  openingsOfHost,
+  raiseHostRevisions,
+  saveSpoken,
+  sequencesOfHost,
+  unconfirmedOf,
+} from './hosts.store.ts'
+import type { HostRevision, Spoken } from './hosts.store.ts'
+
+export type HostKnocks = ReplyOf<typeof agents.agentState>['portknock']
+type Told = NonNullable<BodyOf<typeof agents.acknowledgeState>['portknock']>
+
+/** What each host should know of port knocking, and what it said that it made of it. */
+export interface KnockHosts {
+  /** Rises with whatever the host must hear; no query. */
+  revision(serverNo: number): number
+  stateFor(serverNo: number): Promise<{ readonly revision: number; readonly portknock: HostKnocks }>
+  /** A host says what it applied of the state with that revision; resolves when it is on disk. */
+  acknowledge(serverNo: number, revision: number, told: Told | undefined): Promise<void>
+  /** Within a change that these hosts must hear of: their new revisions, to be told after the commit. */
+  raise(change: Pick<Change, 'sql'>, serverNos: readonly number[]): Promise<HostRevision[]>
+  /** Lets the hosts' waiting polls be answered. */
+  tell(raised: readonly HostRevision[]): void
+  /** Waits for a host to say that an opening is open. Answers early where it does; who asked looks again in any case. */
+  untilConfirmed(openingId: string, milliseconds: number): Promise<void>
+  /** Takes over what other processes changed. */
+  reload(): Promise<void>
+}
+
+const nothing: HostKnocks = { sequences: [], openings: [], blocked: [], cuts: [] }
+
+export const createKnockHosts = async (needs: {
+  db: Database
+  clock: Clock
+  wake: (serverNo: number) => void
+}): Promise<KnockHosts> => {
+  const { db, clock, wake } = needs
+  const revisions = new Map<number, number>()
+  const waiters = new Map<string, Set<() => void>>()
+
+  const revision = (serverNo: number) => revisions.get(serverNo) ?? 0
+  /** Never back: what was read may be older than what was committed here meanwhile. */
+  const learn = ({ server_no, knock_revision }: HostRevision): boolean => {
+    if (knock_revision <= revision(server_no)) return false
+    revisions.set(server_no, knock_revision)
+    return true
+  }
+  const tell = (raised: readonly HostRevision[]) => {
+    for (const row of raised) if (learn(row)) wake(row.server_no)
+  }
+  const reload = async () => tell(await hostRevisions(db.read))
+
+  interface Acknowledgement {
+    readonly serverNo: number
+    readonly revision: number
+    readonly told: Told
+  }
+  const spokenOf = ({ serverNo, told }: Acknowledgement): Spoken[] =>
+    told.sequences
+      .filter(({ revision }) => Number.isSafeInteger(revision))
+      .map(({ id, revision, state, error }) => ({
+        sequence_id: id,
+        server_no: serverNo,
+        revision,
+        state,
+        error: state !== 'enforced' && error ? tame(error, bounds.description * 4) : null,
+      }))
+  /** A change for the whole fleet is acknowledged by all of it within seconds: together. */
+  const group = createGroup<Acknowledgement, null>(
+    async items => {
+      const now = clock()
+      const spoken = new Map(items.flatMap(spokenOf).map(row => [`${row.server_no} ${row.sequence_id}`, row] as const))
+      const open = new Map<string, Acknowledgement>()
+      for (const item of items) for (const id of item.told.openings) open.set(id.toLowerCase(), item)
+      const confirmed = await db.write.transaction().execute(async sql => {
+        await saveSpoken(sql, db.engine, [...spoken.values()])
+        if (open.size === 0) return []
+        const waiting = await unconfirmedOf(sql, [...new Set(items.map(({ serverNo }) => serverNo))], now)
+        const named = waiting.filter(row => {
+          const by = open.get(row.id)
+          return by !== undefined && by.serverNo === row.server_no && by.revision >= row.revision
+        })
+        return confirmOpenings(sql, named, now)
+      })
+      for (const id of confirmed) for (const done of [...(waiters.get(id) ?? [])]) done()
+      return items.map(() => null)
+    },
+    { batch: 500, waiting: 20_000 },
+    // What hosts say is bounded and cleaned before: only the storage can fail, and fails for all alike.
+    () => false,
+  )
+  await reload()
+
+  return {
+    revision,
+    tell,
+    reload,
+    async stateFor(serverNo) {
+      const known = revision(serverNo)
+      if (known === 0) return { revision: 0, portknock: nothing }
+      // The revision first: what is read after it is as new, or newer.
+      const knock_revision = Math.max(known, await hostRevision(db.read, serverNo))
+      tell([{ server_no: serverNo, knock_revision }])
+      const now = clock()
+      const sequences = await sequencesOfHost(db.read, serverNo)
+      const openings = await openingsOfHost(db.read, serverNo, now)
+      const blocked = await blockedOfHost(db.read, serverNo, now)
+      return {
+        revision: knock_revision,
+        portknock: {
+          sequences: sequences.map(({ knock_ports, ...sequence }) => ({
+            ...sequence,
+            knock_ports: JSON.parse(knock_ports) as number[],
+          })),
+          openings: openings.flatMap(({ id, sequence_id, ip, expires_at, closed_at }) =>
+            closed_at === null ? [{ id, sequence_id, ip, expires_at: iso(expires_at) }] : [],
+          ),
+          blocked: blocked.map(row => ({ ...row, expires_at: iso(row.expires_at) })),
+          cuts: openings.flatMap(({ sequence_id, ip, cut_until }) =>
+            cut_until === null ? [] : [{ sequence_id, ip, expires_at: iso(cut_until) }],
+          ),
+        },
+      }
+    },
+    async acknowledge(serverNo, revision, told) {
+      if (!told || told.sequences.length + told.openings.length === 0) return
+      await group.add([{ serverNo, revision, told }])
+    },
+    raise: (change, serverNos) => raiseHostRevisions(change.sql, serverNos, clock()),
+    untilConfirmed(openingId, milliseconds) {
+      return new Promise(resolve => {
+        const mine = waiters.get(openingId) ?? new Set()
+        const done = () => {
+          clearTimeout(timer)
+          mine.delete(done)
+          if (mine.size === 0) waiters.delete(openingId)
+          resolve()
+        }
+        const timer = setTimeout(done, milliseconds)
+        mine.add(done)
+        waiters.set(openingId, mine)
+      })
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import { bounds } from '@stockade/contract'
+import type { BodyOf, ReplyOf, agents } from '@stockade/contract'
+import type { AgentActor } from '../../core/actor.ts'
+import { second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { createGroup } from '../../core/group.ts'
+import { parseIp } from '../../core/ip.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import { countOpenings, isOpenFor, putOpening } from './openings.store.ts'
+import {
+  blockedAmong,
+  countBlocked,
+  failuresOf,
+  holdSequences,
+  insertKnocks,
+  placesAmong,
+  putBlocked,
+  setFailures,
+} from './reports.store.ts'
+import type { NewKnock, ReportedSequence } from './reports.store.ts'
+
+type Event = BodyOf<typeof agents.reportKnocks>['events'][number]
+type Answer = ReplyOf<typeof agents.reportKnocks>['results'][number]
+
+export interface Reports {
+  /**
+   * Takes in what happened on a host, each event once however often it is sent; resolves when it is on disk. What is no good
+   * is said item by item, so that it does not hold up the rest.
+   */
+  report(agent: AgentActor, events: readonly Event[]): Promise<Answer[]>
+}
+
+/** What a host's own sets hold. */
+const mostBlocked = 65_536
+
+type Checked = { readonly knock: NewKnock } | { readonly error: string }
+type Transaction = Parameters<typeof putOpening>[0]
+
+export const createReports = (needs: { db: Database; clock: Clock }): Reports => {
+  const { db, clock } = needs
+
+  const check = (serverNo: number, event: Event, now: number): Checked => {
+    const ip = parseIp(event.ip)
+    if (!ip) return { error: 'ip is not an address.' }
+    const at = Date.parse(event.timestamp)
+    if (Number.isNaN(at)) return { error: 'timestamp is not a time that exists.' }
+    if (!Number.isSafeInteger(event.sequence_id)) return { error: `There is no sequence ${event.sequence_id}.` }
+    return {
+      knock: {
+        event_id: event.event_id.toLowerCase(),
+        server_no: serverNo,
+        sequence_id: event.sequence_id,
+        ip: ip.text,
+        status: event.status,
+        reason: event.reason ? tame(event.reason, bounds.reason * 4) : null,
+        // A host's clock may be ahead.
+        at: Math.min(at, now),
+      },
+    }
+  }
+  /** What an event means beyond its line in the history. */
+  const effects = (sql: Transaction, now: number) => {
+    const counts = { open: new Map<number, number>(), blocked: new Map<number, number>() }
+    const hasRoom = async (
+      kept: Map<number, number>,
+      count: typeof countOpenings,
+      serverNo: number,
+      most: number,
+    ): Promise<boolean> => {
+      const n = kept.get(serverNo) ?? (await count(sql, serverNo, now))
+      kept.set(serverNo, n)
+      return n < most
+    }
+    const addTo = (kept: Map<number, number>, serverNo: number) => kept.set(serverNo, (kept.get(serverNo) ?? 0) + 1)
+    return {
+      async success({ event_id, server_no, sequence_id, ip, at }: NewKnock, { timeout }: ReportedSequence) {
+        const expires_at = at + timeout * second
+        if (expires_at <= now) return
+        const place = { server_no, sequence_id, ip, now }
+        const isNew = !(await isOpenFor(sql, place))
+        if (isNew && !(await hasRoom(counts.open, countOpenings, server_no, bounds.openingsPerHost))) return
+        const more = { id: event_id, opened_at: at, expires_at, revision: 0, confirmed_at: now }
+        if ((await putOpening(sql, { ...place, ...more }, false)) && isNew) addTo(counts.open, server_no)
+      },
+      async blocked(knock: NewKnock, { block_duration }: ReportedSequence) {
+        const { server_no, sequence_id, ip, at } = knock
+        const expires_at = at + block_duration * second
+        if (expires_at <= now || !(await hasRoom(counts.blocked, countBlocked, server_no, mostBlocked))) return
+        const failed_attempts = await failuresOf(sql, knock)
+        const row = { server_no, sequence_id, ip, failed_attempts, blocked_at: at, expires_at }
+        if (await putBlocked(sql, row, now)) addTo(counts.blocked, server_no)
+      },
+    }
+  }
+  /** The reports of many hosts in one transaction; a host that is attacked tells of many failures at once. */
+  const write = (knocks: readonly NewKnock[]): Promise<(string | null)[]> =>
+    db.write.transaction().execute(async sql => {
+      const now = clock()
+      const ids = [...new Set(knocks.map(({ sequence_id }) => sequence_id))]
+      const sequences = new Map((await holdSequences(sql, db.engine, ids)).map(row => [row.id, row]))
+      const serverNos = [...new Set(knocks.map(({ server_no }) => server_no))]
+      const places = new Set(
+        (await placesAmong(sql, ids, serverNos)).map(place => `${place.server_no} ${place.sequence_id}`),
+      )
+      const known = knocks.filter(({ sequence_id }) => sequences.has(sequence_id))
+      const made = await insertKnocks(sql, db.engine, known)
+      const fresh = new Set(made.map(({ server_no, event_id }) => `${server_no} ${event_id}`))
+      const { success, blocked } = effects(sql, now)
+      const failed = new Map<string, NewKnock>()
+      for (const knock of known) {
+        const sequence = sequences.get(knock.sequence_id)
+        // Twice in one request counts once; where the sequence no longer is on the host, its history is all there is to keep.
+        const isNew = fresh.delete(`${knock.server_no} ${knock.event_id}`)
+        if (!isNew || !sequence || !places.has(`${knock.server_no} ${knock.sequence_id}`)) continue
+        if (knock.status === 'success') await success(knock, sequence)
+        else if (knock.status === 'blocked') await blocked(knock, sequence)
+        else failed.set(`${knock.server_no} ${knock.sequence_id} ${knock.ip}`, knock)
+      }
+      // A failure may be told of after the block that it led to.
+      for (const address of await blockedAmong(sql, [...failed.values()], now))
+        if (failed.has(`${address.server_no} ${address.sequence_id} ${address.ip}`))
+          await setFailures(sql, address, await failuresOf(sql, address))
+      return knocks.map(({ sequence_id }) =>
+        sequences.has(sequence_id) ? null : `There is no sequence ${sequence_id}.`,
+      )
+    })
+  const group = createGroup(write, { batch: 1000, waiting: 100_000 })
+
+  return {
+    async report(agent, events) {
+      const now = clock()
+      const checked = events.map(event => check(agent.serverNo, event, now))
+      const errors = await group.add(checked.flatMap(found => ('knock' in found ? [found.knock] : [])))
+      let taken = 0
+      return events.map(({ event_id }, index) => {
+        const found = checked[index]
+        const error = found && 'error' in found ? found.error : (errors[taken++] ?? null)
+        return { event_id, ok: error === null, error }
+      })
+    },
+  }
+}
