@@ -286,7 +286,6 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     registry,
     servers,
     wake,
-    shared,
     keptDays: config.eventRetentionDays,
   })
   const desired = await createDesired({ db, clock, events, registry, servers, mirror, knocks: portknock.hosts, wake })
@@ -438,7 +437,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
   jobs.add({ name: 'retention', every: hour, run: retention.run })
-  jobs.add({ name: 'old knocks', every: hour, run: portknock.history.sweep })
+  jobs.add({ name: 'old knocks', every: hour, run: portknock.sweep })
   jobs.add({ name: 'licence clock', every: minute, run: license.observe })
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })
   jobs.add({ name: 'reputation reports', every: 2 * second, run: reputation.send })

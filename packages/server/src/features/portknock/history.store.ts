@@ -87,24 +87,3 @@ export const hostnamesOf = async (sql: Sql, serverNos: readonly number[]): Promi
   const rows = await sql.selectFrom('servers').select(['no', 'hostname']).where('no', 'in', serverNos).execute()
   return new Map(rows.map(({ no, hostname }) => [no, hostname]))
 }
-
-/** Answers how many went. */
-export const removeOldKnocks = async (sql: Sql, before: number, most: number): Promise<number> => {
-  const gone = await sql
-    .deleteFrom('knock_history')
-    .where('id', 'in', eb =>
-      eb.selectFrom('knock_history').select('id').where('at', '<', before).orderBy('at').limit(most),
-    )
-    .returning('id')
-    .execute()
-  return gone.length
-}
-/** What is over, and can not be opened or blocked again by a report that comes late. */
-export const removeOver = async (sql: Sql, now: number, closedBefore: number): Promise<void> => {
-  await sql
-    .deleteFrom('knock_openings')
-    .where('expires_at', '<=', now)
-    .where(({ or, eb }) => or([eb('closed_at', 'is', null), eb('closed_at', '<', closedBefore)]))
-    .execute()
-  await sql.deleteFrom('knock_blocked').where('expires_at', '<=', now).execute()
-}

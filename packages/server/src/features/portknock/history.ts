@@ -1,23 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { shapes } from '@stockade/contract'
 import type { QueryOf, ReplyOf, portknock as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
-import { day, iso, second } from '../../core/clock.ts'
+import { iso, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { timeRange } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import {
-  countByPlace,
-  countKnocks,
-  hostnamesOf,
-  pageOfKnocks,
-  removeOldKnocks,
-  removeOver,
-  sequenceNames,
-  topAddresses,
-} from './history.store.ts'
+import { countByPlace, countKnocks, hostnamesOf, pageOfKnocks, sequenceNames, topAddresses } from './history.store.ts'
 import type { KnockCount } from './history.store.ts'
 import { allPlaces, findSequence } from './sequences.store.ts'
 
@@ -25,17 +15,12 @@ export interface History {
   list(actor: Principal, query: QueryOf<typeof contract.listKnocks>): Promise<ReplyOf<typeof contract.listKnocks>>
   /** Counts of the rows of a period that ends now; exact. */
   stats(actor: Principal, query: QueryOf<typeof contract.knockStats>): Promise<ReplyOf<typeof contract.knockStats>>
-  /** Removes what is older than it has to be kept, and what is over. */
-  sweep(): Promise<void>
 }
-
-const mostRows = 1000
 
 export const createHistory = (needs: {
   db: Database
   clock: Clock
   servers: Pick<ServersService, 'named'>
-  keptDays: number
 }): History => {
   const { db, clock, servers } = needs
 
@@ -126,16 +111,6 @@ export const createHistory = (needs: {
           ip,
           attempts: Number(attempts),
         })),
-      }
-    },
-    async sweep() {
-      const now = clock()
-      await removeOver(db.write, now, now - day)
-      for (;;) {
-        const began = performance.now()
-        if ((await removeOldKnocks(db.write, now - needs.keptDays * day, mostRows)) < mostRows) return
-        // Writers go first.
-        await sleep(2 * (performance.now() - began))
       }
     },
   }

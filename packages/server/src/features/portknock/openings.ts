@@ -41,7 +41,7 @@ export interface Openings {
 const patience = 2 * second
 /** How long a host is told to cut the connections of a closed opening. */
 const cutFor = minute
-/** How often another process' news is looked for while somebody waits. */
+/** How often it is looked for what other processes heard, or closed, while somebody waits. */
 const glance = 100
 
 export const createOpenings = (needs: {
@@ -51,10 +51,8 @@ export const createOpenings = (needs: {
   registry: Pick<Registry, 'byNo'>
   servers: Pick<ServersService, 'named'>
   hosts: Pick<KnockHosts, 'raise' | 'tell' | 'untilConfirmed'>
-  /** Several processes share the hosts: the one that is asked may not be the one that the host answers. */
-  shared: boolean
 }): Openings => {
-  const { db, clock, events, registry, servers, hosts, shared } = needs
+  const { db, clock, events, registry, servers, hosts } = needs
 
   const refOf = (serverNo: number) => {
     const server = registry.byNo(serverNo)
@@ -65,7 +63,7 @@ export const createOpenings = (needs: {
     const until = performance.now() + patience
     for (;;) {
       const left = until - performance.now()
-      if (left > 0) await hosts.untilConfirmed(openingId, shared ? Math.min(glance, left) : left)
+      if (left > 0) await hosts.untilConfirmed(openingId, Math.min(glance, left))
       const row = await findOpening(db.read, openingId)
       if (!row || row.closed_at !== null) return false
       if (row.confirmed_at !== null) return true

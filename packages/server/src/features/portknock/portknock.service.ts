@@ -14,6 +14,7 @@ import type { Reports } from './reports.ts'
 import { createSequences } from './sequences.ts'
 import type { Sequences } from './sequences.ts'
 import { removeServer } from './sequences.store.ts'
+import { sweepKnocks } from './sweep.ts'
 
 /** Ports that are open only for those who know how to knock. */
 export interface Portknock {
@@ -24,6 +25,8 @@ export interface Portknock {
   readonly hosts: Pick<KnockHosts, 'revision' | 'stateFor' | 'acknowledge' | 'reload'>
   /** What ends with a server, in the transaction that removes it. */
   forget(change: Pick<Change, 'sql'>, serverNo: number): Promise<void>
+  /** Removes what is older than it has to be kept, and what is over. */
+  sweep(): Promise<void>
 }
 
 export const createPortknock = async (needs: {
@@ -34,8 +37,6 @@ export const createPortknock = async (needs: {
   servers: Pick<ServersService, 'named'>
   /** Lets the host's waiting poll be answered. */
   wake: (serverNo: number) => void
-  /** Several processes share the hosts. */
-  shared: boolean
   /** How long history is kept. */
   keptDays: number
 }): Promise<Portknock> => {
@@ -47,5 +48,6 @@ export const createPortknock = async (needs: {
     history: createHistory(needs),
     reports: createReports(needs),
     forget: (change, serverNo) => removeServer(change.sql, serverNo),
+    sweep: () => sweepKnocks(needs),
   }
 }
