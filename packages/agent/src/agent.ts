@@ -19,6 +19,7 @@ import { createEngine, EngineDown } from './engine/engine.ts'
 import { createJailLoader } from './engine/jail-loader.ts'
 import { allInPlace, ownJailFiles, OWN_JAIL, writeOwnFiles } from './engine/own-files.ts'
 import { privateDirectory, readText } from './files.ts'
+import { createKnock } from './knock/knock.ts'
 import { markAlive } from './lock.ts'
 import { createOnce, type Log } from './log.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
@@ -147,7 +148,7 @@ export async function startAgent(
     log,
   })
 
-  // What the server wants this host to hold. The knock rules of a later version get their place beside the whitelist.
+  // What the server wants this host to hold
   const store = createStore(options.state)
   const whitelist = createWhitelist({
     store,
@@ -158,6 +159,22 @@ export async function startAgent(
     drain: tail.drain,
     runDirectory: options.run,
     onHeld: () => state.again(),
+    now,
+    log,
+  })
+
+  const knock = createKnock({
+    stateDirectory: options.state,
+    serverId: identity.server_id,
+    nft: options.nft,
+    allowed: whitelist.listed,
+    answers: wire.answers,
+    append: entries => {
+      outbox.append(entries)
+      sender.wake()
+    },
+    clockOffset: transport.clockOffset,
+    changed: () => state.knocksChanged(),
     now,
     log,
   })
@@ -197,7 +214,13 @@ export async function startAgent(
 
   // The loops
   const common = { wire, link, signal: stopping.signal, now, log }
-  const sender = createSender({ ...common, outbox, rejected, clockOffset: transport.clockOffset })
+  const sender = createSender({
+    ...common,
+    outbox,
+    rejected,
+    clockOffset: transport.clockOffset,
+    onKnocks: knock.taken,
+  })
   const results = createResults({ ...common, journal })
   const heartbeat = createHeartbeat({
     ...common,
@@ -211,7 +234,7 @@ export async function startAgent(
     onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
   })
-  const state = createStateLoop({ ...common, store, whitelist })
+  const state = createStateLoop({ ...common, store, whitelist, knock })
   const poll = createPoll({
     ...common,
     onCommands: runner.take,
@@ -285,6 +308,7 @@ export async function startAgent(
   every(SNAPSHOT_EVERY, snapshot.run)
   every(1000, overrides.tick)
   spool.start()
+  await knock.start()
   await engine
     .ping()
     .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))
@@ -311,6 +335,7 @@ export async function startAgent(
       spool.stop()
       tail.stop()
       whitelist.stop()
+      await knock.stop()
       // A command that runs gets a moment to end; longer ones are told as unknown by the next start.
       await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
       stopping.abort()

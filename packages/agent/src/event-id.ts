@@ -13,6 +13,11 @@ export function unbanEventId(serverId: string, jail: string, ip: string, time: n
   return shape(`unban|${serverId}|${jail}|${ip}|${time}`)
 }
 
+/** The id of something that an address did at a knock sequence; `mark` tells it from all else on this host. */
+export function knockEventId(serverId: string, mark: string): string {
+  return shape(`knock|${serverId}|${mark}`)
+}
+
 function shape(text: string): string {
   const bytes = createHash('sha256').update(text, 'utf8').digest().subarray(0, 16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80

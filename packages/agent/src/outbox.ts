@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { privateDirectory, readJson, syncDirectory, writeDurably } from './files.ts'
 import { asFields, asInteger } from './json.ts'
-import type { BanReport, UnbanReport } from './wire.ts'
+import type { BanReport, KnockReport, UnbanReport } from './wire.ts'
 
 /** What waits for the server. `offset` is the server's clock minus ours when it happened, null when not known then. */
 export type Entry =
@@ -18,6 +18,17 @@ export type Entry =
       readonly offset: number | null
       readonly unban: Omit<UnbanReport, 'unbanned_at'>
     }
+  | {
+      readonly kind: 'knock'
+      readonly at: number
+      readonly offset: number | null
+      readonly knock: Omit<KnockReport, 'timestamp'>
+    }
+
+/** What the entry tells of. */
+export function subject(entry: Entry): { readonly event_id: string; readonly ip: string } {
+  return entry.kind === 'ban' ? entry.ban : entry.kind === 'unban' ? entry.unban : entry.knock
+}
 
 export interface Batch {
   readonly entries: readonly Entry[]
@@ -223,7 +234,7 @@ function readLines(path: string, from: number, maxLines: number, maxBytes: numbe
 function parseEntry(line: string): Entry | null {
   try {
     const entry = JSON.parse(line) as Entry
-    return entry.kind === 'ban' || entry.kind === 'unban' ? entry : null
+    return entry.kind === 'ban' || entry.kind === 'unban' || entry.kind === 'knock' ? entry : null
   } catch {
     return null
   }

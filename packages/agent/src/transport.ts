@@ -26,6 +26,8 @@ export interface Ask {
   readonly timeout?: number
   readonly signal?: AbortSignal
   readonly urgency?: Urgency
+  /** Over a new connection, not one that is open already. */
+  readonly alone?: boolean
 }
 
 /** A text that may be unchanged since it was last asked for. */
@@ -58,7 +60,8 @@ export function createTransport(options: {
 }): Transport {
   const base = new URL(options.baseUrl)
   const secure = base.protocol === 'https:'
-  const settings = { keepAlive: true, maxSockets: 4, ...(secure && options.ca !== null ? { ca: options.ca } : {}) }
+  const trusted = secure && options.ca !== null ? { ca: options.ca } : {}
+  const settings = { keepAlive: true, maxSockets: 4, ...trusted }
   const agent = secure ? new https.Agent(settings) : new http.Agent(settings)
   const prefix = base.pathname.replace(/\/+$/, '')
   let offset: number | null = null
@@ -73,7 +76,7 @@ export function createTransport(options: {
     return new Promise((resolve, reject) => {
       const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
       const request = (secure ? https : http).request({
-        agent,
+        ...(ask.alone === true ? { agent: false, ...trusted } : { agent }),
         method,
         host: base.hostname.replace(/^\[|\]$/g, ''),
         port: base.port || (secure ? 443 : 80),

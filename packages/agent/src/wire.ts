@@ -1,6 +1,6 @@
 import { asFields, asInteger, asList, asText, type Fields } from './json.ts'
 import { cleanText } from './text.ts'
-import type { Fresh, Transport } from './transport.ts'
+import { ServerError, type Fresh, type Transport } from './transport.ts'
 
 /** The requests of the agent as they go over the wire; names are the interface's. */
 
@@ -21,6 +21,26 @@ export interface UnbanReport {
   readonly ip: string
   readonly jail: string
   readonly unbanned_at: string
+}
+
+export interface KnockReport {
+  readonly event_id: string
+  readonly sequence_id: number
+  readonly ip: string
+  readonly status: 'success' | 'failed' | 'blocked'
+  readonly reason: string | null
+  readonly timestamp: string
+}
+
+/** What became of the knock sequences, and which openings of the state are open. */
+export interface KnockAcknowledgement {
+  readonly sequences: readonly {
+    readonly id: number
+    readonly revision: number
+    readonly state: 'enforced' | 'unsupported' | 'failed'
+    readonly error: string | null
+  }[]
+  readonly openings: readonly string[]
 }
 
 export interface Heartbeat {
@@ -69,6 +89,8 @@ export interface DesiredState {
   readonly version: string
   /** `count` entries; a changed list is fetched after a random part of `spread` seconds. */
   readonly whitelist: { readonly version: string; readonly count: number; readonly spread: number }
+  /** As the server said it, not yet judged; null from a server that knows of no port knocking. */
+  readonly portknock: unknown
 }
 
 /** What came of a desired state. `entries` of the list are proved to hold; `error` is one sentence or null. */
@@ -77,6 +99,7 @@ export interface Acknowledgement {
   readonly whitelistVersion: string
   readonly entries: number
   readonly error: string | null
+  readonly portknock?: KnockAcknowledgement | undefined
 }
 
 /** 100,000 of the longest entries, and room for as many again. */
@@ -122,6 +145,7 @@ export function createWire(transport: Transport, serverId: string) {
         whitelist_version: done.whitelistVersion === '' ? null : done.whitelistVersion,
         entry_count: done.entries,
         error: done.error === null ? null : cleanText(done.error).slice(0, 1000),
+        ...(done.portknock ? { portknock: done.portknock } : {}),
       }
       await transport.json('POST', '/api/v1/agent/state/ack', { body, urgency: 'heartbeat' })
     },
@@ -129,6 +153,18 @@ export function createWire(transport: Transport, serverId: string) {
     async report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]> {
       const answer = await transport.json('POST', '/api/v1/bans/batch', { body: { bans, unbans }, timeout: 60_000 })
       return rowsOf(answer, 'event_id')
+    },
+    async knocks(events: readonly KnockReport[]): Promise<RowResult[]> {
+      const answer = await transport.json('POST', '/api/v1/agent/knocks', { body: { events }, timeout: 60_000 })
+      return rowsOf(answer, 'event_id')
+    },
+    /** Whether the server still answers, asked over a connection of its own. */
+    async answers(): Promise<boolean> {
+      const ask = { urgency: 'heartbeat', timeout: 10_000, alone: true } as const
+      return transport.fresh('/api/v1/agent/state', null, ask).then(
+        () => true,
+        (error: unknown) => error instanceof ServerError && error.status > 0,
+      )
     },
     async results(results: readonly (CommandResult & { id: string })[]): Promise<RowResult[]> {
       const answer = await transport.json('POST', '/api/v1/agent/results', { body: { results }, urgency: 'heartbeat' })
@@ -175,6 +211,7 @@ function desiredStateOf(text: string): DesiredState {
       count: asInteger(whitelist['count'], -1),
       spread: Math.min(SPREAD, Math.max(0, asInteger(whitelist['spread_seconds'], 0))),
     },
+    portknock: answer['portknock'] ?? null,
   }
   if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
     throw new Error('the server describes the desired state in a way that this agent does not understand')

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { createLedger, type Ledger } from '../src/bans/ledger.ts'
 import type { Memory } from '../src/bans/memory.ts'
 import { START, type BanRow } from '../src/bans/table.ts'
-import type { Entry } from '../src/outbox.ts'
+import { subject, type Entry } from '../src/outbox.ts'
 
 let memory: Memory
 let told: Entry[]
@@ -40,8 +40,7 @@ const row = (changes: Partial<BanRow> = {}): BanRow => ({
   logLines: 'a\u0000b',
   ...changes,
 })
-const summary = (): string[] =>
-  told.map(entry => (entry.kind === 'ban' ? `ban ${entry.ban.ip} ${entry.at}` : `unban ${entry.unban.ip} ${entry.at}`))
+const summary = (): string[] => told.map(entry => `${entry.kind} ${subject(entry).ip} ${entry.at}`)
 
 it('tells of a ban once, whoever saw it', () => {
   expect(ledger.bans([row()])).toBe(1)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sendable } from '../src/loops/sender.ts'
-import { openOutbox, type Entry, type Limits } from '../src/outbox.ts'
+import { openOutbox, subject, type Entry, type Limits } from '../src/outbox.ts'
 
 let directory = ''
 const warnings: string[] = []
@@ -31,8 +31,7 @@ function anUnban(n: number): Entry {
   }
 }
 
-const ids = (entries: readonly Entry[]): string[] =>
-  entries.map(entry => (entry.kind === 'ban' ? entry.ban.event_id : entry.unban.event_id))
+const ids = (entries: readonly Entry[]): string[] => entries.map(entry => subject(entry).event_id)
 
 /** Everything that waits, batch by batch. */
 function empty(outbox: ReturnType<typeof open>, size = 7): string[] {

@@ -4,7 +4,7 @@ import type { Memory } from '../src/bans/memory.ts'
 import { createSnapshot } from '../src/bans/snapshot.ts'
 import { START } from '../src/bans/table.ts'
 import type { Engine } from '../src/engine/engine.ts'
-import type { Entry } from '../src/outbox.ts'
+import { subject, type Entry } from '../src/outbox.ts'
 
 const START_AT = 1_000_000_000
 let now = START_AT
@@ -72,7 +72,7 @@ async function look(): Promise<string[]> {
   const before = told.length
   await scene.snapshot.run()
   now += 15_000
-  return told.slice(before).map(entry => `${entry.kind} ${entry.kind === 'ban' ? entry.ban.ip : entry.unban.ip}`)
+  return told.slice(before).map(entry => `${entry.kind} ${subject(entry).ip}`)
 }
 
 it('an end that nobody announced is found, at the second look', async () => {
@@ -129,7 +129,7 @@ it('bans go with a jail that is stopped, and come back with it for the rest of t
   expect(await look()).toEqual([])
   banned = { sshd: [] }
   expect([await look(), await look()].flat()).toEqual(['unban 192.0.2.1'])
-  const ids = told.map(entry => (entry.kind === 'ban' ? entry.ban.event_id : entry.unban.event_id))
+  const ids = told.map(entry => subject(entry).event_id)
   expect(new Set(ids).size).toBe(ids.length)
 })
 

@@ -20,6 +20,7 @@ const quiet = { info: () => undefined, warn: () => undefined, debug: () => undef
 const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredState => ({
   version,
   whitelist: { version: list, count, spread },
+  portknock: null,
 })
 
 /** A server with a script of answers, and a host that takes every list. */
@@ -50,12 +51,20 @@ function build(states: (DesiredState | null | Error)[], lists: ({ version: strin
     },
     apply: () => Promise.resolve(void calls.push('apply')),
   }
+  const knock = {
+    even: () => performance.now(),
+    holds: (version: string | null) => version !== null && version === store.state(),
+    take: (value: unknown) => Promise.resolve(value !== null),
+    report: () => undefined,
+    followWhitelist: () => Promise.resolve(),
+  }
   const stopping = new AbortController()
   const loop = createStateLoop({
     wire: wire as unknown as Wire,
     link: createLink(quiet),
     store,
     whitelist: whitelist as unknown as Whitelist,
+    knock,
     signal: stopping.signal,
     random: () => 0.5,
     log: quiet,

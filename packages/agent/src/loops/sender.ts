@@ -1,9 +1,9 @@
 import type { Log } from '../log.ts'
-import type { Entry, Outbox } from '../outbox.ts'
+import { subject, type Entry, type Outbox } from '../outbox.ts'
 import type { Rejected } from '../rejected.ts'
 import { createBackoff, createNap } from '../schedule.ts'
 import { ServerError } from '../transport.ts'
-import type { BanReport, UnbanReport, Wire } from '../wire.ts'
+import type { BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wire.ts'
 import type { Link } from './link.ts'
 
 const MOST = 1000
@@ -21,6 +21,8 @@ export function createSender(needs: {
   wire: Wire
   link: Link
   clockOffset: () => number | null
+  /** The server has these knocks. */
+  onKnocks?: (eventIds: readonly string[]) => void
   signal: AbortSignal
   now: () => number
   log: Log
@@ -38,9 +40,7 @@ export function createSender(needs: {
     const batch = together === whole.entries.length ? whole : needs.outbox.next(together, BYTES)
     if (!batch) return 'empty'
     try {
-      const answers = new Map(
-        (await needs.wire.report(bansOf(batch.entries), unbansOf(batch.entries))).map(row => [row.id, row]),
-      )
+      const answers = new Map((await report(batch.entries)).map(row => [row.id, row]))
       const open = batch.entries.filter(entry => !answers.has(idOf(entry)))
       if (open.length > 0) {
         unanswered += 1
@@ -74,8 +74,27 @@ export function createSender(needs: {
     }
     unanswered = 0
     batch.done()
+    const knocks = batch.entries.flatMap(entry => (entry.kind === 'knock' ? [entry.knock.event_id] : []))
+    if (knocks.length > 0) needs.onKnocks?.(knocks)
     limit = Math.min(MOST, limit * 2)
     return 'sent'
+  }
+
+  /** Bans and knocks have an endpoint each; what one of them takes twice, because the other failed, it knows by its id. */
+  async function report(entries: readonly Entry[]): Promise<RowResult[]> {
+    const knocks = knocksOf(entries)
+    const rows = knocks.length < entries.length ? await needs.wire.report(bansOf(entries), unbansOf(entries)) : []
+    return knocks.length === 0 ? rows : [...rows, ...(await reportKnocks(knocks))]
+  }
+
+  /** A server that was replaced by an older one must not hold up the bans. */
+  async function reportKnocks(knocks: readonly KnockReport[]): Promise<RowResult[]> {
+    try {
+      return await needs.wire.knocks(knocks)
+    } catch (error) {
+      if (!(error instanceof ServerError && error.status === 404 && error.spoken)) throw error
+      return knocks.map(({ event_id }) => ({ id: event_id, error: 'the server knows nothing of port knocking' }))
+    }
   }
 
   const iso = (at: number, offset: number | null): string =>
@@ -90,6 +109,12 @@ export function createSender(needs: {
   function unbansOf(entries: readonly Entry[]): UnbanReport[] {
     return entries.flatMap(entry =>
       entry.kind === 'unban' ? [{ ...entry.unban, unbanned_at: iso(entry.at, entry.offset) }] : [],
+    )
+  }
+
+  function knocksOf(entries: readonly Entry[]): KnockReport[] {
+    return entries.flatMap(entry =>
+      entry.kind === 'knock' ? [{ ...entry.knock, timestamp: iso(entry.at, entry.offset) }] : [],
     )
   }
 
@@ -131,6 +156,7 @@ export function createSender(needs: {
 export function sendable(entries: readonly Entry[]): number {
   const ended = new Set<string>()
   for (const [index, entry] of entries.entries()) {
+    if (entry.kind === 'knock') continue
     const { jail, ip } = entry.kind === 'ban' ? entry.ban : entry.unban
     if (entry.kind === 'unban') ended.add(`${jail}|${ip}`)
     else if (ended.has(`${jail}|${ip}`)) return index
@@ -145,9 +171,7 @@ function paceAfter(sentAt: number[], now: number): number {
   return sentAt.length < BURST ? 100 : WINDOW / BURST
 }
 
-function idOf(entry: Entry): string {
-  return entry.kind === 'ban' ? entry.ban.event_id : entry.unban.event_id
-}
+const idOf = (entry: Entry): string => subject(entry).event_id
 
 /** The server itself says that the content cannot pass; everything else (also a proxy's 400 page) may pass later. */
 function isTheirFault(error: unknown): boolean {

@@ -20,6 +20,9 @@ const ACTION_TIME = 700
 const LOOK_SHARE = 50
 const LOOK_LEAST = 4000
 
+/** What is said of a list that nothing was tried with so far. */
+export const NOT_YET = 'the list has not been applied yet'
+
 /** About a second of fail2ban's time. */
 const COMPARISONS = 4_000_000
 
@@ -54,7 +57,7 @@ export function createWhitelist(needs: {
   const file = whitelistFile(config.directory)
   const trouble = createOnce(log.warn)
   let listed = restore()
-  let held: Held = { entries: 0, error: 'the list has not been applied yet' }
+  let held: Held = { entries: 0, error: NOT_YET }
   /** Values that we may have given to fail2ban and that are no longer wanted; null: also those of the file. */
   let retired = null as Set<string> | null
   /** How many lists came: what one retires while another is being applied is for the next time. */
@@ -321,6 +324,8 @@ export function createWhitelist(needs: {
     /** Whether the list covers the address, or some address of the range. */
     covers: touches,
     held: (): Held => held,
+    /** What the list covers, without overlaps; null before the first list. */
+    listed: (): Addresses | null => listed?.addresses ?? null,
     /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
     take(text: string, version: string, count: number): void {
       const entries = parseList(text, count)

@@ -1,0 +1,124 @@
+import { asFields, asInteger, asList, asText } from '../json.ts'
+import { runProgram } from '../process.ts'
+import { cleanText } from '../text.ts'
+import { EVENT_SETS, ofMark, TABLE, type Kind } from './rules.ts'
+
+/** How nft refused. */
+export class NftRefused extends Error {
+  /** This host cannot do it, as against something that may pass. */
+  readonly unable: boolean
+  /** No other way of saying it would help. */
+  readonly hopeless: boolean
+  constructor(message: string, why: { unable: boolean; hopeless: boolean }) {
+    super(message)
+    this.unable = why.unable
+    this.hopeless = why.hopeless
+  }
+}
+
+/** An address that did something, as an event set holds it. */
+export interface Seen {
+  readonly sequence: number
+  readonly kind: Kind
+  readonly ip: string
+  /** How often, since the element was made. */
+  readonly count: number
+  /** Whole seconds (cut off) until the element is forgotten; each further time starts them anew. */
+  readonly expires: number
+}
+
+const TIMEOUT = 20_000
+/** The largest list that is read: every element of a full set is about 150 bytes. */
+const MOST_OUTPUT = 16 * 1024 * 1024
+
+/** The commands that port knocking gives to nftables, all through the nft program. */
+export function createNft(command: readonly string[]) {
+  const run = (args: readonly string[], input?: string) =>
+    runProgram([...command, ...args], {
+      timeout: TIMEOUT,
+      maxOutput: MOST_OUTPUT,
+      ...(input === undefined ? {} : { input }),
+    })
+
+  return {
+    /** One transaction: all of it or nothing. Throws NftRefused. */
+    async load(script: string): Promise<void> {
+      const ran = await run(['-f', '-'], script)
+      if (ran.code !== 0) throw refusal(ran)
+    },
+    /** Names of the chains and sets of our table; null when there is no table. Reads every set: not to be done often. */
+    async present(): Promise<string[] | null> {
+      const ran = await run(['-t', 'list', 'table', 'inet', TABLE])
+      if (ran.code === 0) return [...ran.stdout.matchAll(/^\t(?:set|chain) (\S+) \{/gm)].map(([, name]) => name ?? '')
+      if (isAbsent(ran.stderr)) return null
+      throw refusal(ran)
+    },
+    /** The rules of the chain that all packets pass; null when it is gone. */
+    async entrance(): Promise<string | null> {
+      const ran = await run(['list', 'chain', 'inet', TABLE, 'pre'])
+      if (ran.code === 0) return ran.stdout
+      if (isAbsent(ran.stderr)) return null
+      throw refusal(ran)
+    },
+    /** What the event sets hold; null when they are gone. Single sets: a list of the table would read the allow list too. */
+    async seen(): Promise<Seen[] | null> {
+      const found: Seen[] = []
+      for (const name of EVENT_SETS) {
+        const ran = await run(['-j', 'list', 'set', 'inet', TABLE, name])
+        if (ran.code !== 0 && isAbsent(ran.stderr)) return null
+        if (ran.code !== 0) throw refusal(ran)
+        for (const { value, expires, count } of elementsOf(ran.stdout)) {
+          const [ip, mark] = asList(asFields(value)['concat'])
+          const meant = ofMark(asInteger(mark, -1))
+          if (meant !== null && typeof ip === 'string') found.push({ ...meant, ip, count, expires })
+        }
+      }
+      return found
+    },
+    /** The addresses in a set and how many seconds each stays; empty when the set is gone. */
+    async addresses(set: string): Promise<{ ip: string; expires: number }[]> {
+      const ran = await run(['-j', 'list', 'set', 'inet', TABLE, set])
+      if (ran.code !== 0) return []
+      return elementsOf(ran.stdout).flatMap(({ value, expires }) =>
+        typeof value === 'string' ? [{ ip: value, expires }] : [],
+      )
+    },
+    /** Leaves no trace of us; fine when there is none. */
+    async remove(): Promise<void> {
+      const ran = await run(['delete', 'table', 'inet', TABLE])
+      if (ran.code !== 0 && !isAbsent(ran.stderr)) throw refusal(ran)
+    },
+  }
+}
+
+export type Nft = ReturnType<typeof createNft>
+
+function elementsOf(json: string): { value: unknown; expires: number; count: number }[] {
+  const set = asList(asFields(JSON.parse(json) as unknown)['nftables'])
+    .map(item => asFields(asFields(item)['set']))
+    .find(fields => asText(fields['name']) !== '')
+  return asList(set?.['elem']).map(item => {
+    const element = asFields(asFields(item)['elem'])
+    return {
+      value: element['val'],
+      expires: asInteger(element['expires'], 0),
+      count: asInteger(asFields(element['counter'])['packets'], 0),
+    }
+  })
+}
+
+const isAbsent = (stderr: string): boolean => /No such file or directory|does not exist/.test(stderr)
+
+function refusal({ code, stderr }: { code: number; stderr: string }): NftRefused {
+  const hopeless = { unable: true, hopeless: true }
+  if (code === 127) return new NftRefused('the program nft (nftables) is not installed on this host', hopeless)
+  if (/Operation not permitted|must be root/i.test(stderr))
+    return new NftRefused('the agent is not allowed to change nftables (it needs CAP_NET_ADMIN)', hopeless)
+  const first = cleanText(stderr.split('\n').find(line => line.includes('rror')) ?? stderr).trim()
+  const says = first.replace(/^\S*:\d+:\d+-\d+: /, '').slice(0, 300)
+  const unable = /not supported|No such file or directory|syntax error|Invalid argument/i.test(stderr)
+  return new NftRefused(`nftables of this host does not take the rules: ${says || `exit code ${code}`}`, {
+    unable,
+    hopeless: false,
+  })
+}

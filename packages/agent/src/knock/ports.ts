@@ -1,0 +1,25 @@
+import { readText } from '../files.ts'
+
+const LISTEN = '0A'
+const UNCONNECTED = '07'
+
+/** The ports that something on this host listens on for others, as the kernel's tables show them. */
+export function listeningPorts(protocol: 'tcp' | 'udp', read: (path: string) => string | null = readText): Set<number> {
+  const state = protocol === 'tcp' ? LISTEN : UNCONNECTED
+  const ports = new Set<number>()
+  for (const table of [protocol, `${protocol}6`]) {
+    for (const line of (read(`/proc/net/${table}`) ?? '').split('\n').slice(1)) {
+      const [, local = '', remote = '', is] = line.trim().split(/\s+/)
+      const [address = '', port = ''] = local.split(':')
+      if (is === state && /:0000$/.test(remote) && !isLoopback(address)) ports.add(parseInt(port, 16))
+    }
+  }
+  return ports
+}
+
+/** Words in the byte order of a little-endian machine; nobody but the host itself reaches what listens there. */
+function isLoopback(address: string): boolean {
+  return (
+    /^[0-9A-F]{6}7F$/i.test(address) || /^0{24}01000000$/.test(address) || /^0{16}FFFF0000[0-9A-F]{6}7F$/i.test(address)
+  )
+}
