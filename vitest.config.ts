@@ -43,6 +43,20 @@ export default defineConfig({
         },
       },
       {
+        // What is asked of two processes behind HAProxy, each request of the other one; the whole suite: `npm run test:pair`.
+        test: {
+          ...common,
+          name: 'pair',
+          env: { STOCKADE_TEST_ENGINE: 'postgres', STOCKADE_TEST_PAIR: '1' },
+          include:
+            process.env.STOCKADE_TEST_WHOLE === '1'
+              ? ['packages/server/{src,test}/**/*.test.ts']
+              : ['packages/server/src/features/{keys,servers,settings,whitelist}/*.test.ts'],
+          exclude: ['**/*.unit.test.ts'],
+          globalSetup: ['packages/server/src/testing/global-setup.ts'],
+        },
+      },
+      {
         test: {
           ...common,
           name: 'engine',

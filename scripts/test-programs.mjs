@@ -13,6 +13,7 @@ const needed = [
   ['curl', 'curl'],
   ['nsenter', 'util-linux'],
   ['chromium', 'chromium'],
+  ['haproxy', 'haproxy'],
 ]
 const found = program =>
   (process.env.PATH ?? '')

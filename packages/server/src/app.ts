@@ -59,6 +59,8 @@ import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
 import { createServers } from './features/servers/servers.service.ts'
 import { updateServer } from './features/servers/servers.store.ts'
+import { mountSiem } from './features/siem/siem.routes.ts'
+import { createSiem } from './features/siem/siem.service.ts'
 import { mountSessions } from './features/sessions/sessions.routes.ts'
 import { createSessions } from './features/sessions/sessions.service.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
@@ -256,6 +258,20 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     baseUrl,
     log,
   })
+  const siem = createSiem({
+    db,
+    clock,
+    events,
+    settings,
+    secrets,
+    outgoing,
+    bans,
+    baseUrl,
+    version,
+    licensed: () => license.refusal('siem') === null,
+    leads: jobs.leads,
+    log,
+  })
   const lookup = createLookup({
     db,
     clock,
@@ -308,6 +324,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
     baseUrl,
+    settle: () => tail?.settle() ?? Promise.resolve(),
     observe: metrics.observe,
   })
   const { fastify } = http
@@ -325,6 +342,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountOauth(http, oauth, baseUrl)
   mountSettings(http, settings, { baseUrl, clock, secrets, users })
   mountNotifications(http, notifications, settings)
+  mountSiem(http, siem)
   mountLicense(http, license)
   mountAudit(http, createAudit({ db, clock }))
   mountKeys(http, keys, servers)
@@ -341,8 +359,39 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountDesired(http, desired)
   mountPortknock(http, portknock)
   mountDownloads(fastify, baseUrl, servers.scriptFetched)
+  // What another process changed is taken over before anybody is told of it
+  let taking: Promise<unknown> = Promise.resolve()
+  if (postgres)
+    events.subscribe(told => {
+      const fail = (error: unknown) =>
+        log.error({ err: error }, 'taking over a change failed; the next minute repairs it')
+      const servers = new Set(
+        told.flatMap(({ name, serverNo }) => (name.startsWith('server.') && serverNo !== null ? [serverNo] : [])),
+      )
+      const waiting = new Set(
+        told.flatMap(({ name, serverNo }) => (name.startsWith('command.') && serverNo !== null ? [serverNo] : [])),
+      )
+      const off = told.flatMap(({ name, data }) => (name === 'whitelist.remove' ? [Number(data.id)] : []))
+      const any = (pattern: RegExp) => told.some(({ name }) => pattern.test(name))
+      const work = [
+        ...[...servers].map(no => registry.refresh(no)),
+        ...[...waiting].map(no => commands.reload(no)),
+        off.length > 0 || any(/^whitelist\.add$/) ? mirror.catchUp(off) : null,
+        any(/^whitelist\.sync$/) ? desired.reload() : null,
+        any(/^portknock\./) ? portknock.hosts.reload() : null,
+        any(/^license\.activate$/) ? license.reload() : null,
+        any(/^(key|server|user)\./) ? keys.reload() : null,
+        any(/^settings\.|^siem\.update$|^user\.create$/) ? settings.reload() : null,
+      ]
+      taking = Promise.all([taking, ...work.map(part => part?.catch(fail))])
+    })
   const live = await mountLive(http, {
-    events,
+    events: {
+      subscribe: listener =>
+        events.subscribe(told => {
+          taking.then(() => listener(told)).catch((error: unknown) => log.error({ err: error }, 'the live feed failed'))
+        }),
+    },
     registry,
     bans,
     commands,
@@ -374,28 +423,13 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
 
   // What one process changed, the others take over
   if (postgres && config.databaseUrl) {
-    tail = await followEvents(postgres, config.databaseUrl, events.dispatch, error =>
-      log.warn({ err: error }, 'following events failed; polling goes on'),
+    tail = await followEvents(
+      postgres,
+      config.databaseUrl,
+      events.dispatch,
+      error => log.warn({ err: error }, 'following events failed; polling goes on'),
+      () => taking,
     )
-    events.subscribe(told => {
-      const fail = (error: unknown) =>
-        log.error({ err: error }, 'taking over a change failed; the next minute repairs it')
-      const servers = new Set(
-        told.flatMap(({ name, serverNo }) => (name.startsWith('server.') && serverNo !== null ? [serverNo] : [])),
-      )
-      const waiting = new Set(
-        told.flatMap(({ name, serverNo }) => (name.startsWith('command.') && serverNo !== null ? [serverNo] : [])),
-      )
-      for (const no of servers) registry.refresh(no).catch(fail)
-      for (const no of waiting) commands.reload(no).catch(fail)
-      const off = told.flatMap(({ name, data }) => (name === 'whitelist.remove' ? [Number(data.id)] : []))
-      if (off.length > 0 || told.some(({ name }) => name === 'whitelist.add')) mirror.catchUp(off).catch(fail)
-      if (told.some(({ name }) => name === 'whitelist.sync')) desired.reload().catch(fail)
-      if (told.some(({ name }) => name.startsWith('portknock.'))) portknock.hosts.reload().catch(fail)
-      if (told.some(({ name }) => name === 'license.activate')) license.reload().catch(fail)
-      if (told.some(({ name }) => /^(key|server|user)\./.test(name))) keys.reload().catch(fail)
-      if (told.some(({ name }) => name.startsWith('settings.') || name === 'user.create')) settings.reload().catch(fail)
-    })
     const exchange = (counts: readonly RateCount[]) => addRateCounts(db.write, counts)
     jobs.add({ name: 'rate limits', every: second / 2, everywhere: true, run: () => limits.share(exchange) })
     jobs.add({ name: 'old rate limits', every: minute, run: () => forgetRateCounts(db.write, clock() - 5 * minute) })
@@ -446,6 +480,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'chat', every: second / 2, run: () => notifications.send('chat') })
   jobs.add({ name: 'e-mail', every: second / 2, run: () => notifications.send('email') })
   jobs.add({ name: 'daily summary', every: second, run: notifications.summarize })
+  jobs.add({ name: 'SIEM queue', every: second / 4, run: siem.collect })
+  jobs.add({ name: 'SIEM', every: second / 4, run: siem.send })
+  jobs.add({ name: 'SIEM connection', every: 10 * second, everywhere: true, run: siem.yield })
+  jobs.add({ name: 'old SIEM figures', every: hour, run: siem.sweep })
   jobs.add({ name: 'old notifications', every: hour, run: notifications.sweep })
   jobs.add({
     name: 'sessions',
@@ -469,6 +507,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     commands.close()
     notifications.close()
     live.close()
+    await siem.close()
   })
   return {
     setupCode,

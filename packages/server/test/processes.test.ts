@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
 import { aHost, engine, eventually, freshDatabase, startServer } from '../src/testing/index.ts'
@@ -9,11 +10,13 @@ describe.runIf(engine === 'postgres')('two processes', () => {
   let one: TestServer
   let two: TestServer
   let admin: Signed
+  let databaseUrl = ''
   let drop: () => Promise<void> = async () => {}
   beforeAll(async () => {
     const database = await freshDatabase()
     if (!database) throw new Error('this runs on PostgreSQL')
     drop = database.drop
+    databaseUrl = database.url
     one = await startServer({ databaseUrl: database.url })
     admin = await one.setUp()
     two = await startServer({ databaseUrl: database.url })
@@ -69,6 +72,62 @@ describe.runIf(engine === 'postgres')('two processes', () => {
         }),
       3,
     )
+  })
+
+  test('what was changed here is there when the answer comes, also beside a neighbour’s endless transaction', async () => {
+    const neighbour = await freshDatabase()
+    const busy = new pg.Client({ connectionString: neighbour?.url ?? '' })
+    await busy.connect()
+    try {
+      await busy.query('begin')
+      await busy.query('select pg_current_xact_id()')
+      const there = two.client(admin.token)
+      for (let n = 0; n < 10; n++) {
+        const site_name = `Fence ${n}`
+        await admin.client.call('PATCH /settings', { body: { service: { site_name } } })
+        expect((await there.call('GET /settings')).service.site_name).toBe(site_name)
+        const { id } = await there.call('POST /servers', { body: { hostname: `here-${n}` } })
+        expect((await admin.client.call('GET /servers/{serverId}', { params: { serverId: id } })).hostname).toBe(
+          `here-${n}`,
+        )
+      }
+    } finally {
+      await busy.end()
+      await neighbour?.drop()
+    }
+  })
+
+  test('an event whose transaction ends late is not passed by', async () => {
+    const late = new pg.Client({ connectionString: databaseUrl })
+    await late.connect()
+    const heard: string[] = []
+    const feed = new WebSocket(`${two.url.replace('http', 'ws')}/api/v1/ws`, ['stockade.v1', `bearer.${admin.token}`])
+    feed.on('message', data => {
+      const message = JSON.parse(String(data)) as LiveMessage
+      if (message.type === 'server') heard.push(message.data.hostname)
+    })
+    await new Promise(resolve => feed.once('open', resolve))
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'late' } })
+    const [{ no }] = (await late.query<{ no: number }>('select no from servers where id = $1', [made.id])).rows as [
+      { no: number },
+    ]
+    await eventually(() => expect(heard).toContain('late'))
+    heard.length = 0
+    try {
+      await late.query('begin')
+      await late.query(
+        "insert into events (at, name, server_no, data) values (extract(epoch from now()) * 1000, 'server.update', $1, '{}')",
+        [no],
+      )
+      await admin.client.call('POST /servers', { body: { hostname: 'after' } })
+      await new Promise(resolve => setTimeout(resolve, 300))
+      expect(heard).toEqual([])
+      await late.query('commit')
+      await eventually(() => expect(heard).toEqual(['late', 'after']), 3)
+    } finally {
+      await late.end()
+      feed.terminate()
+    }
   })
 
   test('a long poll here wakes for a command that was queued there, and each goes out once', async () => {

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import type { Database } from '../db/database.ts'
 import type { EventsTable } from '../db/schema.ts'
 import { eventOf } from './events.ts'
+import { horizonOf } from './horizon.ts'
 import type { Change, StockadeEvent } from './events.ts'
 
 /** Where a reader is in the stream: `xid` is "0" on SQLite, whose ids are in the order of commits. */
@@ -36,12 +37,7 @@ type Row = Selectable<EventsTable> & { xid: string }
 export const createReader = (db: Database, name: string): Reader => {
   const postgres = db.engine === 'postgres'
   const end = async (): Promise<Position> => {
-    if (postgres) {
-      const { rows } = await sql<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(
-        db.read,
-      )
-      return { xid: String(BigInt(rows[0]?.xid ?? '1') - 1n), id: Number.MAX_SAFE_INTEGER }
-    }
+    if (postgres) return { xid: String(BigInt(await horizonOf(db)) - 1n), id: Number.MAX_SAFE_INTEGER }
     const { rows } = await sql<{ id: number | null }>`select max(id) as id from events`.execute(db.read)
     return { xid: '0', id: rows[0]?.id ?? 0 }
   }
@@ -66,9 +62,10 @@ export const createReader = (db: Database, name: string): Reader => {
     async read(most) {
       const from = await kept()
       // Ids of PostgreSQL are not in commit order: only what lies below the oldest running transaction is complete.
+      const horizon = postgres ? await horizonOf(db) : '0'
       const { rows } = postgres
         ? await sql<Row>`select id, xid::text as xid, at, name, actor, actor_user_id, actor_ip, server_no, ban_id, data
-            from events where xid < pg_snapshot_xmin(pg_current_snapshot())
+            from events where xid < ${horizon}::xid8
               and (xid, id) > (${from.xid}::xid8, ${from.id}::bigint) order by events.xid, id limit ${most}`.execute(
             db.read,
           )

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
@@ -5,13 +7,21 @@ import type { Postgres } from '../db/postgres.ts'
 import type { EventsTable } from '../db/schema.ts'
 import { eventOf } from './events.ts'
 import type { StockadeEvent } from './events.ts'
+import { horizonOf } from './horizon.ts'
+import { createPeers } from './peers.ts'
 
 const channel = 'stockade_events'
+const peerChannel = 'stockade_peers'
 const most = 1000
 
 export interface Tail {
   /** Something was committed here: look at once, and nudge the other processes. */
   nudge(): void
+  /**
+   * Resolves when the other processes have taken over what was committed here before the call, so that whoever changed
+   * something finds it there too. Waits a second at most; at once where this is the only process.
+   */
+  settle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -25,10 +35,11 @@ export const followEvents = async (
   url: string,
   dispatch: (events: readonly StockadeEvent[]) => void,
   log: (error: unknown) => void,
+  /** Resolves when what was dispatched has been taken over. */
+  taken: () => Promise<unknown>,
 ): Promise<Tail> => {
   type Row = Selectable<EventsTable> & { xid: string }
-  const end = await sql<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(db.read)
-  let cursor = { xid: String(Number(end.rows[0]?.xid ?? 1) - 1), id: Number.MAX_SAFE_INTEGER }
+  let cursor = { xid: String(BigInt(await horizonOf(db)) - 1n), id: Number.MAX_SAFE_INTEGER }
   let closed = false
   let reading: Promise<void> | null = null
   let again = false
@@ -36,9 +47,10 @@ export const followEvents = async (
 
   const readOn = async () => {
     for (;;) {
+      const horizon = await horizonOf(db)
       const { rows } = await sql<Row>`
         select id, xid::text as xid, at, name, actor, actor_user_id, actor_ip, server_no, ban_id, data from events
-        where xid < pg_snapshot_xmin(pg_current_snapshot())
+        where xid < ${horizon}::xid8
           and (xid, id) > (${cursor.xid}::xid8, ${cursor.id}::bigint)
         order by events.xid, id limit ${most}`.execute(db.read)
       const last = rows.at(-1)
@@ -76,13 +88,41 @@ export const followEvents = async (
     })
     try {
       await client.connect()
-      client.on('notification', look)
-      await client.query(`listen ${channel}`)
+      client.on('notification', ({ channel: heard, payload = '' }) => {
+        if (heard === channel) look()
+        else peers.hear(payload)
+      })
+      await client.query(`listen ${channel}; listen ${peerChannel}`)
       listener = client
+      peers.greet()
     } catch (error) {
       log(error)
       await client.end().catch(() => {})
     }
+  }
+  let said: Promise<unknown> = Promise.resolve()
+  /** One after the other: a connection runs one query at a time. */
+  const say = (query: string, values: string[] = []) => {
+    said = said.then(() => listener?.query(query, values)).catch(log)
+  }
+  const peers = createPeers({
+    id: randomUUID(),
+    say: text => say('select pg_notify($1, $2)', [peerChannel, text]),
+    async caughtUp() {
+      const target = await firstNotBegun()
+      // What was committed before is read only once no older transaction runs.
+      for (let wait = 0; wait < 100 && BigInt(await horizonOf(db)) < target && !closed; wait++) await pause(5)
+      await reading
+      look()
+      await reading
+      await taken()
+    },
+    log,
+  })
+  const firstNotBegun = async (): Promise<bigint> => {
+    const { rows } = await sql<{ next: string }>`
+      select pg_snapshot_xmax(pg_current_snapshot())::text as next`.execute(db.read)
+    return BigInt(rows[0]?.next ?? 0)
   }
   await listen()
   const poll = setInterval(() => {
@@ -90,22 +130,22 @@ export const followEvents = async (
     if (!listener) void listen()
   }, 1000)
   let notifying: NodeJS.Timeout | null = null
-  let notified: Promise<unknown> = Promise.resolve()
   return {
     nudge() {
       look()
       notifying ??= setTimeout(() => {
         notifying = null
-        // One after the other: a connection runs one query at a time.
-        notified = notified.then(() => listener?.query(`notify ${channel}`)).catch(log)
+        say(`notify ${channel}`)
       }, 20)
     },
+    settle: peers.settle,
     async close() {
       closed = true
       clearInterval(poll)
       if (notifying) clearTimeout(notifying)
       await reading
-      await notified
+      peers.close()
+      await said
       await listener?.end().catch(() => {})
     },
   }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testAlone } from '../testing/alone.ts'
 import { aHost, raw, startServer } from '../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
 
@@ -76,7 +77,7 @@ describe('bodies', () => {
       json: { details: [{ path: 'x' }] },
     })
   })
-  test('too large is 413', async () => {
+  testAlone('too large is 413', async () => {
     expect(await post(JSON.stringify({ hostname: 'x'.repeat(1024 * 1024) }))).toMatchObject({
       status: 413,
       json: { error: 'Payload Too Large' },
@@ -177,7 +178,7 @@ test('health, readiness, metrics, docs', async () => {
 })
 
 describe('budgets', () => {
-  test('every answer tells what is left; past it 429 says when', async () => {
+  testAlone('every answer tells what is left; past it 429 says when', async () => {
     const limited = await startServer({ env: { STOCKADE_RATE_LIMIT: '5', STOCKADE_RATE_LIMIT_SENSITIVE: '2' } })
     try {
       const root = await limited.setUp()
@@ -204,7 +205,7 @@ describe('budgets', () => {
       await limited.close()
     }
   })
-  test('a forwarding header counts only from a trusted proxy', async () => {
+  testAlone('a forwarding header counts only from a trusted proxy', async () => {
     const env = { STOCKADE_RATE_LIMIT: '3' }
     const [plain, behind] = [
       await startServer({ env }),

@@ -69,6 +69,8 @@ export interface HttpNeeds {
   readonly trustedProxies: readonly string[]
   /** The public address, for the origin check. */
   readonly baseUrl: () => string
+  /** Resolves when other processes know what was changed here. */
+  readonly settle: () => Promise<void>
   /** Called after each reply, for the metrics. */
   readonly observe: (endpoint: string, status: number, seconds: number) => void
 }
@@ -376,6 +378,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
       })
       const produces = [endpoint.produces ?? 'application/json'].flat()
+      // Whoever changed something may ask the next process for it. What hosts report is too much for that, and nobody waits.
+      const settles = changing.has(endpoint.method) && (endpoint.access !== 'agent' || endpoint.method === 'PUT')
       const json = produces.includes('application/json') && endpoint.status !== 302
       fastify.route({
         method: endpoint.method,
@@ -392,7 +396,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         handler: async (request, reply) => {
           reply.status(endpoint.status)
           if (json) reply.header('cache-control', 'no-store')
-          return handler({
+          const answer = await handler({
             actor: request.actor as never,
             params: request.params as never,
             query: request.query as never,
@@ -400,6 +404,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
             request,
             reply,
           })
+          if (settles) await needs.settle()
+          return answer
         },
       })
     },

@@ -8,11 +8,14 @@ import pg from 'pg'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { createApp } from '../app.ts'
+import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { issueLicence, makeAuthority } from '../features/license/document.ts'
 import type { Licence } from '../features/license/document.ts'
 import { freePort } from './postgres.ts'
+import { hasProxy, startProxy } from './proxy.ts'
 
 export { freePort } from './postgres.ts'
 
@@ -128,11 +131,35 @@ const dealings = (url: string, setupCode: () => string | null) => {
   }
 }
 
+/** Whether each server of the tests is two processes' worth over one database, with HAProxy in front. */
+export const paired = process.env.STOCKADE_TEST_PAIR === '1' && hasProxy()
+/** Two servers behind a proxy that gives each request to the other one of them. */
+const startPair = async (config: Config, clock?: Clock): Promise<App> => {
+  const baseUrl = config.baseUrl ?? `http://localhost:${config.port}`
+  const one = async () => createApp({ ...config, baseUrl, port: await freePort() }, clock)
+  const first = await one()
+  const second = await one()
+  let proxy: { close(): Promise<void> } | null = null
+  return {
+    ...second,
+    async listen() {
+      const addresses = [await first.listen(), await second.listen()]
+      const ports = addresses.map(address => Number(new URL(address).port))
+      proxy = await startProxy(config.dataDir, config.port, ports)
+      return `http://127.0.0.1:${config.port}`
+    },
+    async close() {
+      await Promise.all([first.close(), second.close()])
+      await proxy?.close()
+    },
+  }
+}
+
 /** Starts the whole server inside this process, on a free port, with storage of its own. */
 export const startServer = async (options: Options = {}): Promise<TestServer> => {
   const place = await placeOf(options)
   const config = readConfig(place.env)
-  const app = await createApp(config, options.clock)
+  const app = await (paired ? startPair : createApp)(config, options.clock)
   await app.listen()
   const url = `http://127.0.0.1:${config.port}`
   return {

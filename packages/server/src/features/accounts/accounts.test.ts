@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
+import { testAlone } from '../../testing/alone.ts'
 import { aHost, password, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
@@ -238,7 +239,7 @@ describe('what is revoked is dead at once', () => {
 })
 
 describe("a user's keys", () => {
-  test('never exceed what the user may now', async () => {
+  testAlone('never exceed what the user may now', async () => {
     const user = await aUser({ role: 'Operator' })
     const session = await user.signIn()
     const params = { userId: user.id }

@@ -97,23 +97,18 @@ export const createAgents = (needs: {
     }
     return [...merged.values()]
   }
-  const alike = (before: readonly Jail[], after: readonly Jail[]) =>
-    before.length === after.length &&
-    before.every(
-      (jail, index) =>
-        jail.name === after[index]?.name &&
-        jail.enabled === after[index].enabled &&
-        jail.template === after[index].template,
-    )
+  /** All but the number of bans, which changes all the time. */
+  const lasting = (jails: readonly Jail[]) => JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
   const tellJails = async (server: Server, before: readonly Jail[], after: readonly Jail[]) => {
-    if (alike(before, after)) return
-    await events.change(change =>
-      change.record({
+    if (before === after || lasting(before) === lasting(after)) return
+    await events.change(async change => {
+      await registry.saveJails(change.sql, server.row.no, after)
+      await change.record({
         name: 'server.jails',
         serverNo: server.row.no,
         data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
-      }),
-    )
+      })
+    })
   }
   /** What a successful command means for the bans. */
   const effect: Effect = async (change, command) => {

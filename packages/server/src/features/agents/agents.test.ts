@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testAlone } from '../../testing/alone.ts'
 import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
@@ -13,7 +14,7 @@ afterAll(() => server.close())
 const read = (serverId: string) => admin.client.call('GET /servers/{serverId}', { params: { serverId } })
 
 describe('a heartbeat', () => {
-  test('brings a server online, with all that it says', async () => {
+  testAlone('brings a server online, with all that it says', async () => {
     const host = await aHost(server, admin.client, 'typed-name')
     const reply = await host.client.call('POST /servers/heartbeat', {
       body: {
@@ -56,7 +57,7 @@ describe('a heartbeat', () => {
     await host.client.call('POST /servers/heartbeat', { body: { hostname: 'real-name', agent_id: host.agentId } })
     expect(await read(host.id)).toMatchObject({ hostname: 'mine', jails: [{ name: 'sshd' }, { name: 'nginx' }] })
   })
-  test('without an engine is a state, and what hosts say of themselves is tamed', async () => {
+  testAlone('without an engine is a state, and what hosts say of themselves is tamed', async () => {
     const host = await aHost(server, admin.client, 'bare')
     await host.client.call('POST /servers/heartbeat', {
       body: { hostname: 'bare\u0000\u001b[31m<script>', os: null, engine_version: '', jails: [] },
@@ -83,7 +84,7 @@ describe('a heartbeat', () => {
       json: { details: [{ path: field }] },
     })
   })
-  test('of a cloned machine is refused while the first one lives', async () => {
+  testAlone('of a cloned machine is refused while the first one lives', async () => {
     const host = await aHost(server, admin.client, 'cloned')
     const beat = (agent_id: string) =>
       raw(server, 'POST', '/api/v1/servers/heartbeat', { token: host.key, body: { hostname: 'cloned', agent_id } })
@@ -96,7 +97,7 @@ describe('a heartbeat', () => {
   })
 })
 
-test('a server that falls silent goes offline after 90 s, and comes back', async () => {
+testAlone('a server that falls silent goes offline after 90 s, and comes back', async () => {
   const host = await aHost(server, admin.client, 'silent')
   await host.client.call('POST /servers/heartbeat', { body: { hostname: 'silent' } })
   clock.forward(85)
@@ -108,7 +109,7 @@ test('a server that falls silent goes offline after 90 s, and comes back', async
   expect(await read(host.id)).toMatchObject({ status: 'online' })
 })
 
-test('jails in detail are what GET /jails answers, with the bans that were reported', async () => {
+testAlone('jails in detail are what GET /jails answers, with the bans that were reported', async () => {
   const host = await aHost(server, admin.client, 'jails')
   await host.client.call('POST /servers/heartbeat', { body: { hostname: 'jails' } })
   const detail = { filter: 'sshd', logpath: '/var/log/auth.log', maxretry: 5, bantime: 600, findtime: 600 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '../../db/postgres.ts'
 import { openSqlite } from '../../db/sqlite.ts'
+import { testAlone } from '../../testing/alone.ts'
 import { aHost, engine, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 
@@ -266,7 +267,7 @@ describe('taking away', () => {
 describe('where it is', () => {
   const status = (templateId: string) =>
     admin.client.call('GET /templates/{templateId}/status', { params: { templateId } })
-  test('deployed is what the agent keeps there, not a jail that the host has by itself', async () => {
+  testAlone('deployed is what the agent keeps there, not a jail that the host has by itself', async () => {
     await report(web, { name: 'sshd', template: 'sshd' }, { name: 'nginx' })
     await report(db, { name: 'sshd' })
     const { servers, ...reply } = await status('1')

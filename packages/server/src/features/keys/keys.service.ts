@@ -3,6 +3,7 @@ import type { KeyActor, Principal, Role } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
+import { createLatest } from '../../core/latest.ts'
 import { timeOf } from '../../core/page.ts'
 import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
@@ -95,6 +96,7 @@ export const createKeys = async (needs: {
   users: Pick<UsersService, 'grantOf'>
 }): Promise<KeysService> => {
   const { db, clock, events, users } = needs
+  const latest = createLatest()
   // Every key by its hash: an agent's request costs no query, and an unknown key none either.
   let known = new Map<string, KeyRow>()
   const used = new Map<number, number>()
@@ -218,9 +220,11 @@ export const createKeys = async (needs: {
       for (const row of await agentKeysOf(change.sql, serverNo, except)) await expireKey(change.sql, row.id, at)
     },
     removeForServer: (change, serverNo) => removeKeysOfServer(change.sql, serverNo),
-    async reload() {
-      known = new Map((await allKeys(db.read)).map(row => [row.hash, row]))
-    },
+    reload: () =>
+      latest(
+        () => allKeys(db.read),
+        rows => (known = new Map(rows.map(row => [row.hash, row]))),
+      ),
     byKey(key, ip) {
       if (key.length !== 36) return null
       const hash = sha256(key)
@@ -228,9 +232,10 @@ export const createKeys = async (needs: {
       if (row) return actorOf(row, ip)
       // Another process may have made it a moment ago; a single one knows them all.
       if (db.engine === 'sqlite') return null
+      const before = latest.taken()
       return findKeyByHash(db.read, hash).then(found => {
         if (!found) return null
-        known.set(hash, found)
+        if (latest.taken() === before) known.set(hash, found)
         return actorOf(found, ip)
       })
     },

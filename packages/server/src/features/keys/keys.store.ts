@@ -37,7 +37,9 @@ export const expireKey = async (sql: Sql, id: number, at: number): Promise<void>
     .execute()
 }
 export const touchKeys = async (sql: Sql, used: ReadonlyMap<number, number>): Promise<void> => {
-  for (const [id, at] of used) await sql.updateTable('api_keys').set({ last_used: at }).where('id', '=', id).execute()
+  // In one order everywhere, so that two processes never wait for each other in a circle.
+  for (const [id, at] of [...used].sort(([a], [b]) => a - b))
+    await sql.updateTable('api_keys').set({ last_used: at }).where('id', '=', id).execute()
 }
 export const keysOf = (sql: Sql, userId: number): Promise<(KeyRow & { server_id: string | null })[]> =>
   sql

@@ -1,6 +1,7 @@
 import type { LicenceFeature, ReplyOf, settings as contract } from '@stockade/contract'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { createLatest } from '../../core/latest.ts'
 import { invalid, paymentRequired } from '../../core/problem.ts'
 import type { Problem } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
@@ -69,11 +70,15 @@ export const createLicense = async (needs: {
   const features = () => tierFeatures[inForce()?.tier ?? 'personal']
   const limit = () => inForce()?.serverLimit ?? tierLimits.personal
 
-  const reload = async () => {
-    const kept = await readKept(db.read)
-    take(kept.key)
-    seen = kept.seen
-  }
+  const latest = createLatest()
+  const reload = () =>
+    latest(
+      () => readKept(db.read),
+      kept => {
+        take(kept.key)
+        seen = kept.seen
+      },
+    )
   /** Under the lock: what it compares with is what is stored, not what this process remembers. */
   const store = async (author: Author, key: string, licence: Licence, older: 'replace' | 'keep'): Promise<void> => {
     await events.change(async change => {

@@ -29,7 +29,7 @@ const most = 5000
 export const mountLive = async (
   http: Http,
   needs: {
-    events: Events
+    events: Pick<Events, 'subscribe'>
     registry: Registry
     bans: Pick<BansService, 'viewsOf'>
     commands: Pick<CommandsService, 'viewsOf'>

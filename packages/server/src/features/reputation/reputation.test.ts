@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { testAlone } from '../../testing/alone.ts'
 import { aHost, eventually, movableClock, startServer } from '../../testing/index.ts'
 import type { Client } from '@stockade/client'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
@@ -212,7 +213,7 @@ describe('reports', () => {
 
 describe('a look-up', () => {
   const look = (ip: string, by = admin.client) => by.call('GET /bans/lookup/{ip}', { params: { ip } })
-  test('tells place, history, whitelist and reputation, and asks the service once an hour', async () => {
+  testAlone('tells place, history, whitelist and reputation, and asks the service once an hour', async () => {
     const ip = anAddress()
     const made = await ban(ip, { jail: 'nginx' })
     await ban(ip, { jail: 'sshd' }, 1)

@@ -1,6 +1,9 @@
+import type { Kysely } from 'kysely'
 import type { Clock } from '../../core/clock.ts'
+import { createLatest } from '../../core/latest.ts'
 import type { Database } from '../../db/database.ts'
-import { allHeartbeats, findServerRow, liveServers, saveHeartbeats } from './servers.store.ts'
+import type { Schema } from '../../db/schema.ts'
+import { allHeartbeats, findHeartbeat, findServerRow, liveServers, saveHeartbeats, saveJails } from './servers.store.ts'
 import type { HeartbeatRow, ServerRow } from './servers.store.ts'
 
 export interface Metrics {
@@ -46,6 +49,8 @@ export interface Registry {
   flush(): Promise<void>
   /** Reads what other processes wrote. */
   sync(): Promise<void>
+  /** Writes a host's jails at once, in the transaction that tells of their change. */
+  saveJails(sql: Kysely<Schema>, no: number, jails: readonly Jail[]): Promise<void>
   /** Reads one server anew, after another process changed it. */
   refresh(no: number): Promise<void>
 }
@@ -57,6 +62,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
   /** The order by hostname; heartbeats leave it as it is. */
   let order: number[] | null = null
   let synced = 0
+  const refreshes = new Map<number, ReturnType<typeof createLatest>>()
 
   const set = (no: number, server: Server) => {
     if (byNo.get(no)?.row.hostname !== server.row.hostname) order = null
@@ -73,20 +79,40 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     byNo.delete(no)
     nos.delete(server.row.id)
     dirty.delete(no)
+    refreshes.delete(no)
     order = null
   }
-  const merge = (beat: HeartbeatRow) => {
+  const merge = (beat: HeartbeatRow, jailsChanged = false) => {
     const server = byNo.get(beat.server_no)
-    if (!server || (server.lastHeartbeat ?? 0) >= beat.last_heartbeat) return
+    if (!server) return
+    const isNewer = (server.lastHeartbeat ?? 0) < beat.last_heartbeat
+    if (!isNewer && !jailsChanged) return
     set(beat.server_no, {
       ...server,
-      lastHeartbeat: beat.last_heartbeat,
-      metrics: beat.metrics === null ? null : (JSON.parse(beat.metrics) as Metrics),
+      ...(isNewer
+        ? {
+            lastHeartbeat: beat.last_heartbeat,
+            metrics: beat.metrics === null ? null : (JSON.parse(beat.metrics) as Metrics),
+          }
+        : {}),
       jails: (JSON.parse(beat.jails) as (Omit<Jail, 'template'> & Partial<Jail>)[]).map(jail => ({
         ...jail,
         template: jail.template ?? null,
       })),
     })
+  }
+  const beatOf = (no: number) => {
+    const server = byNo.get(no)
+    return server?.lastHeartbeat
+      ? [
+          {
+            server_no: no,
+            last_heartbeat: server.lastHeartbeat,
+            metrics: server.metrics && JSON.stringify(server.metrics),
+            jails: JSON.stringify(server.jails),
+          },
+        ]
+      : []
   }
   for (const row of await liveServers(db.read)) put(row)
   for (const beat of await allHeartbeats(db.read, 0)) merge(beat)
@@ -113,18 +139,12 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
       byNo.set(no, { row: server.row, lastHeartbeat: at, metrics, jails })
       dirty.add(no)
     },
+    async saveJails(sql, no, jails) {
+      const last_heartbeat = byNo.get(no)?.lastHeartbeat
+      if (last_heartbeat) await saveJails(sql, { server_no: no, last_heartbeat, jails: JSON.stringify(jails) })
+    },
     async flush() {
-      const rows = [...dirty].flatMap(no => {
-        const server = byNo.get(no)
-        return server?.lastHeartbeat
-          ? {
-              server_no: no,
-              last_heartbeat: server.lastHeartbeat,
-              metrics: server.metrics && JSON.stringify(server.metrics),
-              jails: JSON.stringify(server.jails),
-            }
-          : []
-      })
+      const rows = [...dirty].flatMap(beatOf)
       dirty.clear()
       if (rows.length > 0) await db.write.transaction().execute(sql => saveHeartbeats(sql, rows))
     },
@@ -134,8 +154,15 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
       for (const beat of await allHeartbeats(db.read, from)) merge(beat)
     },
     async refresh(no) {
-      const row = await findServerRow(db.read, no)
-      if (row) put(row)
+      const latest = refreshes.get(no) ?? createLatest()
+      refreshes.set(no, latest)
+      await latest(
+        () => Promise.all([findServerRow(db.read, no), findHeartbeat(db.read, no)]),
+        ([row, beat]) => {
+          if (row) put(row)
+          if (beat) merge(beat, true)
+        },
+      )
     },
   }
 }

@@ -41,6 +41,20 @@ export const takeInstallToken = (sql: Sql, hash: string, now: number, from: stri
 export const allHeartbeats = (sql: Sql, since: number): Promise<HeartbeatRow[]> =>
   sql.selectFrom('heartbeats').selectAll().where('last_heartbeat', '>=', since).execute()
 
+export const findHeartbeat = (sql: Sql, serverNo: number): Promise<HeartbeatRow | undefined> =>
+  sql.selectFrom('heartbeats').selectAll().where('server_no', '=', serverNo).executeTakeFirst()
+/** The jails alone: what the last heartbeat said else stays. */
+export const saveJails = async (
+  sql: Sql,
+  row: Pick<HeartbeatRow, 'server_no' | 'last_heartbeat' | 'jails'>,
+): Promise<void> => {
+  await sql
+    .insertInto('heartbeats')
+    .values({ ...row, metrics: null })
+    .onConflict(on => on.column('server_no').doUpdateSet({ jails: row.jails }))
+    .execute()
+}
+
 const chunk = 500
 /** Many at once, sorted, so that two processes never wait for each other in a circle. */
 export const saveHeartbeats = async (sql: Sql, rows: readonly Insertable<HeartbeatsTable>[]): Promise<void> => {

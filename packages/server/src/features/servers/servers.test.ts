@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testAlone } from '../../testing/alone.ts'
 import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
@@ -199,7 +200,7 @@ describe('enrolment', () => {
     expect(await enrol(tokenOf(renewed.install_command))).toMatchObject({ status: 401 })
     admin = await server.signIn()
   })
-  test('a new agent takes the place of the old one at its first heartbeat', async () => {
+  testAlone('a new agent takes the place of the old one at its first heartbeat', async () => {
     const old = await aHost(server, admin.client, 'moved')
     await old.client.call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id: old.agentId } })
     const { install_command } = await admin.client.call('POST /servers/{serverId}/regenerate-token', {

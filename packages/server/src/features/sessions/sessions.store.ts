@@ -36,7 +36,8 @@ export const removeEnded = async (sql: Sql, idleBefore: number, createdBefore: n
 }
 /** Many at once; never back in time. */
 export const touchSessions = async (sql: Sql, seen: ReadonlyMap<string, number>): Promise<void> => {
-  for (const [id, at] of seen)
+  // In one order everywhere, so that two processes never wait for each other in a circle.
+  for (const [id, at] of [...seen].sort(([a], [b]) => (a < b ? -1 : 1)))
     await sql
       .updateTable('sessions')
       .set({ last_activity: at })

@@ -1,6 +1,11 @@
+import { siemTypes } from '@stockade/contract'
+import type { SiemType, siem } from '@stockade/contract'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../core/clock.ts'
+import { createLatest } from '../../core/latest.ts'
 import type { Author, Change, EventInput, Events } from '../../events/events.ts'
+
+type SiemSettings = siem.SiemSettings
 
 /** Settings by their dotted path, with what they are until somebody sets them. */
 export const defaults = {
@@ -38,6 +43,22 @@ export const defaults = {
   'email.notify_syncs': false,
   'email.notify_errors': true,
   'email.daily_summary': false,
+  'siem.enabled': false,
+  'siem.format': 'syslog' as SiemSettings['format'],
+  'siem.host': null as string | null,
+  'siem.port': 514 as number,
+  'siem.protocol': 'tcp' as SiemSettings['protocol'],
+  'siem.tls_enabled': false,
+  'siem.tls_verify': true,
+  'siem.ca_cert': null as string | null,
+  'siem.path': null as string | null,
+  /** Sealed. */
+  'siem.token': null as string | null,
+  'siem.events': Object.keys(siemTypes) as readonly SiemType[],
+  'siem.min_severity': 0 as number,
+  'siem.batch_size': 100 as number,
+  /** Seconds. */
+  'siem.flush_interval': 5 as number,
   'oauth.default_role': 'Viewer' as 'Admin' | 'Operator' | 'Viewer',
   'oauth.local_login_disabled': false,
   'oauth.provider_a.enabled': false,
@@ -82,6 +103,7 @@ export interface SettingsService {
 }
 
 export const createSettings = async (db: Database, clock: Clock, events: Events): Promise<SettingsService> => {
+  const latest = createLatest()
   let values: Settings = defaults
   const watchers: SettingsWatcher[] = []
   const service: SettingsService = {
@@ -119,11 +141,14 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
       await service.reload()
       return names
     },
-    async reload() {
-      const rows = await db.read.selectFrom('settings').select(['key', 'value']).execute()
-      const stored = Object.fromEntries(rows.map(row => [row.key, JSON.parse(row.value) as unknown]))
-      values = { ...defaults, ...(stored as Partial<Settings>) }
-    },
+    reload: () =>
+      latest(
+        () => db.read.selectFrom('settings').select(['key', 'value']).execute(),
+        rows => {
+          const stored = Object.fromEntries(rows.map(row => [row.key, JSON.parse(row.value) as unknown]))
+          values = { ...defaults, ...(stored as Partial<Settings>) }
+        },
+      ),
   }
   await service.reload()
   return service

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testAlone } from '../../testing/alone.ts'
 import { password, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
@@ -20,7 +21,7 @@ test('defaults are those of the decisions', async () => {
   })
 })
 
-test('what is changed is named, kept, and in force', async () => {
+testAlone('what is changed is named, kept, and in force', async () => {
   expect(
     await patch({
       service: { site_name: 'Fence', site_url: 'https://fence.example/' },
@@ -104,7 +105,7 @@ describe('export and import', () => {
     })
     expect((await exported()).whole.settings).toEqual(whole.settings)
   })
-  test('merging writes what is given, replacing resets the rest and keeps secrets', async () => {
+  testAlone('merging writes what is given, replacing resets the rest and keeps secrets', async () => {
     await patch({ service: { site_name: 'Merged' }, integrations: { reputation_rate_limit: 77 } })
     expect(await bring({ settings: { security: { password_min_length: 13 } }, merge: true })).toMatchObject({
       status: 200,

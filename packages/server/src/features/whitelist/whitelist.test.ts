@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testAlone } from '../../testing/alone.ts'
 import { aHost, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 
@@ -236,7 +237,7 @@ describe('many at once', () => {
     expect(await bulk(entries)).toMatchObject({ status: 400, json: { details: [{ path }] } })
     expect(await listed()).toEqual(before)
   })
-  test('more than 16 MiB are refused', async () => {
+  testAlone('more than 16 MiB are refused', async () => {
     const reply = await ask('POST', '/whitelist/bulk', `{"entries":[${' '.repeat(17 * 1024 * 1024)}]}`)
     expect(reply.status).toBe(413)
   })

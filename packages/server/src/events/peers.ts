@@ -1,0 +1,102 @@
+/** What processes over one database tell each other; all of it may get lost, and nothing but speed hangs on it. */
+export interface Peers {
+  /** A message of any process, this one's own too. */
+  hear(text: string): void
+  /** Says that this process is there. */
+  greet(): void
+  /** Resolves when every other process has caught up with what was committed before; after a second at the latest. */
+  settle(): Promise<void>
+  close(): void
+}
+
+const greetEvery = 2000
+/** Who was not heard of for so long is not waited for. */
+const forgetAfter = 3 * greetEvery
+const patience = 1000
+
+interface Round {
+  /** Processes that did not answer yet. */
+  readonly waitingFor: Set<string>
+  finish(): void
+}
+
+/**
+ * Knows the other processes and asks them to catch up. Messages are `here ID`, `gone ID`, `ask ID ROUND` and
+ * `done ID ROUND BY`. Questions that come while one is under way share the next one.
+ */
+export const createPeers = (needs: {
+  /** This process, a text without blanks that no other has. */
+  id: string
+  say: (text: string) => void
+  /** Resolves when all that was committed before the call is known here. */
+  caughtUp: () => Promise<void>
+  log: (error: unknown) => void
+}): Peers => {
+  const { id, say, caughtUp, log } = needs
+  const seen = new Map<string, number>()
+  const rounds = new Map<number, Round>()
+  let last = 0
+  let next: Promise<void> | null = null
+  let current: Promise<void> = Promise.resolve()
+
+  const greet = () => say(`here ${id}`)
+  const present = () => {
+    const now = performance.now()
+    for (const [peer, at] of seen) if (now - at > forgetAfter) seen.delete(peer)
+    return [...seen.keys()]
+  }
+  const ask = async () => {
+    const others = present()
+    if (others.length === 0) return
+    const round = ++last
+    let finish = () => {}
+    const done = new Promise<void>(resolve => (finish = resolve))
+    rounds.set(round, { waitingFor: new Set(others), finish })
+    const timer = setTimeout(finish, patience)
+    say(`ask ${id} ${round}`)
+    await done
+    clearTimeout(timer)
+    rounds.delete(round)
+  }
+  const answer = (asker: string, round: string) => {
+    caughtUp().then(() => say(`done ${asker} ${round} ${id}`), log)
+  }
+  const greeting = setInterval(greet, greetEvery)
+  greeting.unref()
+  return {
+    greet,
+    hear(text) {
+      const [verb = '', who = '', round = '', by = ''] = text.split(' ')
+      if (verb === 'done') {
+        const asked = who === id ? rounds.get(Number(round)) : undefined
+        if (asked?.waitingFor.delete(by) && asked.waitingFor.size === 0) asked.finish()
+        return
+      }
+      if (who === id || who === '') return
+      if (verb === 'gone') {
+        seen.delete(who)
+        for (const asked of rounds.values())
+          if (asked.waitingFor.delete(who) && asked.waitingFor.size === 0) asked.finish()
+        return
+      }
+      const isNew = !seen.has(who)
+      seen.set(who, performance.now())
+      if (isNew) greet()
+      if (verb === 'ask') answer(who, round)
+    },
+    settle() {
+      if (seen.size === 0) return Promise.resolve()
+      next ??= current.then(() => {
+        next = null
+        current = ask()
+        return current
+      })
+      return next
+    },
+    close() {
+      clearInterval(greeting)
+      say(`gone ${id}`)
+      for (const { finish } of rounds.values()) finish()
+    },
+  }
+}
