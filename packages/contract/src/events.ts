@@ -77,7 +77,7 @@ export const eventKinds = {
   'template.deploy': audit,
   'template.remove': audit,
   'settings.update': kind({ audited: true, siem: 'settings_change' }),
-  'settings.import': audit,
+  'settings.import': kind({ audited: true, siem: 'settings_change' }),
   'license.activate': audit,
   'siem.update': kind({ audited: true, siem: 'settings_change' }),
   'siem.test': audit,

@@ -58,15 +58,25 @@ export const updateSiemSettings = endpoint({
   reply: message,
 })
 
+/** What was done on the way to the target, in order; the last one is the one that failed, if any. */
+const steps = Type.Array(
+  shape({
+    name: oneOf(['resolve', 'connect', 'tls', 'write', 'answer']),
+    ok: Type.Boolean(),
+    ms: count,
+    detail: Type.String(),
+  }),
+)
+
 export const testSiem = endpoint({
   ...siem,
   method: 'POST',
   path: '/siem/test',
   summary: 'Send a test event',
   description:
-    'Works while forwarding is off, and passes every filter. Where the target is not reached: 400 with the error `Connection failed`, and the step that failed in the message.',
+    'Works while forwarding is off, and passes every filter. Where the target is not reached: 400 with the error `Connection failed`, and the step that failed in the message. `steps` tells of each step with its time; the body of that 400 has it, too.',
   status: 200,
-  reply: shape({ message: Type.String(), event_id: uuid }),
+  reply: shape({ message: Type.String(), event_id: uuid, steps }),
 })
 
 export const siemStatus = endpoint({
@@ -111,6 +121,7 @@ export const flushSiem = endpoint({
   summary: 'Send the queue now',
   status: 200,
   reply: shape({ message: Type.String(), events_sent: count, events_failed: count }),
+  refusals: [409],
 })
 
 export const discardSiemQueue = endpoint({
@@ -188,6 +199,7 @@ export const startReplay = endpoint({
   body: shape({ from: timestamp, to: timestamp, event_types: Type.Optional(eventTypes) }),
   status: 200,
   reply: shape({ message: Type.String(), events_to_replay: count, job_id: uuid }),
+  refusals: [409],
 })
 
 export const getReplay = endpoint({

@@ -186,6 +186,18 @@ const table: Record<string, Row> = {
   'DELETE /portknock/blocked/{ip}': write,
   'GET /portknock/stats': read,
   'POST /agent/knocks': agent,
+  'GET /siem/settings': adminOnly,
+  'PATCH /siem/settings': adminOnly,
+  'POST /siem/test': adminOnly,
+  'GET /siem/status': adminOnly,
+  'GET /siem/queue': adminOnly,
+  'POST /siem/flush': adminOnly,
+  'DELETE /siem/queue': adminOnly,
+  'GET /siem/deliveries': adminOnly,
+  'GET /siem/stats': adminOnly,
+  'GET /siem/event-types': adminOnly,
+  'POST /siem/replay': adminOnly,
+  'GET /siem/replay/{jobId}': adminOnly,
 }
 
 let server: TestServer
@@ -257,6 +269,7 @@ beforeAll(async () => {
     serverId: here.id,
     banId: String(ban.id),
     commandId: command.id,
+    jobId: command.id,
     templateId: '1',
     keyId: '987654',
     id: '987654',

@@ -9,11 +9,17 @@ export class Problem extends Error {
   readonly error: string
   readonly details: ProblemBody['details']
   readonly headers: Record<string, string>
+  /** Fields of the body that only one endpoint has. */
+  readonly extra: Readonly<Record<string, unknown>>
   constructor(
     status: number,
     error: string,
     message: string,
-    more: { details?: ProblemBody['details']; headers?: Record<string, string> } = {},
+    more: {
+      details?: ProblemBody['details']
+      headers?: Record<string, string>
+      extra?: Readonly<Record<string, unknown>>
+    } = {},
   ) {
     super(message)
     this.name = 'Problem'
@@ -21,9 +27,15 @@ export class Problem extends Error {
     this.error = error
     this.details = more.details
     this.headers = more.headers ?? {}
+    this.extra = more.extra ?? {}
   }
   get body(): ProblemBody {
-    return { error: this.error, message: this.message, ...(this.details ? { details: this.details } : {}) }
+    return {
+      error: this.error,
+      message: this.message,
+      ...(this.details ? { details: this.details } : {}),
+      ...this.extra,
+    }
   }
 }
 

@@ -471,6 +471,88 @@ export interface KnockHistoryTable {
   at: number
 }
 
+/** What waits to be forwarded, in the order of the stream; what an event says is read when it is sent. */
+export interface SiemQueueTable {
+  id: Generated<number>
+  event_id: number
+  type: string
+  /** When it happened. */
+  at: number
+  queued_at: number
+  due_at: Generated<number>
+  retry_count: Generated<number>
+  /** How often the target refused it, and nothing else with it. */
+  refusals: Generated<number>
+  /** Written to a stream; kept for a while, since a dead receiver swallows what was written. */
+  sent_at: number | null
+  /** It counts as sent, even if it is sent again. */
+  counted: Generated<number>
+}
+/** One row. */
+export interface SiemStateTable {
+  id: number
+  /** What happened before is not forwarded: it was off. */
+  since: number
+  off_at: number | null
+  /** What happened until `off_at` is still to be queued. */
+  draining: number
+  connected: number
+  /** A stream was in use and has not ended in order. */
+  stream_open: number
+  last_sent_at: number | null
+  last_error: string | null
+  failing_since: number | null
+  attempts: number
+  retry_at: number
+  flush_asked: number
+  flush_done: number
+  flush_sent: number
+  flush_failed: number
+}
+export interface SiemDeliveriesTable {
+  id: Generated<number>
+  at: number
+  events: number
+  bytes: number
+  ok: number
+  status: number | null
+  error: string | null
+  next_try: number | null
+}
+/** Sums by the hour; `hour` is its first millisecond. */
+export interface SiemCountsTable {
+  hour: number
+  type: string
+  sent: number
+  failed: number
+  retried: number
+}
+/** When the target was reachable, and when not; times without a span were not measured. */
+export interface SiemSpansTable {
+  id: Generated<number>
+  from_at: number
+  to_at: number
+  up: number
+}
+export interface SiemReplaysTable {
+  id: string
+  from_at: number
+  to_at: number
+  /** JSON array. */
+  types: string
+  /** Events after this id are still to be sent, up to `last_id`. */
+  next_id: number
+  last_id: number
+  status: 'running' | 'completed' | 'failed'
+  total: number
+  sent: Generated<number>
+  failed: Generated<number>
+  /** JSON: where it was in the last minute, to go back to when a stream breaks. */
+  marks: Generated<string>
+  started_at: number
+  ended_at: number | null
+}
+
 export interface Schema {
   meta: MetaTable
   settings: SettingsTable
@@ -519,4 +601,10 @@ export interface Schema {
   knock_openings: KnockOpeningsTable
   knock_blocked: KnockBlockedTable
   knock_history: KnockHistoryTable
+  siem_queue: SiemQueueTable
+  siem_state: SiemStateTable
+  siem_deliveries: SiemDeliveriesTable
+  siem_counts: SiemCountsTable
+  siem_spans: SiemSpansTable
+  siem_replays: SiemReplaysTable
 }

@@ -1,5 +1,7 @@
+import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../db/database.ts'
+import type { Schema } from '../db/schema.ts'
 
 export interface Job {
   readonly name: string
@@ -13,6 +15,11 @@ export interface Job {
 export interface Jobs {
   add(job: Job): void
   start(): void
+  /**
+   * Whether this process is the one that does for all what one should do, by what is stored and not by what it remembers:
+   * for work that must not go on after the lease has passed on. In a transaction the lease stays until its end.
+   */
+  leads(sql?: Kysely<Schema>): Promise<boolean>
   /** Lets what runs finish and starts nothing new. */
   stop(): Promise<void>
 }
@@ -73,6 +80,13 @@ export const createJobs = (
     running.add(done)
   }
   return {
+    async leads(sql = db.read) {
+      if (db.engine === 'sqlite') return true
+      // One that is over and that nobody took is nobody else's.
+      const query = sql.selectFrom('leases').select('fence').where('name', '=', lease.name).where('holder', '=', holder)
+      const row = await (sql.isTransaction ? query.forShare() : query).executeTakeFirst()
+      return row !== undefined
+    },
     add: job => void jobs.push(job),
     start() {
       if (db.engine === 'postgres')

@@ -55,6 +55,8 @@ export interface BansService {
   sumUp(): Promise<void>
   /** Resolves when every accepted report is written. */
   drain(): Promise<void>
+  /** A ban as it was at that moment, so that what is told of it later reads the same. */
+  viewAt(row: BanRow, at: number): contract.Ban
 }
 
 /** Whether a ban holds at this moment, and when it ends or ended. */
@@ -334,5 +336,9 @@ export const createBans = (needs: {
       await db.run(appendBans, { items: [], now: clock() })
     },
     drain: () => group.drain(),
+    viewAt(row, at) {
+      const ended = row.unbanned_at !== null && row.unbanned_at <= at
+      return viewOf({ ...row, unbanned_at: ended ? row.unbanned_at : null }, at)
+    },
   }
 }

@@ -1,0 +1,50 @@
+import { siem as contract, siemTypes } from '@stockade/contract'
+import type { SiemType } from '@stockade/contract'
+import { timeOf } from '../../core/page.ts'
+import { invalid } from '../../core/problem.ts'
+import type { Http } from '../../http/http.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { SiemService } from './siem.service.ts'
+
+const all = Object.keys(siemTypes) as SiemType[]
+const told: Readonly<Record<SiemType, readonly [name: string, description: string]>> = {
+  ban: ['IP banned', 'A host has banned an address.'],
+  unban: ['IP unbanned', 'A ban was lifted, or its time was up.'],
+  server_offline: ['Server offline', 'A host sends no heartbeats any more.'],
+  login_success: ['Login', 'Somebody signed in to the dashboard.'],
+  login_failed: ['Login failed', 'A sign-in to the dashboard was refused.'],
+  whitelist_add: ['Whitelist entry added', 'An address or a range was added to the whitelist.'],
+  whitelist_remove: ['Whitelist entry removed', 'An address or a range was removed from the whitelist.'],
+  settings_change: ['Settings changed', 'A system setting was changed, or settings were imported.'],
+}
+
+export const mountSiem = (http: Http, siem: SiemService): void => {
+  http.serve(contract.getSiemSettings, () => siem.settings())
+  http.serve(contract.updateSiemSettings, async ({ actor, body }) => {
+    const changed = await siem.update(authorOf(actor), body)
+    return { message: changed ? 'The SIEM settings are changed.' : 'Nothing was changed.' }
+  })
+  http.serve(contract.testSiem, ({ actor }) => siem.test(authorOf(actor)))
+  http.serve(contract.siemStatus, () => siem.status())
+  http.serve(contract.siemQueue, ({ query }) => siem.queue(query.limit ?? 100))
+  http.serve(contract.flushSiem, ({ actor }) => siem.flush(authorOf(actor)))
+  http.serve(contract.discardSiemQueue, ({ actor }) => siem.discard(authorOf(actor)))
+  http.serve(contract.siemDeliveries, () => siem.deliveries())
+  http.serve(contract.siemStats, ({ query }) => siem.stats(query.period ?? 'day'))
+  http.serve(contract.listEventTypes, () => ({
+    event_types: all.map(id => ({
+      id,
+      name: told[id][0],
+      description: told[id][1],
+      default_severity: siemTypes[id],
+    })),
+  }))
+  http.serve(contract.startReplay, ({ actor, body }) => {
+    const types = body.event_types ?? all
+    if (types.length === 0)
+      throw invalid('event_types', 'event_types must name at least one type; leave it out for all.')
+    const [from, to] = [timeOf('from', body.from), timeOf('to', body.to)]
+    return siem.replay(authorOf(actor), { from, to, types: [...new Set(types)] })
+  })
+  http.serve(contract.getReplay, ({ params }) => siem.readReplay(params.jobId.toLowerCase()))
+}

@@ -1,0 +1,444 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Client } from '@stockade/client'
+import { siemTypes } from '@stockade/contract'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import type { EnrolledHost, TestServer } from '../../testing/index.ts'
+import { datagramReceiver, httpReceiver, paramOf, streamReceiver } from './receivers.ts'
+import type { HttpReceiver, LineReceiver } from './receivers.ts'
+
+const clock = movableClock()
+let server: TestServer
+let admin: Client
+let key = ''
+let host: EnrolledHost
+let web: HttpReceiver
+let stream: LineReceiver & { readonly faults: string[] }
+let datagrams: LineReceiver
+
+const settings = (body: object) => raw(server, 'PATCH', '/api/v1/siem/settings', { token: key, body })
+const set = async (body: object) => expect((await settings(body)).status).toBe(200)
+const ask = (method: string, path: string, body?: object) =>
+  raw(server, method, `/api/v1/siem/${path}`, { token: key, ...(body ? { body } : {}) })
+const status = () => admin.call('GET /siem/status')
+const queue = () => admin.call('GET /siem/queue')
+const flush = () => admin.call('POST /siem/flush')
+let next = 1
+const ban = async (more: object = {}) => {
+  const ip = `203.0.113.${(next++ % 250) + 1}`
+  const body = { ip, jail: 'sshd', ban_duration: 600, banned_at: new Date(clock()).toISOString(), ...more }
+  const { id } = await host.client.call('POST /bans', { body })
+  return { id, ip }
+}
+const bans = async (n: number) => {
+  const at = new Date(clock()).toISOString()
+  const list = Array.from({ length: n }, () => ({
+    ip: `198.51.100.${(next++ % 250) + 1}`,
+    jail: 'sshd',
+    banned_at: at,
+  }))
+  for (let start = 0; start < n; start += 1000)
+    await host.client.call('POST /bans/batch', { body: { bans: list.slice(start, start + 1000) } })
+}
+/** To the HTTP receiver, at once, and with nothing left of what was before. */
+const toWeb = async (more: object = {}) => {
+  await set({
+    enabled: false,
+    format: 'json',
+    host: '127.0.0.1',
+    port: web.port,
+    protocol: 'http',
+    tls_enabled: false,
+    path: null,
+    token: null,
+    events: Object.keys(siemTypes),
+    min_severity: 0,
+    batch_size: 100,
+    flush_interval: 3600,
+    ...more,
+  })
+  await eventually(async () => expect((await status()).connected).toBe(false))
+  await ask('DELETE', 'queue')
+  await set({ enabled: true })
+  await flush()
+  web.events.length = 0
+  web.requests.length = 0
+}
+
+beforeAll(async () => {
+  ;[web, stream, datagrams] = await Promise.all([httpReceiver(), streamReceiver(), datagramReceiver()])
+  server = await startServer({ clock, env: { STOCKADE_BASE_URL: 'https://stockade.example' } })
+  const signed = await server.setUp()
+  admin = signed.client
+  key = (await admin.call('POST /keys', { body: { name: 'siem', permissions: 'admin' } })).key
+  host = await aHost(server, admin)
+})
+afterAll(async () => {
+  await server.close()
+  await Promise.all([web.stop(), stream.stop(), datagrams.stop()])
+})
+beforeEach(() => {
+  web.answer = null
+})
+
+describe('settings', () => {
+  test('what they are until somebody sets them', async () => {
+    expect(await admin.call('GET /siem/settings')).toEqual({
+      enabled: false,
+      format: 'syslog',
+      host: null,
+      port: 514,
+      protocol: 'tcp',
+      tls_enabled: false,
+      tls_verify: true,
+      ca_cert: null,
+      path: null,
+      events: Object.keys(siemTypes),
+      min_severity: 0,
+      batch_size: 100,
+      flush_interval: 5,
+      token_set: false,
+    })
+    expect(await status()).toEqual({
+      enabled: false,
+      connected: false,
+      queue_size: 0,
+      events_sent_today: 0,
+      events_failed_today: 0,
+      last_event: null,
+      last_error: null,
+      uptime_percent: null,
+    })
+    expect(await queue()).toEqual({ queue_size: 0, events: [] })
+    expect(await admin.call('GET /siem/deliveries')).toEqual({ deliveries: [] })
+  })
+  test.each([
+    ['host', { enabled: true }],
+    ['host', { host: 'http://siem.example' }],
+    ['host', { host: 'siem.example:514' }],
+    ['host', { host: 'a b' }],
+    ['host', { host: '169.254.169.254' }],
+    ['host', { host: '::ffff:169.254.169.254' }],
+    ['host', { host: '0.0.0.0' }],
+    ['host', { host: '224.0.0.1' }],
+    ['host', { host: '' }],
+    ['port', { port: 0 }],
+    ['port', { port: 65_536 }],
+    ['port', { port: '514' }],
+    ['protocol', { protocol: 'dtls' }],
+    ['protocol', { enabled: true, host: 'siem.example', protocol: 'http' }],
+    ['protocol', { enabled: true, host: 'siem.example', format: 'json', protocol: 'udp' }],
+    ['tls_enabled', { enabled: true, host: 'siem.example', protocol: 'udp', tls_enabled: true }],
+    ['ca_cert', { ca_cert: 'no certificate' }],
+    ['ca_cert', { ca_cert: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' }],
+    ['ca_cert', { ca_cert: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' }],
+    ['path', { path: 'no-slash' }],
+    ['path', { path: '/with space' }],
+    ['path', { path: '/line\r\nX-Header: 1' }],
+    ['token', { token: 'a\r\nb' }],
+    ['events', { events: ['nonsense'] }],
+    ['min_severity', { min_severity: 11 }],
+    ['batch_size', { batch_size: 0 }],
+    ['batch_size', { batch_size: 1001 }],
+    ['flush_interval', { flush_interval: 0 }],
+    ['format', { format: 'gelf' }],
+    ['nonsense', { nonsense: 1 }],
+  ])('400 names %s in %j', async (field, body) => {
+    const { status, json } = await settings(body)
+    expect(status).toBe(400)
+    expect(JSON.stringify(json)).toContain(field)
+    expect((await admin.call('GET /siem/settings')).host).toBeNull()
+  })
+  test('the token goes in and never comes out; another host needs it anew', async () => {
+    await set({ format: 'collector', host: 'siem.example', token: 'a-secret-token' })
+    const shown = await ask('GET', 'settings')
+    expect(shown.text).not.toContain('a-secret-token')
+    expect(shown.json).toMatchObject({ token_set: true })
+    expect((await settings({ host: 'other.example' })).status).toBe(400)
+    await set({ host: 'other.example', token: 'another-token' })
+    await set({ token: null, host: null, format: 'syslog' })
+    const { entries } = await admin.call('GET /settings/audit', { query: { action: 'siem.update' } })
+    const tokens = entries.filter(({ details }) => details.field === 'siem.token')
+    expect(tokens.map(({ details }) => [details.old_value, details.new_value])).toEqual([
+      ['***', null],
+      ['***', '***'],
+      [null, '***'],
+    ])
+    expect(JSON.stringify(entries)).not.toContain('secret')
+    expect(await admin.call('PATCH /siem/settings', { body: {} })).toEqual({ message: 'Nothing was changed.' })
+  })
+  test('the types of events', async () => {
+    const { event_types } = await admin.call('GET /siem/event-types')
+    expect(Object.fromEntries(event_types.map(({ id, default_severity }) => [id, default_severity]))).toEqual(siemTypes)
+  })
+})
+
+describe('all eight types', () => {
+  test('arrive as canonical events, each under an id of its own', async () => {
+    await toWeb()
+    const { id, ip } = await ban({ log_lines: 'line one\nline "two"\u0007' })
+    await ban({ ban_duration: 3 })
+    await host.client.call('POST /bans/batch', { body: { unbans: [{ ip, jail: 'sshd' }] } })
+    await server.signIn()
+    await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'mallory|=\n', password: 'x' } })
+    const entry = await admin.call('POST /whitelist', { body: { ip: '192.0.2.0/24', description: 'office' } })
+    await admin.call('DELETE /whitelist/{id}', { params: { id: entry.id } })
+    await admin.call('PATCH /settings', { body: { service: { site_name: 'Castle' } } })
+    const exported = await admin.call('GET /settings/export')
+    await admin.call('POST /settings/import', { body: { settings: exported.settings } })
+    await host.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01', agent_id: host.agentId } })
+    clock.forward(100)
+    await eventually(async () => {
+      await flush()
+      expect(new Set(web.events.map(({ type }) => type))).toEqual(new Set(Object.keys(siemTypes)))
+      expect(web.events.filter(({ type }) => type === 'unban')).toHaveLength(2)
+    }, 15)
+    const of = (type: string) => web.events.filter(event => event.type === type)
+    const [first] = of('ban')
+    const [shown] = (await admin.call('GET /bans', { query: { ip } })).bans
+    // As it was when it was reported.
+    expect(shown).toMatchObject({ id, active: false })
+    expect(first?.data).toEqual({ ...shown, active: true, unbanned_at: null })
+    expect(first).toMatchObject({
+      severity: 5,
+      message: `${ip} banned on web-01 (jail sshd)`,
+      server: { id: host.id, hostname: 'web-01' },
+      actor: null,
+    })
+    const [lifted, expired] = of('unban')
+    expect(lifted?.data).toMatchObject({ id, active: false, ip })
+    expect(expired?.data).toMatchObject({ active: false })
+    expect(of('login_success')[0]).toMatchObject({ actor: { username: 'admin', ip: '127.0.0.1' }, severity: 1 })
+    expect(of('login_failed')[0]?.message).toContain('mallory|=')
+    expect(of('whitelist_add')[0]?.data).toMatchObject({ ip: '192.0.2.0/24', description: 'office' })
+    expect(of('whitelist_remove')[0]?.actor).toMatchObject({ username: 'admin' })
+    expect(of('server_offline')[0]).toMatchObject({ severity: 8, server: { hostname: 'web-01' } })
+    expect(of('settings_change').map(({ data }) => data.field ?? data.sections)).toEqual(
+      expect.arrayContaining(['service.site_name', ['service', 'security', 'notifications', 'integrations']]),
+    )
+    const ids = web.events.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    const times = web.events.map(({ timestamp }) => timestamp)
+    expect(times).toEqual([...times].sort())
+  })
+  test('only those that are wanted, and severe enough', async () => {
+    await toWeb({ events: ['ban', 'unban', 'login_failed'], min_severity: 5 })
+    await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'nobody', password: 'x' } })
+    const { ip } = await ban()
+    await host.client.call('POST /bans/batch', { body: { unbans: [{ ip, jail: 'sshd' }] } })
+    await admin.call('PATCH /settings', { body: { service: { site_name: 'Keep' } } })
+    await flush()
+    expect(web.events.map(({ type }) => type)).toEqual(['login_failed', 'ban'])
+  })
+})
+
+describe('the queue', () => {
+  test('sends a full batch at once, and the rest after its time', async () => {
+    await toWeb({ events: ['ban'], batch_size: 10 })
+    await bans(25)
+    await eventually(() => expect(web.events).toHaveLength(20))
+    expect(web.requests.map(({ events }) => events)).toEqual([10, 10])
+    expect(web.requests[0]?.gzip).toBe(true)
+    expect(await queue()).toMatchObject({ queue_size: 5 })
+    await set({ flush_interval: 1 })
+    await eventually(() => expect(web.events).toHaveLength(25))
+    await eventually(async () => expect(await queue()).toEqual({ queue_size: 0, events: [] }))
+  })
+  test('connections are kept', async () => {
+    await toWeb({ events: ['ban'], batch_size: 1 })
+    const before = web.connections()
+    await bans(20)
+    await eventually(() => expect(web.events).toHaveLength(20))
+    expect(web.connections() - before).toBeLessThanOrEqual(1)
+  })
+  test('shows what waits, flushes it, discards it', async () => {
+    await toWeb({ events: ['ban'] })
+    await bans(3)
+    const waiting = await eventually(async () => {
+      const found = await queue()
+      expect(found.queue_size).toBe(3)
+      return found
+    })
+    expect(waiting.events[0]).toMatchObject({ type: 'ban', retry_count: 0 })
+    expect((await admin.call('GET /siem/queue', { query: { limit: 1 } })).events).toEqual(waiting.events.slice(0, 1))
+    expect((await ask('GET', 'queue?limit=1001')).status).toBe(400)
+    expect(await flush()).toMatchObject({ events_sent: 3, events_failed: 0 })
+    // Newest first there, oldest first here.
+    expect(web.events.map(({ id }) => id)).toEqual(waiting.events.map(({ id }) => id).reverse())
+    await bans(2)
+    await eventually(async () => expect((await queue()).queue_size).toBe(2))
+    expect(await admin.call('DELETE /siem/queue')).toMatchObject({ events_discarded: 2 })
+    expect(await flush()).toMatchObject({ events_sent: 0, events_failed: 0 })
+    const { entries } = await admin.call('GET /settings/audit', { query: { action: 'siem.discard' } })
+    expect(entries[0]).toMatchObject({ user: 'admin', details: { events: 2 } })
+    const { delivery_stats, by_type, by_hour } = await admin.call('GET /siem/stats', { query: { period: 'day' } })
+    expect(delivery_stats.failed).toBe(0)
+    expect(delivery_stats.success_rate).toBe(100)
+    expect(by_hour).toHaveLength(24)
+    expect(by_hour.reduce((sum, { count }) => sum + count, 0)).toBe(delivery_stats.sent)
+    expect(by_type.ban).toBeGreaterThan(20)
+  })
+  test('keeps nothing while it is off', async () => {
+    await toWeb({ events: ['ban'] })
+    await ban()
+    await set({ enabled: false })
+    await ban()
+    await ban()
+    expect((await ask('POST', 'flush')).status).toBe(409)
+    await set({ enabled: true })
+    await ban()
+    // What was queued before it was turned off is still there.
+    expect(await flush()).toMatchObject({ events_sent: 2 })
+  })
+  test('an answer about the target keeps everything, in order, and Retry-After is obeyed', async () => {
+    await toWeb({ events: ['ban'], batch_size: 2 })
+    web.answer = () => ({ status: 429, text: 'busy', headers: { 'retry-after': '120' } })
+    await bans(6)
+    await eventually(async () => expect((await status()).last_error).toBe('HTTP 429: busy'))
+    expect(await status()).toMatchObject({ connected: false, queue_size: 6 })
+    const [delivery] = (await admin.call('GET /siem/deliveries')).deliveries
+    expect(delivery).toMatchObject({ ok: false, status: 429, events: 2 })
+    expect(Date.parse(delivery?.next_try ?? '') - clock()).toBeGreaterThan(110_000)
+    for (const code of [401, 403, 404, 407, 408, 500, 503, 302]) {
+      web.answer = () => ({ status: code })
+      expect(await flush()).toMatchObject({ events_sent: 0, events_failed: 6 })
+    }
+    web.answer = () => 'cut'
+    expect(await flush()).toMatchObject({ events_sent: 0, events_failed: 6 })
+    expect((await queue()).events.at(-1)?.retry_count).toBeGreaterThan(8)
+    web.answer = null
+    expect(await flush()).toMatchObject({ events_sent: 6, events_failed: 0 })
+    expect(new Set(web.events.map(({ id }) => id)).size).toBe(6)
+    expect(await status()).toMatchObject({ connected: true, last_error: null })
+    expect((await admin.call('GET /siem/stats')).delivery_stats.retried).toBeGreaterThanOrEqual(2)
+  })
+  test('an event that is refused holds up nobody, and is given up after ten tries', async () => {
+    await toWeb({ events: ['ban'], batch_size: 16 })
+    const poison = await ban({ jail: 'poison' })
+    let tries = 0
+    web.answer = events => {
+      if (!events.some(({ data }) => data.jail === 'poison')) return undefined
+      if (events.length === 1) tries++
+      return { status: [400, 413, 422][tries % 3] ?? 400, text: `no thanks: ${poison.ip}` }
+    }
+    const failed = (await status()).events_failed_today
+    await bans(15)
+    await eventually(() => expect(web.events).toHaveLength(15), 2)
+    await eventually(async () => expect((await queue()).events).toMatchObject([{ type: 'ban' }]))
+    for (let n = tries; n < 10; n++) {
+      clock.forward(90)
+      await eventually(() => expect(tries).toBeGreaterThan(n))
+    }
+    await eventually(async () => expect((await queue()).queue_size).toBe(0))
+    expect(tries).toBe(10)
+    expect((await status()).events_failed_today).toBe(failed + 1)
+    expect((await status()).last_error).toContain('is refused: HTTP')
+    await bans(16)
+    await eventually(() => expect(web.events).toHaveLength(31))
+  })
+  test('a body that must not be compressed is sent plain', async () => {
+    await toWeb({ events: ['ban'], batch_size: 10 })
+    web.answer = () => (web.requests.at(-1)?.gzip ? { status: 415 } : undefined)
+    await bans(10)
+    await eventually(() => expect(web.events).toHaveLength(10))
+  })
+})
+
+test('the event collector gets its token, and its path', async () => {
+  await toWeb({ format: 'collector', token: 'hec-token', events: ['ban'] })
+  await bans(3)
+  await flush()
+  expect(web.events).toHaveLength(3)
+  expect(web.requests[0]).toMatchObject({
+    url: '/services/collector/event',
+    headers: { authorization: 'Splunk hec-token' },
+  })
+  web.answer = () => ({ status: 403, text: '{"text":"Invalid token hec-token","code":4}' })
+  await bans(1)
+  await flush()
+  expect((await status()).last_error).toBe('HTTP 403: {"text":"Invalid token ***","code":4}')
+  const tested = await ask('POST', 'test')
+  expect(tested.status).toBe(400)
+  expect(tested.json).toMatchObject({
+    error: 'Connection failed',
+    message: 'The answer failed: HTTP 403: {"text":"Invalid token ***","code":4}.',
+  })
+  await set({ token: null })
+})
+
+describe('streams and datagrams', () => {
+  const toStream = async (more: object = {}) => {
+    await toWeb({ format: 'syslog', protocol: 'tcp', port: stream.port, events: ['ban'], ...more })
+    stream.messages.length = 0
+    datagrams.messages.length = 0
+  }
+  const ids = (messages: readonly string[]) => messages.map(message => paramOf(message, 'id'))
+  test('octet counting over TCP, all formats', async () => {
+    await toStream()
+    const { ip } = await ban({ jail: 'ssh-1' })
+    await flush()
+    const [message] = await eventually(() => {
+      expect(stream.messages).toHaveLength(1)
+      return stream.messages
+    })
+    expect(message).toMatch(/^<84>1 \S+Z stockade\.example stockade - ban \[stockade@32473 id=/)
+    expect(paramOf(message ?? '', 'ip')).toBe(ip)
+    expect(paramOf(message ?? '', 'jail')).toBe('ssh-1')
+    for (const [format, beginning] of [
+      ['cef', 'CEF:0|Stockade|Stockade|'],
+      ['leef', 'LEEF:2.0|Stockade|Stockade|'],
+    ]) {
+      await set({ format })
+      await ban()
+      await flush()
+      await eventually(() => expect(stream.messages.at(-1)).toContain(` stockade - ban - ${beginning}`))
+    }
+    expect(stream.faults).toEqual([])
+  })
+  test('what was written before a break is sent again, under the same ids; nothing is lost', async () => {
+    await toStream({ batch_size: 5 })
+    await bans(10)
+    await eventually(() => expect(stream.messages).toHaveLength(10))
+    const first = ids(stream.messages)
+    await stream.stop()
+    await eventually(async () => expect((await status()).connected).toBe(false))
+    stream.messages.length = 0
+    await bans(5)
+    await stream.start()
+    clock.forward(5)
+    await eventually(() => expect(stream.messages).toHaveLength(15))
+    expect(ids(stream.messages).slice(0, 10)).toEqual(first)
+    expect(new Set(ids(stream.messages)).size).toBe(15)
+    // What lies back further is surely there.
+    clock.forward(70)
+    await eventually(async () => {
+      await stream.stop()
+      await stream.start()
+      stream.messages.length = 0
+      clock.forward(70)
+      await bans(5)
+      await eventually(() => expect(stream.messages.length).toBeGreaterThan(4), 3)
+      expect(ids(stream.messages)).not.toContain(first[0])
+    })
+  })
+  test('UDP', async () => {
+    await toStream({ protocol: 'udp', port: datagrams.port })
+    await bans(40)
+    expect(await flush()).toMatchObject({ events_sent: 40 })
+    await eventually(() => expect(new Set(ids(datagrams.messages)).size).toBe(40))
+    // Nobody listens: the next one is told so, keeps everything and tries again.
+    await datagrams.stop()
+    await bans(1)
+    await flush()
+    await bans(2)
+    await eventually(async () => {
+      await flush()
+      expect((await status()).last_error).toContain('connection refused')
+    })
+    await datagrams.start()
+    clock.forward(90)
+    await eventually(async () => {
+      await flush()
+      expect((await queue()).queue_size).toBe(0)
+    })
+  })
+})
