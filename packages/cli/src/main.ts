@@ -4,6 +4,7 @@ import { ApiError } from '@stockade/client'
 import { addBanList } from './bans.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
+import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
 import { addServerCommands } from './servers.ts'
@@ -31,6 +32,7 @@ addOrders(program)
 addCommandCommands(program)
 addTemplateCommands(program)
 addWhitelistCommands(program)
+addKnock(program)
 addWhoAmI(program)
 program.addHelpText(
   'after',
