@@ -262,6 +262,37 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     await dead(() => keyed.call('GET /servers'), 401)
   })
 
+  test('a knock that is asked for here reaches a host that polls there, and its answer comes back', async () => {
+    const host = await aHost(one, admin.client, 'knocked')
+    const elsewhere = two.client(host.key)
+    await eventually(() => elsewhere.call('POST /servers/heartbeat', { body: { hostname: 'knocked' } }), 3)
+    const { id } = await admin.client.call('POST /portknock/sequences', {
+      body: { name: 'door', protected_port: 22, knock_ports: [7000, 9000, 8000], server_ids: [host.id] },
+    })
+    const state = await eventually(async () => {
+      const found = await elsewhere.call('GET /agent/state')
+      expect(found.portknock.sequences).toMatchObject([{ id }])
+      return found
+    }, 3)
+    const poll = elsewhere.call('GET /servers/{serverId}/commands/pending', {
+      params: { serverId: host.id },
+      query: { wait: 10, state: state.version },
+    })
+    await new Promise(resolve => setTimeout(resolve, 200))
+    const started = Date.now()
+    const opened = admin.client.call('POST /portknock/knock', {
+      body: { server_id: host.id, sequence_name: 'door' },
+    })
+    expect((await poll).desired_state.version).not.toBe(state.version)
+    const { version, portknock } = await elsewhere.call('GET /agent/state')
+    expect(portknock.openings).toHaveLength(1)
+    await elsewhere.call('POST /agent/state/ack', {
+      body: { version, portknock: { sequences: [], openings: portknock.openings.map(opening => opening.id) } },
+    })
+    expect(await opened).toMatchObject({ confirmed: true })
+    expect(Date.now() - started).toBeLessThan(1000)
+  })
+
   test('a budget is one budget, wherever the requests land', async () => {
     const env = { STOCKADE_RATE_LIMIT: '20' }
     const database = await freshDatabase()

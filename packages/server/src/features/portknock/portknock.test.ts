@@ -655,6 +655,45 @@ describe('what hosts report', () => {
     expect(failed).toMatchObject({ status: 'failed', reason: expect.stringMatching(/^wrong order\ufffd x+$/) })
     expect(oldest).toMatchObject({ ip: '192.0.2.8', timestamp: '1970-01-01T00:00:00.000Z' })
   })
+  test('no host takes the opening of another by its id', async () => {
+    const { id } = await add({}, [web, db])
+    const event_id = randomUUID()
+    await report(web, { sequence_id: id, event_id })
+    expect(await report(db, { sequence_id: id, event_id })).toMatchObject([{ ok: true }])
+    const [one, other] = (await active()).sort((a, b) => a.server.hostname.localeCompare(b.server.hostname))
+    expect([one?.server.hostname, other?.id]).toEqual(['db-01', event_id])
+    expect(one?.id).not.toBe(event_id)
+  })
+  test('ten thousand addresses of a host are listed, more are history', async () => {
+    const { id } = await add()
+    const { no } = await storage.read
+      .selectFrom('servers')
+      .select('no')
+      .where('id', '=', web.id)
+      .executeTakeFirstOrThrow()
+    const rows = Array.from({ length: 9999 }, (_, n) => ({
+      server_no: no,
+      sequence_id: id,
+      ip: `10.0.${n >> 8}.${n & 255}`,
+      failed_attempts: 5,
+      blocked_at: clock(),
+      expires_at: clock() + 60_000,
+    }))
+    for (let start = 0; start < rows.length; start += 1000)
+      await storage.write
+        .insertInto('knock_blocked')
+        .values(rows.slice(start, start + 1000))
+        .execute()
+    const block = (ip: string) => ({ sequence_id: id, status: 'blocked', ip }) as const
+    expect(await report(web, block('192.0.2.1'), block('192.0.2.2'), block('192.0.2.1'))).toMatchObject([
+      { ok: true },
+      { ok: false, error: expect.stringContaining('10000 blocked addresses') },
+      { ok: true },
+    ])
+    expect(await blocked()).toHaveLength(10_000)
+    expect((await stateOf(web)).portknock.blocked).toHaveLength(10_000)
+    expect(await historyOf(id)).toHaveLength(3)
+  })
   test.each([
     [{ events: Array.from({ length: 1001 }, () => ({})) }, 'events'],
     [{ events: [{ event_id: 'x' }] }, 'events.0'],

@@ -4,10 +4,11 @@ import type { AgentActor } from '../../core/actor.ts'
 import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
+import { uuid7 } from '../../core/ids.ts'
 import { parseIp } from '../../core/ip.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
-import { countOpenings, isOpenFor, putOpening } from './openings.store.ts'
+import { countOpenings, findOpening, isOpenFor, putOpening } from './openings.store.ts'
 import {
   blockedAmong,
   countBlocked,
@@ -31,8 +32,10 @@ export interface Reports {
   report(agent: AgentActor, events: readonly Event[]): Promise<Answer[]>
 }
 
-/** What a host's own sets hold. */
-const mostBlocked = 65_536
+/** How many addresses a host is let in, or kept out, by what the server knows: its state must stay of a size. */
+const mostListed = bounds.openingsPerHost
+const full = (what: string) =>
+  `The server lists ${mostListed} ${what} of this host already; this one is in the history only.`
 
 type Checked = { readonly knock: NewKnock } | { readonly error: string }
 type Transaction = Parameters<typeof putOpening>[0]
@@ -59,37 +62,45 @@ export const createReports = (needs: { db: Database; clock: Clock }): Reports =>
       },
     }
   }
-  /** What an event means beyond its line in the history. */
+  /** What an event means beyond its line in the history; an error where there is no room for it. */
   const effects = (sql: Transaction, now: number) => {
     const counts = { open: new Map<number, number>(), blocked: new Map<number, number>() }
     const hasRoom = async (
       kept: Map<number, number>,
       count: typeof countOpenings,
       serverNo: number,
-      most: number,
     ): Promise<boolean> => {
       const n = kept.get(serverNo) ?? (await count(sql, serverNo, now))
       kept.set(serverNo, n)
-      return n < most
+      return n < mostListed
     }
     const addTo = (kept: Map<number, number>, serverNo: number) => kept.set(serverNo, (kept.get(serverNo) ?? 0) + 1)
     return {
-      async success({ event_id, server_no, sequence_id, ip, at }: NewKnock, { timeout }: ReportedSequence) {
+      async success(knock: NewKnock, { timeout }: ReportedSequence): Promise<string | null> {
+        const { event_id, server_no, sequence_id, ip, at } = knock
         const expires_at = at + timeout * second
-        if (expires_at <= now) return
+        if (expires_at <= now) return null
         const place = { server_no, sequence_id, ip, now }
         const isNew = !(await isOpenFor(sql, place))
-        if (isNew && !(await hasRoom(counts.open, countOpenings, server_no, bounds.openingsPerHost))) return
-        const more = { id: event_id, opened_at: at, expires_at, revision: 0, confirmed_at: now }
+        if (isNew && !(await hasRoom(counts.open, countOpenings, server_no))) return full('openings')
+        // Ids are a host's own choice: it can't take another host's.
+        const id = (await findOpening(sql, event_id)) ? uuid7(now) : event_id
+        const more = { id, opened_at: at, expires_at, revision: 0, confirmed_at: now }
         if ((await putOpening(sql, { ...place, ...more }, false)) && isNew) addTo(counts.open, server_no)
+        return null
       },
-      async blocked(knock: NewKnock, { block_duration }: ReportedSequence) {
+      async blocked(knock: NewKnock, { block_duration }: ReportedSequence): Promise<string | null> {
         const { server_no, sequence_id, ip, at } = knock
         const expires_at = at + block_duration * second
-        if (expires_at <= now || !(await hasRoom(counts.blocked, countBlocked, server_no, mostBlocked))) return
+        if (expires_at <= now) return null
+        if (!(await hasRoom(counts.blocked, countBlocked, server_no)))
+          return (await blockedAmong(sql, [knock], now)).some(row => row.sequence_id === sequence_id)
+            ? null
+            : full('blocked addresses')
         const failed_attempts = await failuresOf(sql, knock)
         const row = { server_no, sequence_id, ip, failed_attempts, blocked_at: at, expires_at }
         if (await putBlocked(sql, row, now)) addTo(counts.blocked, server_no)
+        return null
       },
     }
   }
@@ -108,22 +119,26 @@ export const createReports = (needs: { db: Database; clock: Clock }): Reports =>
       const fresh = new Set(made.map(({ server_no, event_id }) => `${server_no} ${event_id}`))
       const { success, blocked } = effects(sql, now)
       const failed = new Map<string, NewKnock>()
-      for (const knock of known) {
+      const errors: (string | null)[] = []
+      for (const knock of knocks) {
         const sequence = sequences.get(knock.sequence_id)
         // Twice in one request counts once; where the sequence no longer is on the host, its history is all there is to keep.
         const isNew = fresh.delete(`${knock.server_no} ${knock.event_id}`)
-        if (!isNew || !sequence || !places.has(`${knock.server_no} ${knock.sequence_id}`)) continue
-        if (knock.status === 'success') await success(knock, sequence)
-        else if (knock.status === 'blocked') await blocked(knock, sequence)
-        else failed.set(`${knock.server_no} ${knock.sequence_id} ${knock.ip}`, knock)
+        const isThere = places.has(`${knock.server_no} ${knock.sequence_id}`)
+        if (!sequence) errors.push(`There is no sequence ${knock.sequence_id}.`)
+        else if (!isNew || !isThere) errors.push(null)
+        else if (knock.status === 'success') errors.push(await success(knock, sequence))
+        else if (knock.status === 'blocked') errors.push(await blocked(knock, sequence))
+        else {
+          failed.set(`${knock.server_no} ${knock.sequence_id} ${knock.ip}`, knock)
+          errors.push(null)
+        }
       }
       // A failure may be told of after the block that it led to.
       for (const address of await blockedAmong(sql, [...failed.values()], now))
         if (failed.has(`${address.server_no} ${address.sequence_id} ${address.ip}`))
           await setFailures(sql, address, await failuresOf(sql, address))
-      return knocks.map(({ sequence_id }) =>
-        sequences.has(sequence_id) ? null : `There is no sequence ${sequence_id}.`,
-      )
+      return errors
     })
   const group = createGroup(write, { batch: 1000, waiting: 100_000 })
 
