@@ -10,7 +10,7 @@ import type { Addresses } from '../whitelist/addresses.ts'
 import type { KnockAcknowledgement } from '../wire.ts'
 import { createMembers, type Member, type Members } from './lists.ts'
 import { definition, NOTHING, parseKnock, type KnockState, type Listed, type Sequence } from './model.ts'
-import { createNft, NftRefused } from './nft.ts'
+import { createNft, NftRefused, type Seen } from './nft.ts'
 import { listeningPorts } from './ports.ts'
 import { allowScript, putScript, script, setName, takeScript, type ListName } from './rules.ts'
 import { createWatch, type News } from './watch.ts'
@@ -92,6 +92,8 @@ export function createKnock(needs: {
   let entrance = ''
   let withReset = true
   let known: readonly string[] | null = null
+  /** How often the rules were loaded. */
+  let loads = 0
   let looks = 0
   let lookedAt = 0
   let tryAgainAt = Infinity
@@ -154,6 +156,7 @@ export function createKnock(needs: {
 
   /** Loads the rules for these sequences; older kernels and tables of other versions get what they take. Throws NftRefused. */
   async function load(sequences: readonly Sequence[]): Promise<void> {
+    loads += 1
     if (sequences.length === 0) {
       await nft.remove()
       loaded = []
@@ -177,7 +180,8 @@ export function createKnock(needs: {
     for (const way of ways) {
       try {
         const all = way.fresh ? entries() : list
-        await nft.load(script(sequences, all, { ...way, present: present ?? [] }))
+        const rules = script(sequences, all, { ...way, present: present ?? [] })
+        await nft.load(isNew || way.fresh ? `${rules}${whatHeld(sequences)}` : rules)
         failure = null
         withReset = way.reset
         loaded = sequences
@@ -188,7 +192,6 @@ export function createKnock(needs: {
         if (isNew || way.fresh) {
           watch.forget()
           unknownPast = false
-          await putBack()
         }
         break
       } catch (error) {
@@ -199,15 +202,16 @@ export function createKnock(needs: {
     if (failure !== null) throw failure as Error
   }
 
-  /** What was open, blocked and cut when the table went, for the time that is left. */
-  async function putBack(): Promise<void> {
-    const lines = LISTS.flatMap(list =>
+  /** What was open, blocked and cut when the table went, for the time that is left, as lines for nft. */
+  function whatHeld(sequences: readonly Sequence[]): string {
+    return LISTS.flatMap(list =>
       members[list]
         .all()
-        .filter(({ sequence, until }) => isLoaded(sequence) && until > now())
+        .filter(({ sequence, until }) => sequences.some(({ id }) => id === sequence) && until > now())
         .flatMap(({ sequence, ip, until }) => putScript(list, sequence, ip, until - now())),
     )
-    if (lines.length > 0) await nft.load(`${lines.join('\n')}\n`)
+      .map(line => `${line}\n`)
+      .join('')
   }
 
   async function bringRules(): Promise<void> {
@@ -340,24 +344,34 @@ export function createKnock(needs: {
 
   // Events
 
+  /** Reads what addresses did. Reading is not in turn: nobody who waits for a port waits for it. */
   async function look(): Promise<void> {
     if (loaded.length === 0) return
+    const mark = loads
+    const readAt = now()
     looks += 1
-    const started = now()
     const seen = await nft.seen()
-    if (seen === null) return restore('is gone')
-    if (looks % LOOKS_TO_COMPARE === 0) {
-      const is = await nft.entrance()
-      if (is !== entrance) return restore('was changed by somebody')
+    const compared = seen !== null && looks % LOOKS_TO_COMPARE === 0 ? await nft.entrance() : entrance
+    await inTurn(async () => {
+      // Read from rules that are no more: the next look sees it all.
+      if (loads !== mark || loaded.length === 0) return
+      if (seen === null || compared === null) await restore('is gone')
+      else if (compared !== entrance) await restore('was changed by somebody')
+      else digest(seen, readAt)
+    })
+  }
+
+  function digest(seen: readonly Seen[], readAt: number): void {
+    if (unknownPast) {
+      watch.baseline(seen, even())
+      unsaved = true
     }
-    if (needs.allowed() !== allowLoaded) void followWhitelist()
-    if (unknownPast) watch.baseline(seen, even())
-    const news = watch.look(seen, even(), started, lookedAt)
-    if (unknownPast) unsaved = true
     unknownPast = false
-    lookedAt = started
+    const news = watch.look(seen, even(), readAt, lookedAt)
+    lookedAt = readAt
     tell(news)
-    for (const list of LISTS) if (looks % 100 === 0) members[list].drop(({ until }) => until <= now())
+    if (needs.allowed() !== allowLoaded) void followWhitelist()
+    if (looks % 100 === 0) for (const list of LISTS) members[list].drop(({ until }) => until <= now())
     if (unsaved && now() - savedAt > SAVE_EVERY) save()
   }
 
@@ -440,19 +454,19 @@ export function createKnock(needs: {
   function schedule(): void {
     if (timer !== null || stopped || (loaded.length === 0 && tryAgainAt === Infinity)) return
     timer = setTimeout(() => {
-      void inTurn(async () => {
-        try {
-          await look()
-          if (now() >= tryAgainAt) await tryAgain()
-          looking.over()
-        } catch (error) {
-          looking.tell(`port knocking: ${errorText(error)}`)
-        }
-      }).finally(() => {
-        timer = null
-        schedule()
-      })
+      lookAround()
+        .then(looking.over)
+        .catch((error: unknown) => looking.tell(`port knocking: ${errorText(error)}`))
+        .finally(() => {
+          timer = null
+          schedule()
+        })
     }, LOOK_EVERY)
+  }
+
+  async function lookAround(): Promise<void> {
+    await look()
+    if (now() >= tryAgainAt) await inTurn(tryAgain)
   }
 
   async function tryAgain(): Promise<void> {
@@ -477,6 +491,12 @@ export function createKnock(needs: {
       sequences: [...wanted.sequences, ...wanted.faults].flatMap(outcome),
       openings: wanted.openings.filter(isOpen).map(({ id }) => id),
     }
+  }
+
+  /** Not at once: somebody waits for a port to open. A crash before it makes the agent ask for the state again. */
+  function saveSoon(): void {
+    unsaved = true
+    setImmediate(() => void inTurn(() => Promise.resolve(unsaved && !stopped ? save() : undefined)))
   }
 
   function save(): void {
@@ -515,7 +535,7 @@ export function createKnock(needs: {
             known = null
             await load(proved)
             if (there !== null) {
-              await look()
+              digest((await nft.seen()) ?? [], now())
               await findBlocks()
             } else unknownPast = false
           }
@@ -550,7 +570,7 @@ export function createKnock(needs: {
           await bringLists(askedAt)
         }
         started = true
-        save()
+        saveSoon()
         return isNew
       }),
     report,
