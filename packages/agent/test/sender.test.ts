@@ -7,7 +7,7 @@ import { createSender } from '../src/loops/sender.ts'
 import { openOutbox, type Outbox } from '../src/outbox.ts'
 import { createRejected, type Rejected } from '../src/rejected.ts'
 import { ServerError } from '../src/transport.ts'
-import type { BanReport, RowResult, UnbanReport, Wire } from '../src/wire.ts'
+import type { BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../src/wire.ts'
 
 let directory = ''
 let outbox: Outbox
@@ -152,4 +152,50 @@ it('a server that says 200 and decides nothing keeps the events; one that skips 
   fill(4)
   await drain(bans => taken(bans).filter(row => row.id !== 'id-2'))
   expect(rejected.count()).toBe(1)
+})
+
+it('knocks go to an endpoint of their own, and a server that has none does not hold up the bans', async () => {
+  for (const hasKnocks of [true, false]) {
+    fill(1)
+    outbox.append([
+      {
+        kind: 'knock',
+        at: 1_795_250_132_000,
+        offset: null,
+        knock: { event_id: 'knock', sequence_id: 1, ip: '192.0.2.1', status: 'success', reason: null },
+      },
+    ])
+    const knocks: KnockReport[] = []
+    const taken: string[] = []
+    const wire = {
+      report: (bans: readonly BanReport[]) => Promise.resolve(bans.map(({ event_id: id }) => ({ id, error: null }))),
+      knocks: (events: readonly KnockReport[]) => {
+        if (!hasKnocks) return Promise.reject(new ServerError('answered 404', 404, null, true))
+        knocks.push(...events)
+        return Promise.resolve(events.map(({ event_id: id }) => ({ id, error: null })))
+      },
+    } as unknown as Wire
+    const ending = new AbortController()
+    const sender = createSender({
+      outbox,
+      rejected,
+      wire,
+      link: createLink(quiet),
+      clockOffset: () => 0,
+      onKnocks: ids => taken.push(...ids),
+      signal: ending.signal,
+      now: Date.now,
+      log: quiet,
+    })
+    const done = sender.run()
+    for (let waited = 0; outbox.bytes() > 0 && waited < 5000; waited += 20)
+      await new Promise(resolve => setTimeout(resolve, 20))
+    ending.abort()
+    sender.wake()
+    await done
+    expect(outbox.bytes()).toBe(0)
+    expect(taken).toEqual(['knock'])
+    expect(knocks.map(({ timestamp }) => timestamp)).toEqual(hasKnocks ? ['2026-11-21T08:35:32.000Z'] : [])
+    expect(rejected.count()).toBe(hasKnocks ? 0 : 1)
+  }
 })

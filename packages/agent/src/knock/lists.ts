@@ -38,7 +38,7 @@ export function createMembers(saved: unknown) {
     get: (sequence: number, ip: string): Member | undefined => members.get(placeOf({ sequence, ip })),
     /** It came into the list by what the address did. */
     arrived(member: Member): void {
-      if (members.size < MOST || members.has(placeOf(member))) members.set(placeOf(member), member)
+      if (members.size < MOST || members.has(placeOf(member))) members.set(placeOf(member), { ...member })
     },
     left: (member: Listed | Member): void => void members.delete(placeOf(member)),
     /** The server has taken these events in. */

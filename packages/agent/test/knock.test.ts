@@ -1,0 +1,186 @@
+import { expect, it } from 'vitest'
+import { createMembers } from '../src/knock/lists.ts'
+import { parseKnock, type Sequence } from '../src/knock/model.ts'
+import { listeningPorts } from '../src/knock/ports.ts'
+import { allowScript, markOf, ofMark, putScript, script } from '../src/knock/rules.ts'
+import { createWatch } from '../src/knock/watch.ts'
+import type { Seen } from '../src/knock/nft.ts'
+
+const sequence = (id: number, more: Partial<Sequence> = {}): Sequence => ({
+  id,
+  revision: 1,
+  protectedPort: 22,
+  knockPorts: [7001 + id, 8001 + id, 9001 + id],
+  protocol: 'tcp',
+  timeout: 30,
+  knockTimeout: 10,
+  maxAttempts: 5,
+  blockDuration: 3600,
+  ...more,
+})
+const plain = { reset: true, fresh: false, present: [] }
+
+it('the same sequences give the same rules, in whatever order they come', () => {
+  const [one, two] = [sequence(1), sequence(2, { protectedPort: 5432, protocol: 'udp' })]
+  expect(script([one, two], ['192.0.2.1'], plain)).toBe(script([two, one], ['192.0.2.1'], plain))
+  expect(script([{ ...one, revision: 9 }, two], ['192.0.2.1'], plain)).toBe(script([one, two], ['192.0.2.1'], plain))
+})
+
+it('no number that a change of a sequence changes stands in the definition of a set', () => {
+  const sets = (each: Sequence): string[] =>
+    script([each], [], plain)
+      .split('\n')
+      .filter(line => line.startsWith('add set'))
+  const changed = sequence(1, { timeout: 1, knockTimeout: 1, maxAttempts: 1, blockDuration: 1, protocol: 'udp' })
+  expect(sets(changed)).toEqual(sets(sequence(1)))
+})
+
+it('what is no longer wanted is deleted, chains first; what is not ours to name stays', () => {
+  const lines = script([sequence(1)], null, {
+    ...plain,
+    present: ['k7_open_4', 'c7_4', 'p23', 'pre', 'k1_open_4'],
+  }).split('\n')
+  expect(lines.filter(line => line.startsWith('delete'))).toEqual([
+    'delete chain inet stockade_knock c7_4',
+    'delete chain inet stockade_knock p23',
+    'delete set inet stockade_knock k7_open_4',
+  ])
+})
+
+it('addresses of both families go into the sets of their family', () => {
+  expect(allowScript(['192.0.2.0/24', '2001:db8::/32'])).toEqual([
+    'flush set inet stockade_knock allow_4',
+    'add element inet stockade_knock allow_4 { 192.0.2.0/24 }',
+    'flush set inet stockade_knock allow_6',
+    'add element inet stockade_knock allow_6 { 2001:db8::/32 }',
+  ])
+  expect(putScript('open', 3, '2001:db8::1', 1500.4).at(-1)).toBe(
+    'add element inet stockade_knock k3_open_6 { 2001:db8::1 timeout 1500ms }',
+  )
+  for (const kind of ['success', 'wrong', 'late', 'block', 'hit'] as const)
+    expect(ofMark(markOf(2 ** 28, kind))).toEqual({ sequence: 2 ** 28, kind })
+  expect(ofMark(7)).toBeNull()
+})
+
+it('of what a server says only numbers in range and addresses get through', () => {
+  const good = {
+    id: 1,
+    revision: 4,
+    protected_port: 22,
+    knock_ports: [1, 65_535],
+    protocol: 'udp',
+    timeout: 86_400,
+    knock_timeout: 300,
+    max_attempts: 100,
+    block_duration: 31_536_000,
+  }
+  const read = parseKnock({
+    sequences: [good, { ...good }, { ...good, id: 2, timeout: 1.5 }, { ...good, id: 3, knock_ports: { 0: 1, 1: 2 } }],
+    openings: [
+      {
+        id: '00000000-0000-4000-8000-000000000001',
+        sequence_id: 1,
+        ip: '::FFFF:192.0.2.1',
+        expires_at: '2026-11-21T12:00:00Z',
+      },
+      { id: 'x', sequence_id: 1, ip: '192.0.2.1', expires_at: '2026-11-21T12:00:00Z' },
+      {
+        id: '00000000-0000-4000-8000-000000000002',
+        sequence_id: 1,
+        ip: '192.0.2.0/24',
+        expires_at: '2026-11-21T12:00:00Z',
+      },
+      { id: '00000000-0000-4000-8000-000000000003', sequence_id: 1, ip: '192.0.2.1', expires_at: 'soon' },
+    ],
+    cuts: [{ sequence_id: '1', ip: '192.0.2.1', expires_at: '2026-11-21T12:00:00Z' }],
+  })
+  expect(read.sequences.map(({ id, revision, timeout }) => [id, revision, timeout])).toEqual([[1, 4, 86_400]])
+  expect(read.faults.map(({ id }) => id)).toEqual([2, 3])
+  expect(read.openings.map(({ ip }) => ip)).toEqual(['192.0.2.1'])
+  expect(read.cuts).toEqual([])
+  for (const nonsense of [null, 'x', [], { sequences: 7, openings: null }])
+    expect(parseKnock(nonsense)).toEqual({ sequences: [], faults: [], openings: [], blocked: [], cuts: [] })
+})
+
+it('a port counts as taken when others can reach what listens on it', () => {
+  const head = '  sl  local_address rem_address   st\n'
+  const tables: Record<string, string> = {
+    '/proc/net/tcp': `${head}   0: 00000000:1B59 00000000:0000 0A 0\n   1: 0100007F:1B5A 00000000:0000 0A 0\n   2: 0201A8C0:1B5B 0301A8C0:0016 01 0\n`,
+    '/proc/net/tcp6': `${head}   0: 00000000000000000000000001000000:1B5C 00000000000000000000000000000000:0000 0A 0\n   1: 00000000000000000000000000000000:1B5D 00000000000000000000000000000000:0000 0A 0\n`,
+    '/proc/net/udp': `${head}   0: 00000000:1B5E 00000000:0000 07 0\n   1: 0201A8C0:1B5F 0301A8C0:0035 07 0\n`,
+  }
+  const read = (path: string): string | null => tables[path] ?? null
+  expect([...listeningPorts('tcp', read)]).toEqual([7001, 7005])
+  expect([...listeningPorts('udp', read)]).toEqual([7006])
+})
+
+const seen = (kind: Seen['kind'], count: number, expires: number, ip = '192.0.2.1'): Seen => ({
+  sequence: 1,
+  kind,
+  ip,
+  count,
+  expires,
+})
+
+it('what an address did is told once, also after a crash before it was remembered', () => {
+  let rounds = 0
+  const round = (): string => `r${(rounds += 1)}`
+  const first = createWatch(undefined, round)
+  const kept = first.save()
+  kept.kept()
+  const told = first.look([seen('wrong', 2, 59)], 100_000, 500_000, 499_300)
+  expect(told).toMatchObject([
+    { kind: 'wrong', times: 1 },
+    { kind: 'wrong', times: 1 },
+  ])
+  expect(told.every(({ at }) => at >= 499_300 && at <= 500_000)).toBe(true)
+  expect(first.look([seen('wrong', 2, 58)], 100_700, 500_700, 500_000)).toEqual([])
+  // The crash: the memory of before, and one failure more.
+  const second = createWatch(kept.rows, round)
+  const again = second.look([seen('wrong', 3, 59)], 101_000, 501_000, 0)
+  expect(again.slice(0, 2).map(({ mark }) => mark)).toEqual(told.map(({ mark }) => mark))
+  expect(again).toHaveLength(3)
+  // Remembered: nothing is told again; an element that was made anew is something new.
+  const saved = second.save()
+  saved.kept()
+  const third = createWatch(saved.rows, round)
+  expect(third.look([seen('wrong', 3, 58)], 101_900, 501_900, 0)).toEqual([])
+  const anew = third.look([seen('wrong', 3, 59)], 190_000, 590_000, 0)
+  expect(anew).toHaveLength(3)
+  expect(anew.some(({ mark }) => again.some(old => old.mark === mark))).toBe(false)
+})
+
+it('a crowd is a few events with a number, and openings are never left out', () => {
+  const watch = createWatch(undefined, () => 'r')
+  const crowd = Array.from({ length: 10_000 }, (_, i) => seen('wrong', 1, 59, `10.0.${i >> 8}.${i & 255}`))
+  const told = watch.look([...crowd, seen('success', 1, 86_399)], 100_000, 500_000, 499_000)
+  expect(told[0]).toMatchObject({ kind: 'success' })
+  expect(told).toHaveLength(301)
+  expect(told.at(-1)?.unlisted).toBe(9700)
+  expect(watch.look(crowd, 100_700, 500_700, 500_000)).toEqual([])
+})
+
+it('who keeps knocking while blocked is told of at once, and then now and then', () => {
+  const watch = createWatch(undefined, () => 'r')
+  expect(watch.look([seen('hit', 1, 59)], 0, 500_000, 0)).toMatchObject([{ kind: 'hit', times: 1 }])
+  expect(watch.look([seen('hit', 40, 59)], 10_000, 510_000, 0)).toEqual([])
+  expect(watch.look([seen('hit', 90, 59)], 31_000, 531_000, 0)).toMatchObject([{ kind: 'hit', times: 89 }])
+})
+
+it('a list becomes what the server wants, but for what the server cannot know yet', () => {
+  const members = createMembers(undefined)
+  const knocked = { sequence: 1, ip: '192.0.2.1', until: 60_000, listed: false, event: 'e1', takenAt: null }
+  members.arrived(knocked)
+  expect(members.difference([], 0, 100)).toEqual({ put: [], take: [] })
+  members.taken(new Set(['e1']), 200)
+  expect(members.difference([], 0, 200).take).toEqual([])
+  expect(members.difference([], 0, 201).take).toMatchObject([{ ip: '192.0.2.1' }])
+  // Listed: it stays as it is, is made longer, and goes when it is missing. A new knock is unknown again.
+  const want = { sequence: 1, ip: '192.0.2.1', until: 60_900 }
+  expect(members.difference([want], 0, 300)).toEqual({ put: [], take: [] })
+  expect(members.difference([{ ...want, until: 90_000 }], 0, 300).put).toMatchObject([{ until: 90_000 }])
+  expect(members.difference([], 0, 0).take).toHaveLength(1)
+  members.arrived({ ...knocked, until: 70_000, event: 'e2' })
+  expect(members.difference([], 0, 400).take).toEqual([])
+  expect(members.difference([{ ...want, ip: '192.0.2.2', until: 100 }], 0, 400).put).toEqual([])
+})
