@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import type { Client } from '@stockade/client'
-import { aHost, spawnServer } from '@stockade/server/testing'
+import { aHost, spawnServer, startPostgres } from '@stockade/server/testing'
 import type { EnrolledHost, SpawnedServer } from '@stockade/server/testing'
 
 /*
- * `npm run chaos -- [kill] [cut] [backup] [full] [overload] [--rounds 20]`: what happens to servers, done on purpose. Every ban
+ * `npm run chaos -- [kill] [cut] [backup] [full] [overload] [postgres] [--rounds 20]`: what happens to servers, done on purpose. Every ban
  * that was acknowledged is written down here and looked for afterwards: one that is lost or doubled ends this with 1.
  */
 const { values, positionals } = parseArgs({
@@ -284,7 +285,76 @@ const overload = () =>
     await compare(stage.admin, oracle)
   })
 
-const scenarios: Record<string, () => Promise<void>> = { kill, cut, backup, full, overload }
+/** PostgreSQL goes away under two processes and comes back; then their listening connections are cut. */
+const postgres = async () => {
+  const database = await startPostgres()
+  const options = { databaseUrl: database.url, env: { STOCKADE_LOG_LEVEL: 'fatal' } }
+  const servers = [await spawnServer(options)]
+  try {
+    const [first] = servers as [SpawnedServer]
+    const { client, token } = await first.setUp()
+    servers.push(await spawnServer(options))
+    const second = servers[1] as SpawnedServer
+    const hosts = await Promise.all(Array.from({ length: 4 }, (_, index) => aHost(first, client, `chaos-${index}`)))
+    const writers = hosts.map(({ key }, index) => (index % 2 ? second : first).client(key))
+    const [host] = hosts as [EnrolledHost]
+    const oracle: Oracle = new Map()
+    const running = flood(writers, 16, oracle)
+    await sleep(seconds * 500)
+    await database.down()
+    const before = oracle.size
+    const statuses = new Set<number>()
+    const beat = async () => {
+      const body = { hostname: 'chaos-0' }
+      return host.client.call('POST /servers/heartbeat', { body }).then(
+        () => 200,
+        (error: unknown) => Number((error as { status?: unknown }).status ?? 0),
+      )
+    }
+    for (const until = performance.now() + seconds * 5000; performance.now() < until; await sleep(100))
+      statuses.add(await beat())
+    await database.up()
+    const up = performance.now()
+    while (oracle.size === before && performance.now() < up + 30_000) await sleep(10)
+    const recovery = (performance.now() - up) / 1000
+    await sleep(seconds * 500)
+    await running.stop()
+    const others = [...running.answers.keys()].filter(status => ![201, 503].includes(status))
+    judge(`while it is away bans are answered ${[...running.answers.keys()].join(', ')}`, others.length === 0)
+    judge(
+      `heartbeats ${[...statuses].join(', ')}`,
+      [...statuses].every(status => [200, 503].includes(status)),
+    )
+    judge(`bans are taken again after ${recovery.toFixed(1)} s, at most 5`, recovery <= 5)
+    await compare(client, oracle)
+
+    const admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+    // They come back by themselves within a second or two.
+    await sleep(2500)
+    const cut = await admin
+      .query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'stockade-events'")
+      .finally(() => admin.end())
+    const params = { serverId: host.id }
+    const poll = second
+      .client(host.key)
+      .call('GET /servers/{serverId}/commands/pending', { params, query: { wait: 10 } })
+    await sleep(200)
+    const asked = performance.now()
+    await first.client(token).call('POST /servers/{serverId}/commands', { params, body: { type: 'reload-all' } })
+    const { commands } = await poll
+    const waited = (performance.now() - asked) / 1000
+    judge(
+      `with both listeners cut (${cut.rowCount ?? 0}) an order reaches the other process after ${waited.toFixed(1)} s, at most 3`,
+      cut.rowCount === 2 && commands.length === 1 && waited <= 3,
+    )
+  } finally {
+    for (const server of servers) await server.close()
+    await database.stop()
+  }
+}
+
+const scenarios: Record<string, () => Promise<void>> = { kill, cut, backup, full, overload, postgres }
 for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)) {
   const scenario = scenarios[name]
   if (!scenario) {

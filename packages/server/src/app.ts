@@ -10,6 +10,7 @@ import { hour, minute, second } from './core/clock.ts'
 import type { Clock } from './core/clock.ts'
 import { forbidden, unavailable } from './core/problem.ts'
 import { createSecrets, secretKeyIn } from './core/secrets.ts'
+import { createStorageWatch } from './core/storage.ts'
 import type { Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
@@ -123,9 +124,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   const secrets = createSecrets(config.secretKey ?? secretKeyIn(config.dataDir))
 
   // Storage and the stream of events
-  const postgres = config.databaseUrl
-    ? await openPostgres(config.databaseUrl, error => log.warn({ err: error }, 'a database connection broke'))
-    : null
+  const storage = createStorageWatch(told => log.error(told, 'storage does not answer; requests get 503'))
+  const postgres = config.databaseUrl ? await openPostgres(config.databaseUrl, storage) : null
   const db: Database = postgres ?? (await openSqlite(join(config.dataDir, 'stockade.sqlite3')))
   await migrate(db)
   let tail: Tail | null = null
@@ -137,7 +137,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   )
   const jobs = createJobs(db, randomUUID(), clock, (error, job) => {
     metrics.failed(job)
-    log.error({ err: error, job }, 'a job failed and will be tried again')
+    if (!storage(error)) log.error({ err: error, job }, 'a job failed and will be tried again')
   })
 
   // Features
@@ -324,6 +324,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
     baseUrl,
+    storage,
     settle: () => tail?.settle() ?? Promise.resolve(),
     observe: metrics.observe,
   })
@@ -427,7 +428,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       postgres,
       config.databaseUrl,
       events.dispatch,
-      error => log.warn({ err: error }, 'following events failed; polling goes on'),
+      error => {
+        if (!storage(error)) log.warn({ err: error }, 'following events failed; polling goes on')
+      },
       () => taking,
     )
     const exchange = (counts: readonly RateCount[]) => addRateCounts(db.write, counts)

@@ -26,6 +26,9 @@ export const openPostgres = async (url: string, log: (error: Error) => void): Pr
     application_name: 'stockade',
   })
   pool.on('error', log)
+  // A connection that breaks while a transaction holds it, between two queries, has nobody else to tell; without a
+  // listener that would end the process. Its next query fails, and whoever asked hears of it.
+  pool.on('connect', client => client.on('error', () => {}))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
 
   const once = async <Output>(work: (client: PoolClient) => Promise<Output>): Promise<Output> => {

@@ -69,6 +69,8 @@ export interface HttpNeeds {
   readonly trustedProxies: readonly string[]
   /** The public address, for the origin check. */
   readonly baseUrl: () => string
+  /** Whether an error is one of a storage that is away or full; says so in the log, at times. */
+  readonly storage: (error: unknown) => boolean
   /** Resolves when other processes know what was changed here. */
   readonly settle: () => Promise<void>
   /** Called after each reply, for the metrics. */
@@ -282,15 +284,6 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     done()
   })
 
-  /** A storage that is away fails every request: one line every few seconds says so, and for how many. */
-  const complaint = { at: 0, unsaid: 0 }
-  const complain = (error: Error) => {
-    complaint.unsaid++
-    if (Date.now() - complaint.at < 5000) return
-    needs.log.error({ reason: error.message, requests: complaint.unsaid }, 'storage does not answer; requests get 503')
-    complaint.at = Date.now()
-    complaint.unsaid = 0
-  }
   const problemOf = (error: FastifyError | Problem | Error, request: FastifyRequest): Problem => {
     if (error instanceof Problem) return error
     const known = error as FastifyError
@@ -317,8 +310,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         `The body is not valid JSON: ${known.message.replace(/^Body is not valid JSON but content-type is set to .*$/, 'it can not be parsed')}.`,
       )
     if (known.statusCode === 503) return unavailable('The server is shutting down. Try again in a moment.')
-    if (isStorage(error)) {
-      complain(error)
+    if (needs.storage(error)) {
       return unavailable('Storage does not answer. Try again in a moment.')
     }
     request.log.error({ err: error, method: request.method, url: request.routeOptions.url }, 'defect')
@@ -429,14 +421,3 @@ const open = (schema: unknown): object =>
           .map(([key, value]): [string, unknown] => [key, isObject(value) ? open(value) : value]),
       )
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** Errors of a database that is away or full: the same request may pass later. */
-const isStorage = (error: Error): boolean => {
-  const code = String((error as { code?: unknown }).code ?? '')
-  // PostgreSQL: connection (08), out of resources (53), shutting down (57P0x). SQLite: 5 busy, 10 I/O, 13 full.
-  return (
-    /^(08|53|57P0)/.test(code) ||
-    ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', '5', '10', '13'].includes(code) ||
-    /^(timeout exceeded when trying to connect|Connection terminated|The database is closed)/.test(error.message)
-  )
-}

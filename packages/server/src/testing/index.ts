@@ -17,7 +17,7 @@ import type { Licence } from '../features/license/document.ts'
 import { freePort } from './postgres.ts'
 import { hasProxy, startProxy } from './proxy.ts'
 
-export { freePort } from './postgres.ts'
+export { freePort, startPostgres } from './postgres.ts'
 
 /** Which engine the tests of this run use; the whole suite runs once on each. */
 export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'

@@ -20,7 +20,13 @@ export const freePort = async (): Promise<number> => {
 }
 
 /** Starts a PostgreSQL of the tests' own on a free port; `url` is a superuser's. */
-export const startPostgres = async (): Promise<{ url: string; stop(): Promise<void> }> => {
+export const startPostgres = async (): Promise<{
+  url: string
+  stop(): Promise<void>
+  /** Shuts it down and keeps what it stores, until `up`. */
+  down(): Promise<void>
+  up(): Promise<void>
+}> => {
   const folder = mkdtempSync(join(tmpdir(), 'stockade-pg-'))
   const port = await freePort()
   const server = new EmbeddedPostgres({
@@ -28,7 +34,8 @@ export const startPostgres = async (): Promise<{ url: string; stop(): Promise<vo
     user: 'postgres',
     password: 'postgres',
     port,
-    persistent: false,
+    // The folder is removed here, once.
+    persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--locale=C', '--encoding=UTF8'],
@@ -41,6 +48,8 @@ export const startPostgres = async (): Promise<{ url: string; stop(): Promise<vo
   await server.start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    down: () => server.stop(),
+    up: () => server.start(),
     async stop() {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
