@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 /*
  * The programs that the tests speak to: a real fail2ban, nftables and network namespaces, and a browser. As root on
@@ -13,6 +14,7 @@ const needed = [
   ['curl', 'curl'],
   ['nsenter', 'util-linux'],
   ['chromium', 'chromium'],
+  ['openssl', 'openssl'],
   ['haproxy', 'haproxy'],
 ]
 const found = program =>
@@ -38,4 +40,33 @@ if (missing.length > 0) {
     if (done.status !== 0)
       process.stderr.write('stockade: that failed; the tests that need these programs will be skipped\n')
   } else process.stderr.write(`stockade: MISSING, so some tests will be SKIPPED: ${names.join(' ')}\n`)
+}
+
+/*
+ * Receivers of syslog are not installed, only unpacked: Debian allows one of them at a time, and neither should begin to
+ * run on this machine. What they need beyond what is there comes along. Works without root.
+ */
+const folder = fileURLToPath(new URL('../node_modules/.cache/stockade-syslog', import.meta.url))
+const receivers = [['rsyslog', 'rsyslog-openssl'], ['syslog-ng-core']]
+const complete = `${folder}/complete`
+if (!existsSync(complete) && existsSync('/etc/debian_version')) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const run = (command, ...args) => spawnSync(command, args, { cwd: folder, encoding: 'utf8' })
+  const needed = () => {
+    const found = receivers.flatMap(names => {
+      const { stdout } = run('apt-get', 'install', '-s', '--no-install-recommends', ...names)
+      return [...stdout.matchAll(/^Inst (\S+)/gm)].map(match => match[1])
+    })
+    return [...new Set(found)]
+  }
+  // A new machine has no lists of packages yet.
+  if (needed().length === 0 && process.getuid?.() === 0) run('apt-get', 'update', '-qq')
+  const names = needed()
+  const done = names.length > 0 && run('apt-get', 'download', '-qq', ...names).status === 0
+  const packages = readdirSync(folder).filter(name => name.endsWith('.deb'))
+  if (done && packages.every(name => run('dpkg-deb', '-x', name, folder).status === 0)) mkdirSync(complete)
+  else
+    process.stderr.write('stockade: rsyslog and syslog-ng were not found; the tests that need them will be skipped\n')
+  for (const name of packages) rmSync(`${folder}/${name}`)
 }

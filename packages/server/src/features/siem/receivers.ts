@@ -31,6 +31,8 @@ export interface HttpReceiver {
   connections(): number
   /** What to answer instead of 200; `cut`: the connection is broken after the body came; null: never answers. */
   answer: ((events: readonly Received[]) => HttpReply | 'cut' | null | undefined) | null
+  /** Milliseconds between taking events in and saying so. */
+  delay: number
   /** Breaks all connections and listens no more. */
   stop(): Promise<void>
   /** Listens again, on the same port. */
@@ -56,7 +58,10 @@ const parse = (url: string, text: string): Received[] => {
 const listen = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject)
+      resolve((server.address() as AddressInfo).port)
+    })
   })
 
 export const httpReceiver = async (): Promise<HttpReceiver> => {
@@ -76,7 +81,8 @@ export const httpReceiver = async (): Promise<HttpReceiver> => {
       if (answer === 'cut') return void request.socket.destroy()
       const { status = 200, text = '{"text":"Success","code":0}', headers = {} } = answer ?? {}
       if (status >= 200 && status < 300) receiver.events.push(...events)
-      reply.writeHead(status, headers).end(text)
+      if (receiver.delay === 0) return void reply.writeHead(status, headers).end(text)
+      setTimeout(() => reply.writeHead(status, headers).end(text), receiver.delay)
     })
   })
   server.on('connection', socket => {
@@ -90,6 +96,7 @@ export const httpReceiver = async (): Promise<HttpReceiver> => {
     events: [],
     requests: [],
     answer: null,
+    delay: 0,
     connections: () => made,
     async stop() {
       for (const socket of sockets) socket.destroy()
