@@ -23,10 +23,13 @@ const LOOKS_TO_COMPARE = 8
 const TRY_AGAIN = 60_000
 /** The disk is written to at most this often while knocks come in. */
 const SAVE_EVERY = 2000
-/** Blocks that began while the agent was away for long are looked for in the sets of so many sequences. */
+/** What the agent does not remember is looked for in the sets of so many sequences. */
 const MOST_SEARCHED = 50
 /** How long rules may stay that nobody has proved to leave the way to the server open. */
 const PROOF_WITHIN = 60_000
+
+/** In which events reach a server that can be reached. */
+const OUTBOX_TIME = 10_000
 
 const LISTS = ['kill', 'open', 'block'] as const satisfies readonly ListName[]
 
@@ -156,7 +159,16 @@ export function createKnock(needs: {
 
   /** Loads the rules for these sequences; older kernels and tables of other versions get what they take. Throws NftRefused. */
   async function load(sequences: readonly Sequence[]): Promise<void> {
+    // Before and after: what was read meanwhile is of neither.
     loads += 1
+    try {
+      await loadNow(sequences)
+    } finally {
+      loads += 1
+    }
+  }
+
+  async function loadNow(sequences: readonly Sequence[]): Promise<void> {
     if (sequences.length === 0) {
       await nft.remove()
       loaded = []
@@ -372,7 +384,8 @@ export function createKnock(needs: {
     tell(news)
     if (needs.allowed() !== allowLoaded) void followWhitelist()
     if (looks % 100 === 0) for (const list of LISTS) members[list].drop(({ until }) => until <= now())
-    if (unsaved && now() - savedAt > SAVE_EVERY) save()
+    const opened = news.some(({ kind }) => kind === 'success')
+    if (unsaved && (opened || now() - savedAt > SAVE_EVERY)) save()
   }
 
   function tell(news: readonly News[]): void {
@@ -409,14 +422,19 @@ export function createKnock(needs: {
     return block ? Math.min(at, block.until - 1) : at
   }
 
-  /** Blocks that began so long ago that the event sets have forgotten them. */
-  async function findBlocks(): Promise<void> {
+  /** What is in the lists but not in our memory: the agent was away for long, or ended before it could write. */
+  async function findMembers(): Promise<void> {
     for (const sequence of loaded.slice(0, MOST_SEARCHED)) {
       for (const family of ['0.0.0.0', '::']) {
-        const found = await nft.addresses(setName('block', sequence.id, family))
-        const fresh = found.filter(({ ip }) => !members.block.get(sequence.id, ip))
+        for (const { ip, expires } of await unknownIn('open', sequence, family)) {
+          const until = now() + expires * 1000
+          // The event of it is on its way, if it has not arrived.
+          const takenAt = even() + OUTBOX_TIME
+          members.open.arrived({ sequence: sequence.id, ip, until, listed: false, event: null, takenAt })
+        }
+        const blocks = await unknownIn('block', sequence, family)
         tell(
-          fresh.map(({ ip, expires }) => {
+          blocks.map(({ ip, expires }) => {
             const at = now() - Math.max(0, sequence.blockDuration - expires) * 1000
             const mark = `found|${sequence.id}|${ip}|${Math.round(at / 10_000)}`
             return { sequence: sequence.id, kind: 'block', ip, at, mark, times: 1, unlisted: 0 }
@@ -424,6 +442,11 @@ export function createKnock(needs: {
         )
       }
     }
+  }
+
+  async function unknownIn(list: ListName, { id }: Sequence, family: string) {
+    const found = await nft.addresses(setName(list, id, family))
+    return found.filter(({ ip }) => !members[list].get(id, ip))
   }
 
   /** The table went, or is not as we made it: everything again, at once. */
@@ -536,7 +559,7 @@ export function createKnock(needs: {
             await load(proved)
             if (there !== null) {
               digest((await nft.seen()) ?? [], now())
-              await findBlocks()
+              await findMembers()
             } else unknownPast = false
           }
         } catch (error) {

@@ -42,6 +42,8 @@ export function createStateLoop(needs: {
   /** The state whose knocks were taken over. */
   let learned = knock.holds(wanted) ? wanted : null
   let hurry: Promise<void> | null = null
+  /** The end of the last run may have come between an opening and its note: the server knows better. */
+  let unsure = learned !== null
 
   /** The state with its knocks taken over, and whether they are others; null when it still is the `known` one. */
   async function learn(known: string | null): Promise<{ state: DesiredState; news: boolean } | null> {
@@ -56,8 +58,14 @@ export function createStateLoop(needs: {
   async function reach(): Promise<void> {
     const known = store.state()
     const asked = wanted
-    if (asked === null || asked === known) return
-    const found = await learn(known)
+    if (asked === null || (asked === known && !unsure)) return
+    const found = await learn(unsure ? null : known)
+    unsure = false
+    if (found !== null && found.state.version === known) {
+      if (wanted === asked) wanted = known
+      tellAgain = true
+      return
+    }
     if (found === null) {
       if (wanted === asked) wanted = known
       return
