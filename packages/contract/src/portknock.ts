@@ -180,7 +180,7 @@ export const knock = endpoint({
   path: '/portknock/knock',
   summary: 'Open the port for the caller',
   description:
-    'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server.',
+    'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server, 409 where that host has as many openings as there can be.',
   access: 'write',
   body: shape({ server_id: uuid, sequence_name: name }),
   status: 200,
@@ -191,7 +191,7 @@ export const knock = endpoint({
     expires_at: timestamp,
     confirmed: Type.Boolean(),
   }),
-  refusals: [404],
+  refusals: [404, 409],
 })
 
 export const opening = shape({

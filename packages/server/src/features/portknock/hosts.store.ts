@@ -105,43 +105,51 @@ export type Spoken = Pick<
 
 /** What hosts say became of sequences; nothing of a revision that was never given out, or older than what was said before. */
 export const saveSpoken = async (sql: Sql, engine: Engine, rows: readonly Spoken[]): Promise<void> => {
-  if (rows.length === 0) return
-  await raw`update knock_sequence_servers set acked_revision = given.revision, state = given.state, error = given.error
-    from ${given(engine, rows, { sequence_id: 'bigint', server_no: 'bigint', revision: 'bigint', state: 'text', error: 'text' })}
-    where knock_sequence_servers.sequence_id = given.sequence_id and knock_sequence_servers.server_no = given.server_no
-      and knock_sequence_servers.revision >= given.revision
-      and coalesce(knock_sequence_servers.acked_revision, 0) <= given.revision`.execute(sql)
+  const columns = {
+    sequence_id: 'bigint',
+    server_no: 'bigint',
+    revision: 'bigint',
+    state: 'text',
+    error: 'text',
+  } as const
+  for (let start = 0; start < rows.length; start += chunk)
+    await raw`update knock_sequence_servers set acked_revision = given.revision, state = given.state, error = given.error
+      from ${given(engine, rows.slice(start, start + chunk), columns)}
+      where knock_sequence_servers.sequence_id = given.sequence_id and knock_sequence_servers.server_no = given.server_no
+        and knock_sequence_servers.revision >= given.revision
+        and coalesce(knock_sequence_servers.acked_revision, 0) <= given.revision`.execute(sql)
 }
 
 /** Openings that hosts have not confirmed. */
 export const unconfirmedOf = (sql: Sql, serverNos: readonly number[], now: number) =>
   sql
     .selectFrom('knock_openings')
-    .select(['id', 'server_no', 'revision'])
+    .select('id')
     .where('server_no', 'in', serverNos)
     .where('confirmed_at', 'is', null)
     .where('closed_at', 'is', null)
     .where('expires_at', '>', now)
     .execute()
-/** Answers which of them were confirmed by this. */
+/** The host has read the state of that revision; what was extended since then it has not heard of. Answers what it confirmed. */
 export const confirmOpenings = async (
   sql: Sql,
-  openings: readonly { readonly id: string; readonly revision: number }[],
+  { serverNo, revision }: { readonly serverNo: number; readonly revision: number },
+  ids: readonly string[],
   now: number,
 ): Promise<string[]> => {
   const confirmed: string[] = []
-  for (const { id, revision } of openings) {
-    const done = await sql
+  for (let start = 0; start < ids.length; start += chunk) {
+    const rows = await sql
       .updateTable('knock_openings')
       .set({ confirmed_at: now })
-      .where('id', '=', id)
-      // Extended meanwhile: the host has not heard of that yet.
-      .where('revision', '=', revision)
+      .where('id', 'in', ids.slice(start, start + chunk))
+      .where('server_no', '=', serverNo)
+      .where('revision', '<=', revision)
       .where('confirmed_at', 'is', null)
       .where('closed_at', 'is', null)
       .returning('id')
-      .executeTakeFirst()
-    if (done) confirmed.push(done.id)
+      .execute()
+    confirmed.push(...rows.map(({ id }) => id))
   }
   return confirmed
 }

@@ -82,17 +82,18 @@ export const createKnockHosts = async (needs: {
     async items => {
       const now = clock()
       const spoken = new Map(items.flatMap(spokenOf).map(row => [`${row.server_no} ${row.sequence_id}`, row] as const))
-      const open = new Map<string, Acknowledgement>()
-      for (const item of items) for (const id of item.told.openings) open.set(id.toLowerCase(), item)
       const confirmed = await db.write.transaction().execute(async sql => {
         await saveSpoken(sql, db.engine, [...spoken.values()])
-        if (open.size === 0) return []
-        const waiting = await unconfirmedOf(sql, [...new Set(items.map(({ serverNo }) => serverNo))], now)
-        const named = waiting.filter(row => {
-          const by = open.get(row.id)
-          return by !== undefined && by.serverNo === row.server_no && by.revision >= row.revision
-        })
-        return confirmOpenings(sql, named, now)
+        // Nearly always they are confirmed already, and hosts name them all again.
+        const serverNos = new Set(items.flatMap(({ serverNo, told }) => (told.openings.length > 0 ? [serverNo] : [])))
+        if (serverNos.size === 0) return []
+        const waiting = new Set((await unconfirmedOf(sql, [...serverNos], now)).map(({ id }) => id))
+        const confirmed: string[] = []
+        for (const item of items) {
+          const named = item.told.openings.map(id => id.toLowerCase()).filter(id => waiting.has(id))
+          confirmed.push(...(await confirmOpenings(sql, item, named, now)))
+        }
+        return confirmed
       })
       for (const id of confirmed) for (const done of [...(waiters.get(id) ?? [])]) done()
       return items.map(() => null)

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Insertable } from 'kysely'
 import { openStorage } from '../../admin/storage.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
 import { aHost, aLicence, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { sweepKnocks } from './sweep.ts'
@@ -161,6 +163,31 @@ const withAgent = async <T>(host: EnrolledHost, work: () => Promise<T>): Promise
   }
 }
 const audit = async () => (await admin.client.call('GET /settings/audit', { query: { action: 'portknock.' } })).entries
+/** Addresses of a sequence on web-01. */
+const rowsOf = async (sequence_id: number, count: number) => {
+  const { no } = await storage.read
+    .selectFrom('servers')
+    .select('no')
+    .where('id', '=', web.id)
+    .executeTakeFirstOrThrow()
+  const ipOf = (n: number) => `10.0.${n >> 8}.${n & 255}`
+  return Array.from({ length: count }, (_, n) => ({
+    server_no: no,
+    sequence_id,
+    ip: ipOf(n),
+    expires_at: clock() + 60_000,
+  }))
+}
+const insertMany = async <T extends 'knock_openings' | 'knock_blocked'>(
+  table: T,
+  rows: readonly Insertable<Schema[T]>[],
+) => {
+  for (let start = 0; start < rows.length; start += 1000)
+    await storage.write
+      .insertInto(table)
+      .values(rows.slice(start, start + 1000))
+      .execute()
+}
 /** Somebody who sees one server only. */
 const keyFor = async (host: EnrolledHost, permissions: 'read' | 'write') =>
   (await admin.client.call('POST /keys', { body: { name: 'here', permissions, server_id: host.id } })).key
@@ -666,24 +693,11 @@ describe('what hosts report', () => {
   })
   test('ten thousand addresses of a host are listed, more are history', async () => {
     const { id } = await add()
-    const { no } = await storage.read
-      .selectFrom('servers')
-      .select('no')
-      .where('id', '=', web.id)
-      .executeTakeFirstOrThrow()
-    const rows = Array.from({ length: 9999 }, (_, n) => ({
-      server_no: no,
-      sequence_id: id,
-      ip: `10.0.${n >> 8}.${n & 255}`,
-      failed_attempts: 5,
-      blocked_at: clock(),
-      expires_at: clock() + 60_000,
-    }))
-    for (let start = 0; start < rows.length; start += 1000)
-      await storage.write
-        .insertInto('knock_blocked')
-        .values(rows.slice(start, start + 1000))
-        .execute()
+    const rows = await rowsOf(id, 9999)
+    await insertMany(
+      'knock_blocked',
+      rows.map(row => ({ ...row, failed_attempts: 5, blocked_at: clock() })),
+    )
     const block = (ip: string) => ({ sequence_id: id, status: 'blocked', ip }) as const
     expect(await report(web, block('192.0.2.1'), block('192.0.2.2'), block('192.0.2.1'))).toMatchObject([
       { ok: true },
@@ -693,6 +707,21 @@ describe('what hosts report', () => {
     expect(await blocked()).toHaveLength(10_000)
     expect((await stateOf(web)).portknock.blocked).toHaveLength(10_000)
     expect(await historyOf(id)).toHaveLength(3)
+  })
+  test('ten thousand openings likewise, by whatever way', async () => {
+    const { id } = await add()
+    const own = await withAgent(web, () => knock(web))
+    const rows = await rowsOf(id, 9999)
+    await insertMany(
+      'knock_openings',
+      rows.map(row => ({ ...row, id: randomUUID(), opened_at: clock(), revision: 0 })),
+    )
+    expect(await knock(web, { from: '192.0.2.9' })).toMatchObject({ status: 409 })
+    expect(await report(web, { sequence_id: id, ip: '192.0.2.9' })).toMatchObject([{ ok: false }])
+    // What is open already may last longer.
+    expect(await report(web, { sequence_id: id, ip: own.ip })).toMatchObject([{ ok: true }])
+    expect(await withAgent(web, () => knock(web))).toMatchObject({ confirmed: true })
+    expect(await active()).toHaveLength(10_000)
   })
   test.each([
     [{ events: Array.from({ length: 1001 }, () => ({})) }, 'events'],
