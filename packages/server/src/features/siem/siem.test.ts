@@ -1,7 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
 import { siemTypes } from '@stockade/contract'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import type { SiemType } from '@stockade/contract'
+import { openStorage } from '../../admin/storage.ts'
+import { readConfig } from '../../config.ts'
+import {
+  aHost,
+  aLicence,
+  engine,
+  eventually,
+  freshDatabase,
+  movableClock,
+  raw,
+  startServer,
+} from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 import { datagramReceiver, httpReceiver, paramOf, streamReceiver } from './receivers.ts'
 import type { HttpReceiver, LineReceiver } from './receivers.ts'
@@ -442,3 +458,174 @@ describe('streams and datagrams', () => {
     })
   })
 })
+
+describe('replay', () => {
+  // Hours go by: longer than an access token lives.
+  beforeAll(() => {
+    admin = server.client(key)
+  })
+  test('sends the past again, under the same ids, beside what is new', async () => {
+    await toWeb({ events: ['ban', 'whitelist_add'], batch_size: 20, flush_interval: 1 })
+    clock.forward(7200)
+    const from = new Date(clock()).toISOString()
+    await bans(50)
+    await admin.call('POST /whitelist', { body: { ip: '192.0.2.77' } })
+    await eventually(() => expect(web.events).toHaveLength(51))
+    const first = web.events.map(event => event)
+    clock.forward(7200)
+    const to = new Date(clock()).toISOString()
+    clock.forward(1)
+    await bans(3)
+    await eventually(() => expect(web.events).toHaveLength(54))
+    const later = web.events.slice(51)
+    web.events.length = 0
+    const event_types: SiemType[] = ['ban', 'whitelist_add']
+    const { job_id, events_to_replay } = await admin.call('POST /siem/replay', { body: { from, to, event_types } })
+    expect(events_to_replay).toBe(51)
+    const job = () => admin.call('GET /siem/replay/{jobId}', { params: { jobId: job_id } })
+    await eventually(async () => expect((await job()).status).toBe('completed'))
+    expect(await job()).toMatchObject({ total_events: 51, events_sent: 51, events_failed: 0, progress_percent: 100 })
+    expect(web.events).toEqual(first)
+    expect(web.events.some(({ id }) => later.some(event => event.id === id))).toBe(false)
+    web.events.length = 0
+    const only = await admin.call('POST /siem/replay', { body: { from, to, event_types: ['whitelist_add'] } })
+    expect(only.events_to_replay).toBe(1)
+    await eventually(() => expect(web.events).toEqual(first.filter(({ type }) => type === 'whitelist_add')))
+    // While the target takes nothing it waits, and what is new goes first.
+    web.answer = () => ({ status: 503 })
+    web.events.length = 0
+    const waiting = await admin.call('POST /siem/replay', { body: { from, to, event_types } })
+    await ban()
+    await eventually(async () => expect((await status()).last_error).toContain('HTTP 503'))
+    web.answer = null
+    clock.forward(120)
+    await eventually(async () => {
+      const { status } = await admin.call('GET /siem/replay/{jobId}', { params: { jobId: waiting.job_id } })
+      expect(status).toBe('completed')
+    })
+    await eventually(() => expect(new Set(web.events.map(({ id }) => id)).size).toBe(52))
+  })
+  test.each([
+    [{ from: '2026-11-20T00:00:00Z' }, 400],
+    [{ from: '2026-11-20T00:00:00Z', to: '2026-11-19T00:00:00Z' }, 400],
+    [{ from: 'yesterday', to: 'today' }, 400],
+    [{ from: '2026-11-19T00:00:00Z', to: '2026-11-20T00:00:00Z', event_types: ['test'] }, 400],
+    [{ from: '2026-11-19T00:00:00Z', to: '2026-11-20T00:00:00Z', event_types: [] }, 400],
+  ])('%j is %i', async (body, code) => expect((await ask('POST', 'replay', body)).status).toBe(code))
+  test('nothing to send is done at once; an unknown job is 404', async () => {
+    const body = { from: '2001-01-01T00:00:00Z', to: '2001-01-02T00:00:00Z' }
+    const { job_id, events_to_replay } = await admin.call('POST /siem/replay', { body })
+    expect(events_to_replay).toBe(0)
+    const job = await admin.call('GET /siem/replay/{jobId}', { params: { jobId: job_id } })
+    expect(job).toMatchObject({ status: 'completed', progress_percent: 100 })
+    expect((await ask('GET', `replay/${host.id}`)).status).toBe(404)
+    expect((await ask('GET', 'replay/nonsense')).status).toBe(400)
+  })
+})
+
+test('a server without a licence answers 402; when it ends, forwarding pauses and the queue stays', async () => {
+  const clock = movableClock()
+  const ends = clock() + 3_600_000
+  const other = await startServer({ clock, licence: aLicence({ issuedAt: 1, expiresAt: ends }) })
+  try {
+    const { client } = await other.setUp()
+    const apiKey = (await client.call('POST /keys', { body: { name: 'siem', permissions: 'admin' } })).key
+    const call = (method: string, path: string, body?: object) =>
+      raw(other, method, `/api/v1/siem/${path}`, { token: apiKey, ...(body ? { body } : {}) })
+    const wanted = { enabled: true, format: 'json', host: '127.0.0.1', port: web.port, protocol: 'http', batch_size: 1 }
+    expect((await call('PATCH', 'settings', wanted)).status).toBe(200)
+    web.events.length = 0
+    await client.call('POST /whitelist', { body: { ip: '192.0.2.1' } })
+    await eventually(() => expect(web.events.some(({ type }) => type === 'whitelist_add')).toBe(true))
+    clock.forward(3700)
+    for (const path of ['settings', 'status', 'queue', 'stats', 'event-types', 'deliveries'])
+      expect((await call('GET', path)).status).toBe(402)
+    web.events.length = 0
+    await other.client(apiKey).call('POST /whitelist', { body: { ip: '192.0.2.2' } })
+    await new Promise(resolve => setTimeout(resolve, 600))
+    expect(web.events).toEqual([])
+    await raw(other, 'POST', '/api/v1/settings/license', {
+      token: apiKey,
+      body: { license_key: aLicence({ issuedAt: clock(), expiresAt: null }) },
+    })
+    await eventually(() => expect(web.events.map(({ data }) => data.ip)).toContain('192.0.2.2'))
+  } finally {
+    await other.close()
+  }
+})
+
+test('more than 100,000 do not wait: the oldest go, and are counted', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stockade-siem-'))
+  const database = await freshDatabase()
+  const other = await startServer({ dataDir, ...(database ? { databaseUrl: database.url } : {}) })
+  const env = {
+    STOCKADE_DATA_DIR: dataDir,
+    ...(database ? { STOCKADE_DATABASE_URL: database.url, STOCKADE_SECRET_KEY: 'x'.repeat(32) } : {}),
+  }
+  const db = await openStorage(readConfig(env))
+  try {
+    const { client } = await other.setUp()
+    web.answer = () => ({ status: 503 })
+    const target = { enabled: true, format: 'json', host: '127.0.0.1', port: web.port, protocol: 'http' } as const
+    await client.call('PATCH /siem/settings', { body: { ...target, events: ['whitelist_add'], flush_interval: 3600 } })
+    const columns = sql`event_id, type, at, queued_at`
+    await (
+      engine === 'sqlite'
+        ? sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 99995)
+          insert into siem_queue (${columns}) select (select max(id) from events), 'ban', 1, ${Date.now()} from n`
+        : sql`insert into siem_queue (${columns}) select (select max(id) from events), 'ban', 1, ${Date.now()}::bigint from generate_series(1, 99995) as i`
+    ).execute(db.write)
+    const ips = Array.from({ length: 20 }, (_, index) => ({ ip: `198.51.100.${index + 1}` }))
+    await client.call('POST /whitelist/bulk', { body: { entries: ips } })
+    await eventually(async () => {
+      const { queue_size, events_failed_today } = await client.call('GET /siem/status')
+      expect([queue_size, events_failed_today]).toEqual([100_000, 15])
+    })
+    const { events } = await client.call('GET /siem/queue', { query: { limit: 30 } })
+    expect(events.filter(({ type }) => type === 'whitelist_add')).toHaveLength(20)
+    const { by_type } = await client.call('GET /siem/stats')
+    expect(by_type.ban).toBe(15)
+  } finally {
+    await db.close()
+    await other.close()
+    await database?.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
+
+test.runIf(engine === 'postgres')(
+  'of two processes one sends, whoever is asked; the other one takes over',
+  async () => {
+    const database = await freshDatabase()
+    if (!database) return
+    const options = { databaseUrl: database.url }
+    const one = await startServer(options)
+    const { client, token } = await one.setUp()
+    const two = await startServer(options)
+    const elsewhere = two.client(token)
+    try {
+      web.events.length = 0
+      const target = { enabled: true, format: 'json', host: '127.0.0.1', port: web.port, protocol: 'http' } as const
+      await elsewhere.call('PATCH /siem/settings', {
+        body: { ...target, events: ['whitelist_add'], flush_interval: 3600 },
+      })
+      await elsewhere.call('POST /whitelist', { body: { ip: '192.0.2.1' } })
+      await client.call('POST /whitelist', { body: { ip: '192.0.2.2' } })
+      // The one that is asked is not the one that sends.
+      await eventually(async () => {
+        await elsewhere.call('POST /siem/flush')
+        expect(web.events.map(({ data }) => data.ip)).toEqual(['192.0.2.1', '192.0.2.2'])
+      })
+      await one.close()
+      await elsewhere.call('POST /whitelist', { body: { ip: '192.0.2.3' } })
+      await eventually(async () => {
+        await elsewhere.call('POST /siem/flush')
+        expect(web.events.map(({ data }) => data.ip)).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+      }, 18)
+    } finally {
+      await two.close()
+      await database.drop()
+    }
+  },
+  30_000,
+)
