@@ -54,7 +54,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
   })
 
   it('makes the command', async () => {
-    await page.getByLabel('Name').fill('web-01')
+    await page.getByLabel('Name', { exact: true }).fill('web-01')
     await page.getByRole('button', { name: 'Create the command' }).click()
     await page.waitForURL('**/servers/new?id=*')
     await lineIs('called', 'waiting')

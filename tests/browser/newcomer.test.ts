@@ -1,0 +1,152 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/*
+ * A fresh instance that nobody but the dashboard configures: from the set-up link to a ban that is told in the chat and
+ * by mail, and on to a second instance that takes over the settings.
+ */
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasBrowser) return
+  await built()
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+const startChat = async () => {
+  const posts: string[] = []
+  const http = createServer((request, reply) => {
+    let sent = ''
+    request.on('data', (piece: Buffer) => (sent += piece.toString()))
+    request.on('end', () => {
+      posts.push(sent)
+      reply.writeHead(204).end()
+    })
+  })
+  await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook`,
+    posts,
+    close: () => new Promise(resolve => http.close(resolve)),
+  }
+}
+const startMail = async () => {
+  const mails: string[] = []
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, _, done) {
+      let sent = ''
+      stream.on('data', (piece: Buffer) => (sent += piece.toString()))
+      stream.on('end', () => {
+        mails.push(sent)
+        done()
+      })
+    },
+  })
+  await new Promise<void>(resolve => smtp.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (smtp.server.address() as AddressInfo).port,
+    mails,
+    close: () => new Promise<void>(resolve => smtp.close(() => resolve())),
+  }
+}
+
+describe.runIf(hasBrowser)('a newcomer', () => {
+  let server: TestServer
+  let other: TestServer
+  let chat: Awaited<ReturnType<typeof startChat>>
+  let mail: Awaited<ReturnType<typeof startMail>>
+  let page: Page
+  let host: Host
+  const closers: (() => Promise<unknown>)[] = []
+  beforeAll(async () => {
+    server = await startServer({ licence: null })
+    closers.push(() => server.close())
+    other = await startServer({ licence: null })
+    closers.push(() => other.close())
+    chat = await startChat()
+    closers.push(() => chat.close())
+    mail = await startMail()
+    closers.push(() => mail.close())
+    const visited = await visit(browser, server.url)
+    page = visited.page
+    closers.push(visited.close)
+  })
+  afterAll(async () => {
+    for (const close of closers.reverse()) await close()
+  })
+  const save = async () => {
+    const bar = page.getByRole('group', { name: 'Not saved yet:' })
+    await bar.getByRole('button', { name: 'Save' }).click()
+    await bar.waitFor({ state: 'detached' })
+  }
+
+  it('sets up the instance and its first server', async () => {
+    await page.goto(`setup?code=${server.setupCode ?? ''}`)
+    await page.getByLabel('Username').fill('admin')
+    await page.getByLabel('E-mail').fill('admin@stockade.example')
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Create and add the first server' }).click()
+    await page.waitForURL('**/servers/new')
+    await page.getByLabel('Name', { exact: true }).fill('web-01')
+    await page.getByRole('button', { name: 'Create the command' }).click()
+    host = await enrol(server, await page.getByLabel('Command to run on the host').inputValue())
+    await host.beat()
+  })
+
+  it('has bans told in the chat and by mail', async () => {
+    await page.goto('settings/notifications')
+    await page.getByLabel('Post to the chat').check()
+    await page.getByLabel('Webhook address', { exact: true }).fill(chat.url)
+    await page.getByLabel('Send e-mails').check()
+    await page.getByLabel('Mail server', { exact: true }).fill('127.0.0.1')
+    await page.getByLabel('Port', { exact: true }).fill(String(mail.port))
+    await page.getByLabel('Encrypt, and check the certificate').uncheck()
+    await page.getByLabel('Sender').fill('stockade@corp.example')
+    await page.getByLabel('Recipients').fill('ops@corp.example')
+    await save()
+    await host.ban('203.0.113.77', { log_lines: 'sshd: Failed password for root from 203.0.113.77' })
+    await expect.poll(() => chat.posts.join(), { timeout: 15_000 }).toContain('203.0.113.77')
+    await expect.poll(() => mail.mails.join(), { timeout: 15_000 }).toContain('203.0.113.77')
+    expect(mail.mails).toHaveLength(1)
+    expect(mail.mails[0]).toMatch(/^To: ops@corp\.example\r?$/m)
+    expect(mail.mails[0]).toContain('web-01')
+    expect(chat.posts).toHaveLength(1)
+  })
+
+  it('takes the settings to another instance', async () => {
+    await page.goto('settings/service')
+    await page.getByLabel('Name of this site').fill('Fence')
+    await page.getByLabel('Address of this site').fill('https://fence.example')
+    await page.getByLabel('Time zone').fill('Europe/Berlin')
+    await save()
+    await page.goto('settings/backup')
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    const file = await (await downloading).path()
+
+    await other.setUp()
+    const there = await visit(browser, other.url)
+    closers.push(there.close)
+    await signIn(there.page, 'admin', password)
+    await there.page.goto('settings/backup')
+    await there.page.getByLabel('File').setInputFiles(file)
+    await there.page.getByRole('button', { name: 'Show what would change' }).click()
+    await there.page.getByRole('button', { name: /^Import \d+ changes$/ }).click()
+    await there.page.getByText('The settings are imported.').first().waitFor()
+    const [here, taken] = await Promise.all([server.signIn(), other.signIn()])
+    const settings = await here.client.call('GET /settings')
+    expect(settings.service).toMatchObject({ site_name: 'Fence', timezone: 'Europe/Berlin' })
+    expect(await taken.client.call('GET /settings')).toEqual(settings)
+  })
+})
