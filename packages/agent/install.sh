@@ -141,8 +141,8 @@ stockade_install() {
       fi
     fi
     if [ "$init" = systemd ]; then
-      systemctl disable stockade-agent 2>/dev/null || true
-      rm -f /etc/systemd/system/stockade-agent.service
+      systemctl disable stockade-agent stockade-knock 2>/dev/null || true
+      rm -f /etc/systemd/system/stockade-agent.service /etc/systemd/system/stockade-knock.service
       systemctl daemon-reload || true
     elif [ "$init" = openrc ]; then
       rc-update del stockade-agent default 2>/dev/null || true
@@ -250,6 +250,7 @@ EOF
 
   if [ "$init" = systemd ]; then
     "$opt/stockade-agent" unit systemd >/etc/systemd/system/stockade-agent.service
+    "$opt/stockade-agent" unit knock >/etc/systemd/system/stockade-knock.service
     systemctl daemon-reload
   elif [ "$init" = openrc ]; then
     "$opt/stockade-agent" unit openrc >/etc/init.d/stockade-agent
@@ -258,6 +259,7 @@ EOF
 
   if [ "$mode" = upgrade ]; then
     [ "$init" != none ] || { say "The agent is now version $version: restart it."; return 0; }
+    [ "$init" != systemd ] || systemctl enable stockade-knock >/dev/null 2>&1 || true
     service restart
     if answers; then
       say "The agent is now version $version."
@@ -279,7 +281,7 @@ EOF
   [ "$start" = yes ] || return 0
   case $init in
     systemd)
-      systemctl enable stockade-agent >/dev/null 2>&1
+      systemctl enable stockade-agent stockade-knock >/dev/null 2>&1
       systemctl restart stockade-agent
       ;;
     openrc)

@@ -17,6 +17,7 @@ const MARK = '# stockade: managed'
  */
 export async function cleanHost(options: Options, purge: boolean, say: (text: string) => void): Promise<void> {
   await runProgram([...options.nft, 'delete', 'table', 'inet', 'stockade_knock'], { timeout: 10_000 })
+  for (const name of ['knock.nft', 'knock.json']) fs.rmSync(join(options.state, name), { force: true })
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'

@@ -7,7 +7,7 @@ import { isAlive, takeLock } from './lock.ts'
 import { createLog } from './log.ts'
 import { parseInvocation, USAGE, type Options } from './options.ts'
 import { action } from './python/programs.ts'
-import { openrcScript, systemdUnit } from './units.ts'
+import { knockUnit, openrcScript, systemdUnit } from './units.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
 
@@ -34,10 +34,13 @@ export async function main(args: readonly string[]): Promise<number> {
       say(options.json ? `${JSON.stringify(findings, null, 2)}\n` : findingsText(findings))
       return findings.every(({ good, needed }) => good || !needed) ? 0 : 1
     }
-    case 'unit':
-      if (rest[0] !== 'systemd' && rest[0] !== 'openrc') throw new Error('unit systemd, or unit openrc')
-      say(rest[0] === 'systemd' ? systemdUnit : openrcScript)
+    case 'unit': {
+      const units: Record<string, string> = { systemd: systemdUnit, openrc: openrcScript, knock: knockUnit }
+      const unit = units[rest[0] ?? '']
+      if (unit === undefined) throw new Error('unit systemd, unit openrc, or unit knock')
+      say(unit)
       return 0
+    }
     case 'action':
       say(action)
       return 0

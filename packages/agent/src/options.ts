@@ -38,7 +38,7 @@ export const USAGE = `stockade-agent: tells a Stockade server of this host's ban
       --ca FILE                            a private certificate authority, PEM
   stockade-agent status                    what works and what does not (--json for programs)
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
-  stockade-agent unit systemd|openrc       print the service file
+  stockade-agent unit systemd|openrc|knock print a service file
   stockade-agent action                    print the action that fail2ban loads
   stockade-agent alive                     has the server answered the running agent? exit code 0 or 1
   stockade-agent clean [--purge]           remove what the agent put into fail2ban and nftables

@@ -54,6 +54,34 @@ CPUQuota=50%
 WantedBy=multi-user.target
 `
 
+/**
+ * At boot the protected ports are closed before the network is there, with the rules that the server had last answered
+ * with; the agent comes later and brings the rest. What flushes the firewall at boot has done so by then.
+ */
+export const knockUnit = `[Unit]
+Description=Stockade agent: the rules of port knocking, before the network is up
+DefaultDependencies=no
+Requires=local-fs.target
+After=local-fs.target nftables.service
+Wants=network-pre.target
+Before=network-pre.target shutdown.target
+Conflicts=shutdown.target
+ConditionPathExists=/var/lib/stockade-agent/knock.nft
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/sbin/nft -f /var/lib/stockade-agent/knock.nft
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_READ_SEARCH
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+RestrictAddressFamilies=AF_UNIX AF_NETLINK
+
+[Install]
+WantedBy=sysinit.target
+`
+
 export const openrcScript = `#!/sbin/openrc-run
 description="Stockade agent: reports fail2ban's bans and carries out the server's orders"
 supervisor=supervise-daemon
