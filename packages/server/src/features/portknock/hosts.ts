@@ -81,7 +81,11 @@ export const createKnockHosts = async (needs: {
   const group = createGroup<Acknowledgement, null>(
     async items => {
       const now = clock()
-      const spoken = new Map(items.flatMap(spokenOf).map(row => [`${row.server_no} ${row.sequence_id}`, row] as const))
+      const spoken = new Map<string, Spoken>()
+      for (const row of items.flatMap(spokenOf)) {
+        const place = `${row.server_no} ${row.sequence_id}`
+        if (row.revision >= (spoken.get(place)?.revision ?? 0)) spoken.set(place, row)
+      }
       const confirmed = await db.write.transaction().execute(async sql => {
         await saveSpoken(sql, db.engine, [...spoken.values()])
         // Nearly always they are confirmed already, and hosts name them all again.

@@ -38,6 +38,12 @@ export interface Openings {
   unblock(actor: Principal, ip: string, serverId: string | undefined): Promise<string>
 }
 
+const said = {
+  confirmed: (port: string, ip: string) => `${port} is open for ${ip}.`,
+  waiting: (port: string, ip: string) =>
+    `${port} opens for ${ip} when the host's agent hears of it; that is not confirmed yet.`,
+  closed: (port: string, ip: string) => `${port} was closed for ${ip} by somebody else meanwhile.`,
+}
 const patience = 2 * second
 /** How long a host is told to cut the connections of a closed opening. */
 const cutFor = minute
@@ -58,16 +64,16 @@ export const createOpenings = (needs: {
     const server = registry.byNo(serverNo)
     return server ? { id: server.row.id, hostname: server.row.hostname } : null
   }
-  /** True once the host has confirmed it; gives up after some time, or when it is no longer to be opened. */
-  const isConfirmed = async (openingId: string): Promise<boolean> => {
+  /** What became of an opening: known as soon as the host confirms it or somebody closes it, else after some time. */
+  const outcomeOf = async (openingId: string): Promise<keyof typeof said> => {
     const until = performance.now() + patience
     for (;;) {
       const left = until - performance.now()
       if (left > 0) await hosts.untilConfirmed(openingId, Math.min(glance, left))
       const row = await findOpening(db.read, openingId)
-      if (!row || row.closed_at !== null) return false
-      if (row.confirmed_at !== null) return true
-      if (left <= 0) return false
+      if (!row || row.closed_at !== null) return 'closed'
+      if (row.confirmed_at !== null) return 'confirmed'
+      if (left <= 0) return 'waiting'
     }
   }
 
@@ -115,17 +121,14 @@ export const createOpenings = (needs: {
         return { sequence, opening, raised }
       })
       hosts.tell(raised)
-      const confirmed = await isConfirmed(opening.id)
+      const outcome = await outcomeOf(opening.id)
       const { protected_port } = sequence
-      const expires_at = iso(opening.expires_at)
       return {
-        message: confirmed
-          ? `Port ${protected_port} of ${server.hostname} is open for ${ip}.`
-          : `${server.hostname} has not confirmed yet that port ${protected_port} is open for ${ip}. It opens when its agent hears of it.`,
+        message: said[outcome](`Port ${protected_port} of ${server.hostname}`, ip),
         ip,
         protected_port,
-        expires_at,
-        confirmed,
+        expires_at: iso(opening.expires_at),
+        confirmed: outcome === 'confirmed',
       }
     },
     async list(actor, { server_id }) {

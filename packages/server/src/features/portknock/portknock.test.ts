@@ -545,7 +545,7 @@ describe('POST /portknock/knock', () => {
       return found
     })
     await ask('DELETE', `/active/${opening?.id ?? ''}`)
-    expect(await two).toMatchObject({ status: 200, confirmed: false })
+    expect(await two).toMatchObject({ status: 200, confirmed: false, message: expect.stringContaining('was closed') })
     expect(await active()).toEqual([])
   })
   test('refused', async () => {
