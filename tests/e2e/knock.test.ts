@@ -192,7 +192,7 @@ describeHosts('port knocking, end to end', () => {
     const status = readFileSync(`/proc/${host.agentPid() ?? 0}/status`, 'utf8')
     const rss = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
     loudly(`the agent with knocks: ${rss.toFixed(0)} MB RSS`)
-    expect(rss).toBeLessThan(96)
+    expect(rss).toBeLessThan(72)
   })
 
   test('without the sequences the firewall is byte for byte what it was', async () => {

@@ -335,7 +335,7 @@ export async function startAgent(
       spool.stop()
       tail.stop()
       whitelist.stop()
-      await knock.stop()
+      await Promise.race([knock.stop(), new Promise(resolve => setTimeout(resolve, 5000))])
       // A command that runs gets a moment to end; longer ones are told as unknown by the next start.
       await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
       stopping.abort()

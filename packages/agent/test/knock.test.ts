@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createMembers } from '../src/knock/lists.ts'
 import { parseKnock, type Sequence } from '../src/knock/model.ts'
 import { listeningPorts } from '../src/knock/ports.ts'
-import { allowScript, markOf, ofMark, putScript, script } from '../src/knock/rules.ts'
+import { allowScript, markOf, namesIn, ofMark, putScript, script } from '../src/knock/rules.ts'
 import { createWatch } from '../src/knock/watch.ts'
 import type { Seen } from '../src/knock/nft.ts'
 
@@ -36,6 +36,9 @@ it('no number that a change of a sequence changes stands in the definition of a 
 })
 
 it('what is no longer wanted is deleted, chains first; what is not ours to name stays', () => {
+  expect(namesIn(script([sequence(1)], [], plain))).toEqual(
+    expect.arrayContaining(['pre', 'p22', 'c1_4', 'k1_open_6', 'allow_4']),
+  )
   const lines = script([sequence(1)], null, {
     ...plain,
     present: ['k7_open_4', 'c7_4', 'p23', 'pre', 'k1_open_4'],

@@ -24,7 +24,11 @@ const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredS
 })
 
 /** A server with a script of answers, and a host that takes every list. */
-function build(states: (DesiredState | null | Error)[], lists: ({ version: string; text: string } | null)[] = []) {
+function build(
+  states: (DesiredState | null | Error)[],
+  lists: ({ version: string; text: string } | null)[] = [],
+  applying: Promise<unknown> = Promise.resolve(),
+) {
   const place = fs.mkdtempSync(join(tmpdir(), 'stockade-state-'))
   directories.push(place)
   const calls: string[] = []
@@ -49,13 +53,21 @@ function build(states: (DesiredState | null | Error)[], lists: ({ version: strin
       if (text.split('\n').length - 1 < count) throw new Error('too short')
       store.putList(text, version)
     },
-    apply: () => Promise.resolve(void calls.push('apply')),
+    apply: () => {
+      calls.push('apply')
+      return applying
+    },
   }
+  let taken: unknown = null
   const knock = {
     even: () => performance.now(),
     holds: (version: string | null) => version !== null && version === store.state(),
-    take: (value: unknown) => Promise.resolve(value !== null),
-    report: () => undefined,
+    take: (value: unknown) => {
+      if (value !== null) calls.push(`knocks ${String(value)}`)
+      taken = value
+      return Promise.resolve(value !== null)
+    },
+    report: () => (taken === null ? undefined : { sequences: [], openings: [String(taken)] }),
     followWhitelist: () => Promise.resolve(),
   }
   const stopping = new AbortController()
@@ -152,4 +164,32 @@ it('a server that keeps no state is left in peace', async () => {
   expect(calls).toEqual(['state null'])
   expect(acks).toEqual([])
   expect(loop.version()).toBeNull()
+})
+
+it('knocks do not wait for a long whitelist, and where only knocks changed the list is left alone', async () => {
+  let applied = (): void => undefined
+  const applying = new Promise<void>(resolve => (applied = resolve))
+  const knocks = (version: string, opening: string): DesiredState => ({ ...stateOf(version, 'w1'), portknock: opening })
+  const { loop, calls, acks, store, settled } = build(
+    [knocks('s1', 'one'), knocks('s2', 'two'), knocks('s2', 'two'), knocks('s3', 'three')],
+    [{ version: 'w1', text: '192.0.2.1\n' }],
+    applying,
+  )
+  loop.want('s1')
+  await settled()
+  expect(calls.at(-1)).toBe('apply')
+  expect(acks).toMatchObject([{ version: 's1', whitelistVersion: '', portknock: { openings: ['one'] } }])
+  loop.want('s2')
+  await settled()
+  expect(calls.slice(-2)).toEqual(['state null', 'knocks two'])
+  expect(acks.at(-1)).toMatchObject({ version: 's2', whitelistVersion: '', portknock: { openings: ['two'] } })
+  expect(store.state()).toBeNull()
+  applied()
+  await settled()
+  expect(acks.at(-1)).toMatchObject({ version: 's2', whitelistVersion: 'w1', portknock: { openings: ['two'] } })
+  const applications = calls.filter(call => call === 'apply').length
+  loop.want('s3')
+  await settled()
+  expect(acks.at(-1)).toMatchObject({ version: 's3', whitelistVersion: 'w1', portknock: { openings: ['three'] } })
+  expect(calls.filter(call => call === 'apply')).toHaveLength(applications)
 })

@@ -12,7 +12,7 @@ import { createMembers, type Member, type Members } from './lists.ts'
 import { definition, NOTHING, parseKnock, type KnockState, type Listed, type Sequence } from './model.ts'
 import { createNft, NftRefused, type Seen } from './nft.ts'
 import { listeningPorts } from './ports.ts'
-import { allowScript, putScript, script, setName, takeScript, type ListName } from './rules.ts'
+import { allowScript, namesIn, putScript, script, setName, takeScript, type ListName } from './rules.ts'
 import { createWatch, type News } from './watch.ts'
 
 /** Between two looks at what addresses did. */
@@ -175,7 +175,7 @@ export function createKnock(needs: {
       known = null
       allowLoaded = undefined
       watch.forget()
-      removeDurably(rulesFile)
+      keepRules(null)
       return
     }
     const present = known ?? (await nft.present())
@@ -198,7 +198,7 @@ export function createKnock(needs: {
         withReset = way.reset
         loaded = sequences
         allowLoaded = allow
-        known = await nft.present()
+        known = namesIn(rules)
         entrance = (await nft.entrance()) ?? ''
         for (const list of LISTS) members[list].drop(({ sequence }) => !isLoaded(sequence))
         if (isNew || way.fresh) {
@@ -245,7 +245,7 @@ export function createKnock(needs: {
       }
       trial = null
       if (loaded.every(isProved)) keepProved()
-      else void prove()
+      else void prove().catch((error: unknown) => log.warn(`port knocking: ${errorText(error)}`))
     } else {
       refusal = null
       // The same rules, perhaps under new revisions.
@@ -267,7 +267,18 @@ export function createKnock(needs: {
   function writeRules(): void {
     if (proved.length === 0) return
     const text = script(proved, entries(), { reset: withReset, fresh: false, present: [] })
-    if (readText(rulesFile) !== text) writeDurably(rulesFile, text)
+    keepRules(text)
+  }
+
+  /** For the host's next start. A full disk is no reason to leave a port as it is now. */
+  function keepRules(text: string | null): void {
+    try {
+      if (readText(rulesFile) === text) return
+      if (text === null) removeDurably(rulesFile)
+      else writeDurably(rulesFile, text)
+    } catch (error) {
+      log.warn(`the rules of port knocking cannot be kept for the next start: ${errorText(error)}`)
+    }
   }
 
   /** Asks the server until it answers; in a minute without an answer the rules may be why. */

@@ -28,6 +28,8 @@ export interface Seen {
 }
 
 const TIMEOUT = 20_000
+/** The kernel takes a thousand sequences in about half a minute. */
+const LOAD_TIMEOUT = 120_000
 /** The largest list that is read: every element of a full set is about 150 bytes. */
 const MOST_OUTPUT = 16 * 1024 * 1024
 
@@ -35,7 +37,7 @@ const MOST_OUTPUT = 16 * 1024 * 1024
 export function createNft(command: readonly string[]) {
   const run = (args: readonly string[], input?: string) =>
     runProgram([...command, ...args], {
-      timeout: TIMEOUT,
+      timeout: input === undefined ? TIMEOUT : LOAD_TIMEOUT,
       maxOutput: MOST_OUTPUT,
       ...(input === undefined ? {} : { input }),
     })

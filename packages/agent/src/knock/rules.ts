@@ -84,6 +84,10 @@ export function script(
   ].join('\n')
 }
 
+/** Names of the chains and sets that a script makes. */
+export const namesIn = (text: string): string[] =>
+  [...text.matchAll(new RegExp(`^add (?:set|chain) inet ${TABLE} (\\S+)`, 'gm'))].map(([, name]) => name ?? '')
+
 /** Replaces the allow list by disjoint addresses and ranges, in one transaction: no address of it is ever locked out meanwhile. */
 export function allowScript(entries: readonly string[]): string[] {
   const lines: string[] = []
