@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { createServer as createHttps } from 'node:https'
 import { createServer } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -236,6 +238,36 @@ describe('certificates that do not fit', () => {
       expect(taken()).toBeGreaterThan(0)
       await set({ tls_verify: true })
     })
+  })
+  test('JSON over HTTPS with an authority of its own', async () => {
+    const found: { id: string; type: string }[] = []
+    const file = (name: string) => readFileSync(join(certificates.folder, name))
+    const receiver = createHttps({ cert: file('good.pem'), key: file('good.key') }, (request, reply) => {
+      const pieces: Buffer[] = []
+      request.on('data', (piece: Buffer) => pieces.push(piece))
+      request.on('end', () => {
+        const body = Buffer.concat(pieces)
+        const text = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
+        found.push(...(JSON.parse(text.toString()) as typeof found))
+        reply.writeHead(204).end()
+      })
+    })
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = receiver.address() as AddressInfo
+      await aim({ format: 'json', protocol: 'https', port, ca_cert: certificates.ca })
+      const happened = await deliver()
+      for (const [id, type] of happened) expect(found.filter(event => event.id === id)).toMatchObject([{ type }])
+      const { steps } = (await testEvent()).json as { steps: { name: string; ok: boolean }[] }
+      expect(steps.map(({ name, ok }) => [name, ok])).toEqual(
+        ['resolve', 'connect', 'tls', 'write', 'answer'].map(name => [name, true]),
+      )
+      await set({ ca_cert: null })
+      expect((await testEvent()).json).toMatchObject({ error: 'Connection failed' })
+    } finally {
+      receiver.closeAllConnections()
+      receiver.close()
+    }
   })
   test('other steps that fail are named, too', async () => {
     const failing = async (body: object) => {

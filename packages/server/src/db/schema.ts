@@ -488,26 +488,26 @@ export interface SiemQueueTable {
   /** It counts as sent, even if it is sent again. */
   counted: Generated<number>
 }
-/** One row. */
+/** One row at most. */
 export interface SiemStateTable {
   id: number
   /** What happened before is not forwarded: it was off. */
-  since: number
+  since: Generated<number>
   off_at: number | null
   /** What happened until `off_at` is still to be queued. */
-  draining: number
-  connected: number
+  draining: Generated<number>
+  connected: Generated<number>
   /** A stream was in use and has not ended in order. */
-  stream_open: number
+  stream_open: Generated<number>
   last_sent_at: number | null
   last_error: string | null
   failing_since: number | null
-  attempts: number
-  retry_at: number
-  flush_asked: number
-  flush_done: number
-  flush_sent: number
-  flush_failed: number
+  attempts: Generated<number>
+  retry_at: Generated<number>
+  flush_asked: Generated<number>
+  flush_done: Generated<number>
+  flush_sent: Generated<number>
+  flush_failed: Generated<number>
 }
 export interface SiemDeliveriesTable {
   id: Generated<number>

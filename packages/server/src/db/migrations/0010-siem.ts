@@ -21,7 +21,6 @@ export const siem = (engine: Engine) => ({
         last_error text, failing_since ${big}, attempts integer not null default 0, retry_at ${big} not null default 0,
         flush_asked ${big} not null default 0, flush_done ${big} not null default 0,
         flush_sent ${big} not null default 0, flush_failed ${big} not null default 0)`,
-      `insert into siem_state (id) values (1)`,
       `create table siem_deliveries (
         id ${key}, at ${big} not null, events integer not null, bytes ${big} not null, ok integer not null,
         status integer, error text, next_try ${big})`,

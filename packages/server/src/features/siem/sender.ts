@@ -391,7 +391,6 @@ export const createSender = (needs: {
       const { attempts, connected: well } = await readState(db.read)
       await noteSpan(well === 1 && attempts === 0 && to.isOpen())
     } catch (error) {
-      if (error instanceof Lost) return void (await leave())
       if (!(error instanceof Unreached)) throw error
       const words = `${error.step}: ${error.message}`
       const waiting = (await nextWaiting(db.read, clock(), plan.batchSize)).map(({ id }) => id)
@@ -403,7 +402,12 @@ export const createSender = (needs: {
   return {
     run() {
       if (closing) return running ?? Promise.resolve()
-      running ??= Promise.race([work(), closed.promise]).finally(() => (running = null))
+      const whole = () =>
+        work().catch(async (error: unknown) => {
+          if (!(error instanceof Lost)) throw error
+          await leave()
+        })
+      running ??= Promise.race([whole(), closed.promise]).finally(() => (running = null))
       return running
     },
     async yield() {

@@ -358,7 +358,7 @@ export const createSiem = (needs: {
         })
       } catch (error) {
         if (!(error instanceof Unreached)) throw error
-        throw fail(`${failedStep[error.step]} failed: ${error.message}.`)
+        throw fail(`${failedStep[error.step]} failed: ${error.message.replace(/\.$/, '')}.`)
       }
       return { message: `The test event was sent. Look for ${event.id} there.`, event_id: event.id, steps }
     },

@@ -15,17 +15,38 @@ export const mostQueued = 100_000
 export const keptFor = minute
 export const mostDeliveries = 100
 
-export const readState = (sql: Sql): Promise<State> =>
-  sql.selectFrom('siem_state').selectAll().where('id', '=', 1).executeTakeFirstOrThrow()
+const atFirst: State = {
+  id: 1,
+  since: 0,
+  off_at: null,
+  draining: 0,
+  connected: 0,
+  stream_open: 0,
+  last_sent_at: null,
+  last_error: null,
+  failing_since: null,
+  attempts: 0,
+  retry_at: 0,
+  flush_asked: 0,
+  flush_done: 0,
+  flush_sent: 0,
+  flush_failed: 0,
+}
+export const readState = async (sql: Sql): Promise<State> =>
+  (await sql.selectFrom('siem_state').selectAll().where('id', '=', 1).executeTakeFirst()) ?? atFirst
 export const saveState = async (sql: Sql, set: Updateable<SiemStateTable>): Promise<void> => {
-  await sql.updateTable('siem_state').set(set).where('id', '=', 1).execute()
+  await sql
+    .insertInto('siem_state')
+    .values({ id: 1, ...set })
+    .onConflict(on => on.column('id').doUpdateSet(set))
+    .execute()
 }
 /** Asks whoever sends to send everything now; answers the number to wait for. */
 export const askFlush = async (sql: Sql): Promise<number> => {
   const row = await sql
-    .updateTable('siem_state')
-    .set(eb => ({ flush_asked: eb('flush_asked', '+', 1) }))
-    .where('id', '=', 1)
+    .insertInto('siem_state')
+    .values({ id: 1, flush_asked: 1 })
+    .onConflict(on => on.column('id').doUpdateSet(eb => ({ flush_asked: eb('siem_state.flush_asked', '+', 1) })))
     .returning('flush_asked')
     .executeTakeFirstOrThrow()
   return row.flush_asked
@@ -200,6 +221,7 @@ export const uptime = async (sql: Sql, now: number): Promise<number | null> => {
 
 /** What nobody asks for any more. */
 export const forgetOld = async (sql: Sql, now: number): Promise<void> => {
+  await forgetWritten(sql, now - day)
   await sql
     .deleteFrom('siem_counts')
     .where('hour', '<', now - 32 * day)

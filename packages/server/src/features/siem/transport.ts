@@ -339,7 +339,7 @@ const datagramLine = (target: Target, needs: LineNeeds): Line => {
 const aboutEvents = new Set([400, 413, 415, 422])
 const retryAfterOf = (header: string | undefined, now: number): number | null => {
   if (header === undefined) return null
-  const ms = /^\d+$/.test(header) ? Number(header) * second : Date.parse(header) - now
+  const ms = /^\d+$/.test(header) ? Number(header) * second : /[a-z]{3}/i.test(header) ? Date.parse(header) - now : NaN
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), mostRetryAfter) : null
 }
 const compress = promisify(gzip)
@@ -447,7 +447,8 @@ const httpLine = (target: Target, needs: LineNeeds): Line => {
       }
     } catch (error) {
       seen = null
-      if (!(error instanceof Unreached)) throw error
+      // Whoever wants to hear of the steps hears which one it was.
+      if (!(error instanceof Unreached) || needs.note) throw error
       return failure(error.step === 'answer' ? error.message : `${error.step}: ${error.message}`, body.length)
     }
   }
