@@ -178,11 +178,15 @@ export const createSiem = (needs: {
     return { target, batchSize: get('siem.batch_size'), flushInterval: get('siem.flush_interval') * second }
   }
 
+  /** It is off, and all that happened before is queued. */
+  let drained = false
   const collectOnce = async (): Promise<void> => {
     // Without a licence the place in the stream stays: what happens meanwhile is forwarded when there is one again.
-    if (!needs.licensed()) return
+    if (!needs.licensed() || (drained && !get('siem.enabled'))) return
     const { since, off_at, draining } = await readState(db.read)
-    if ((!get('siem.enabled') && draining === 0) || !(await needs.leads())) return
+    if (!(await needs.leads())) return
+    drained = !get('siem.enabled') && draining === 0
+    if (drained) return
     for (let more = true; more;) {
       const read = await reader.read(1000)
       more = read.more
@@ -210,7 +214,9 @@ export const createSiem = (needs: {
           await reader.keep({ sql }, position)
         })
     }
-    if (draining === 1) await saveState(db.write, { draining: 0 })
+    if (draining === 0 || !(await needs.leads())) return
+    await saveState(db.write, { draining: 0 })
+    drained = !get('siem.enabled')
   }
   let collecting: Promise<void> | null = null
   /** One at a time; who asks meanwhile gets one that began after the question. */
