@@ -254,7 +254,7 @@ describe('the queue', () => {
     await eventually(() => expect(web.events).toHaveLength(20))
     expect(web.requests.map(({ events }) => events)).toEqual([10, 10])
     expect(web.requests[0]?.gzip).toBe(true)
-    expect(await queue()).toMatchObject({ queue_size: 5 })
+    await eventually(async () => expect(await queue()).toMatchObject({ queue_size: 5 }))
     await set({ flush_interval: 1 })
     await eventually(() => expect(web.events).toHaveLength(25))
     await eventually(async () => expect(await queue()).toEqual({ queue_size: 0, events: [] }))
