@@ -3,15 +3,11 @@ import { api } from './client.ts'
 import { live } from './live.ts'
 import { meQuery, queries } from './queries.ts'
 import type { Me } from './queries.ts'
+import { roleMay } from './roles.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 
-const ranks = { Viewer: 0, Operator: 1, Admin: 2 } as const
-const needed = { write: 1, admin: 2 } as const
-
 export const useMe = (): Me | undefined => useQuery(meQuery).data
-
-export const roleMay = (role: Me['role'], what: 'write' | 'admin'): boolean => ranks[role] >= needed[what]
 
 /** Whether I may write or administer; and where not, why, as a text to stand beside what is disabled. */
 export const useMay = (what: 'write' | 'admin'): { readonly may: boolean; readonly reason: string | undefined } => {

@@ -11,7 +11,7 @@ import {
   IconUsers,
 } from '@tabler/icons-react'
 import type { Me } from '../api/queries.ts'
-import { roleMay } from '../api/session.ts'
+import { roleMay } from '../api/roles.ts'
 
 /* Where the pages of the plan have their place: in the rail in this order, the first ones also in the bottom bar of phones. */
 

@@ -9,6 +9,7 @@ import { Announcer } from '../parts/announce.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clockTime } from '../words/time.ts'
+import { FindBox } from './find/find-box.tsx'
 import { InShell } from './lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
 import { groupsFor } from './places.ts'
@@ -54,6 +55,7 @@ export const Shell = () => {
       <header className={styles.bar}>
         <img className={styles.barBrand} src="./icon.svg" alt="" />
         <LiveWord />
+        <FindBox />
         {me && (
           <Suspense
             fallback={

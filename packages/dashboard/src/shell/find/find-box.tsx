@@ -1,0 +1,39 @@
+import { Suspense, lazy, useEffect, useState } from 'react'
+import { IconSearch } from '@tabler/icons-react'
+import { textsOf } from '../../texts/catalogue.ts'
+import { findTexts } from './find.texts.ts'
+import styles from './find.module.css'
+
+const FindDialog = lazy(() => import('./find-dialog.tsx'))
+const mac = /Mac|iP(hone|ad|od)/.test(navigator.platform)
+
+/** The one box for everything: an address, a name, a page, an action. Ctrl K opens it from anywhere. */
+export const FindBox = () => {
+  const t = textsOf(findTexts)
+  const [open, setOpen] = useState(false)
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+      event.preventDefault()
+      setOpen(true)
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+  return (
+    <>
+      <button type="button" className={styles.box} onClick={() => setOpen(true)} aria-keyshortcuts="Control+K Meta+K">
+        <IconSearch size={16} />
+        <span className={styles.words}>{t.label}</span>
+        <kbd className={styles.key} aria-hidden="true">
+          {mac ? t.shortcutMac : t.shortcut}
+        </kbd>
+      </button>
+      {open && (
+        <Suspense>
+          <FindDialog onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}

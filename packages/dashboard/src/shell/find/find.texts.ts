@@ -1,0 +1,37 @@
+import type { Catalogue } from '../../texts/catalogue.ts'
+
+const en = {
+  open: 'Find',
+  label: 'Find an address, server or page',
+  placeholder: 'Address, server, page or action',
+  shortcut: 'Ctrl K',
+  shortcutMac: '⌘ K',
+  results: 'Found',
+  none: (typed: string) => `Nothing is called “${typed}”.`,
+  noneHint: 'Enter an address, a range, the name of a server, template, user or setting, or an action such as “dark”.',
+  hint: 'Arrow keys choose, Enter opens, Esc closes.',
+  count: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+  groups: {
+    address: 'Address',
+    recent: 'Recent',
+    servers: 'Servers',
+    pages: 'Pages',
+    templates: 'Templates',
+    users: 'Users',
+    settings: 'Settings',
+    actions: 'Actions',
+  },
+  about: (ip: string) => `About ${ip}`,
+  unban: (ip: string) => `Unban ${ip} everywhere…`,
+  ban: (ip: string) => `Ban ${ip}…`,
+  whitelist: (ip: string) => `Whitelist ${ip}…`,
+  bansIn: (range: string) => `Bans within ${range}`,
+  addServer: 'Add a server',
+  dark: 'Dark appearance',
+  light: 'Light appearance',
+  system: 'Appearance as the system',
+  signOut: 'Log out',
+  apiDocs: 'API documentation',
+  loading: 'Looking it up…',
+}
+export const findTexts: Catalogue<typeof en> = { en }

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* Ctrl K: from anywhere to an address, a server, a page or an action. */
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasBrowser) return
+  await built()
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.runIf(hasBrowser)('the find box', () => {
+  let server: TestServer
+  let host: Host
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer()
+    const { client } = await server.setUp()
+    const made = await client.call('POST /servers', { body: { hostname: 'web-01' } })
+    host = await enrol(server, made.install_command)
+    await host.beat()
+    await host.ban('203.0.113.7')
+    ;({ page, close } = await visit(browser, server.url))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  const box = () => page.getByRole('combobox', { name: 'Find an address, server or page' })
+  const find = async (typed: string) => {
+    await page.keyboard.press('Control+k')
+    await box().fill(typed)
+  }
+
+  it('goes to an address by keyboard alone, and gives the focus back', async () => {
+    await find('Failed password from 203.0.113.7 port 22')
+    await page.getByRole('option', { name: 'About 203.0.113.7' }).waitFor()
+    expect(await breaches(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/ip/203.0.113.7?taken=1')
+    await page.getByText('Banned on 1 server').first().waitFor()
+    await page.keyboard.press('Control+k')
+    await box().waitFor()
+    await page.keyboard.press('Escape')
+    await box().waitFor({ state: 'detached' })
+  })
+  it('bans from wherever one is, with two more keys', async () => {
+    await find('198.51.100.9')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await expect.poll(() => dialog.getByLabel('Address or range', { exact: true }).inputValue()).toBe('198.51.100.9')
+    await dialog.getByRole('button', { name: 'Ban', exact: true }).click()
+    await expect
+      .poll(async () => (await host.orders()).map(({ type, params }) => [type, params.ip]))
+      .toContainEqual(['ban-ip', '198.51.100.9'])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+  it('offers the ways of an address that is banned, also to lift it', async () => {
+    await find('203.0.113.7')
+    await page.getByRole('option', { name: 'Unban 203.0.113.7 everywhere…' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Unban on 1 server/ })
+      .waitFor()
+    await page.keyboard.press('Escape')
+  })
+  it('finds servers, settings and actions, and remembers', async () => {
+    await find('web-')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/servers/*/overview')
+    await find('session')
+    await page.getByRole('option', { name: 'Sessions end' }).click()
+    await page.waitForURL('**/settings/security')
+    await find('dark')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.mantineColorScheme')).toBe('dark')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: 'web-01' }).waitFor()
+    expect(await page.getByRole('option').first().textContent()).toBe('web-01')
+    await box().fill('nothing of that name')
+    await page.getByText('Nothing is called “nothing of that name”.').waitFor()
+    await page.keyboard.press('Escape')
+  })
+  it('fills the screen of a phone, which has room for it in its bar', async () => {
+    const phone = await visit(browser, server.url, { viewportName: 'phone' })
+    try {
+      await signIn(phone.page, 'admin', password)
+      await phone.page.getByRole('button', { name: 'Find an address, server or page' }).click()
+      await phone.page.getByRole('combobox').fill('203.0.113.7')
+      await phone.page.getByRole('option', { name: 'Unban 203.0.113.7 everywhere…' }).waitFor()
+      expect(await overflows(phone.page)).toBe(false)
+      expect(await breaches(phone.page)).toEqual([])
+      await phone.page.getByRole('option', { name: 'About 203.0.113.7' }).click()
+      await phone.page.waitForURL('**/ip/203.0.113.7')
+    } finally {
+      await phone.close()
+    }
+  })
+})
