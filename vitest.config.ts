@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
  * The server's suite runs twice, once on each storage engine. Tests that need a host's kernel (network namespaces,
  * nftables, fail2ban) or a browser are projects of their own.
  */
-const common = { pool: 'forks', testTimeout: 20_000, hookTimeout: 60_000 } as const
+const common = { pool: 'forks', testTimeout: 60_000, hookTimeout: 120_000 } as const
 
 export default defineConfig({
   test: {

@@ -74,7 +74,6 @@ export const failuresOf = async (sql: Sql, { server_no, sequence_id, ip }: Addre
 export const putBlocked = async (
   sql: Sql,
   blocked: Address & { readonly blocked_at: number; readonly expires_at: number; readonly failed_attempts: number },
-  now: number,
 ): Promise<boolean> => {
   const { server_no, sequence_id, ip, failed_attempts, blocked_at, expires_at } = blocked
   const { rows } = await raw`insert into knock_blocked
@@ -82,7 +81,7 @@ export const putBlocked = async (
     values (${server_no}, ${sequence_id}, ${ip}, ${failed_attempts}, ${blocked_at}, ${expires_at})
     on conflict (server_no, sequence_id, ip) do update set failed_attempts = excluded.failed_attempts,
       blocked_at = excluded.blocked_at, expires_at = excluded.expires_at, unblocked_at = null
-    where (knock_blocked.unblocked_at is null and knock_blocked.expires_at <= ${now})
+    where (knock_blocked.unblocked_at is null and knock_blocked.expires_at <= excluded.blocked_at)
       or knock_blocked.unblocked_at < excluded.blocked_at
     returning ip`.execute(sql)
   return rows.length > 0

@@ -99,7 +99,7 @@ export const createReports = (needs: { db: Database; clock: Clock }): Reports =>
             : full('blocked addresses')
         const failed_attempts = await failuresOf(sql, knock)
         const row = { server_no, sequence_id, ip, failed_attempts, blocked_at: at, expires_at }
-        if (await putBlocked(sql, row, now)) addTo(counts.blocked, server_no)
+        if (await putBlocked(sql, row)) addTo(counts.blocked, server_no)
         return null
       },
     }
