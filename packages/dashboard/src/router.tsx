@@ -15,6 +15,7 @@ import { useMe } from './api/session.ts'
 import { readAuditSearch } from './pages/audit/filter.ts'
 import { readBansSearch } from './pages/bans/filter.ts'
 import { readCommandsSearch } from './pages/commands/filter.ts'
+import { readHistorySearch, readPageSearch, readStatsSearch } from './pages/portknock/filter.ts'
 import { readTemplatesSearch } from './pages/templates/filter.ts'
 import { readWhitelistSearch } from './pages/whitelist/filter.ts'
 import { readUsersSearch } from './pages/users/filter.ts'
@@ -244,6 +245,44 @@ const deployTemplate = createRoute({
   component: lazyRouteComponent(() => import('./pages/templates/deploy.tsx'), 'DeployTemplate'),
 })
 
+const portknock = createRoute({
+  getParentRoute: () => inside,
+  path: '/portknock',
+  beforeLoad: () => {
+    throw redirect({ to: '/portknock/sequences', replace: true })
+  },
+})
+const knockSequences = createRoute({
+  getParentRoute: () => inside,
+  path: '/portknock/sequences',
+  validateSearch: readPageSearch,
+  component: lazyRouteComponent(() => import('./pages/portknock/sequences.tsx'), 'KnockSequences'),
+})
+const knockOpen = createRoute({
+  getParentRoute: () => inside,
+  path: '/portknock/open',
+  validateSearch: readPageSearch,
+  component: lazyRouteComponent(() => import('./pages/portknock/open.tsx'), 'KnockOpen'),
+})
+const knockHistory = createRoute({
+  getParentRoute: () => inside,
+  path: '/portknock/history',
+  validateSearch: readHistorySearch,
+  component: lazyRouteComponent(() => import('./pages/portknock/history.tsx'), 'KnockHistory'),
+})
+const knockBlocked = createRoute({
+  getParentRoute: () => inside,
+  path: '/portknock/blocked',
+  validateSearch: readPageSearch,
+  component: lazyRouteComponent(() => import('./pages/portknock/blocked.tsx'), 'KnockBlocked'),
+})
+const knockStats = createRoute({
+  getParentRoute: () => inside,
+  path: '/portknock/stats',
+  validateSearch: readStatsSearch,
+  component: lazyRouteComponent(() => import('./pages/portknock/stats.tsx'), 'KnockStats'),
+})
+
 /** On phones: the pages that have no place in the bottom bar. */
 const more = createRoute({
   getParentRoute: () => inside,
@@ -364,6 +403,12 @@ export const router = createRouter({
       template,
       editTemplate,
       deployTemplate,
+      portknock,
+      knockSequences,
+      knockOpen,
+      knockHistory,
+      knockBlocked,
+      knockStats,
       more,
       account,
       profile,

@@ -18,6 +18,8 @@ export const Picks = (props: {
   onChosen: (chosen: ReadonlySet<string>) => void
   legend?: string
   error?: string | undefined
+  /** What becomes of it on servers that are away. */
+  away?: (count: number) => string
 }) => {
   const t = textsOf(fleetTexts)
   const { chosen, onChosen } = props
@@ -85,7 +87,7 @@ export const Picks = (props: {
       {found.length > most && <p className={parts.help}>{t.moreFound(found.length - most)}</p>}
       <p className={parts.help} role="status">
         {t.chosen(chosen.size)}
-        {away > 0 && <> {t.waiting(away)}</>}
+        {away > 0 && <> {(props.away ?? t.waiting)(away)}</>}
       </p>
       {props.error && <p className={parts.error}>{props.error}</p>}
     </fieldset>

@@ -1,5 +1,6 @@
 import {
   IconBan,
+  IconDoorEnter,
   IconLayoutDashboard,
   IconHistory,
   IconListCheck,
@@ -25,6 +26,7 @@ const control = [
   { to: '/whitelist', icon: IconShieldCheck, text: 'whitelist', first: false },
   { to: '/commands', icon: IconListCheck, text: 'commands', first: false },
   { to: '/templates', icon: IconTemplate, text: 'templates', first: false },
+  { to: '/portknock', icon: IconDoorEnter, text: 'portknock', first: false },
 ] as const
 const admin = [
   { to: '/users', icon: IconUsers, text: 'users', first: false },

@@ -11,6 +11,7 @@ const en = {
   whitelist: 'Whitelist',
   commands: 'Commands',
   templates: 'Templates',
+  portknock: 'Port knocking',
   more: 'More',
   groups: { see: 'See', control: 'Control', admin: 'Admin' },
   users: 'Users',

@@ -1,0 +1,275 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { summaryQuery } from '../../api/queries.ts'
+import { Pages } from '../../parts/pages.tsx'
+import parts from '../../parts/parts.module.css'
+import { Mark } from '../../parts/state.tsx'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { useTyped } from '../../parts/typed.ts'
+import { Waiting } from '../../parts/waiting.tsx'
+import { useNarrow } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { clip, nameOf } from '../../words/clip.ts'
+import { localInput } from '../../words/time.ts'
+import { Address, At, ServerLink } from './facts.tsx'
+import { historyLimit, ranges, statuses } from './filter.ts'
+import type { HistorySearch } from './filter.ts'
+import { KnockPage } from './knock-page.tsx'
+import { portknockTexts } from './portknock.texts.ts'
+import { historyQuery } from './queries.ts'
+import type { Knock, Sequence } from './queries.ts'
+import styles from './portknock.module.css'
+
+/** Who knocked, and with what result. */
+export const KnockHistory = () => <KnockPage tab="history">{sequences => <List sequences={sequences} />}</KnockPage>
+
+const useFilter = () => {
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const navigate = useNavigate()
+  return (change: HistorySearch, replace = false) =>
+    void navigate({ to: '/portknock/history', search: { ...search, page: undefined, ...change }, replace })
+}
+
+const List = ({ sequences }: { sequences: readonly Sequence[] }) => {
+  const t = textsOf(portknockTexts)
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const navigate = useNavigate()
+  const filter = useFilter()
+  const narrow = useNarrow()
+  const query = useQuery(historyQuery(search))
+  const rows = query.data?.history
+  const { page = 1 } = search
+  const filtered = Object.keys(search).some(key => key !== 'page')
+  return (
+    <>
+      <p className={parts.muted}>{t.history.lead}</p>
+      <Filters sequences={sequences} />
+      <Trouble what={t.what.history} query={query} />
+      {query.isPending && <Waiting />}
+      {rows?.length === 0 && (
+        <div className={parts.empty}>
+          <p>{page > 1 ? t.pastEnd : filtered ? t.history.noMatch : t.history.empty}</p>
+          {page > 1 ? (
+            <Button variant="default" onClick={() => filter({})}>
+              {t.firstPage}
+            </Button>
+          ) : (
+            filtered && (
+              <Button variant="default" onClick={() => navigate({ to: '/portknock/history', search: {} })}>
+                {t.history.clear}
+              </Button>
+            )
+          )}
+        </div>
+      )}
+      {rows && rows.length > 0 && (narrow ? <Cards rows={rows} /> : <Table rows={rows} />)}
+      {query.data && rows && rows.length > 0 && (
+        <Pages
+          page={page}
+          limit={historyLimit}
+          shown={rows.length}
+          total={query.data.total}
+          onPage={to => filter({ page: to > 1 ? to : undefined })}
+        />
+      )}
+    </>
+  )
+}
+
+const Filters = ({ sequences }: { sequences: readonly Sequence[] }) => {
+  const t = textsOf(portknockTexts)
+  const h = t.history
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const filter = useFilter()
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  return (
+    <div className={styles.filters} role="search" aria-label={h.filters}>
+      <select
+        className={parts.input}
+        aria-label={t.server}
+        value={search.server ?? ''}
+        onChange={event => filter({ server: event.currentTarget.value || undefined })}
+      >
+        <option value="">{h.allServers}</option>
+        {servers.map(({ id, hostname }) => (
+          <option key={id} value={id}>
+            {nameOf(hostname)}
+          </option>
+        ))}
+      </select>
+      <select
+        className={parts.input}
+        aria-label={t.sequence}
+        value={search.sequence ?? ''}
+        onChange={event => filter({ sequence: Number(event.currentTarget.value) || undefined })}
+      >
+        <option value="">{h.allSequences}</option>
+        {search.sequence !== undefined && !sequences.some(({ id }) => id === search.sequence) && (
+          <option value={search.sequence}>{h.deletedSequence}</option>
+        )}
+        {sequences.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {clip(name, 60).shown}
+          </option>
+        ))}
+      </select>
+      <select
+        className={parts.input}
+        aria-label={h.status}
+        value={search.status ?? ''}
+        onChange={event => filter({ status: statuses.find(known => known === event.currentTarget.value) })}
+      >
+        <option value="">{h.allStatuses}</option>
+        {statuses.map(status => (
+          <option key={status} value={status}>
+            {h.statuses[status]}
+          </option>
+        ))}
+      </select>
+      <TimeFilter />
+    </div>
+  )
+}
+
+const TimeFilter = () => {
+  const t = textsOf(portknockTexts).history
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const filter = useFilter()
+  const relative = ranges.find(range => range === search.from)
+  const [asked, setAsked] = useState(false)
+  const between = search.to !== undefined || (search.from !== undefined ? !relative : asked)
+  const choose = (value: string) => {
+    setAsked(value === 'between')
+    if (value !== 'between') filter({ from: ranges.find(range => range === value), to: undefined })
+    else if (relative) filter({ from: undefined })
+  }
+  return (
+    <>
+      <select
+        className={parts.input}
+        aria-label={t.range}
+        value={between ? 'between' : (relative ?? '')}
+        onChange={event => choose(event.currentTarget.value)}
+      >
+        <option value="">{t.anyTime}</option>
+        {ranges.map(range => (
+          <option key={range} value={range}>
+            {t.ranges[range]}
+          </option>
+        ))}
+        <option value="between">{t.between}</option>
+      </select>
+      {between && (
+        <>
+          <Edge name="from" />
+          <Edge name="to" />
+        </>
+      )}
+    </>
+  )
+}
+
+/** One end of the range, taken over once it is a whole moment and the typing rests. */
+const Edge = ({ name }: { name: 'from' | 'to' }) => {
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const filter = useFilter()
+  const at = Date.parse(search[name] ?? '')
+  const { typed, setTyped } = useTyped(
+    Number.isNaN(at) ? '' : localInput(at),
+    text => filter({ [name]: text ? new Date(text).toISOString() : undefined }, true),
+    { wait: 800, valid: text => text === '' || Date.parse(text) >= 0 },
+  )
+  return (
+    <label className={styles.edge}>
+      <span>{textsOf(portknockTexts).history[name]}</span>
+      <input
+        className={parts.input}
+        type="datetime-local"
+        step={1}
+        value={typed}
+        onChange={event => setTyped(event.currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+const tones = { success: 'ok', failed: 'warn', blocked: 'danger' } as const
+const Result = ({ status }: { status: Knock['status'] }) => (
+  <Mark tone={tones[status]}>{textsOf(portknockTexts).history.statuses[status]}</Mark>
+)
+
+const Table = ({ rows }: { rows: readonly Knock[] }) => {
+  const t = textsOf(portknockTexts).history
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.columns).map(([key, name]) => (
+              <th key={key} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(knock => (
+            <tr key={knock.id} data-knock={knock.id}>
+              <td>
+                <At at={knock.timestamp} />
+              </td>
+              <td>
+                <Address ip={knock.ip} />
+              </td>
+              <td>
+                <ServerLink {...knock.server} />
+              </td>
+              <td>
+                <Stranger text={knock.sequence_name} most={60} />
+              </td>
+              <td>
+                <Result status={knock.status} />
+              </td>
+              <td className={styles.reason}>
+                <Stranger text={knock.reason ?? ''} most={200} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Cards = ({ rows }: { rows: readonly Knock[] }) => (
+  <ul className={parts.cards} aria-label={textsOf(portknockTexts).history.caption}>
+    {rows.map(knock => (
+      <li key={knock.id} className={parts.card} data-knock={knock.id}>
+        <div className={parts.cardTop}>
+          <Address ip={knock.ip} />
+          <Result status={knock.status} />
+        </div>
+        {knock.reason && (
+          <p>
+            <Stranger text={knock.reason} most={200} />
+          </p>
+        )}
+        <div className={parts.facts}>
+          <span>
+            <At at={knock.timestamp} />
+          </span>
+          <span>
+            <ServerLink {...knock.server} />
+          </span>
+          <span>
+            <Stranger text={knock.sequence_name} most={60} />
+          </span>
+        </div>
+      </li>
+    ))}
+  </ul>
+)

@@ -1,0 +1,26 @@
+import { useEffect } from 'react'
+
+/* A single letter as a shortcut has to be one that can be turned off: whoever speaks to the browser says letters by accident. */
+
+const kept = 'stockade-key-o'
+export const keyO = {
+  isOn: (): boolean => localStorage.getItem(kept) !== 'off',
+  turn: (on: boolean): void => (on ? localStorage.removeItem(kept) : localStorage.setItem(kept, 'off')),
+}
+
+const types = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
+
+/** Does it on the key O, outside of fields and dialogs. */
+export const useKeyO = (enabled: boolean, act: () => void): void =>
+  useEffect(() => {
+    if (!enabled) return
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'o' || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
+      if (types(event.target) || document.querySelector('[role="dialog"]') || !keyO.isOn()) return
+      event.preventDefault()
+      act()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
