@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, times } from './limits.ts'
-import { id, message, nullable, oneOf, role, shape, text, timestamp } from './shapes.ts'
+import { count, id, message, nullable, oneOf, role, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Auth'
 /** Sign-ins take any text up to a bound: whether it is a possible name is not the stranger's to learn. */
@@ -100,6 +100,19 @@ export const me = endpoint({
     ip_address: Type.String(),
     version: Type.String(),
     server_access: oneOf(['all', 'specific']),
+    /** Of how many servers the account may see. */
+    server_count: count,
+    /** Where the sessions of this account began, newest activity first and each address once; for finding that one locked oneself out. */
+    addresses: Type.Array(
+      shape({
+        ip: Type.String(),
+        user_agent: Type.String(),
+        last_activity: timestamp,
+        current: Type.Boolean(),
+        whitelisted: Type.Boolean(),
+        active_bans: Type.Array(shape({ id, jail: Type.String(), server: Type.String(), server_id: uuid })),
+      }),
+    ),
   }),
 })
 

@@ -7,6 +7,7 @@ import { service } from '@stockade/contract'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { hour, minute, second } from './core/clock.ts'
+import { sees } from './core/actor.ts'
 import type { Clock } from './core/clock.ts'
 import { forbidden, unavailable } from './core/problem.ts'
 import { createSecrets, secretKeyIn } from './core/secrets.ts'
@@ -338,7 +339,13 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     })
     return { status: 'ok' as const }
   })
-  mountSessions(http, sessions, settings, { version, baseUrl, clock })
+  mountSessions(http, sessions, settings, {
+    version,
+    baseUrl,
+    clock,
+    standing: lookup.standing,
+    serverCount: actor => registry.all().filter(({ row }) => sees(actor, row.no)).length,
+  })
   mountMfa(http, mfa)
   mountOauth(http, oauth, baseUrl)
   mountSettings(http, settings, { baseUrl, clock, secrets, users })

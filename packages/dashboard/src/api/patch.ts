@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import type { LiveMessage } from '@stockade/contract'
-import type { Ban, Command, Server } from './queries.ts'
+import type { Ban, Command, Me, Server } from './queries.ts'
 
 type BanList = Reply<'GET /bans'>
 type ServerList = Reply<'GET /servers'>
@@ -49,6 +49,8 @@ const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   readAgain(['server', ban.server.id], pauses.ban)
   readAgain(['stats'], pauses.ban)
   readAgain(['lookup', ban.ip], pauses.command)
+  const me = queries.getQueryData<Me>(['me'])
+  if (me?.addresses.some(({ ip }) => ip === ban.ip)) readAgain(['me'], pauses.command)
 }
 
 const patchServer = (

@@ -23,6 +23,12 @@ const en = {
   liveOff: 'Live off, every 15 s',
   offlineSince: (time: string) => `Offline since ${time}`,
   stale: (time: string) => `The server has not answered since ${time}. What you see may be out of date.`,
+  ownAddress: 'your address',
+  otherAddress: (browser: string, time: string) => `your ${browser} of ${time}`,
+  bannedOn: (server: string, jail: string, others: number) =>
+    others === 0 ? `is banned on ${server} (${jail})` : `is banned on ${server} (${jail}) and ${others} more`,
+  ownUnban: 'Unban everywhere',
+  ownAsk: 'An Operator can lift it.',
   retry: 'Retry',
   connection: 'Connection',
   account: (name: string) => `Account of ${name}`,

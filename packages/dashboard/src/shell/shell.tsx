@@ -12,6 +12,7 @@ import { clockTime } from '../words/time.ts'
 import { FindBox } from './find/find-box.tsx'
 import { InShell } from './lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
+import { OwnBan } from './own-ban.tsx'
 import { groupsFor } from './places.ts'
 import type { NavItem } from './places.ts'
 import { shellTexts } from './shell.texts.ts'
@@ -76,6 +77,7 @@ export const Shell = () => {
       )}
       <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
         {me?.server_access === 'specific' && <Limited />}
+        <OwnBan />
         <InShell value={true}>
           <Outlet />
         </InShell>

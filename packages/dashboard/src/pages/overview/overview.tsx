@@ -1,6 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
 import type { ReactNode } from 'react'
-import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -10,7 +8,7 @@ import { Bars, Ranked } from '../../fleet/bars.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { banStatsQuery, lookUpQuery } from '../../fleet/queries.ts'
-import type { LookUp, Period } from '../../fleet/queries.ts'
+import type { Period } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
@@ -28,7 +26,6 @@ import { bansQuery } from '../bans/bans-list.ts'
 import { overviewTexts } from './overview.texts.ts'
 import styles from './overview.module.css'
 
-const UnbanDialog = lazy(() => import('../ip/unban-dialog.tsx'))
 const periods = ['day', 'week', 'month'] as const
 
 /** Does everything work, is anything unusual, am I affected. */
@@ -88,7 +85,6 @@ const Filled = ({ period }: { period: Period }) => {
   const exact = stats ? { from: stats.from, to: stats.to } : {}
   return (
     <>
-      {own && own.active_bans.length > 0 && <BannedYou own={own} />}
       <Trouble what={t.what} query={query} />
       <div className={styles.figures}>
         <Figure
@@ -196,25 +192,6 @@ const Figure = (props: { label: string; note?: ReactNode; children: ReactNode })
 )
 
 /** The one notice that must not be missed, with the way out in it. */
-const BannedYou = ({ own }: { own: LookUp }) => {
-  const t = textsOf(overviewTexts)
-  const { may } = useMay('write')
-  const [open, setOpen] = useState(false)
-  return (
-    <div className={styles.notice} role="alert">
-      <span>
-        <strong>{t.noticeBanned(own.ip)}</strong> {!may && t.ask}
-      </span>
-      {may && <Button onClick={() => setOpen(true)}>{t.unban}</Button>}
-      {open && (
-        <Suspense>
-          <UnbanDialog found={own} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
-    </div>
-  )
-}
-
 const urgency = { offline: 0, pending: 1, online: 2 } as const
 const shown = 60
 const Fleet = () => {

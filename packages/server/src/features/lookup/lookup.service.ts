@@ -17,9 +17,16 @@ type Found = ReplyOf<typeof contract.lookUp>
 export interface LookupService {
   /** Everything known of one address: place, whitelist, bans on the servers that the caller sees, reputation. */
   of(actor: Principal, ip: string): Promise<Found>
+  /** Whether these addresses are whitelisted, and where they are banned now, in their order. */
+  standing(actor: Principal, ips: readonly string[]): Promise<Standing[]>
+}
+export interface Standing {
+  readonly whitelisted: boolean
+  readonly active_bans: { id: number; jail: string; server: string; server_id: string }[]
 }
 
 const mostHistory = 100
+const mostStanding = 20
 
 export const createLookup = (needs: {
   db: Database
@@ -32,6 +39,18 @@ export const createLookup = (needs: {
 }): LookupService => {
   const { db, clock, ipinfo, reputation, registry } = needs
   return {
+    standing: (actor, ips) =>
+      Promise.all(
+        ips.map(async text => {
+          const ip = parseIp(text)
+          if (!ip) return { whitelisted: false, active_bans: [] }
+          const rows = await pageOfBans(db.read, { servers: actor.servers, ip, active: true }, clock(), 0, mostStanding)
+          return {
+            whitelisted: (await needs.entryFor(ip)) !== null,
+            active_bans: rows.map(({ id, jail, hostname, server_id }) => ({ id, jail, server: hostname, server_id })),
+          }
+        }),
+      ),
     async of(actor, text) {
       const ip = parseIp(text)
       if (!ip) throw invalid('ip', 'ip must be one IPv4 or IPv6 address.')

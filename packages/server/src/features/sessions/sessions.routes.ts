@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auth, times } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
+import type { Principal } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
 import { invalid } from '../../core/problem.ts'
 import { addressOf, cookieNames } from '../../http/http.ts'
 import type { Http } from '../../http/http.ts'
+import type { LookupService } from '../lookup/lookup.service.ts'
 import { isTimeZone, webAddress } from '../settings/checks.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
@@ -27,11 +29,21 @@ export const setSessionCookie = (reply: FastifyReply, value: string, baseUrl: st
   })
 }
 
+/** Of how many addresses of one's sessions it is told whether they are banned. */
+const mostAddresses = 10
+
 export const mountSessions = (
   http: Http,
   sessions: SessionsService,
   settings: Pick<SettingsService, 'get'>,
-  about: { version: string; baseUrl: () => string; clock: Clock },
+  about: {
+    version: string
+    baseUrl: () => string
+    clock: Clock
+    standing: LookupService['standing']
+    /** How many servers somebody may see. */
+    serverCount: (actor: Principal) => number
+  },
 ): void => {
   const welcome = <S extends SignIn | HalfSignIn>(reply: FastifyReply, signIn: S): S['reply'] => {
     if ('cookie' in signIn) setSessionCookie(reply, signIn.cookie, about.baseUrl())
@@ -71,7 +83,44 @@ export const mountSessions = (
     setSessionCookie(reply, '', about.baseUrl())
     return { message: 'Signed out.' }
   })
-  http.serve(auth.me, async ({ actor }) => (await sessions.me(actor, about.version)) as never)
+  http.serve(auth.me, async ({ actor }) => {
+    const known = await sessions.me(actor, about.version)
+    // Somebody who has yet to set up a second factor is told nothing of the fleet.
+    if (actor.mfaMissing) return { ...known, server_count: 0, addresses: [] } as never
+    const places = new Map<string, Awaited<ReturnType<SessionsService['listOf']>>[number]>()
+    for (const session of await sessions.listOf(actor.userId, actor.sessionId)) {
+      const { ip_address: ip, current, last_activity } = session
+      const before = places.get(ip)
+      if (!before || current || (!before.current && before.last_activity < last_activity)) places.set(ip, session)
+    }
+    // One may have moved since signing in.
+    const now = { ip: actor.ip, user_agent: '', last_activity: iso(about.clock()), current: true }
+    const addresses = [...places.values()]
+      .sort((a, b) => (a.last_activity < b.last_activity ? 1 : -1))
+      .map(({ ip_address, user_agent, last_activity, current }) => ({
+        ip: ip_address,
+        user_agent,
+        last_activity,
+        current: current && ip_address === actor.ip,
+      }))
+    const listed = (addresses.some(({ ip }) => ip === actor.ip) ? addresses : [now, ...addresses]).slice(
+      0,
+      mostAddresses,
+    )
+    const standing = await about.standing(
+      actor,
+      listed.map(({ ip }) => ip),
+    )
+    return {
+      ...known,
+      server_count: about.serverCount(actor),
+      addresses: listed.map((address, index) => ({
+        ...address,
+        whitelisted: standing[index]?.whitelisted ?? false,
+        active_bans: standing[index]?.active_bans ?? [],
+      })),
+    } as never
+  })
 }
 
 const providersOf = (settings: Pick<SettingsService, 'get'>) => {

@@ -1,0 +1,64 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { meQuery } from '../api/queries.ts'
+import type { Me } from '../api/queries.ts'
+import { useMay, useMe } from '../api/session.ts'
+import { lookUpQuery } from '../fleet/queries.ts'
+import { browserWords } from '../pages/identity/browser-words.ts'
+import { textsOf } from '../texts/catalogue.ts'
+import { nameOf } from '../words/clip.ts'
+import { clockTime } from '../words/time.ts'
+import { shellTexts } from './shell.texts.ts'
+import styles from './shell.module.css'
+
+const UnbanDialog = lazy(() => import('../pages/ip/unban-dialog.tsx'))
+
+type Address = Me['addresses'][number]
+
+/**
+ * Says on every page that one of my own addresses is banned: of this session, or of another one, since a phone on mobile
+ * data is not at the address that locked its owner out. It can't be dismissed; lifting the ban takes two taps.
+ */
+export const OwnBan = () => {
+  // What is banned meanwhile by a message that got lost is seen within a minute.
+  useQuery({ ...meQuery, refetchInterval: 60_000 })
+  const banned = useMe()?.addresses.find(({ active_bans }) => active_bans.length > 0)
+  return banned ? <Notice key={banned.ip} address={banned} /> : null
+}
+
+const Notice = ({ address }: { address: Address }) => {
+  const t = textsOf(shellTexts)
+  const { may } = useMay('write')
+  const [open, setOpen] = useState(false)
+  const found = useQuery({ ...lookUpQuery(address.ip), enabled: may }).data
+  const [first, ...others] = address.active_bans
+  const where = first ? t.bannedOn(nameOf(first.server), first.jail, others.length) : ''
+  const whose = address.current
+    ? t.ownAddress
+    : t.otherAddress(browserWords(address.user_agent), clockTime(Date.parse(address.last_activity)))
+  return (
+    <div className={styles.notice} role="alert">
+      <span>
+        <strong>
+          <Link to="/ip/$addr" params={{ addr: address.ip }} search={{}} className={styles.noticeLink}>
+            <bdi>{address.ip}</bdi>
+          </Link>
+          , {whose}, <bdi>{where}</bdi>.
+        </strong>{' '}
+        {!may && t.ownAsk}
+      </span>
+      {may && (
+        <Button onClick={() => setOpen(true)} disabled={!found}>
+          {t.ownUnban}
+        </Button>
+      )}
+      {open && found && (
+        <Suspense>
+          <UnbanDialog found={found} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, raw, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* Locked out by one's own fleet, with a phone on mobile data in hand: two taps from any page. */
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasBrowser) return
+  await built()
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.runIf(hasBrowser)('locked out', () => {
+  let server: TestServer
+  let hosts: Host[]
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1' } })
+    const { client } = await server.setUp()
+    hosts = []
+    for (const hostname of ['web-01', 'web-02']) {
+      const made = await client.call('POST /servers', { body: { hostname } })
+      const host = await enrol(server, made.install_command, hostname)
+      await host.beat()
+      hosts.push(host)
+    }
+    // The desk's browser signed in from the office; the phone comes from elsewhere.
+    await raw(server, 'POST', '/api/v1/auth/login', {
+      body: { username: 'admin', password },
+      headers: {
+        'x-forwarded-for': '198.51.100.7',
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+      },
+    })
+    ;({ page, close } = await visit(browser, server.url, {
+      viewportName: 'phone',
+      extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.9' },
+    }))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+
+  it('is said on every page as soon as it happens, and is lifted in two taps', async () => {
+    await page.goto('whitelist')
+    await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
+    for (const host of hosts) await host.ban('198.51.100.7', { jail: 'sshd', ban_duration: 3600 })
+    const notice = page.getByRole('alert').filter({ hasText: '198.51.100.7' })
+    await notice.getByText(/your Firefox.* of \d\d:\d\d, is banned on web-0\d \(sshd\) and 1 more/).waitFor()
+    expect(await overflows(page)).toBe(false)
+    expect(await breaches(page)).toEqual([])
+    await notice.getByRole('button', { name: 'Unban everywhere' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unban on 2 servers' }).click()
+    for (const host of hosts) {
+      let order: Awaited<ReturnType<Host['orders']>>[number] | undefined
+      await expect
+        .poll(async () => (order ??= (await host.orders())[0]))
+        .toMatchObject({
+          type: 'unban-ip',
+          params: { ip: '198.51.100.7', jail: '*' },
+        })
+      await host.answer(order?.id ?? '')
+    }
+    await notice.waitFor({ state: 'detached' })
+  })
+})
