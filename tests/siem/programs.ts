@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { paramOf } from '../../packages/server/src/features/siem/receivers.ts'
 import { freePort } from '../../packages/server/src/testing/index.ts'
 
 /* Debian's rsyslog and syslog-ng, unpacked beside the other caches and started with configurations of the tests' own. */
@@ -188,3 +189,46 @@ destination d_file { file("${out}" template("$(format-json --scope rfc5424 --sco
 log { source(s_tcp); source(s_tls); source(s_udp); destination(d_file); };
 `,
   }))
+
+/** One message as the receiver took it apart. */
+export interface Got {
+  readonly id: string
+  readonly type: string
+  readonly params: Record<string, string | null>
+  readonly message: string
+  readonly facility: string
+  readonly severity: string
+}
+const names = ['id', 'type', 'severity', 'ip', 'jail', 'server', 'user'] as const
+const textOf = (message: Record<string, unknown>) => (name: string) => {
+  const value = message[name]
+  return typeof value === 'string' ? value : ''
+}
+const withoutBom = (text: string) => text.replace(/^\ufeff/, '')
+
+export const readRsyslog = (receiver: Receiver): Got[] =>
+  receiver.messages().map(message => {
+    const text = textOf(message)
+    const data = text('structured-data')
+    return {
+      id: paramOf(data, 'id') ?? '',
+      type: text('msgid'),
+      params: Object.fromEntries(names.map(name => [name, paramOf(data, name)])),
+      message: withoutBom(text('msg')),
+      facility: text('syslogfacility'),
+      severity: text('syslogseverity'),
+    }
+  })
+export const readSyslogNg = (receiver: Receiver): Got[] =>
+  receiver.messages().map(message => {
+    const text = textOf(message)
+    const data = (message._SDATA as Record<string, Record<string, string>> | undefined)?.['stockade@32473'] ?? {}
+    return {
+      id: data.id ?? '',
+      type: text('MSGID'),
+      params: data,
+      message: withoutBom(text('MESSAGE')),
+      facility: text('FACILITY') === 'authpriv' ? '10' : text('FACILITY'),
+      severity: text('PRIORITY'),
+    }
+  })

@@ -6,22 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../packages/client/src/index.ts'
-import { paramOf } from '../../packages/server/src/features/siem/receivers.ts'
 import { aHost, eventually, raw, startServer } from '../../packages/server/src/testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../packages/server/src/testing/index.ts'
-import { has, makeCertificates, startRsyslog, startSyslogNg } from './programs.ts'
-import type { Certificates, Receiver } from './programs.ts'
+import { has, makeCertificates, readRsyslog, readSyslogNg, startRsyslog, startSyslogNg } from './programs.ts'
+import type { Certificates, Got, Receiver } from './programs.ts'
 
 /* Forwarding to Debian's rsyslog and syslog-ng: what they parsed is compared with what happened, event by event. */
 
-interface Got {
-  readonly id: string
-  readonly type: string
-  readonly params: Record<string, string | null>
-  readonly message: string
-  readonly facility: string
-  readonly severity: string
-}
 let certificates: Certificates
 let server: TestServer
 let admin: Client
@@ -36,7 +27,6 @@ const set = async (body: object) => {
 }
 const status = () => admin.call('GET /siem/status')
 const testEvent = () => raw(server, 'POST', '/api/v1/siem/test', { token: key })
-const names = ['id', 'type', 'severity', 'ip', 'jail', 'server', 'user'] as const
 
 /** Every kind of thing that an operator or a host does, with names as hostile as they can be. */
 const happen = async (): Promise<Map<string, string>> => {
@@ -117,19 +107,7 @@ describe.skipIf(!has.rsyslog)('rsyslog', () => {
     receiver = await startRsyslog(certificates)
   })
   afterAll(() => receiver.close())
-  const got = (): Got[] =>
-    receiver.messages().map(message => {
-      const text = (name: string) => (typeof message[name] === 'string' ? message[name] : '')
-      const data = text('structured-data')
-      return {
-        id: paramOf(data, 'id') ?? '',
-        type: text('msgid'),
-        params: Object.fromEntries(names.map(name => [name, paramOf(data, name)])),
-        message: text('msg').replace(/^\ufeff/, ''),
-        facility: text('syslogfacility'),
-        severity: text('syslogseverity'),
-      }
-    })
+  const got = () => readRsyslog(receiver)
   test.each([
     [
       'TLS with an authority of its own',
@@ -175,19 +153,7 @@ describe.skipIf(!has.syslogNg)('syslog-ng', () => {
     receiver = await startSyslogNg(certificates)
   })
   afterAll(() => receiver.close())
-  const got = (): Got[] =>
-    receiver.messages().map(message => {
-      const data = (message._SDATA as Record<string, Record<string, string>> | undefined)?.['stockade@32473'] ?? {}
-      const text = (name: string) => (typeof message[name] === 'string' ? message[name] : '')
-      return {
-        id: data.id ?? '',
-        type: text('MSGID'),
-        params: data,
-        message: text('MESSAGE').replace(/^\ufeff/, ''),
-        facility: text('FACILITY') === 'authpriv' ? '10' : text('FACILITY'),
-        severity: text('PRIORITY'),
-      }
-    })
+  const got = () => readSyslogNg(receiver)
   test.each([
     ['TLS', () => ({ tls_enabled: true, port: receiver.ports.tls, ca_cert: certificates.ca })],
     ['TCP', () => ({ port: receiver.ports.tcp })],
