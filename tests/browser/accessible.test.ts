@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
@@ -44,7 +45,37 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       body: { server_ids: [host.id, waitingId], type: 'reload-all', params: {} },
     })
     batchId = batch.batch_id
+    await addKnocks()
   })
+  /** A sequence that its host could not do, what is open by it, who knocked, and who is blocked. */
+  const addKnocks = async () => {
+    const { id } = await admin.client.call('POST /portknock/sequences', {
+      body: {
+        name: 'SSH',
+        protected_port: 22,
+        knock_ports: [7000, 8000, 9000],
+        timeout: 86_400,
+        server_ids: [host.id, waitingId],
+      },
+    })
+    const { version, portknock } = await host.client.call('GET /agent/state')
+    const told = { id, state: 'failed' as const, error: 'A program listens on port 8000.' }
+    const sequences = portknock.sequences.map(({ revision }) => ({ ...told, revision }))
+    await host.client.call('POST /agent/state/ack', { body: { version, portknock: { sequences, openings: [] } } })
+    const knock = (ip: string, status: 'success' | 'failed' | 'blocked') => ({
+      event_id: randomUUID(),
+      sequence_id: id,
+      ip,
+      status,
+      reason: status === 'failed' ? 'Wrong order.' : null,
+      timestamp: new Date().toISOString(),
+    })
+    await host.client.call('POST /agent/knocks', {
+      body: {
+        events: [knock('198.51.100.7', 'success'), knock('203.0.113.9', 'failed'), knock('203.0.113.9', 'blocked')],
+      },
+    })
+  }
   afterAll(async () => {
     await browser?.close()
     await server?.close()
@@ -159,6 +190,36 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     { name: 'jails', path: () => `servers/${host.id}/jails`, seen: 'text=Ban here' },
     { name: 'bans of a server', path: () => `servers/${host.id}/bans`, seen: '[data-ban]' },
     { name: 'commands of a server', path: () => `servers/${host.id}/commands`, seen: 'text=Status of sshd' },
+    {
+      name: 'knock sequences',
+      path: () => 'portknock/sequences',
+      seen: 'text=A program listens on port 8000.',
+      act: page => page.getByText('How to knock').click(),
+    },
+    {
+      name: 'a wrong knock sequence',
+      path: () => 'portknock/sequences',
+      seen: 'text=A program listens on port 8000.',
+      act: async page => {
+        await page.getByRole('button', { name: 'Add a sequence' }).click()
+        await page.getByRole('dialog').getByLabel('Knock ports, in order').fill('1 2')
+        await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+        await page.getByText('This can not be saved yet').waitFor()
+      },
+    },
+    {
+      name: 'open ports; open for me',
+      path: () => 'portknock/open',
+      seen: '[data-opening]',
+      act: async page => {
+        expect(await breaches(page)).toEqual([])
+        await page.getByRole('button', { name: 'Open for me' }).click()
+        await page.getByRole('dialog').getByText('Opens port 22').waitFor()
+      },
+    },
+    { name: 'knocks', path: () => 'portknock/history?from=2026-01-01T00:00:00Z', seen: '[data-knock]' },
+    { name: 'blocked for knocking', path: () => 'portknock/blocked', seen: '[data-blocked]' },
+    { name: 'statistics of knocks', path: () => 'portknock/stats?period=week', seen: 'text=Addresses that knock most' },
     { name: 'more', path: () => 'more', seen: 'main >> text=Templates' },
   ]
   const outside: readonly Look[] = [

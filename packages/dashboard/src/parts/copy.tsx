@@ -46,7 +46,11 @@ export const CopyField = ({ text, label }: { text: string; label: string }) => {
         dir="ltr"
         spellCheck={false}
         value={text}
-        onFocus={event => event.currentTarget.select()}
+        onFocus={event => {
+          event.currentTarget.select()
+          // Where it has several lines the browser shows only the one of the caret.
+          event.currentTarget.scrollIntoView({ block: 'nearest' })
+        }}
       />
       <Button onClick={copy} leftSection={done === 'copied' ? <IconCheck size={16} /> : <IconCopy size={16} />}>
         {done === 'copied' ? t.copied : t.copy}

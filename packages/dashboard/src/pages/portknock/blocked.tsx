@@ -21,6 +21,7 @@ import { KnockPage, PastEnd, pageOf } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { blockedQuery } from './queries.ts'
 import type { Blocked } from './queries.ts'
+import styles from './portknock.module.css'
 
 const limit = 50
 
@@ -71,7 +72,9 @@ const List = () => {
   return (
     <>
       <p className={parts.muted}>{t.blocked.lead}</p>
-      <div role="status">{said && <p className={parts.note}>{said}</p>}</div>
+      <div role="status" className={styles.said}>
+        {said && <p className={parts.note}>{said}</p>}
+      </div>
       <Refusal error={lifting.error} />
       <Trouble what={t.what.blocked} query={query} />
       {query.isPending && <Waiting lines={4} />}

@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
 import { useWords } from '../../parts/now.ts'
 import parts from '../../parts/parts.module.css'
-import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { ending, exactTime } from '../../words/time.ts'
@@ -19,7 +18,7 @@ export const Address = ({ ip }: { ip: string }) => {
       <Link to="/ip/$addr" params={{ addr: ip }} className={parts.link}>
         {ip}
       </Link>
-      {mine && <Mark tone="info">{textsOf(portknockTexts).you}</Mark>}
+      {mine && <span className={styles.you}>{textsOf(portknockTexts).you}</span>}
     </span>
   )
 }

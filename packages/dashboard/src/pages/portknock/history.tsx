@@ -205,7 +205,7 @@ const Table = ({ rows }: { rows: readonly Knock[] }) => {
   const t = textsOf(portknockTexts).history
   return (
     <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
-      <table className={parts.table}>
+      <table className={`${parts.table ?? ''} ${styles.table ?? ''}`}>
         <caption className={parts.hidden}>{t.caption}</caption>
         <thead>
           <tr>
@@ -225,10 +225,10 @@ const Table = ({ rows }: { rows: readonly Knock[] }) => {
               <td>
                 <Address ip={knock.ip} />
               </td>
-              <td>
+              <td className={styles.some} title={nameOf(knock.server.hostname)}>
                 <ServerLink {...knock.server} />
               </td>
-              <td>
+              <td className={styles.some} title={clip(knock.sequence_name, 100).shown}>
                 <Stranger text={knock.sequence_name} most={60} />
               </td>
               <td>

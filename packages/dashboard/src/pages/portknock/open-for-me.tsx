@@ -37,6 +37,12 @@ const OpenForMe = (props: Props) => (
 )
 export default OpenForMe
 
+/** The one that was chosen, else one where it makes sense. */
+const placeOf = (sequence: Sequence | undefined, chosen: string): Place | undefined =>
+  sequence?.servers.find(({ id }) => id === chosen) ??
+  sequence?.servers.find(({ state }) => state === 'enforced') ??
+  sequence?.servers[0]
+
 interface Wanted {
   readonly sequence: Sequence
   readonly place: Place
@@ -55,7 +61,7 @@ const Form = ({ sequences, onClose }: Props) => {
   const [sequenceId, setSequenceId] = useState(placed[0]?.id)
   const [placeId, setPlaceId] = useState('')
   const sequence = placed.find(({ id }) => id === sequenceId) ?? placed[0]
-  const place = sequence?.servers.find(({ id }) => id === placeId) ?? sequence?.servers[0]
+  const place = placeOf(sequence, placeId)
   const open = useMutation({
     mutationFn: ask,
     onSuccess: () => queries.invalidateQueries({ queryKey: openingsQuery.queryKey }),

@@ -20,6 +20,7 @@ import { KnockPage, PastEnd, pageOf } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { openingsQuery } from './queries.ts'
 import type { Opening } from './queries.ts'
+import styles from './portknock.module.css'
 
 const limit = 50
 
@@ -62,7 +63,9 @@ const Openings = () => {
   return (
     <>
       <p className={parts.muted}>{t.open.lead}</p>
-      <div role="status">{said && <p className={parts.note}>{said}</p>}</div>
+      <div role="status" className={styles.said}>
+        {said && <p className={parts.note}>{said}</p>}
+      </div>
       <Refusal error={closing.error} />
       <Trouble what={t.what.open} query={query} />
       {query.isPending && <Waiting lines={4} />}

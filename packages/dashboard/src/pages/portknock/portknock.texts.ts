@@ -28,9 +28,6 @@ const en = {
   removedServer: 'A removed server',
   pastEnd: 'There is nothing on this page any more.',
   firstPage: 'To the first page',
-  ends: 'Ends now',
-  over: 'Over',
-  left: (time: string) => `${time} left`,
 
   forMe: {
     button: 'Open for me',
@@ -192,10 +189,10 @@ const en = {
     confirmed: 'Open',
     waiting: 'Waits for the host',
     close: 'Close',
-    closeOf: (port: number, server: string, ip: string) => `Close port ${port} of ${server} for ${ip}`,
+    closeOf: (port: number, server: string, ip: string) => `Close: port ${port} of ${server} for ${ip}`,
     cut: 'Close and cut connections',
     cutOf: (port: number, server: string, ip: string) =>
-      `Close port ${port} of ${server} for ${ip} and cut its connections`,
+      `Close and cut connections: port ${port} of ${server} for ${ip}`,
     cutTitle: 'Close and cut connections',
     cutText: (port: number, server: string, ip: string) =>
       `Port ${port} of ${server} closes for ${ip}, and connections from there to that port end at once.`,
@@ -246,9 +243,9 @@ const en = {
     },
     attempts: (count: number) => plural(count, { one: '1 wrong try', other: `${count} wrong tries` }),
     here: 'Unblock here',
-    hereOf: (ip: string, server: string) => `Unblock ${ip} on ${server}`,
+    hereOf: (ip: string, server: string) => `Unblock here: ${ip} on ${server}`,
     everywhere: 'Unblock everywhere',
-    everywhereOf: (ip: string) => `Unblock ${ip} everywhere`,
+    everywhereOf: (ip: string) => `Unblock everywhere: ${ip}`,
     everywhereTitle: 'Unblock everywhere',
     everywhereText: (ip: string, count: number) => `${ip} may knock again on ${servers(count)}.`,
     everywhereNow: (count: number) => `Unblock on ${servers(count)}`,

@@ -68,7 +68,7 @@ export const KnockSequences = () => {
         return (
           <>
             <p className={parts.muted}>{s.lead}</p>
-            <div role="status">
+            <div role="status" className={styles.said}>
               {said.map((sentence, index) => (
                 <p key={sentence} className={index === 0 ? parts.note : parts.warn}>
                   {sentence}
