@@ -257,7 +257,9 @@ describe.runIf(hasBrowser)('settings', () => {
     await key.fill(good)
     await page.getByRole('button', { name: 'Activate' }).click()
     await page.getByText('3 of 40 used').waitFor()
-    expect(await page.getByRole('listitem').filter({ hasText: 'Port knocking' }).textContent()).toContain('Included')
+    expect(
+      await page.locator('main').getByRole('listitem').filter({ hasText: 'Port knocking' }).textContent(),
+    ).toContain('Included')
     await page.getByText('No server can be added until').waitFor({ state: 'detached' })
     expect(await admin.call('GET /settings/license')).toMatchObject({ tier: 'pro', server_limit: 40 })
   })
@@ -323,8 +325,13 @@ describe.runIf(hasBrowser)('settings', () => {
       const before = await entries().count()
       await admin.call('PATCH /settings', { body: { service: { site_name: 'News' } } })
       // Coming back to the page reads it again; otherwise it does every half minute.
-      await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
       const news = page.getByRole('button', { name: '1 new Show' })
+      await expect
+        .poll(async () => {
+          await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
+          return news.count()
+        })
+        .toBe(1)
       await news.waitFor()
       expect(await entries().count()).toBe(before)
       await news.click()
