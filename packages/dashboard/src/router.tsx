@@ -16,6 +16,7 @@ import { readAuditSearch } from './pages/audit/filter.ts'
 import { readBansSearch } from './pages/bans/filter.ts'
 import { readCommandsSearch } from './pages/commands/filter.ts'
 import { readHistorySearch, readPageSearch, readStatsSearch } from './pages/portknock/filter.ts'
+import { readReplaySearch } from './pages/siem/replay-range.ts'
 import { readTemplatesSearch } from './pages/templates/filter.ts'
 import { readWhitelistSearch } from './pages/whitelist/filter.ts'
 import { readUsersSearch } from './pages/users/filter.ts'
@@ -283,6 +284,35 @@ const knockStats = createRoute({
   component: lazyRouteComponent(() => import('./pages/portknock/stats.tsx'), 'KnockStats'),
 })
 
+const siem = createRoute({
+  getParentRoute: () => inside,
+  path: '/siem',
+  beforeLoad: () => {
+    throw redirect({ to: '/siem/destination', replace: true })
+  },
+})
+const siemDestination = createRoute({
+  getParentRoute: () => inside,
+  path: '/siem/destination',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/siem/destination.tsx'), 'Destination')),
+})
+const siemDelivery = createRoute({
+  getParentRoute: () => inside,
+  path: '/siem/delivery',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/siem/delivery.tsx'), 'Delivery')),
+})
+const siemQueue = createRoute({
+  getParentRoute: () => inside,
+  path: '/siem/queue',
+  component: forAdmins(lazyRouteComponent(() => import('./pages/siem/queue.tsx'), 'Queue')),
+})
+const siemReplay = createRoute({
+  getParentRoute: () => inside,
+  path: '/siem/replay',
+  validateSearch: readReplaySearch,
+  component: forAdmins(lazyRouteComponent(() => import('./pages/siem/replay.tsx'), 'Replay')),
+})
+
 /** On phones: the pages that have no place in the bottom bar. */
 const more = createRoute({
   getParentRoute: () => inside,
@@ -409,6 +439,11 @@ export const router = createRouter({
       knockHistory,
       knockBlocked,
       knockStats,
+      siem,
+      siemDestination,
+      siemDelivery,
+      siemQueue,
+      siemReplay,
       more,
       account,
       profile,

@@ -12,8 +12,14 @@ interface Point {
 }
 
 /** Counts over time as bars from zero, with the same as a table for whoever does not see them. */
-export const Bars = ({ series, title }: { series: readonly Point[]; title: string }) => {
-  const t = textsOf(fleetTexts).chart
+export const Bars = (props: {
+  series: readonly Point[]
+  title: string
+  /** Of what the counts are, where they are not of bans. */
+  words?: (typeof fleetTexts)['en']['chart']
+}) => {
+  const { series, title } = props
+  const t = props.words ?? textsOf(fleetTexts).chart
   const most = Math.max(0, ...series.map(({ count }) => count))
   const total = series.reduce((sum, { count }) => sum + count, 0)
   const [now] = useState(() => Date.now())

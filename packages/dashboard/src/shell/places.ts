@@ -5,6 +5,7 @@ import {
   IconHistory,
   IconListCheck,
   IconSearch,
+  IconSend,
   IconServer2,
   IconSettings,
   IconShieldCheck,
@@ -28,21 +29,29 @@ const control = [
   { to: '/templates', icon: IconTemplate, text: 'templates', first: false },
   { to: '/portknock', icon: IconDoorEnter, text: 'portknock', first: false },
 ] as const
+/** Among what controls the fleet, and only admins have it. */
+const controlOfAdmins = [...control, { to: '/siem', icon: IconSend, text: 'siem', first: false }] as const
 const admin = [
   { to: '/users', icon: IconUsers, text: 'users', first: false },
   { to: '/settings', icon: IconSettings, text: 'settings', first: false },
   { to: '/audit', icon: IconHistory, text: 'audit', first: false },
 ] as const
 
-export type NavItem = (typeof see)[number] | (typeof control)[number] | (typeof admin)[number]
+export type NavItem = (typeof see)[number] | (typeof controlOfAdmins)[number] | (typeof admin)[number]
 export interface NavGroup {
   readonly name: 'see' | 'control' | 'admin'
   readonly items: readonly NavItem[]
 }
 
 /** What someone of that role finds in the rail. */
-export const groupsFor = (role: Me['role'] | undefined): readonly NavGroup[] => [
-  { name: 'see', items: see },
-  { name: 'control', items: control },
-  ...(role && roleMay(role, 'admin') ? [{ name: 'admin', items: admin } as const] : []),
-]
+export const groupsFor = (role: Me['role'] | undefined): readonly NavGroup[] =>
+  role && roleMay(role, 'admin')
+    ? [
+        { name: 'see', items: see },
+        { name: 'control', items: controlOfAdmins },
+        { name: 'admin', items: admin },
+      ]
+    : [
+        { name: 'see', items: see },
+        { name: 'control', items: control },
+      ]

@@ -12,6 +12,7 @@ const en = {
   commands: 'Commands',
   templates: 'Templates',
   portknock: 'Port knocking',
+  siem: 'SIEM',
   more: 'More',
   groups: { see: 'See', control: 'Control', admin: 'Admin' },
   users: 'Users',

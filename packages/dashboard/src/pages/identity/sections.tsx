@@ -5,6 +5,7 @@ import styles from './identity.module.css'
 type Section =
   | `/account/${'profile' | 'security' | 'keys'}`
   | `/settings/${'service' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'}`
+  | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`
 
 /** The pages that belong together, each with an address of its own. */

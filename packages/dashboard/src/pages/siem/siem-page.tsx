@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react'
+import { Link } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { statusOf } from '../../api/client.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
+import { Page } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { Sections } from '../identity/sections.tsx'
+import { siemSettingsQuery } from './queries.ts'
+import type { SiemSettings } from './queries.ts'
+import { siemTexts } from './siem.texts.ts'
+
+type Section = keyof (typeof siemTexts)['en']['section']
+
+/** A page of forwarding: what it shows needs the settings; without a licence it says what there would be. */
+export const SiemPage = (props: {
+  section: Section
+  actions?: ReactNode
+  children: (is: SiemSettings) => ReactNode
+}) => {
+  const t = textsOf(siemTexts)
+  const settings = useQuery(siemSettingsQuery)
+  if (statusOf(settings.error) === 402)
+    return (
+      <Page title={t.titles[props.section]}>
+        <WithoutLicence />
+      </Page>
+    )
+  return (
+    <Page title={t.titles[props.section]} actions={settings.data && props.actions}>
+      <Sections
+        label={t.sections}
+        items={[
+          { to: '/siem/destination', text: t.section.destination },
+          { to: '/siem/delivery', text: t.section.delivery },
+          { to: '/siem/queue', text: t.section.queue },
+          { to: '/siem/replay', text: t.section.replay },
+        ]}
+      />
+      <Trouble what={t.what.settings} query={settings} />
+      {settings.isPending && <Waiting />}
+      {settings.data && props.children(settings.data)}
+    </Page>
+  )
+}
+
+const WithoutLicence = () => {
+  const t = textsOf(siemTexts)
+  return (
+    <div className={parts.empty}>
+      <h2 className={parts.panelTitle}>{t.noLicence}</h2>
+      {t.noLicenceText.map(sentence => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <ButtonLink to="/settings/licence">{t.toLicence}</ButtonLink>
+    </div>
+  )
+}
+
+export const ToDestination = () => (
+  <Link to="/siem/destination" className={parts.link}>
+    {textsOf(siemTexts).toDestination}
+  </Link>
+)
