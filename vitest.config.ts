@@ -4,7 +4,13 @@ import { defineConfig } from 'vitest/config'
  * The server's suite runs twice, once on each storage engine. Tests that need a host's kernel (network namespaces,
  * nftables, fail2ban) or a browser are projects of their own.
  */
-const common = { pool: 'forks', testTimeout: 60_000, hookTimeout: 120_000 } as const
+const common = {
+  pool: 'forks',
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // Patient where the machine is busy; what is broken stays broken.
+  expect: { poll: { timeout: 15_000 } },
+} as const
 
 export default defineConfig({
   test: {
