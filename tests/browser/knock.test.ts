@@ -238,13 +238,16 @@ describe.runIf(hasBrowser)('port knocking', () => {
 
   it('viewers see no numbers and nothing that they may not do; on a narrow phone too', async () => {
     await person(admin, 'vera', 'Viewer')
-    await report(web, await idOf('SSH'), '198.51.100.8', 'success')
+    const ssh = await idOf('SSH')
+    await report(web, ssh, '198.51.100.8', 'success')
+    await confirm(db, { sequence: ssh, error: 'something on this host listens on its knock port tcp 7000' })
     const other = await visit(browser, server.url, { viewportName: 'phone', viewport: { width: 360, height: 740 } })
     try {
       await signIn(other.page, 'vera', password)
       await other.page.goto('portknock')
       const card = other.page.getByRole('region', { name: 'SSH' })
       await card.getByText('You are a Viewer: the ports to knock at are not shown.').waitFor()
+      await card.getByText('The host could not do this. Operators see why.').waitFor()
       expect(await other.page.content()).not.toMatch(/7000|9000|8000/)
       expect(await other.page.getByRole('button', { name: /Add|Edit|Delete/ }).count()).toBe(0)
       const open = other.page.getByRole('button', { name: 'Open for me' })
@@ -290,7 +293,7 @@ it.runIf(hasBrowser)(
           const main = page.getByRole('main')
           await expect.poll(() => main.getByRole('link', { name: 'Go to the licence' }).count()).toBe(links)
           expect(await main.getByRole('button').count()).toBe(0)
-          expect(await breaches(page)).toEqual([])
+          if (links > 0) expect(await breaches(page)).toEqual([])
           expect(complaints.filter(text => !text.includes('status of 402'))).toEqual([])
         } finally {
           await close()

@@ -33,7 +33,8 @@ export const KnockPage = (props: {
   const { may, reason } = useMay('write')
   const [open, setOpen] = useState(false)
   const sequences = query.data?.sequences
-  const here = may && sequences !== undefined
+  const nothing = sequences?.every(({ servers }) => servers.length === 0) ?? false
+  const here = may && sequences !== undefined && !nothing
   const missing = statusOf(query.error) === 402
   useKeyO(here && !missing, () => setOpen(true))
   if (missing) return <Without />
@@ -43,16 +44,18 @@ export const KnockPage = (props: {
       heading={t.title}
       actions={
         <>
-          <Button
-            leftSection={<IconDoorEnter size={16} />}
-            disabled={!here}
-            aria-keyshortcuts="o"
-            onClick={() => setOpen(true)}
-          >
-            {t.forMe.button}
-          </Button>
+          {!nothing && (
+            <Button
+              leftSection={<IconDoorEnter size={16} />}
+              disabled={!here}
+              aria-keyshortcuts="o"
+              onClick={() => setOpen(true)}
+            >
+              {t.forMe.button}
+            </Button>
+          )}
           {props.actions}
-          {reason && <span className={parts.help}>{reason}</span>}
+          {reason && !nothing && <span className={parts.help}>{reason}</span>}
         </>
       }
     >

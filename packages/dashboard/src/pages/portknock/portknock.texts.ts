@@ -56,7 +56,7 @@ const en = {
   },
 
   sequences: {
-    lead: 'A port of these stays closed until the others were knocked at in this order.',
+    lead: 'A sequence closes one port until its other ports are knocked at in their order.',
     add: 'Add a sequence',
     edit: 'Edit',
     editOf: (name: string) => `Edit ${name}`,
@@ -82,8 +82,13 @@ const en = {
         `${plural(count, { one: '1 wrong try', other: `${count} wrong tries` })}, for ${time}`,
     },
     states: { enforced: 'Enforced', pending: 'Pending', unsupported: 'Unsupported', failed: 'Failed' },
-    pendingHelp: 'The host has not confirmed this yet; an older rule may be in force.',
-    unsupportedHelp: 'The host has no nftables that can do this.',
+    stateHelp: {
+      enforced: '',
+      pending: 'The host has not confirmed this yet; an older rule may be in force.',
+      unsupported: 'The host has no nftables that can do this.',
+      failed: 'The host could not do this.',
+    },
+    operatorsSeeWhy: 'Operators see why.',
     onServers: 'On the servers',
     nowhere: 'On no server: nothing is closed.',
     moreServers: (count: number) => `Show ${count} more`,

@@ -173,7 +173,7 @@ const Card = ({ sequence, onAsk }: { sequence: Sequence; onAsk: (asked: Asked) =
             <dd>{t.facts.attemptsValue(sequence.max_attempts, duration(sequence.block_duration))}</dd>
           </div>
         </dl>
-        <Places places={sequence.servers} />
+        <Places places={sequence.servers} whole={ports !== null} />
         {ports && <How sequence={sequence} ports={ports} />}
       </div>
     </section>
@@ -184,8 +184,11 @@ const urgency = { failed: 0, unsupported: 1, pending: 2, enforced: 3 } as const
 const tones = { failed: 'danger', unsupported: 'warn', pending: 'neutral', enforced: 'ok' } as const
 const first = 5
 
-/** Where it is in force, and where not and why: what needs somebody comes first. */
-const Places = ({ places }: { places: readonly Place[] }) => {
+/**
+ * Where it is in force, and where not and why: what needs somebody comes first. Reasons may name the ports, so who does not
+ * see those (`whole` is false) does not see these.
+ */
+const Places = ({ places, whole }: { places: readonly Place[]; whole: boolean }) => {
   const t = textsOf(portknockTexts).sequences
   const [most, setMost] = useState(first)
   if (places.length === 0) return <p className={parts.muted}>{t.nowhere}</p>
@@ -197,13 +200,13 @@ const Places = ({ places }: { places: readonly Place[] }) => {
           <li key={id} data-state={state}>
             <span>
               <ServerLink id={id} hostname={hostname} />
-              {error ? (
+              {error && whole ? (
                 <p className={parts.error}>
                   <Stranger text={error} most={300} />
                 </p>
               ) : (
                 <p className={parts.help}>
-                  {state === 'pending' ? t.pendingHelp : state === 'unsupported' ? t.unsupportedHelp : ''}
+                  {t.stateHelp[state]} {state === 'failed' && !whole && t.operatorsSeeWhy}
                 </p>
               )}
             </span>
