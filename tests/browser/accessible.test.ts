@@ -45,6 +45,9 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       body: { server_ids: [host.id, waitingId], type: 'reload-all', params: {} },
     })
     batchId = batch.batch_id
+    // Nothing listens there: events wait.
+    const target = { format: 'cef', host: '127.0.0.1', port: 1, protocol: 'tcp', flush_interval: 1 } as const
+    await admin.client.call('PATCH /siem/settings', { body: { enabled: true, min_severity: 3, ...target } })
     await addKnocks()
   })
   /** A sequence that its host could not do, what is open by it, who knocked, and who is blocked. */
@@ -220,6 +223,26 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     { name: 'knocks', path: () => 'portknock/history?from=2026-01-01T00:00:00Z', seen: '[data-knock]' },
     { name: 'blocked for knocking', path: () => 'portknock/blocked', seen: '[data-blocked]' },
     { name: 'statistics of knocks', path: () => 'portknock/stats?period=week', seen: 'text=Addresses that knock most' },
+    {
+      name: 'SIEM destination, a test that fails',
+      path: () => 'siem/destination',
+      seen: '[data-type]',
+      act: async page => {
+        await page.getByRole('button', { name: 'Send a test event' }).click()
+        await page.getByText('The test event did not arrive.').waitFor()
+      },
+    },
+    { name: 'SIEM delivery', path: () => 'siem/delivery', seen: '[data-attempt]' },
+    {
+      name: 'discard the SIEM queue',
+      path: () => 'siem/queue',
+      seen: '[data-event]',
+      act: async page => {
+        await page.getByRole('button', { name: 'Discard all…' }).click()
+        await page.getByRole('dialog').getByLabel('Type discard to confirm').waitFor()
+      },
+    },
+    { name: 'SIEM replay', path: () => 'siem/replay', seen: 'text=Whitelist entry added' },
     { name: 'more', path: () => 'more', seen: 'main >> text=Templates' },
   ]
   const outside: readonly Look[] = [

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import type { Client } from '@stockade/client'
+import { password, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { formatted, streamBytes } from '../../packages/server/src/features/siem/formats/formats.ts'
+import type { Format } from '../../packages/server/src/features/siem/formats/formats.ts'
+import { httpReceiver } from '../../packages/server/src/features/siem/receivers.ts'
+import type { HttpReceiver } from '../../packages/server/src/features/siem/receivers.ts'
+import { sampleEvent, samples } from '../../packages/dashboard/src/pages/siem/samples.ts'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+
+/* Forwarding to a SIEM, as an admin meets it in the browser: events really go to a receiver, and are counted there. */
+
+it.each(Object.keys(samples) as Format[])('the sample of %s is what the server makes of that event', format => {
+  const made = formatted(format, sampleEvent, { host: 'stockade.example', version: '1.0' }, streamBytes)
+  if (format === 'json') expect(JSON.parse(samples.json)).toEqual([JSON.parse(made)])
+  else if (format === 'collector') expect(JSON.parse(samples.collector)).toEqual(JSON.parse(made))
+  else expect(samples[format]).toBe(made)
+})
+
+describe.runIf(hasBrowser)('forwarding', () => {
+  let browser: Browser
+  let server: TestServer
+  let admin: Client
+  let receiver: HttpReceiver
+  let page: Page
+  let complaints: string[]
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    await built()
+    browser = await launch()
+    receiver = await httpReceiver()
+    server = await startServer()
+    admin = (await server.setUp()).client
+    ;({ page, complaints, close } = await visit(browser, server.url))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await browser?.close()
+    await server?.close()
+    await receiver?.stop()
+  })
+  const bar = () => page.getByRole('group', { name: 'Not saved yet:' })
+  const saved = () => bar().waitFor({ state: 'detached' })
+  const steps = () => page.getByRole('list', { name: 'Steps of the test' }).getByRole('listitem')
+  const figure = (name: string) => page.locator('dl > div').filter({ hasText: name }).locator('dd')
+  const test = () => page.getByRole('button', { name: 'Send a test event' }).click()
+  /** What the browser itself says of refused requests is no complaint. */
+  const unexpected = () => complaints.filter(text => !/status of (400|402|409)/.test(text))
+
+  it('four clicks from anywhere to an event that the other side really has', async () => {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'SIEM' }).click()
+    await page.waitForURL('**/siem/destination')
+    expect(await page.getByRole('button', { name: 'Send a test event' }).count()).toBe(0)
+    await page.getByRole('radio', { name: 'JSON over HTTP' }).click()
+    // A pasted address goes to the fields that it is made of.
+    await page.getByLabel('Host', { exact: true }).fill(`http://127.0.0.1:${receiver.port}/in`)
+    expect(await page.getByLabel('Host', { exact: true }).inputValue()).toBe('127.0.0.1')
+    expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe(String(receiver.port))
+    expect(await page.getByLabel('Path', { exact: true }).inputValue()).toBe('/in')
+    await bar().getByText('Format: Syslog → JSON over HTTP').waitFor()
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await saved()
+    await test()
+    await page.getByText('The test event was taken.').first().waitFor()
+    const [event] = receiver.events
+    expect(event?.type).toBe('test')
+    await page
+      .getByRole('definition')
+      .filter({ hasText: event?.id ?? 'no event' })
+      .waitFor()
+    expect(await page.getByLabel('What to search for').inputValue()).toBe(`"id":"${event?.id ?? ''}"`)
+    const told = await steps().allTextContents()
+    expect(told.map(text => text.replace(/\d+ ms.*/, ''))).toEqual(['Look up the name', 'Connect', 'Write', 'Answer'])
+    expect(told.every(text => /\d+ msDone/.test(text))).toBe(true)
+    expect(await admin.call('GET /siem/settings')).toMatchObject({ enabled: false, format: 'json', protocol: 'http' })
+  })
+
+  it('then it is turned on where the test says that it is off', async () => {
+    await page.getByText('Forwarding is still off.').waitFor()
+    await page.getByRole('button', { name: 'Turn it on' }).click()
+    await page.getByText('Forwarding is still off.').waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Forward events').isChecked()).toBe(true)
+  })
+
+  it('the lowest severity strikes out what will not be sent; Ctrl S saves it', async () => {
+    await page.getByLabel('Seconds until the rest is sent').fill('1')
+    await page.getByLabel('Lowest severity').selectOption('5')
+    await page.locator('[data-type=unban]').getByText('Below the minimum: not sent.').waitFor()
+    expect(await page.locator('[data-type=ban]').getByText('Below the minimum').count()).toBe(0)
+    await page.getByText('3 of 8 types are sent.').waitFor()
+    await page.getByLabel('Login failed').uncheck()
+    await page.getByText('2 of 8 types are sent.').waitFor()
+    await page.getByLabel('Lowest severity').selectOption('3')
+    await bar().getByText('Events: 8 of 8 → 7 of 8').waitFor()
+    await page.keyboard.press('Control+s')
+    await saved()
+    expect(await admin.call('GET /siem/settings')).toMatchObject({ min_severity: 3, flush_interval: 1 })
+  })
+
+  it('a test uses what is saved; what is wrong is said beside its field', async () => {
+    await page.getByLabel('Port', { exact: true }).fill('70000')
+    await test()
+    await page.getByText('A test uses what is saved. Save first.').waitFor()
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Some fields have to be mended first.').waitFor()
+    expect(await page.getByLabel('Port', { exact: true }).getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Port', { exact: true }).fill(String(receiver.port))
+    // What the server alone can judge.
+    await page.getByLabel('Host', { exact: true }).fill('169.254.169.254')
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await page
+      .getByText(/host can't be used/)
+      .first()
+      .waitFor()
+    expect(await page.getByLabel('Host', { exact: true }).getAttribute('aria-invalid')).toBe('true')
+    await bar().getByRole('button', { name: 'Discard' }).click()
+  })
+
+  it('events are delivered and counted', async () => {
+    await page.goto('siem/delivery')
+    await admin.call('POST /whitelist', { body: { ip: '192.0.2.0/24', description: 'Office' } })
+    await expect.poll(() => receiver.events.filter(({ type }) => type === 'whitelist_add').length, wait).toBe(1)
+    await page.getByText('Connected', { exact: true }).waitFor()
+    const { events_sent_today } = await admin.call('GET /siem/status')
+    expect(events_sent_today).toBe(receiver.events.length - 1)
+    // Within one poll, without a reload.
+    await expect.poll(() => figure('Sent today').textContent(), wait).toBe(String(events_sent_today))
+    expect(await figure('Failed today').textContent()).toBe('0')
+    await page.getByRole('img', { name: /^Events each hour, last 24 h\. \d+ events since/ }).waitFor()
+    const table = page.getByText('Show as a table')
+    await table.click()
+    const cells = page.getByRole('table', { name: 'Events each hour, last 24 h' }).locator('td:last-child')
+    await expect
+      .poll(async () => (await cells.allTextContents()).reduce((sum, text) => sum + Number(text), 0), wait)
+      .toBe(events_sent_today)
+    await page.locator('[data-attempt=ok]').filter({ hasText: 'HTTP 200' }).first().waitFor()
+  })
+
+  it('a target that is not reached shows the step that failed, and what to check', async () => {
+    await page.goto('siem/destination')
+    receiver.answer = () => ({ status: 403, text: 'This token was revoked.' })
+    await test()
+    await page.getByRole('alert').getByText('This token was revoked.').waitFor()
+    expect((await steps().allTextContents()).at(-1)).toMatch(/^Answer\d+ msFailedHTTP 403/)
+    // Nothing listens on port 1.
+    await page.getByLabel('Port', { exact: true }).fill('1')
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await saved()
+    await test()
+    await page.getByText('The test event did not arrive.').waitFor()
+    const told = await steps().allTextContents()
+    expect(told[0]).toMatch(/^Look up the name\d+ msDone/)
+    expect(told[1]).toMatch(/^Connect\d+ msFailed.*nothing listens there/)
+    expect(told.slice(2)).toEqual(['WriteNot reached', 'AnswerNot reached'])
+    await page.getByText('Is the receiver running').waitFor()
+  })
+
+  it('what can’t be sent waits, and is discarded only when that is typed', async () => {
+    for (const ip of ['198.51.100.1', '198.51.100.2']) await admin.call('POST /whitelist', { body: { ip } })
+    const added = async () =>
+      (await admin.call('GET /siem/queue')).events.filter(({ type }) => type === 'whitelist_add').length
+    await expect.poll(added, wait).toBe(2)
+    await page.goto('siem/queue')
+    await page.locator('[data-event]').filter({ hasText: 'Whitelist entry added' }).nth(1).waitFor()
+    await page.goto('siem/delivery')
+    await page.getByText('Not connected', { exact: true }).waitFor()
+    await page.getByText('Failing since').waitFor()
+    await page.getByText('Does the endpoint take a POST of a JSON array').waitFor()
+    await page.getByRole('link', { name: /events wait$/ }).click()
+    await page.waitForURL('**/siem/queue')
+    await page.getByRole('button', { name: 'Send now' }).click()
+    await page
+      .getByText(/still wait\.|Sending goes on\./)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Discard all…' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Discard them' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Type discard to confirm').fill('discard')
+    await dialog.getByRole('button', { name: 'Discard them' }).click()
+    await page.getByText('Nothing waits.').waitFor()
+    expect((await admin.call('GET /siem/queue')).queue_size).toBe(0)
+    await page
+      .getByText(/\d+ events were discarded\./)
+      .first()
+      .waitFor()
+  })
+
+  it('past events are replayed, under the ids that they had; the address leads back to it', async () => {
+    receiver.answer = null
+    await admin.call('PATCH /siem/settings', { body: { port: receiver.port } })
+    const before = receiver.events.length
+    await page.goto('siem/replay')
+    await page.getByLabel('Last hour').check()
+    for (const type of ['Settings changed', 'Login', 'Login failed'])
+      await page.getByLabel(type, { exact: true }).uncheck()
+    await page.getByRole('button', { name: 'Replay them' }).click()
+    await page.waitForURL('**/siem/replay?job=*')
+    await page.getByText('Completed').waitFor()
+    await page.getByText('3 of 3 sent').waitFor()
+    const again = receiver.events.slice(before).filter(({ type }) => type === 'whitelist_add')
+    expect(again).toHaveLength(3)
+    expect(receiver.events.slice(0, before).map(({ id }) => id)).toContain(again[0]?.id)
+    await page.reload()
+    await page.getByText('3 of 3 sent').waitFor()
+    await page.getByRole('link', { name: 'Replay something else' }).click()
+    await page.getByLabel('Between…').check()
+    await page.getByRole('button', { name: 'Replay them' }).click()
+    await page.getByText('Enter two moments, the earlier one first.').first().waitFor()
+    await page.goto('siem/replay?job=019a9c4e-7b00-7abc-8def-0123456789ab')
+    await page.getByText('There is no such replay any more.').waitFor()
+    expect(unexpected().filter(text => !/status of 404/.test(text))).toEqual([])
+  })
+
+  it('nothing keeps people out of what a test and a refused save show', async () => {
+    const other = await visit(browser, server.url, { viewportName: 'phone', bypassCSP: true })
+    try {
+      await signIn(other.page, 'admin', password)
+      await other.page.goto('siem/destination')
+      await other.page.getByRole('button', { name: 'Send a test event' }).click()
+      await other.page.getByText('The test event was taken.').first().waitFor()
+      await other.page.getByLabel('Lowest severity').selectOption('6')
+      await other.page.getByLabel('Host', { exact: true }).fill('')
+      await other.page.getByRole('group', { name: 'Not saved yet:' }).getByRole('button', { name: 'Save' }).click()
+      await other.page.getByText('Some fields have to be mended first.').waitFor()
+      expect(await breaches(other.page)).toEqual([])
+      expect(await overflows(other.page)).toBe(false)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('is for admins', async () => {
+    await admin.call('POST /users', {
+      body: { username: 'olga', email: 'olga@stockade.example', password, role: 'Operator' },
+    })
+    const other = await visit(browser, server.url)
+    try {
+      await signIn(other.page, 'olga', password)
+      expect(await other.page.getByRole('link', { name: 'SIEM' }).count()).toBe(0)
+      await other.page.goto('siem/destination')
+      await other.page.getByText('This page is for the role Admin.').waitFor()
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('without a licence it says what there would be, and where the licence goes', async () => {
+    const personal = await startServer({ licence: null })
+    const other = await visit(browser, personal.url)
+    try {
+      await personal.setUp()
+      await signIn(other.page, 'admin', password)
+      for (const name of ['destination', 'queue']) {
+        await other.page.goto(`siem/${name}`)
+        await other.page.getByRole('heading', { name: 'Forwarding needs Pro' }).waitFor()
+      }
+      await other.page.getByRole('link', { name: 'Go to the licence' }).click()
+      await other.page.waitForURL('**/settings/licence')
+      expect(other.complaints.filter(text => !/status of 402/.test(text))).toEqual([])
+    } finally {
+      await other.close()
+      await personal.close()
+    }
+  })
+})
+
+const wait = { timeout: 15_000, interval: 100 } as const
