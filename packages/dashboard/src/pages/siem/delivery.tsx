@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { Link } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
@@ -30,12 +30,16 @@ const Shown = ({ is }: { is: SiemSettings }) => {
   const status = useQuery({ ...statusQuery, refetchInterval: pollEvery })
   const deliveries = useQuery({ ...deliveriesQuery, refetchInterval: pollRarely })
   const stats = useQuery(statsQuery)
-  // What the state tells of has changed the rest, too; at rest only the state is asked for.
-  const mark = status.data && JSON.stringify([status.data, status.data.events_sent_today])
+  // What the state counts stands in the rest, too; at rest only the state is asked for.
+  const { events_sent_today: sent, events_failed_today: failed, connected, last_error } = status.data ?? {}
+  const mark = status.data && JSON.stringify([sent, failed, connected, last_error])
+  const seen = useRef(mark)
   useEffect(() => {
-    if (mark === undefined) return
-    void queries.invalidateQueries({ queryKey: deliveriesQuery.queryKey })
-    void queries.invalidateQueries({ queryKey: statsQuery.queryKey })
+    if (seen.current !== undefined && seen.current !== mark) {
+      void queries.invalidateQueries({ queryKey: deliveriesQuery.queryKey })
+      void queries.invalidateQueries({ queryKey: statsQuery.queryKey })
+    }
+    seen.current = mark
   }, [mark])
   return (
     <>
