@@ -397,7 +397,11 @@ export const createSiem = (needs: {
       }
     },
     async flush(author) {
-      if (!isOn()) throw conflict('Forwarding is off. Enable it in the SIEM settings first.')
+      if (!isOn()) {
+        if ((await countWaiting(db.read)) === 0)
+          return { message: 'Nothing waits to be sent.', events_sent: 0, events_failed: 0 }
+        throw conflict('Forwarding is off, and events wait. Enable it in the SIEM settings first.')
+      }
       const why = hindrance()
       if (why !== null) throw conflict(why)
       const sentBefore = (await countsSince(db.read, 0)).reduce((sum, row) => sum + row.sent, 0)

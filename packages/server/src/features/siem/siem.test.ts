@@ -295,6 +295,9 @@ describe('the queue', () => {
   })
   test('keeps nothing while it is off', async () => {
     await toWeb({ events: ['ban'] })
+    await set({ enabled: false })
+    expect(await ask('POST', 'flush')).toMatchObject({ status: 200, json: { events_sent: 0, events_failed: 0 } })
+    await set({ enabled: true })
     await ban()
     await set({ enabled: false })
     await ban()
