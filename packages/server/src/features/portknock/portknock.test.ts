@@ -241,6 +241,10 @@ describe('sequences', () => {
     expect(await statesOf(id)).toEqual({ 'web-01': 'enforced' })
     await acknowledge(web, { outcome: 'failed', error: 'Port 7000 has a listener.\u001b' })
     expect((await read(id)).servers).toMatchObject([{ state: 'failed', error: 'Port 7000 has a listener.\ufffd' }])
+    const reader = server.client(
+      (await admin.client.call('POST /keys', { body: { name: 'reads', permissions: 'read' } })).key,
+    )
+    expect(JSON.stringify(await reader.call('GET /portknock/sequences'))).not.toContain('7000')
     await acknowledge(db, { outcome: 'unsupported', error: 'no nft' })
     expect((await read(other.id)).servers).toMatchObject([{ state: 'unsupported', error: 'no nft' }])
     // Nothing that another host says of it counts, nor what was never given out.

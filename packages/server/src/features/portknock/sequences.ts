@@ -78,7 +78,7 @@ export const createSequences = (needs: {
 
   const hostnameOf = (no: number) => registry.byNo(no)?.row.hostname ?? 'a removed server'
   const hostnames = (nos: readonly number[]) => nos.slice(0, mostNamed).map(hostnameOf)
-  const placeView = (place: PlaceRow): Sequence['servers'] => {
+  const placeView = (actor: Principal, place: PlaceRow): Sequence['servers'] => {
     const server = registry.byNo(place.server_no)
     if (!server) return []
     const spoken = place.state !== null && place.acked_revision === place.revision ? place.state : null
@@ -87,7 +87,13 @@ export const createSequences = (needs: {
         id: server.row.id,
         hostname: server.row.hostname,
         state: spoken ?? 'pending',
-        error: spoken === null ? null : place.error,
+        // What a host says of a failure may name a knock port.
+        error:
+          spoken === null
+            ? null
+            : spoken === 'failed' && !atLeast(actor.permission, 'write')
+              ? 'The host could not apply it. Whoever may write sees why.'
+              : place.error,
       },
     ]
   }
@@ -103,7 +109,7 @@ export const createSequences = (needs: {
     block_duration: row.block_duration,
     servers: places
       .filter(place => sees(actor, place.server_no))
-      .flatMap(placeView)
+      .flatMap(place => placeView(actor, place))
       .sort((a, b) => a.hostname.localeCompare(b.hostname)),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
