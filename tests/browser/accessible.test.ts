@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
-import type { Scheme, Viewport } from './browser.ts'
+import { breaches, built, hasBrowser, launch, appearances, overflows, signIn, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -256,12 +255,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     { name: 'set-up without a code', path: () => `${fresh.url}/setup`, seen: 'text=A set-up code is needed' },
   ]
 
-  describe.each<[Viewport, Scheme]>([
-    ['desktop', 'light'],
-    ['desktop', 'dark'],
-    ['phone', 'light'],
-    ['phone', 'dark'],
-  ])('%s, %s', (viewportName, scheme) => {
+  describe.each(appearances)('%s, %s', (viewportName, scheme) => {
     let page: Page
     let close: () => Promise<void>
     beforeAll(async () => {

@@ -25,6 +25,14 @@ export const launch = (): Promise<Browser> =>
 export const viewports = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
 export type Viewport = keyof typeof viewports
 export type Scheme = 'light' | 'dark'
+const everyLook = [
+  ['desktop', 'light'],
+  ['phone', 'dark'],
+  ['desktop', 'dark'],
+  ['phone', 'light'],
+] as const satisfies readonly (readonly [Viewport, Scheme])[]
+/** In what every page is judged: each size and each scheme once; all four with `npm run test:accessible`. */
+export const appearances = process.env.STOCKADE_TEST_WHOLE === '1' ? everyLook : everyLook.slice(0, 2)
 
 export interface Visit {
   readonly page: Page

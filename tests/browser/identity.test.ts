@@ -4,8 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { freePort, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, viewports, visit } from './browser.ts'
-import type { Scheme, Viewport } from './browser.ts'
+import { breaches, built, hasBrowser, launch, appearances, overflows, signIn, viewports, visit } from './browser.ts'
 import { startGithub } from './github.ts'
 
 /* Who one is: second factors, teammates, keys and sessions, each as a person meets them in the browser. */
@@ -685,12 +684,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
     },
   ]
 
-  describe.each<[Viewport, Scheme]>([
-    ['desktop', 'light'],
-    ['desktop', 'dark'],
-    ['phone', 'light'],
-    ['phone', 'dark'],
-  ])('%s, %s', (viewportName, scheme) => {
+  describe.each(appearances)('%s, %s', (viewportName, scheme) => {
     let page: Page
     let close: () => Promise<void>
     beforeAll(async () => {

@@ -84,6 +84,8 @@ export interface NotificationsService {
 const burst = { most: 5, within: 10 * minute } as const
 /** What waits of one kind on a channel at most; more is only counted. */
 const mostWaiting = 500
+/** Of how many more it may keep one in each round. */
+const spare = 100
 const shownInDigest = 25
 /** A message that is refused for its content is given up after so many tries. */
 const mostTries = 5
@@ -467,7 +469,9 @@ export const createNotifications = (needs: {
           const { since } = await channelRow(db.read, channel)
           for (const category of ['bans', 'errors', 'syncs'] as const) {
             if (!wants(channel, category)) continue
-            const room = Math.max(0, mostWaiting - (waiting.find(row => row.category === category)?.n ?? 0))
+            const n = waiting.find(row => row.category === category)?.n ?? 0
+            // What is only counted is told with a row: there has to be one that is not on its way out already.
+            const room = Math.max(n < mostWaiting + spare ? 1 : 0, mostWaiting - n)
             const all = told[category].filter(({ at }) => at >= since)
             for (const { notice } of all.slice(0, room))
               rows.push({ channel, category, content: JSON.stringify(notice) })
