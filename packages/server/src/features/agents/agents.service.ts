@@ -38,6 +38,17 @@ export interface AgentsService {
   markOffline(): Promise<void>
 }
 
+const lasting = [
+  'name',
+  'enabled',
+  'template',
+  'filter',
+  'logpath',
+  'maxretry',
+  'bantime',
+  'findtime',
+] as const satisfies readonly (keyof Jail)[]
+
 export const createAgents = (needs: {
   clock: Clock
   config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>
@@ -97,10 +108,15 @@ export const createAgents = (needs: {
     }
     return [...merged.values()]
   }
-  /** All but the number of bans, which changes all the time. */
-  const lasting = (jails: readonly Jail[]) => JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
+  /** In all but the number of bans, which changes all the time. Asked at each heartbeat. */
+  const alike = (before: readonly Jail[], after: readonly Jail[]) =>
+    before.length === after.length &&
+    before.every((jail, index) => {
+      const other = after[index]
+      return other !== undefined && lasting.every(field => jail[field] === other[field])
+    })
   const tellJails = async (server: Server, before: readonly Jail[], after: readonly Jail[]) => {
-    if (before === after || lasting(before) === lasting(after)) return
+    if (before === after || alike(before, after)) return
     await events.change(async change => {
       await registry.saveJails(change.sql, server.row.no, after)
       await change.record({
