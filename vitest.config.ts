@@ -10,6 +10,8 @@ const common = {
   hookTimeout: 120_000,
   // Patient where the machine is busy; what is broken stays broken.
   expect: { poll: { timeout: 15_000 } },
+  // Three tests on two cores may starve one of them once; what is broken fails twice, and a second try is reported.
+  retry: 1,
 } as const
 
 export default defineConfig({
@@ -78,8 +80,6 @@ export default defineConfig({
           include: ['tests/browser/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // A browser beside two other tests on two cores may starve once; what is broken fails twice.
-          retry: 1,
         },
       },
     ],
