@@ -271,7 +271,7 @@ describe('the queue', () => {
     await bans(3)
     const waiting = await eventually(async () => {
       const found = await queue()
-      expect(found.queue_size).toBe(3)
+      expect(found).toMatchObject({ queue_size: 3, events: [{}, {}, {}] })
       return found
     })
     expect(waiting.events[0]).toMatchObject({ type: 'ban', retry_count: 0 })
