@@ -198,7 +198,7 @@ describe('all eight types', () => {
     await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'mallory|=\n', password: 'x' } })
     const entry = await admin.call('POST /whitelist', { body: { ip: '192.0.2.0/24', description: 'office' } })
     await admin.call('DELETE /whitelist/{id}', { params: { id: entry.id } })
-    await admin.call('PATCH /settings', { body: { service: { site_name: 'Castle' } } })
+    await admin.call('PATCH /settings', { body: { service: { site_name: `Castle ${Date.now()}` } } })
     const exported = await admin.call('GET /settings/export')
     await admin.call('POST /settings/import', { body: { settings: exported.settings } })
     await host.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01', agent_id: host.agentId } })
@@ -233,7 +233,9 @@ describe('all eight types', () => {
     )
     const ids = web.events.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
-    const times = web.events.map(({ timestamp }) => timestamp)
+    // What requests did one after the other keeps that order; two jobs that ran at once are in the order of their commits.
+    const byJobs = new Set([of('server_offline')[0], expired])
+    const times = web.events.filter(event => !byJobs.has(event)).map(({ timestamp }) => timestamp)
     expect(times).toEqual([...times].sort())
   })
   test('only those that are wanted, and severe enough', async () => {
