@@ -17,6 +17,7 @@ export const bounds = {
   jailsPerHost: 1000,
   sequencesPerHost: 1000,
   openingsPerHost: 10_000,
+  preferences: 64 * 1024,
 } as const
 
 /** Page sizes of the lists: default and maximum. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { email, newPassword, username } from './auth.ts'
-import { pages } from './limits.ts'
+import { bounds, pages } from './limits.ts'
 import {
   count,
   id,
@@ -51,6 +51,33 @@ export const currentUser = endpoint({
   access: 'session',
   status: 200,
   reply: userDetail,
+})
+
+/** Whatever the dashboard keeps for somebody; nothing here reads it. */
+const preferences = Type.Record(Type.String(), Type.Unknown())
+export const getPreferences = endpoint({
+  method: 'GET',
+  path: '/users/me/preferences',
+  tag,
+  summary: 'What the dashboard keeps for oneself',
+  description: 'Such as theme, columns and saved views; an empty object at first.',
+  access: 'session',
+  status: 200,
+  reply: shape({ preferences }),
+})
+
+export const putPreferences = endpoint({
+  method: 'PUT',
+  path: '/users/me/preferences',
+  tag,
+  summary: 'Replace what the dashboard keeps for oneself',
+  description: 'At most 64 KiB as JSON, 32 levels deep. Not in the audit log.',
+  access: 'session',
+  // The rest is for the envelope, white space and escapes.
+  bodyLimit: bounds.preferences + 16 * 1024,
+  body: shape({ preferences }),
+  status: 200,
+  reply: shape({ preferences }),
 })
 
 export const listUsers = endpoint({

@@ -151,6 +151,8 @@ const additions = [
   'POST /bans/batch',
   'GET /settings/audit/export',
   'GET /siem/deliveries',
+  'GET /users/me/preferences',
+  'PUT /users/me/preferences',
   'GET /health',
   'GET /ready',
 ]

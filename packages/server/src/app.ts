@@ -54,6 +54,8 @@ import { mountOauth } from './features/oauth/oauth.routes.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
 import { mountPortknock } from './features/portknock/portknock.routes.ts'
 import { createPortknock } from './features/portknock/portknock.service.ts'
+import { mountPreferences } from './features/preferences/preferences.routes.ts'
+import { createPreferences } from './features/preferences/preferences.service.ts'
 import { mountReputation } from './features/reputation/reputation.routes.ts'
 import { createReputation } from './features/reputation/reputation.service.ts'
 import { createRetention } from './features/retention/retention.service.ts'
@@ -355,6 +357,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountAudit(http, createAudit({ db, clock }))
   mountKeys(http, keys, servers)
   mountAccounts(http, accounts, keys)
+  mountPreferences(http, createPreferences(db, clock))
   mountServers(http, servers)
   mountCommands(http, commands)
   mountTemplates(http, templates)

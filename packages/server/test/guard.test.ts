@@ -117,6 +117,8 @@ const table: Record<string, Row> = {
   'POST /auth/logout': session,
   'GET /auth/me': session,
   'GET /users/me': session,
+  'GET /users/me/preferences': session,
+  'PUT /users/me/preferences': session,
   'POST /keys': adminOnly,
   'DELETE /keys/{keyId}': keys,
   'GET /servers': read,

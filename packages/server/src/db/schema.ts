@@ -36,6 +36,12 @@ export interface UsersTable {
   created_at: number
   updated_at: number
 }
+/** What the dashboard keeps for a user, as JSON. */
+export interface UserPreferencesTable {
+  user_id: number
+  preferences: string
+  updated_at: number
+}
 export interface UserServersTable {
   user_id: number
   server_no: number
@@ -557,6 +563,7 @@ export interface Schema {
   meta: MetaTable
   settings: SettingsTable
   users: UsersTable
+  user_preferences: UserPreferencesTable
   user_servers: UserServersTable
   mfa_backup_codes: MfaBackupCodesTable
   mfa_tokens: MfaTokensTable
