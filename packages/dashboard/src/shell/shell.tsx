@@ -18,6 +18,7 @@ import type { NavItem } from './places.ts'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
+const Second = lazy(() => import('./second.tsx'))
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
 
 /** What surrounds every page of someone who is signed in. */
@@ -83,6 +84,9 @@ export const Shell = () => {
         </InShell>
       </main>
       <Announcer />
+      <Suspense>
+        <Second />
+      </Suspense>
     </>
   )
 }

@@ -6,6 +6,7 @@ import { ApiError, api } from '../../api/client.ts'
 import { jailsQuery, summaryQuery } from '../../api/queries.ts'
 import { BatchProgress } from '../../fleet/batch-progress.tsx'
 import { Picks } from '../../fleet/picks.tsx'
+import { tellBanned } from '../../fleet/undo.ts'
 import { CommandProgress } from '../../parts/command-progress.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
@@ -80,11 +81,18 @@ const Form = (props: Given) => {
       }
       if (!many) {
         const { command_id } = await api.call('POST /servers/{serverId}/bans', { params: { serverId }, body: asked })
+        tellBanned(asked.ip, [server?.hostname ?? ''], [command_id])
         return { commandId: command_id, count: 1 }
       }
       const { batch_id, commands } = await api.call('POST /commands/batch', {
         body: { server_ids: ids, type: 'ban-ip', params: { jail: ownJail, ...asked } },
       })
+      tellBanned(
+        asked.ip,
+        servers.filter(({ id }) => ids.includes(id)).map(({ hostname }) => hostname),
+        commands.map(({ id }) => id),
+        batch_id,
+      )
       return { batchId: batch_id, count: commands.length }
     },
   })

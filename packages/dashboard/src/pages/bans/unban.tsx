@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Ban as WholeBan } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { tellUnbanned } from '../../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
 import parts from '../../parts/parts.module.css'
 import { sentenceOf } from '../../parts/trouble.tsx'
@@ -11,7 +12,9 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { bansTexts } from './bans.texts.ts'
 import { nameOf } from '../../words/clip.ts'
 
-type Ban = Pick<WholeBan, 'id' | 'ip' | 'jail' | 'server' | 'active'>
+/** The look-up of an address does not tell how long a ban was to last, only when it ends. */
+type Ban = Pick<WholeBan, 'id' | 'ip' | 'jail' | 'server' | 'active' | 'expires_at'> &
+  Partial<Pick<WholeBan, 'ban_duration'>>
 
 /* Which command lifts which ban, for as long as the page is open: list and details show the same progress. */
 let commands: ReadonlyMap<number, string> = new Map()
@@ -41,7 +44,10 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
         params: { serverId: ban.server.id, ip: ban.ip },
         query: { jail: ban.jail },
       }),
-    onSuccess: ({ command_id }) => remember(ban.id, command_id),
+    onSuccess: ({ command_id }) => {
+      remember(ban.id, command_id)
+      tellUnbanned(ban, command_id)
+    },
   })
   const words = again ? t.tryAgain : t.unban
   return (

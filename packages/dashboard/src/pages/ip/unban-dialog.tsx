@@ -6,6 +6,7 @@ import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { BatchProgress } from '../../fleet/batch-progress.tsx'
 import type { LookUp } from '../../fleet/queries.ts'
+import { tellUnbannedEverywhere } from '../../fleet/undo.ts'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
@@ -39,7 +40,19 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
         body: { server_ids: servers, type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
       })
     },
-    onSuccess: () => {
+    onSuccess: ({ batch_id, commands }) => {
+      const bans = found.active_bans.map(line => ({
+        ...line,
+        ip: found.ip,
+        server: { id: line.server_id, hostname: line.server },
+      }))
+      tellUnbannedEverywhere(
+        found.ip,
+        commands.length,
+        commands.map(({ id }) => id),
+        batch_id,
+        bans,
+      )
       void queries.invalidateQueries({ queryKey: ['lookup'] })
       void queries.invalidateQueries({ queryKey: ['whitelist'] })
     },

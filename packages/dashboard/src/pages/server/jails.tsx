@@ -4,8 +4,9 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
-import { jailsQuery, queries } from '../../api/queries.ts'
+import { jailsQuery, queries, serverQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { tellSwitched } from '../../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
@@ -17,7 +18,6 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { number } from '../../words/numbers.ts'
 import { duration } from '../../words/time.ts'
-import { Confirm } from '../identity/dialogs.ts'
 import { serverTexts } from './server.texts.ts'
 
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
@@ -161,7 +161,8 @@ const Table = ({ rows, serverId }: Rows) => {
 const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   const t = textsOf(serverTexts).acts
   const { may } = useMay('write')
-  const [dialog, setDialog] = useState<'ban' | 'disable' | null>(null)
+  const hostname = useQuery({ ...serverQuery(serverId), enabled: false }).data?.hostname
+  const [dialog, setDialog] = useState<'ban' | null>(null)
   const [asked, setAsked] = useState<{ readonly act: Act; readonly commandId: string } | null>(null)
   const run = useMutation({
     mutationFn: async (act: Act) => {
@@ -170,17 +171,19 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
         body: { type: act, params: { jail: jail.name } },
       })
       setAsked({ act, commandId: id })
+      if (act === 'jail-enable' || act === 'jail-disable')
+        tellSwitched(jail.name, hostname ?? '', act === 'jail-enable', id)
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ['commands'] }),
   })
   if (!may) return null
-  const button = (act: Act, words: string, ask = () => run.mutate(act)) => (
+  const button = (act: Act, words: string) => (
     <Button
       size="compact-sm"
       variant="default"
       aria-label={t.of(words, jail.name)}
       loading={run.isPending && run.variables === act}
-      onClick={ask}
+      onClick={() => run.mutate(act)}
     >
       {words}
     </Button>
@@ -190,7 +193,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
       <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
         {button('jail-status', t.status)}
         {jail.enabled && button('jail-reload', t.reload)}
-        {jail.enabled ? button('jail-disable', t.disable, () => setDialog('disable')) : button('jail-enable', t.enable)}
+        {jail.enabled ? button('jail-disable', t.disable) : button('jail-enable', t.enable)}
         {jail.enabled && (
           <Button
             size="compact-sm"
@@ -206,15 +209,6 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
       <Refusal error={run.error} />
       <Suspense>
         {dialog === 'ban' && <BanDialog server={serverId} jail={jail.name} onClose={() => setDialog(null)} />}
-        {dialog === 'disable' && (
-          <Confirm
-            title={t.disableTitle(jail.name)}
-            text={t.disableText}
-            verb={t.disableNow}
-            onClose={() => setDialog(null)}
-            act={() => run.mutateAsync('jail-disable')}
-          />
-        )}
       </Suspense>
     </>
   )

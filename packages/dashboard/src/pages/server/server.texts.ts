@@ -26,10 +26,6 @@ const en = {
     status: 'Status',
     ban: 'Ban here',
     of: (what: string, jail: string) => `${what}: ${jail}`,
-    disableTitle: (jail: string) => `Disable ${jail}`,
-    disableText:
-      'A jail that is off bans nobody. If it guards SSH, this host is open to guessing until the jail is on again.',
-    disableNow: 'Disable the jail',
     output: (jail: string) => `Status of ${jail}`,
   },
   template: 'From template',

@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { checkQuery } from '../../fleet/queries.ts'
+import { tellWhitelisted } from '../../fleet/undo.ts'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
@@ -37,10 +38,12 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
       const [only] = entries
       // One by itself, so that it is told when it is there already.
       if (entries.length === 1 && only) {
-        await api.call('POST /whitelist', { body: only })
+        const entry = await api.call('POST /whitelist', { body: only })
+        tellWhitelisted([entry])
         return { added: 1, asked: 1 }
       }
-      const { added } = await api.call('POST /whitelist/bulk', { body: { entries: [...entries] } })
+      const { added, entries: made } = await api.call('POST /whitelist/bulk', { body: { entries: [...entries] } })
+      tellWhitelisted(made)
       return { added, asked: entries.length }
     },
     onSuccess: () => {

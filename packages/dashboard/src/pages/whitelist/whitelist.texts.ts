@@ -37,7 +37,6 @@ const en = {
   removeText: (ip: string) =>
     `${ip} can be banned again, on every server. Bans that the entry lifted do not come back.`,
   removeYou: (mine: string) => `It covers you: your address is ${mine}. You may be locked out.`,
-  removed: (ip: string) => `${ip} was removed.`,
   noMatch: 'No entry matches.',
   clear: 'Clear the search',
   emptyTitle: 'Nobody is whitelisted yet',

@@ -9,14 +9,15 @@ import { useMay, useMe } from '../../api/session.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { checkQuery, whitelistLimit, whitelistQuery } from '../../fleet/queries.ts'
 import type { Entry } from '../../fleet/queries.ts'
-import { announce } from '../../parts/announce.tsx'
+import { tellUnlisted } from '../../fleet/undo.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Refusal, Trouble } from '../../parts/trouble.tsx'
+import { toasts } from '../../parts/toasts.ts'
+import { Refusal, Trouble, sentenceOf } from '../../parts/trouble.tsx'
 import { useTyped } from '../../parts/typed.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
@@ -53,9 +54,14 @@ export const Whitelist = () => {
   const close = () => setOpen(null)
   const remove = async (entry: Entry) => {
     await api.call('DELETE /whitelist/{id}', { params: { id: entry.id } })
-    announce(t.removed(entry.ip))
+    tellUnlisted(entry)
     void queries.invalidateQueries({ queryKey: ['whitelist'] })
     void queries.invalidateQueries({ queryKey: ['lookup'] })
+  }
+  /** One address is taken off at once, with an Undo; what concerns more, or oneself, is asked about first. */
+  const ask = (asked: Open) => {
+    if (asked.what !== 'remove' || asked.entry.ip.includes('/') || covers(asked.entry.ip, mine)) return setOpen(asked)
+    remove(asked.entry).catch((error: unknown) => toasts.show({ text: sentenceOf(error), error: true }))
   }
   return (
     <Page
@@ -91,11 +97,7 @@ export const Whitelist = () => {
           )}
           {rows &&
             rows.length > 0 &&
-            (narrow ? (
-              <Cards rows={rows} mine={mine} onOpen={setOpen} />
-            ) : (
-              <Table rows={rows} mine={mine} onOpen={setOpen} />
-            ))}
+            (narrow ? <Cards rows={rows} mine={mine} onOpen={ask} /> : <Table rows={rows} mine={mine} onOpen={ask} />)}
           {list.data && list.data.total > whitelistLimit && (
             <Pages
               page={page}

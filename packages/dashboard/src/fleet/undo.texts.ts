@@ -1,0 +1,28 @@
+import type { Catalogue } from '../texts/catalogue.ts'
+import { plural } from '../texts/catalogue.ts'
+
+const en = {
+  banned: (ip: string, where: string) => `Ban of ${ip} on ${where} is on its way.`,
+  unbanned: (ip: string, jail: string, where: string) => `Unban of ${ip} from ${jail} on ${where} is on its way.`,
+  unbannedEverywhere: (ip: string, where: string) => `Unban of ${ip} on ${where} is on its way.`,
+  whitelisted: (what: string) => `${what} is on the whitelist.`,
+  unlisted: (what: string) => `${what} is off the whitelist.`,
+  enabled: (jail: string, where: string) => `Enabling ${jail} on ${where} is on its way.`,
+  disabled: (jail: string, where: string) =>
+    `Disabling ${jail} on ${where} is on its way. It bans nobody until it is on again.`,
+  entries: (count: number) => plural(count, { one: '1 entry', other: `${count} entries` }),
+  show: 'Show it',
+  cancelled: 'Undone before it ran.',
+  failed: 'It had failed: there is nothing to undo.',
+  opposite: (what: string) => `It had run already. The opposite is on its way: ${what}.`,
+  opposites: (count: number) =>
+    plural(count, {
+      one: 'It had run already. The opposite is on its way.',
+      other: `It had run already on ${count} servers. The opposite is on its way there.`,
+    }),
+  delisted: 'It is off the whitelist again. Bans that it lifted stay lifted.',
+  listed: (what: string) => `${what} is on the whitelist again.`,
+  impossible: 'It had run already, and can not be undone from here.',
+  trouble: (why: string) => `Could not undo it: ${why}`,
+}
+export const undoTexts: Catalogue<typeof en> = { en }

@@ -1,0 +1,61 @@
+import { useSyncExternalStore } from 'react'
+
+/** Where a toast leads: a path that begins at the root of the dashboard, such as `/commands/01934f9e-…`. */
+export interface ToastLink {
+  readonly path: string
+  readonly text: string
+}
+export interface Told {
+  /** One sentence that names the thing. */
+  readonly text: string
+  readonly link?: ToastLink
+  /** Offered for as long as the toast is there; the toast goes when it is taken. */
+  readonly undo?: () => void
+  /** An error stays until it is closed. */
+  readonly error?: boolean
+}
+export interface Toast extends Told {
+  readonly id: number
+  /** How long it is there, in milliseconds; null until it is closed. */
+  readonly lasts: number | null
+}
+
+const most = 3
+const lasting = { told: 6000, undo: 8000 } as const
+
+let shown: readonly Toast[] = []
+let last = 0
+const watchers = new Set<() => void>()
+const set = (next: readonly Toast[]) => {
+  shown = next
+  for (const tell of watchers) tell()
+}
+
+/** Small news in a corner of the page, three at most: the oldest one makes room. */
+export const toasts = {
+  /** Shows it; resolves to the number that `close` takes. */
+  show(told: Told): number {
+    const lasts = told.error ? null : told.undo ? lasting.undo : lasting.told
+    set([...shown, { ...told, id: ++last, lasts }].slice(-most))
+    return last
+  },
+  close(id: number): void {
+    set(shown.filter(toast => toast.id !== id))
+  },
+  /** Takes back what was told last and still can be. */
+  undoLast(): void {
+    const toast = shown.findLast(({ undo }) => undo)
+    if (!toast) return
+    toasts.close(toast.id)
+    toast.undo?.()
+  },
+  clear(): void {
+    set([])
+  },
+}
+
+const watch = (tell: () => void) => {
+  watchers.add(tell)
+  return () => watchers.delete(tell)
+}
+export const useShownToasts = (): readonly Toast[] => useSyncExternalStore(watch, () => shown)

@@ -1,0 +1,5 @@
+import { Toasts } from './toasts.tsx'
+
+/** What the shell needs only once the page is there: it comes right after it. */
+const Second = () => <Toasts />
+export default Second
