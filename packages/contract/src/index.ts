@@ -17,6 +17,7 @@ export * from './endpoint.ts'
 export * from './events.ts'
 export * from './limits.ts'
 export * from './live.ts'
+export * from './query.ts'
 export * as shapes from './shapes.ts'
 export type { ProblemBody } from './shapes.ts'
 export { auth, keys, users, servers, agents, commands, bans, whitelist, templates, settings, portknock, siem, service }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Static, TProperties, TSchema } from 'typebox'
 import { bounds } from './limits.ts'
+import { queryBounds } from './query.ts'
 
 /** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
 export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
@@ -49,6 +50,11 @@ export const paging = (limits: { readonly default: number; readonly maximum: num
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.page, default: 1 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.maximum, default: limits.default })),
 })
+
+/** A search in the grammar of query.ts, on top of the other filters of a list; one that can't be read is a 400 that says where. */
+export const searchText = Type.Optional(
+  Type.String({ maxLength: queryBounds.length, examples: ['jail:sshd -country:NL'] }),
+)
 
 /** A list reply: the rows under their own key, and the exact total that match. */
 export const listOf = <K extends string, T extends TSchema>(key: K, row: T) =>
