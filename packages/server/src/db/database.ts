@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DatabaseSync } from 'node:sqlite'
 import type { PoolClient } from 'pg'
+import { unavailable } from '../core/problem.ts'
 import type { Schema } from './schema.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -17,6 +18,13 @@ export interface Procedure<Input, Output> {
 export type PreparedProcedure<Input, Output> = (input: Input) => Output
 export type Prepare<Input, Output> = (db: DatabaseSync) => PreparedProcedure<Input, Output>
 
+/** Milliseconds that one statement of `scan` may take. */
+export const longestScan = 5000
+/** How many may wait for their turn. */
+export const mostScans = 50
+export const scanTookTooLong = () =>
+  unavailable('The search took too long. Narrow it down, for example by time, jail or server.', 5)
+
 /** One database behind both engines. */
 export interface Database {
   readonly engine: Engine
@@ -24,6 +32,11 @@ export interface Database {
   readonly read: Kysely<Schema>
   /** For writing; transactions begin immediately, one after the other. Keep them short. */
   readonly write: Kysely<Schema>
+  /**
+   * For reads that no index serves whole, such as searches and top lists: beside the event loop and beside other reads.
+   * One that takes longer than `longestScan` is ended and refused with 503.
+   */
+  readonly scan: Kysely<Schema>
   /** Runs a hot write; resolves when it is durable. */
   run<Input, Output>(procedure: Procedure<Input, Output>, input: Input): Promise<Output>
   /** Throws when storage does not answer. */

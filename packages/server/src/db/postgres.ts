@@ -1,6 +1,9 @@
 import pg from 'pg'
 import type { PoolClient } from 'pg'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import type { DatabaseConnection, Driver } from 'kysely'
+import { unavailable } from '../core/problem.ts'
+import { longestScan, mostScans, scanTookTooLong } from './database.ts'
 import type { Database, Procedure } from './database.ts'
 import type { Schema } from './schema.ts'
 
@@ -11,12 +14,46 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 /** Serialization failure and deadlock: the same transaction may pass when tried again. */
 const passing = new Set(['40001', '40P01'])
 
+/** Connections of their own, so that long reads never take those of the work at hand; the server ends what takes too long. */
+class ScanDialect extends PostgresDialect {
+  readonly #pool: pg.Pool
+  constructor(pool: pg.Pool) {
+    super({ pool })
+    this.#pool = pool
+  }
+  override createDriver(): Driver {
+    const driver = super.createDriver()
+    const acquire = driver.acquireConnection.bind(driver)
+    const known = new WeakSet<DatabaseConnection>()
+    driver.acquireConnection = async options => {
+      if (this.#pool.waitingCount >= mostScans) throw unavailable('Too many searches at once. Try again in a moment.')
+      const connection = await acquire(options)
+      if (known.has(connection)) return connection
+      known.add(connection)
+      const execute = connection.executeQuery.bind(connection)
+      connection.executeQuery = async (query, options) => {
+        try {
+          return await execute(query, options)
+        } catch (error) {
+          throw (error as { code?: unknown }).code === '57014' ? scanTookTooLong() : error
+        }
+      }
+      return connection
+    }
+    return driver
+  }
+}
+
 export interface Postgres extends Database {
   readonly pool: pg.Pool
 }
 
 /** Connects to PostgreSQL 15 or newer. `log` hears of connections that break while idle. */
-export const openPostgres = async (url: string, log: (error: Error) => void): Promise<Postgres> => {
+export const openPostgres = async (
+  url: string,
+  log: (error: Error) => void,
+  longest = longestScan,
+): Promise<Postgres> => {
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
@@ -30,6 +67,16 @@ export const openPostgres = async (url: string, log: (error: Error) => void): Pr
   // listener that would end the process. Its next query fails, and whoever asked hears of it.
   pool.on('connect', client => client.on('error', () => {}))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  const scanPool = new pg.Pool({
+    connectionString: url,
+    max: 3,
+    connectionTimeoutMillis: longest,
+    statement_timeout: longest,
+    application_name: 'stockade',
+  })
+  scanPool.on('error', log)
+  scanPool.on('connect', client => client.on('error', () => {}))
+  const scan = new Kysely<Schema>({ dialect: new ScanDialect(scanPool) })
 
   const once = async <Output>(work: (client: PoolClient) => Promise<Output>): Promise<Output> => {
     const client = await pool.connect()
@@ -52,6 +99,7 @@ export const openPostgres = async (url: string, log: (error: Error) => void): Pr
     engine: 'postgres',
     read: db,
     write: db,
+    scan,
     pool,
     async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
       for (let attempt = 1; ; attempt++)
@@ -66,6 +114,7 @@ export const openPostgres = async (url: string, log: (error: Error) => void): Pr
       await db.executeQuery(CompiledQuery.raw('select 1'))
     },
     async close() {
+      await scan.destroy()
       await db.destroy()
     },
   }

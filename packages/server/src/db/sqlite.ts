@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -5,15 +7,24 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+import { unavailable } from '../core/problem.ts'
+import { longestScan, mostScans, scanTookTooLong } from './database.ts'
 import type { Database, Procedure } from './database.ts'
 import type { Schema } from './schema.ts'
+import type { ScanReply, ScanRequest } from './sqlite-scanner.ts'
 import type { QueryAnswer, WriterReply, WriterRequest } from './sqlite-writer.ts'
 
 const plain = (value: unknown): unknown =>
   typeof value === 'boolean' ? Number(value) : value === undefined ? null : value
 
-const dialectOf = (driver: Driver): Dialect => ({
-  createAdapter: () => new SqliteAdapter(),
+/** Whoever asks waits in the scanner's own queue, which has a bound. */
+class ManyReaders extends SqliteAdapter {
+  override get supportsMultipleConnections() {
+    return true
+  }
+}
+const dialectOf = (driver: Driver, adapter = new SqliteAdapter()): Dialect => ({
+  createAdapter: () => adapter,
   createDriver: () => driver,
   createIntrospector: db => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -146,8 +157,106 @@ const readDriver = (db: DatabaseSync): Driver => {
   }
 }
 
+interface Scan extends ScanRequest {
+  readonly resolve: (rows: readonly unknown[]) => void
+  readonly reject: (error: Error) => void
+}
+const closedError = () => new Error('The database is closed.')
+/** How long the process stays when nothing is asked of it, in milliseconds. */
+const idleScanner = 60_000
+/** A process that is there while long reads come, and is replaced after one that took too long. */
+const createScanner = (file: string, longest: number) => {
+  const waiting: Scan[] = []
+  let child: ChildProcess | null = null
+  let running: Scan | null = null
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  const end = (settle: (scan: Scan) => void) => {
+    clearTimeout(timer)
+    const scan = running
+    running = null
+    if (scan) settle(scan)
+    next()
+  }
+  const drop = (error: Error) => {
+    child?.removeAllListeners()
+    child?.on('error', () => {})
+    child?.kill('SIGKILL')
+    child = null
+    end(scan => scan.reject(error))
+  }
+  const process = () => {
+    if (child) return child
+    const made = fork(new URL('./sqlite-scanner.ts', import.meta.url), [file], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    made.on('message', reply => {
+      const answer = reply as ScanReply
+      end(scan => (answer.ok ? scan.resolve(answer.rows) : scan.reject(new Error(answer.message))))
+    })
+    made.on('error', drop)
+    made.on('exit', () => drop(new Error('The reading process ended.')))
+    made.unref()
+    made.channel?.unref()
+    child = made
+    return made
+  }
+  const next = () => {
+    if (running || closed) return
+    running = waiting.shift() ?? null
+    if (!running) {
+      if (child) timer = setTimeout(() => drop(closedError()), idleScanner).unref()
+      return
+    }
+    clearTimeout(timer)
+    timer = setTimeout(() => drop(scanTookTooLong()), longest)
+    const { sql, parameters } = running
+    process().send({ sql, parameters }, error => {
+      if (error) drop(error)
+    })
+  }
+  return {
+    query: (sql: string, parameters: readonly unknown[]) =>
+      new Promise<readonly unknown[]>((resolve, reject) => {
+        if (closed) return reject(closedError())
+        if (waiting.length >= mostScans) return reject(unavailable('Too many searches at once. Try again in a moment.'))
+        waiting.push({ sql, parameters, resolve, reject })
+        next()
+      }),
+    close() {
+      closed = true
+      for (const scan of waiting.splice(0)) scan.reject(closedError())
+      drop(closedError())
+    },
+  }
+}
+const scanDriver = (scanner: ReturnType<typeof createScanner>): Driver => {
+  const refuse = async () => {
+    throw new Error('This connection only reads.')
+  }
+  const connection: DatabaseConnection = {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      return { rows: (await scanner.query(query.sql, query.parameters.map(plain))) as R[] }
+    },
+    streamQuery: noStream,
+  }
+  return {
+    async init() {},
+    async acquireConnection() {
+      return connection
+    },
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    async releaseConnection() {},
+    async destroy() {},
+  }
+}
+
 /** Opens (or makes) the SQLite file. */
-export const openSqlite = async (file: string): Promise<Database> => {
+export const openSqlite = async (file: string, longest = longestScan): Promise<Database> => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const writer = createWriter(file)
   // The first query waits for the worker: the file and its journal mode are there when the reader opens.
@@ -156,10 +265,13 @@ export const openSqlite = async (file: string): Promise<Database> => {
   reading.exec('pragma query_only = on; pragma cache_size = -65536; pragma temp_store = memory')
   const read = new Kysely<Schema>({ dialect: dialectOf(readDriver(reading)) })
   const write = new Kysely<Schema>({ dialect: dialectOf(writeDriver(writer)) })
+  const scanner = createScanner(file, longest)
+  const scan = new Kysely<Schema>({ dialect: dialectOf(scanDriver(scanner), new ManyReaders()) })
   return {
     engine: 'sqlite',
     read,
     write,
+    scan,
     async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
       const release = await writer.acquire()
       try {
@@ -173,6 +285,8 @@ export const openSqlite = async (file: string): Promise<Database> => {
       await writer.query('select 1', [])
     },
     async close() {
+      scanner.close()
+      await scan.destroy()
       await read.destroy()
       await write.destroy()
       reading.close()
