@@ -115,18 +115,27 @@ export const createBatch = endpoint({
   method: 'POST',
   path: '/commands/batch',
   tag,
-  summary: 'Queue one command for many servers',
-  description: 'All or nothing: an unknown server is refused and nothing is queued.',
+  summary: 'Queue a command for many servers, or many commands',
+  description: `All or nothing: what is wrong with one of them refuses all, and nothing is queued. Either one command for each of \`server_ids\`, with \`params\`; or one for each entry of \`params_list\` on each of \`server_ids\`, at most ${bounds.commands} in all; or one for each of \`targets\`, each with a server and parameters of its own. Templates are deployed and removed with \`params\` only. \`params_index\` is the place in \`params_list\` or \`targets\`, 0 with \`params\`. A ban that is refused (409) is named by its place in \`details\`, up to 100 of them.`,
   access: 'write',
+  // Thousands of bans, each with a reason.
+  bodyLimit: 4 * bounds.body,
   body: shape({
-    server_ids: Type.Array(uuid, { minItems: 1, maxItems: 10_000 }),
+    server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands })),
     type: commandType,
     params: Type.Optional(paramsInput),
+    params_list: Type.Optional(Type.Array(paramsInput, { minItems: 1, maxItems: bounds.batch })),
+    targets: Type.Optional(
+      Type.Array(shape({ server_id: uuid, params: Type.Optional(paramsInput) }), {
+        minItems: 1,
+        maxItems: bounds.targets,
+      }),
+    ),
   }),
   status: 201,
   reply: shape({
     batch_id: uuid,
-    commands: Type.Array(shape({ id: uuid, server_id: uuid, status: commandStatus })),
+    commands: Type.Array(shape({ id: uuid, server_id: uuid, status: commandStatus, params_index: count })),
   }),
   refusals: [409],
 })

@@ -11,6 +11,9 @@ export const bounds = {
   commandOutput: 64 * 1024,
   seconds: 31_536_000,
   batch: 1000,
+  /** Commands that one batch queues at most, and targets that it names one by one. */
+  commands: 10_000,
+  targets: 5000,
   results: 100,
   username: { minimum: 3, maximum: 50 },
   password: { minimum: 8, maximum: 256 },

@@ -106,6 +106,8 @@ export const guardBan =
     const why = (what: string) => conflict(`${ip.text} ${what}. Send "force": true to ban it all the same.`)
     if (isLoopback(ip) || (ip.prefix !== null && covers(ip, loopback))) throw why('is a loopback address')
     const touches = (text: string | null) => {
+      // Both are canonical; a batch asks this of thousands of addresses and servers.
+      if (ip.prefix === null) return text === ip.text
       const other = text === null ? null : parseIp(text)
       return other !== null && covers(ip, other)
     }

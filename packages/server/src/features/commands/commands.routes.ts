@@ -9,9 +9,7 @@ export const mountCommands = (http: Http, commands: CommandsService): void => {
   http.serve(contract.createCommand, ({ actor, params, body }) =>
     commands.create(actor, params.serverId, body.type, body.params),
   )
-  http.serve(contract.createBatch, ({ actor, body }) =>
-    commands.createBatch(actor, body.server_ids, body.type, body.params),
-  )
+  http.serve(contract.createBatch, ({ actor, body }) => commands.createBatch(actor, body))
   http.serve(contract.cancelCommand, async ({ actor, params }) => {
     await commands.cancel(actor, params.commandId)
     return { message: 'The command is cancelled.' }

@@ -1,12 +1,12 @@
 import { bounds, delivery, shapes, times } from '@stockade/contract'
-import type { EventName, QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
+import type { BodyOf, EventName, QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
 import { uuid7 } from '../../core/ids.ts'
-import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { Problem, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import { timeRange } from '../../core/page.ts'
 import type { Config } from '../../config.ts'
@@ -15,6 +15,7 @@ import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import { inSlices } from '../whitelist/slices.ts'
 import type { Settings, Snapshot, TemplatesService } from '../templates/templates.service.ts'
 import {
   changeCommand,
@@ -31,6 +32,7 @@ import {
   startCommands,
 } from './commands.store.ts'
 import type { CommandCount, CommandRow, CommandView } from './commands.store.ts'
+import { entriesOf } from './batch.ts'
 import { checkParams } from './params.ts'
 import type { Params } from './params.ts'
 import { createWaiting } from './waiting.ts'
@@ -59,11 +61,13 @@ export interface CommandsService {
   /** As they are sent to live feeds. */
   viewsOf(ids: readonly string[]): Promise<Command[]>
   create(actor: Principal, serverId: string, type: Type, params: Params | undefined): Promise<Queued>
+  /**
+   * One command for each server, or each entry of a list and each server, or each target: all or none.
+   * @throws Problem 400 or 409 that names the entry.
+   */
   createBatch(
     actor: Principal,
-    serverIds: readonly string[],
-    type: Type,
-    params: Params | undefined,
+    batch: BodyOf<typeof contract.createBatch>,
   ): Promise<ReplyOf<typeof contract.createBatch>>
   /** Queues a command whose server and parameters are checked already; `also` is recorded with it. */
   queue(author: Author, serverNo: number, type: Type, params: Params, also?: EventName): Promise<Queued>
@@ -90,6 +94,8 @@ export interface CommandsService {
   reload(serverNo?: number): Promise<void>
   close(): void
 }
+/** Refused bans of a batch that are named. */
+const mostRefused = 100
 /** How many go into one transaction, and how many may wait for theirs. */
 const grouped = { batch: 500, waiting: 100_000 }
 
@@ -233,10 +239,8 @@ export const createCommands = async (needs: {
         }),
       )
     })
-    for (const row of rows) {
-      track(row)
-      waiting.wake(row.server_no)
-    }
+    for (const row of rows) track(row)
+    for (const serverNo of new Set(rows.map(row => row.server_no))) waiting.wake(serverNo)
   }
   const queued = (row: CommandRow): Queued => ({
     id: row.id,
@@ -252,11 +256,31 @@ export const createCommands = async (needs: {
   ): Promise<{ params: Params; snapshot: Snapshot | null }> => {
     const params = checkParams(type, given)
     if (type === 'ban-ip') guardBan(actor, params)
+    return freeze(type, params)
+  }
+  const freeze = async (type: Type, params: Params): Promise<{ params: Params; snapshot: Snapshot | null }> => {
     if (type !== 'deploy-template') return { params, snapshot: null }
     const { template_id, settings } = params as { template_id: number | string; settings: Settings }
     const snapshot = await templates.freeze(template_id, settings, 'params.settings')
     if (!snapshot) throw invalid('params.template_id', `There is no template ${template_id}.`)
     return { params: { ...params, template_id: snapshot.templateId }, snapshot }
+  }
+  /** Refuses bans that must not be, naming each by its place, so that the rest can be sent without them. */
+  const guardAll = async (actor: Principal, entries: readonly { readonly at: string; readonly params: Params }[]) => {
+    const refused: { path: string; message: string }[] = []
+    let count = 0
+    await inSlices(entries, ({ at, params }) => {
+      try {
+        guardBan(actor, params)
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        if (++count <= mostRefused) refused.push({ path: `${at}.ip`, message: error.message })
+      }
+    })
+    const [first] = refused
+    if (!first) return
+    const more = count > 1 ? ` ${count - 1} more of these bans can't be, either; nothing is queued.` : ''
+    throw new Problem(409, 'Conflict', `${first.path}: ${first.message}${more}`, { details: refused })
   }
   const visible = async (actor: Principal, id: string): Promise<CommandView> => {
     const row = await findCommandView(db.read, id)
@@ -413,15 +437,31 @@ export const createCommands = async (needs: {
       await add(authorOf(actor), [row], 'command.create', undefined, snapshot)
       return queued(row)
     },
-    async createBatch(actor, serverIds, type, given) {
-      const { params, snapshot } = await check(actor, type, given)
-      const targets = [...new Set(serverIds.map(id => id.toLowerCase()))].map(id =>
-        servers.named(actor, 'server_ids', id),
-      )
+    async createBatch(actor, batch) {
+      const { type } = batch
+      const entries = entriesOf(batch).map(({ at, given, named, serverIds }) => ({
+        at,
+        servers: serverIds.map(id => servers.named(actor, named, id)),
+        params: checkParams(type, given, at),
+      }))
+      const [first] = entries
+      if (type === 'ban-ip' && batch.params && first) guardBan(actor, first.params)
+      else if (type === 'ban-ip') await guardAll(actor, entries)
       const author = authorOf(actor)
       const batch_id = uuid7(clock())
-      const more = { batch_id, template_hash: snapshot?.hash ?? null }
-      const rows = targets.map(server => ({ server, row: rowOf(author, server.no, type, params, more) }))
+      // Of the same millisecond, ids are in no order of their own; a host runs a list in its order.
+      const total = entries.reduce((sum, entry) => sum + entry.servers.length, 0)
+      const ids = Array.from({ length: total }, () => uuid7(clock())).sort()
+      let snapshot: Snapshot | null = null
+      const rows: { server_id: string; params_index: number; row: CommandRow }[] = []
+      for (const [params_index, entry] of entries.entries()) {
+        const frozen = await freeze(type, entry.params)
+        snapshot = frozen.snapshot
+        for (const server of entry.servers) {
+          const more = { id: ids[rows.length] ?? uuid7(clock()), batch_id, template_hash: snapshot?.hash ?? null }
+          rows.push({ server_id: server.id, params_index, row: rowOf(author, server.no, type, frozen.params, more) })
+        }
+      }
       await add(
         author,
         rows.map(({ row }) => row),
@@ -431,7 +471,12 @@ export const createCommands = async (needs: {
       )
       return {
         batch_id,
-        commands: rows.map(({ server, row }) => ({ id: row.id, server_id: server.id, status: 'pending' })),
+        commands: rows.map(({ server_id, params_index, row }) => ({
+          id: row.id,
+          server_id,
+          status: 'pending',
+          params_index,
+        })),
       }
     },
     async queue(author, serverNo, type, params, also) {

@@ -196,6 +196,120 @@ test('a batch is all or nothing', async () => {
   expect((await admin.client.call('GET /commands', { query: { to: '2020-01-01T00:00:00+02:00' } })).total).toBe(0)
 })
 
+const batch = (body: object) => raw(server, 'POST', '/api/v1/commands/batch', { token: admin.token, body })
+
+test('a list of parameters is a command for each entry and server, in one batch', async () => {
+  const [a, b] = [await aHost(server, admin.client, 'list-a'), await aHost(server, admin.client, 'list-b')]
+  const params_list = ['198.51.100.1', '198.51.100.2', '2001:DB8::3'].map(ip => ({ ip, jail: 'sshd' }))
+  const made = await admin.client.call('POST /commands/batch', {
+    body: { server_ids: [a.id, b.id], type: 'ban-ip', params_list },
+  })
+  expect(made.commands.map(({ server_id, params_index }) => [params_index, server_id])).toEqual(
+    [0, 1, 2].flatMap(index => [
+      [index, a.id],
+      [index, b.id],
+    ]),
+  )
+  const { total, commands } = await admin.client.call('GET /commands', { query: { batch_id: made.batch_id } })
+  expect(total).toBe(6)
+  expect(new Set(commands.map(({ params }) => params.ip))).toEqual(
+    new Set(['198.51.100.1', '198.51.100.2', '2001:db8::3']),
+  )
+  expect((await poll(0, b)).commands.map(order => order.params.ip)).toEqual([
+    '198.51.100.1',
+    '198.51.100.2',
+    '2001:db8::3',
+  ])
+})
+
+test('targets are commands each for a server of its own', async () => {
+  const [a, b] = [await aHost(server, admin.client, 'target-a'), await aHost(server, admin.client, 'target-b')]
+  const targets = [
+    { server_id: b.id, params: { ip: '198.51.100.1', jail: 'sshd' } },
+    { server_id: a.id.toUpperCase(), params: { ip: '198.51.100.2', jail: '*' } },
+    { server_id: b.id, params: { ip: '198.51.100.3', jail: 'nginx' } },
+  ]
+  const made = await admin.client.call('POST /commands/batch', { body: { type: 'unban-ip', targets } })
+  expect(made.commands.map(({ server_id, params_index }) => [params_index, server_id])).toEqual([
+    [0, b.id],
+    [1, a.id],
+    [2, b.id],
+  ])
+  expect((await poll(0, b)).commands.map(order => order.params)).toEqual([targets[0]?.params, targets[2]?.params])
+  expect((await poll(0, a)).commands.map(order => order.params)).toEqual([targets[1]?.params])
+  expect(
+    (await admin.client.call('POST /commands/batch', { body: { type: 'reload-all', targets: [{ server_id: a.id }] } }))
+      .commands,
+  ).toHaveLength(1)
+})
+
+test('a refused entry is named, and nothing of the batch is queued', async () => {
+  const before = (await admin.client.call('GET /commands')).total
+  const listed = await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.0/28' } })
+  const server_ids = [host.id]
+  const bans = ['198.51.100.1', '192.0.2.7', '127.0.0.1'].map(ip => ({ ip, jail: 'sshd' }))
+  for (const [at, body] of [
+    ['params_list.{}', { type: 'ban-ip', server_ids, params_list: bans }],
+    ['targets.{}.params', { type: 'ban-ip', targets: bans.map(params => ({ server_id: host.id, params })) }],
+  ] as const) {
+    const [one, two] = [1, 2].map(place => `${at.replace('{}', String(place))}.ip`)
+    expect(await batch(body)).toMatchObject({
+      status: 409,
+      json: {
+        message: expect.stringMatching(
+          /\.ip: 192\.0\.2\.7 is covered by the whitelist entry 192\.0\.2\.0\/28.* 1 more /,
+        ),
+        details: [{ path: one }, { path: two, message: expect.stringMatching(/loopback/) }],
+      },
+    })
+  }
+  const lift = { ip: '198.51.100.1', jail: '*' }
+  for (const [path, body] of [
+    ['params_list.1.ip', { type: 'unban-ip', server_ids, params_list: [lift, { ...lift, ip: 'x' }] }],
+    ['params_list.1.x', { type: 'unban-ip', server_ids, params_list: [lift, { ...lift, x: 1 }] }],
+    ['params_list.1', { type: 'unban-ip', server_ids, params_list: [lift, 7] }],
+    ['params_list', { type: 'unban-ip', server_ids, params_list: [] }],
+    ['params_list', { type: 'unban-ip', server_ids, params: lift, params_list: [lift] }],
+    ['params_list', { type: 'unban-ip', server_ids, params_list: Array.from({ length: 1001 }, () => lift) }],
+    ['params_list', { type: 'remove-template', server_ids, params_list: [{ template_name: 'x' }] }],
+    ['server_ids', { type: 'unban-ip', params_list: [lift] }],
+    ['server_ids', { type: 'reload-all' }],
+    ['targets', { type: 'reload-all', server_ids, targets: [{ server_id: host.id }] }],
+    [
+      'targets',
+      { type: 'deploy-template', targets: [{ server_id: host.id, params: { template_id: 1, settings: {} } }] },
+    ],
+    ['targets', { type: 'reload-all', targets: Array.from({ length: 5001 }, () => ({ server_id: host.id })) }],
+    [
+      'targets.1.params.ip',
+      {
+        type: 'unban-ip',
+        targets: [
+          { server_id: host.id, params: lift },
+          { server_id: host.id, params: { jail: '*' } },
+        ],
+      },
+    ],
+    ['targets.1.server_id', { type: 'reload-all', targets: [{ server_id: host.id }, { server_id: unknown }] }],
+  ] as const)
+    expect(await batch(body), path).toMatchObject({ status: 400, json: { details: [{ path }] } })
+  expect((await admin.client.call('GET /commands')).total).toBe(before)
+  await admin.client.call('DELETE /whitelist/{id}', { params: { id: listed.id } })
+})
+
+test('a list for many servers has an end', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 11; n++)
+    ids.push((await admin.client.call('POST /servers', { body: { hostname: `end-${n}` } })).id)
+  const params_list = Array.from({ length: 1000 }, () => ({ jail: '*', ip: '198.51.100.1' }))
+  expect(await batch({ type: 'unban-ip', server_ids: ids, params_list })).toMatchObject({
+    status: 400,
+    json: { message: expect.stringMatching(/1000 entries for 11 servers are 11000 commands/) },
+  })
+  const made = await batch({ type: 'unban-ip', server_ids: ids.slice(0, 10), params_list: params_list.slice(0, 300) })
+  expect((made.json as { commands: unknown[] }).commands).toHaveLength(3000)
+})
+
 test("another server's commands are none of an agent's business", async () => {
   const other = await aHost(server, admin.client, 'other')
   const { id } = await create('reload-all')

@@ -9,43 +9,43 @@ export type Params = Readonly<Record<string, unknown>>
 const jailPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const optional: Partial<Record<contract.CommandType, readonly string[]>> = { 'ban-ip': ['duration', 'reason', 'force'] }
 
-const jail = (value: unknown, everyJail: boolean): string => {
+const jail = (at: string, value: unknown, everyJail: boolean): string => {
   if (typeof value === 'string' && (jailPattern.test(value) || (everyJail && value === '*'))) return value
-  throw invalid('params.jail', `params.jail must be a jail's name${everyJail ? ' or *' : ''}.`)
+  throw invalid(`${at}.jail`, `${at}.jail must be a jail's name${everyJail ? ' or *' : ''}.`)
 }
-const ip = (value: unknown): string => {
+const ip = (at: string, value: unknown): string => {
   const range = typeof value === 'string' && value.length <= 64 ? parseRange(value) : null
-  if (!range) throw invalid('params.ip', 'params.ip must be an IPv4 or IPv6 address or a CIDR.')
+  if (!range) throw invalid(`${at}.ip`, `${at}.ip must be an IPv4 or IPv6 address or a CIDR.`)
   return range.text
 }
 /** No engine bans more than this at once: a wider range is a slip of the finger. */
-const banned = (value: unknown): string => {
-  const text = ip(value)
+const banned = (at: string, value: unknown): string => {
+  const text = ip(at, value)
   const range = parseRange(text)
   const widest = range?.bytes.length === 4 ? 16 : 32
   if (range && range.prefix !== null && range.prefix < widest)
-    throw invalid('params.ip', `params.ip is a range wider than /${widest}; that is refused.`)
+    throw invalid(`${at}.ip`, `${at}.ip is a range wider than /${widest}; that is refused.`)
   return text
 }
-const duration = (value: unknown): number => {
+const duration = (at: string, value: unknown): number => {
   if (typeof value === 'number' && Number.isInteger(value) && (value === -1 || (value >= 1 && value <= bounds.seconds)))
     return value
-  throw invalid('params.duration', `params.duration must be -1 (permanent) or 1 to ${bounds.seconds} seconds.`)
+  throw invalid(`${at}.duration`, `${at}.duration must be -1 (permanent) or 1 to ${bounds.seconds} seconds.`)
 }
-const reason = (value: unknown): string => {
+const reason = (at: string, value: unknown): string => {
   if (typeof value === 'string' && value.length <= bounds.reason) return tame(value, bounds.reason * 4)
-  throw invalid('params.reason', `params.reason must be a text of at most ${bounds.reason} characters.`)
+  throw invalid(`${at}.reason`, `${at}.reason must be a text of at most ${bounds.reason} characters.`)
 }
-const force = (value: unknown): boolean => {
+const force = (at: string, value: unknown): boolean => {
   if (typeof value === 'boolean') return value
-  throw invalid('params.force', 'params.force must be true or false.')
+  throw invalid(`${at}.force`, `${at}.force must be true or false.`)
 }
 
 const templateName = /^[a-z][a-z0-9-]{0,23}$/
-const template = (value: unknown): number | string => {
+const template = (at: string, value: unknown): number | string => {
   if (typeof value === 'number' ? Number.isSafeInteger(value) && value > 0 : templateName.test(String(value)))
     if (typeof value === 'number' || typeof value === 'string') return value
-  throw invalid('params.template_id', 'params.template_id must be the id or the name of a template.')
+  throw invalid(`${at}.template_id`, `${at}.template_id must be the id or the name of a template.`)
 }
 const settingBounds = {
   maxretry: (value: number) => value >= 1 && value <= 1000,
@@ -53,11 +53,11 @@ const settingBounds = {
   findtime: (value: number) => value >= 1 && value <= bounds.seconds,
 } as const
 /** Settings of a deployment; which paths a log may have is for templates to say. */
-const settings = (value: unknown): templates.TemplateSettings => {
+const settings = (at: string, value: unknown): templates.TemplateSettings => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('params.settings', 'params.settings must be an object.')
+    throw invalid(`${at}.settings`, `${at}.settings must be an object.`)
   for (const [name, setting] of Object.entries(value)) {
-    const path = `params.settings.${name.slice(0, 64)}`
+    const path = `${at}.settings.${name.slice(0, 64)}`
     if (name === 'logpath') {
       if (setting !== null && (typeof setting !== 'string' || setting.length < 1 || setting.length > 4096))
         throw invalid(path, `${path} must be a path, or null.`)
@@ -72,41 +72,42 @@ const settings = (value: unknown): templates.TemplateSettings => {
 }
 
 /**
- * The parameters of a command as the agent gets them: only known ones, checked and canonical.
+ * The parameters of a command as the agent gets them: only known ones, checked and canonical. `at` is where they stand in
+ * the request.
  * @throws Problem 400 that names the parameter.
  */
-export const checkParams = (type: contract.CommandType, given: Params = {}): Params => {
+export const checkParams = (type: contract.CommandType, given: Params = {}, at = 'params'): Params => {
   const required: readonly string[] = commands.commandParams[type]
   const known = [...required, ...(optional[type] ?? [])]
   for (const name of Object.keys(given))
-    if (!known.includes(name)) throw invalid(`params.${name}`, `params.${name} is not a parameter of ${type}.`)
+    if (!known.includes(name)) throw invalid(`${at}.${name}`, `${at}.${name} is not a parameter of ${type}.`)
   for (const name of required)
-    if (given[name] === undefined) throw invalid(`params.${name}`, `params.${name} is required for ${type}.`)
+    if (given[name] === undefined) throw invalid(`${at}.${name}`, `${at}.${name} is required for ${type}.`)
   switch (type) {
     case 'ban-ip':
       return {
-        jail: jail(given.jail, false),
-        ip: banned(given.ip),
-        ...(given.duration === undefined ? {} : { duration: duration(given.duration) }),
-        ...(given.reason === undefined ? {} : { reason: reason(given.reason) }),
-        ...(given.force === undefined ? {} : { force: force(given.force) }),
+        jail: jail(at, given.jail, false),
+        ip: banned(at, given.ip),
+        ...(given.duration === undefined ? {} : { duration: duration(at, given.duration) }),
+        ...(given.reason === undefined ? {} : { reason: reason(at, given.reason) }),
+        ...(given.force === undefined ? {} : { force: force(at, given.force) }),
       }
     case 'unban-ip':
-      return { jail: jail(given.jail, true), ip: ip(given.ip) }
+      return { jail: jail(at, given.jail, true), ip: ip(at, given.ip) }
     case 'jail-status':
     case 'jail-enable':
     case 'jail-disable':
     case 'jail-reload':
-      return { jail: jail(given.jail, false) }
+      return { jail: jail(at, given.jail, false) }
     case 'reload-all':
     case 'service-restart':
       return {}
     case 'deploy-template':
-      return { template_id: template(given.template_id), settings: settings(given.settings) }
+      return { template_id: template(at, given.template_id), settings: settings(at, given.settings) }
     case 'remove-template':
       // It need not exist any more: a host may still have it.
       if (typeof given.template_name === 'string' && templateName.test(given.template_name))
         return { template_name: given.template_name }
-      throw invalid('params.template_name', 'params.template_name must be the name of a template.')
+      throw invalid(`${at}.template_name`, `${at}.template_name must be the name of a template.`)
   }
 }

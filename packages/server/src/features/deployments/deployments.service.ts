@@ -38,7 +38,8 @@ export const createDeployments = (needs: {
       const { id, display_name } = await templates.get(reference)
       // What is wrong with the settings is named as they were sent here.
       await templates.freeze(id, settings, 'settings')
-      const batch = await commands.createBatch(actor, server_ids, 'deploy-template', { template_id: id, settings })
+      const params = { template_id: id, settings }
+      const batch = await commands.createBatch(actor, { server_ids, type: 'deploy-template', params })
       const { length } = batch.commands
       return {
         message: `${display_name} is on its way to ${length} ${length === 1 ? 'server' : 'servers'}.`,

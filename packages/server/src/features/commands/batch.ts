@@ -1,0 +1,51 @@
+import { bounds } from '@stockade/contract'
+import type { BodyOf, commands as contract } from '@stockade/contract'
+import { invalid } from '../../core/problem.ts'
+import type { Params } from './params.ts'
+
+type Batch = BodyOf<typeof contract.createBatch>
+
+/** One set of parameters of a batch, and the servers that it is for. */
+export interface Entry {
+  /** Where the parameters stand in the request, and where the servers. */
+  readonly at: string
+  readonly named: string
+  readonly given: Params | undefined
+  /** Each once. */
+  readonly serverIds: readonly string[]
+}
+
+const templates = new Set<Batch['type']>(['deploy-template', 'remove-template'])
+
+/**
+ * The three forms of a batch as one.
+ * @throws Problem 400 where two forms are mixed, or it would be too many commands.
+ */
+export const entriesOf = ({ type, server_ids, params, params_list, targets }: Batch): Entry[] => {
+  const list = params_list ? 'params_list' : 'targets'
+  // What a deployment carries is frozen and told of once, for all of its hosts.
+  if ((params_list || targets) && templates.has(type))
+    throw invalid(list, `${type} takes server_ids and params: one template at a time.`)
+  if (targets) {
+    if (server_ids || params || params_list)
+      throw invalid('targets', 'targets names servers and parameters by itself: send it alone, with the type.')
+    return targets.map(({ server_id, params: given }, index) => ({
+      at: `targets.${index}.params`,
+      named: `targets.${index}.server_id`,
+      given,
+      serverIds: [server_id.toLowerCase()],
+    }))
+  }
+  if (!server_ids) throw invalid('server_ids', 'server_ids is required.')
+  const serverIds = [...new Set(server_ids.map(id => id.toLowerCase()))]
+  const named = 'server_ids'
+  if (!params_list) return [{ at: 'params', named, given: params, serverIds }]
+  if (params) throw invalid('params_list', 'Send either params or params_list.')
+  const asked = params_list.length * serverIds.length
+  if (asked > bounds.commands)
+    throw invalid(
+      'params_list',
+      `${params_list.length} entries for ${serverIds.length} servers are ${asked} commands; a batch has at most ${bounds.commands}.`,
+    )
+  return params_list.map((given, index) => ({ at: `params_list.${index}`, named, given, serverIds }))
+}
