@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -32,6 +32,12 @@ describe.runIf(hasBrowser)('the shell', () => {
     await server?.close()
   })
   const news = () => page.getByRole('region', { name: 'News' })
+  /** The host answers all that it has taken. */
+  const finish = async () => {
+    await host.orders()
+    const { commands } = await admin.client.call('GET /commands', { query: { status: 'running' } })
+    for (const { id } of commands) await host.answer(id)
+  }
   const undo = () => news().getByRole('button', { name: 'Undo' })
 
   describe('undoing', () => {
@@ -82,7 +88,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.unroute('**/api/v1/commands/*')
       complaints.splice(0, complaints.length, ...complaints.filter(text => !text.includes('503')))
       await page.getByRole('alert').getByRole('button', { name: 'Close this' }).click()
-      for (const { id } of await host.orders()) await host.answer(id)
+      await finish()
     })
     it('takes an address off the whitelist without a question, and puts it back as it was', async () => {
       await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.9', description: 'Anna' } })
@@ -97,24 +103,84 @@ describe.runIf(hasBrowser)('the shell', () => {
       ])
     })
     it('shows three at most, and keeps them while the pointer is on them', async () => {
-      await page.clock.install()
-      await page.goto('whitelist')
-      const wait = async (ip: string) => {
-        await page.getByRole('button', { name: 'Add', exact: true }).click()
-        const dialog = page.getByRole('dialog')
-        await dialog.getByLabel('Addresses and ranges').fill(ip)
-        await dialog.getByRole('button', { name: 'Add' }).click()
-        await dialog.getByRole('button', { name: 'Done' }).click()
-        await news().getByText(`${ip} is on the whitelist.`).waitFor()
+      const other = await visit(browser, server.url)
+      const mine = other.page
+      const news = mine.getByRole('region', { name: 'News' })
+      const undo = news.getByRole('button', { name: 'Undo' })
+      try {
+        await signIn(mine, 'admin', password)
+        await mine.clock.install()
+        await mine.goto('whitelist')
+        for (const ip of ['192.0.2.11', '192.0.2.12', '192.0.2.13', '192.0.2.14']) {
+          await mine.getByRole('button', { name: 'Add', exact: true }).click()
+          const dialog = mine.getByRole('dialog')
+          await dialog.getByLabel('Addresses and ranges').fill(ip)
+          await dialog.getByRole('button', { name: 'Add' }).click()
+          await dialog.getByRole('button', { name: 'Done' }).click()
+          await news.getByText(`${ip} is on the whitelist.`).waitFor()
+        }
+        expect(await undo.count()).toBe(3)
+        await undo.last().hover()
+        await mine.clock.fastForward(9000)
+        expect(await undo.count()).toBe(3)
+        await mine.mouse.move(700, 100)
+        await mine.clock.fastForward(9000)
+        await expect.poll(() => undo.count()).toBe(0)
+      } finally {
+        await other.close()
       }
-      for (const last of [11, 12, 13, 14]) await wait(`192.0.2.${last}`)
-      expect(await undo().count()).toBe(3)
-      await undo().last().hover()
-      await page.clock.fastForward(9000)
-      expect(await undo().count()).toBeGreaterThan(0)
-      await page.mouse.move(700, 100)
-      await page.clock.fastForward(9000)
-      await expect.poll(() => undo().count()).toBe(0)
+    })
+  })
+
+  describe('the activity', () => {
+    const strip = () => page.getByRole('complementary', { name: 'Activity' })
+    it('tells live what goes on, leads to the output, and keeps the way back', async () => {
+      await page.goto('whitelist')
+      await page.getByText('Live', { exact: true }).waitFor()
+      const counted: string[] = []
+      page.on('request', request => {
+        if (new URL(request.url()).pathname === '/api/v1/commands') counted.push(request.url())
+      })
+      await admin.client.call('POST /servers/{serverId}/bans', {
+        params: { serverId: host.id },
+        body: { ip: '203.0.113.20' },
+      })
+      await strip().getByText('1 waiting').waitFor()
+      const [order] = await host.orders()
+      await strip().getByText('1 running').waitFor()
+      await host.answer(order?.id ?? '', false, 'no such jail')
+      await strip().getByText('1 failed').waitFor()
+      await admin.client.call('POST /servers/{serverId}/bans', {
+        params: { serverId: host.id },
+        body: { ip: '203.0.113.21' },
+      })
+      await strip()
+        .getByRole('button', { name: /1 waiting/ })
+        .click()
+      const sheet = strip().getByRole('region', { name: 'Activity' })
+      await sheet.getByRole('link', { name: 'Ban 203.0.113.20 in stockade' }).waitFor()
+      expect(await breaches(page)).toEqual([])
+      await sheet.getByRole('button', { name: 'Cancel: Ban 203.0.113.21 in stockade, web-01' }).click()
+      await news().getByText('Undone before it ran.').waitFor()
+      expect(await host.orders()).toEqual([])
+      await sheet.getByRole('link', { name: 'Ban 203.0.113.20 in stockade' }).click()
+      await page.getByText('no such jail').first().waitFor()
+      // By messages alone.
+      expect(counted).toEqual([])
+      await page.keyboard.press('Escape')
+    })
+    it('is a number and a list on a phone', async () => {
+      const phone = await visit(browser, server.url, { viewportName: 'phone', bypassCSP: true })
+      try {
+        await signIn(phone.page, 'admin', password)
+        await phone.page.getByLabel('1 command is on its way or failed').waitFor()
+        await phone.page.getByRole('link', { name: /^More/ }).click()
+        await phone.page.getByRole('link', { name: 'Ban 203.0.113.20 in stockade' }).waitFor()
+        expect(await overflows(phone.page)).toBe(false)
+        expect(await breaches(phone.page)).toEqual([])
+      } finally {
+        await phone.close()
+      }
     })
   })
 })

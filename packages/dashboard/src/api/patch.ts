@@ -74,7 +74,7 @@ const patchServer = (
 
 const order = { pending: 0, running: 1, completed: 2, failed: 2, timeout: 2 } as const
 /** An answer and a message may cross: what is further on wins. */
-const newer = (shown: Command | undefined, news: Command): Command =>
+export const newer = (shown: Command | undefined, news: Command): Command =>
   shown && order[shown.status] > order[news.status] ? shown : news
 const patchCommand = (queries: QueryClient, command: Command, readAgain: ReadAgain): void => {
   queries.setQueryData<Command>(['command', command.id], shown => newer(shown, command))

@@ -132,6 +132,8 @@ export const canUndo = (command: Command, now: number): boolean =>
   command.status !== 'failed' &&
   command.status !== 'timeout' &&
   (known.get(command.id) ?? plainly)(command).length > 0
+/** Cancels a command that has not begun, and says whether that was still possible. */
+export const cancelCommand = (command: Command): Promise<void> => take(() => undoCommands([command.id], () => []))()
 /** Undoes one command, by cancelling it or by its opposite, and says so. */
 export const undoCommand = (command: Command): Promise<void> =>
   take(() => undoCommands([command.id], known.get(command.id) ?? plainly))()

@@ -9,6 +9,8 @@ import { Announcer } from '../parts/announce.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clockTime } from '../words/time.ts'
+import { useActivityCounts } from './activity.ts'
+import { activityTexts } from './activity.texts.ts'
 import { FindBox } from './find/find-box.tsx'
 import { InShell } from './lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
@@ -50,6 +52,7 @@ export const Shell = () => {
             <Link to="/more" className={styles.item}>
               <IconDots size={18} stroke={1.75} />
               <span>{t.more}</span>
+              <Badge />
             </Link>
           </li>
         </ul>
@@ -99,6 +102,17 @@ const Item = ({ to, icon: Icon, text, first }: NavItem) => (
     </Link>
   </li>
 )
+
+/** On phones: how much goes on that the page “More” tells of. */
+const Badge = () => {
+  const { running, waiting, failed } = useActivityCounts()
+  const count = running + waiting + failed
+  return count === 0 ? null : (
+    <b className={styles.badge} data-failed={failed > 0 || undefined} aria-label={textsOf(activityTexts).more(count)}>
+      {count}
+    </b>
+  )
+}
 
 /** The base element would turn `#content` into another page. */
 const skip = (event: { preventDefault(): void }) => {

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
 import { Page, Panel } from '../../parts/page.tsx'
+import { ActivityList } from '../../shell/activity.tsx'
+import { activityTexts } from '../../shell/activity.texts.ts'
 import { groupsFor } from '../../shell/places.ts'
 import { shellTexts } from '../../shell/shell.texts.ts'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -27,6 +29,9 @@ export const More = () => {
           </ul>
         </Panel>
       ))}
+      <Panel title={textsOf(activityTexts).title}>
+        <ActivityList />
+      </Panel>
     </Page>
   )
 }

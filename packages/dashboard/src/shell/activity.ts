@@ -1,0 +1,64 @@
+import { useEffect } from 'react'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { live } from '../api/live.ts'
+import { newer } from '../api/patch.ts'
+import { queries } from '../api/queries.ts'
+import type { Command } from '../api/queries.ts'
+import { useWords } from '../parts/now.ts'
+
+const most = 50
+/** For how long a failure is news, in milliseconds. */
+const newsLasts = 10 * 60_000
+
+const activityQuery = queryOptions({
+  queryKey: ['activity'],
+  queryFn: async ({ signal }) => (await api.call('GET /commands', { query: { limit: most }, signal })).commands,
+  staleTime: Infinity,
+})
+
+/** The last commands with what a message tells of one: changed where it stands, or added, newest first. */
+export const withNews = (rows: readonly Command[], news: Command): Command[] => {
+  if (rows.some(({ id }) => id === news.id)) return rows.map(row => (row.id === news.id ? newer(row, news) : row))
+  return [...rows, news].sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at)).slice(0, most)
+}
+
+/** Reads the last commands once, and follows them by the live feed. */
+export const useFollowedActivity = (): void => {
+  useQuery(activityQuery)
+  useEffect(
+    () =>
+      live.listen(message => {
+        if (message.type !== 'command') return
+        queries.setQueryData(activityQuery.queryKey, rows => rows && withNews(rows, message.data))
+      }),
+    [],
+  )
+}
+
+/** The last 50 commands that I may see, newest first; empty until `useFollowedActivity` has read them. */
+export const useActivity = (): readonly Command[] => useQuery({ ...activityQuery, enabled: false }).data ?? []
+
+export interface Counts {
+  readonly running: number
+  readonly waiting: number
+  /** Failed or timed out within the last ten minutes. */
+  readonly failed: number
+}
+const failedLately = (rows: readonly Command[], now: number) =>
+  rows.filter(
+    ({ status, completed_at, cancelled }) =>
+      !cancelled &&
+      (status === 'failed' || status === 'timeout') &&
+      completed_at !== null &&
+      now - Date.parse(completed_at) < newsLasts,
+  ).length
+export const useActivityCounts = (): Counts => {
+  const rows = useActivity()
+  const failed = useWords(now => failedLately(rows, now))
+  return {
+    running: rows.filter(({ status }) => status === 'running').length,
+    waiting: rows.filter(({ status }) => status === 'pending').length,
+    failed,
+  }
+}
