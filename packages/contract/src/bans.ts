@@ -153,6 +153,36 @@ export const banStats = endpoint({
   }),
 })
 
+const place = {
+  country: nullable(Type.String()),
+  country_name: nullable(Type.String()),
+  asn: nullable(Type.String()),
+  asn_org: nullable(Type.String()),
+}
+export const topBans = endpoint({
+  method: 'GET',
+  path: '/bans/top',
+  tag,
+  summary: 'Addresses, networks and servers with the most bans',
+  description:
+    'Exact for the window `from` to `to` (exclusive) that the answer names. What takes long to count is given again for a while, at most five minutes, and says so by its `to`. Bans of an unknown network stand under null.',
+  access: 'read',
+  query: shape({
+    server_id: Type.Optional(uuid),
+    period: Type.Optional(period),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
+  }),
+  status: 200,
+  reply: shape({
+    from: timestamp,
+    to: timestamp,
+    top_ips: Type.Array(shape({ ip: Type.String(), count, ...place })),
+    bans_by_asn: Type.Array(shape({ asn: place.asn, asn_org: place.asn_org, count })),
+    bans_by_server: Type.Array(shape({ server: serverRef, count })),
+  }),
+  refusals: [503],
+})
+
 const historyLine = shape({
   id,
   server: Type.String(),

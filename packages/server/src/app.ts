@@ -35,6 +35,7 @@ import { createDesired } from './features/desired/desired.service.ts'
 import { mountDeployments } from './features/deployments/deployments.routes.ts'
 import { createDeployments } from './features/deployments/deployments.service.ts'
 import { createBanStats } from './features/bans/stats.ts'
+import { createTopBans } from './features/bans/top.ts'
 import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
@@ -362,7 +363,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountCommands(http, commands)
   mountTemplates(http, templates)
   mountDeployments(http, deployments)
-  mountBans(http, bans, banStats)
+  mountBans(http, bans, banStats, createTopBans({ db, clock, servers, ipinfo }))
   mountReputation(http, reputation, { settings, secrets })
   mountLookup(http, lookup)
   mountAgents(http, agents)

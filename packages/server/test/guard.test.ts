@@ -140,6 +140,7 @@ const table: Record<string, Row> = {
   'GET /commands/{commandId}': readHere,
   'GET /commands/stats': read,
   'GET /bans/stats': read,
+  'GET /bans/top': read,
   'GET /servers/{serverId}/stats': readHere,
   'POST /servers/{serverId}/commands': writeHere,
   'POST /commands/batch': writeHere,

@@ -2,9 +2,11 @@ import { bans as contract, servers } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
 import type { BansService } from './bans.service.ts'
 import type { BanStatsService } from './stats.ts'
+import type { TopBansService } from './top.ts'
 
-export const mountBans = (http: Http, bans: BansService, stats: BanStatsService): void => {
+export const mountBans = (http: Http, bans: BansService, stats: BanStatsService, top: TopBansService): void => {
   http.serve(contract.banStats, ({ actor, query }) => stats.ofBans(actor, query))
+  http.serve(contract.topBans, ({ actor, query }) => top.of(actor, query))
   http.serve(servers.serverStats, ({ actor, params, query }) => stats.ofServer(actor, params.serverId, query.period))
   http.serve(contract.listBans, ({ actor, query }) => bans.list(actor, query))
   http.serve(contract.getBan, ({ actor, params }) => bans.read(actor, params.banId))

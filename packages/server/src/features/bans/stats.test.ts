@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { Client } from '@stockade/client'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 
@@ -167,6 +167,56 @@ describe('statistics of bans', () => {
       top_jails: [],
       top_countries: [],
       active_now: 0,
+    })
+  })
+})
+
+describe('top lists', () => {
+  /** Network and count by the address, as `/bans/{id}` tells of each. */
+  const networkOf = new Map<string, string | null>()
+  const check = async (period: Period, host?: number) => {
+    const server_id = host === undefined ? undefined : hosts[host]?.id
+    const top = await admin.client.call('GET /bans/top', {
+      query: { period, limit: 100, ...(server_id === undefined ? {} : { server_id }) },
+    })
+    const inside = rows.filter(
+      row => (host === undefined || row.host === host) && row.at >= Date.parse(top.from) && row.at < Date.parse(top.to),
+    )
+    expect(Date.parse(top.to) - Date.parse(top.from)).toBe(lengths[period])
+    const counts = new Map(counted(inside.map(({ ip }) => ip)))
+    expect(top.top_ips.map(({ count }) => count)).toEqual([...counts.values()].slice(0, 100))
+    for (const { ip, count, country } of top.top_ips) {
+      expect(count).toBe(counts.get(ip))
+      expect(country ?? 'ZZ').toBe(places[ip.split('.')[0] ?? ''])
+    }
+    const networks = counted(inside.map(({ ip }) => String(networkOf.get(ip))))
+    expect(new Map(top.bans_by_asn.map(({ asn, count }) => [String(asn), count]))).toEqual(new Map(networks))
+    const perHost = counted(inside.map(row => hosts[row.host]?.id ?? ''))
+    expect(top.bans_by_server.map(({ server: { id }, count }) => [id, count])).toEqual(perHost)
+    return top
+  }
+  beforeAll(async () => {
+    for (let page = 1; networkOf.size < new Set(rows.map(({ ip }) => ip)).size; page++) {
+      const { bans } = await admin.client.call('GET /bans', { query: { limit: 100, page } })
+      for (const { ip, asn } of bans) networkOf.set(ip, asn)
+      if (bans.length === 0) break
+    }
+  })
+  test('are exact for the window they name, of the fleet and of a server', async () => {
+    for (const period of periods) for (const host of [undefined, 0, 1]) await check(period, host)
+  })
+  test('count what came since, once the kept answer is old', async () => {
+    const ip = rows[0]?.ip ?? ''
+    await send(Array.from({ length: 30 }, () => ({ host: 1, ip, jail: 'sshd', at: clock() - 1000 })))
+    await eventually(async () => expect((await check('day')).top_ips[0]).toMatchObject({ ip }))
+  })
+  test('show a caller the servers that he may see, and no more rows than asked for', async () => {
+    const [host] = hosts
+    const top = await host?.client.call('GET /bans/top', { query: { period: 'month', limit: 2 } })
+    expect(top?.bans_by_server.map(({ server: { id } }) => id)).toEqual([host?.id])
+    expect(top?.top_ips).toHaveLength(2)
+    expect(await raw(server, 'GET', '/api/v1/bans/top?limit=101', { token: admin.token })).toMatchObject({
+      status: 400,
     })
   })
 })

@@ -1,0 +1,100 @@
+import { shapes } from '@stockade/contract'
+import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
+import type { Principal, ServerScope } from '../../core/actor.ts'
+import { iso, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { ipText } from '../../core/ip.ts'
+import type { Database } from '../../db/database.ts'
+import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import { countBans } from './bans.store.ts'
+import { topAddresses, topNetworks, topServers } from './top.store.ts'
+
+type Top = ReplyOf<typeof contract.topBans>
+type Period = keyof typeof shapes.periods
+
+export interface TopBansService {
+  /** The addresses, networks and servers with the most bans: exact for the window that the answer names. */
+  of(actor: Principal, query: QueryOf<typeof contract.topBans>): Promise<Top>
+}
+
+/** Rows that are kept of each list. */
+const most = 100
+/** An answer is given again for twenty times what it took to count, within these bounds (milliseconds). */
+const shortest = 2000
+const longest = 300_000
+const mostKept = 200
+
+export const createTopBans = (needs: {
+  db: Database
+  clock: Clock
+  servers: Pick<ServersService, 'named'>
+  ipinfo: Pick<IpInfo, 'locate' | 'ready'>
+}): TopBansService => {
+  const { db, clock, ipinfo } = needs
+  const kept = new Map<string, { until: number; found: Promise<Top> }>()
+
+  const count = async (scope: ServerScope, period: Period): Promise<Top> => {
+    await ipinfo.ready
+    const to = clock()
+    const from = to - shapes.periods[period] * second
+    const within = await countBans(db.read, { servers: scope, from, to, withRetired: true }, to)
+    const all = await countBans(db.read, { servers: scope }, to)
+    const window = { servers: scope, from, to, wide: within > all / 8 }
+    const addresses = await topAddresses(db.scan, db.engine, window, most)
+    const networks = await topNetworks(db.scan, db.engine, window, most)
+    const hosts = await topServers(db.scan, window, most)
+    return {
+      from: iso(from),
+      to: iso(to),
+      top_ips: addresses.map(({ ip: bytes, n }) => {
+        const ip = ipText(bytes, null)
+        const { country, country_name, asn, asn_org } = ipinfo.locate({ bytes, prefix: null, text: ip })
+        return { ip, count: Number(n), country, country_name, asn: asn === null ? null : `AS${asn}`, asn_org }
+      }),
+      bans_by_asn: networks.map(({ asn, org, n }) => ({
+        asn: asn === null ? null : `AS${asn}`,
+        asn_org: org,
+        count: Number(n),
+      })),
+      bans_by_server: hosts.map(({ id, hostname, n }) => ({ server: { id, hostname }, count: Number(n) })),
+    }
+  }
+  /** Those who ask while it is counted wait for the same answer. */
+  const shared = (scope: ServerScope, period: Period): Promise<Top> => {
+    const key = `${period} ${scope === 'all' ? scope : [...scope].sort((a, b) => a - b).join(',')}`
+    const known = kept.get(key)
+    if (known && known.until > performance.now()) return known.found
+    const began = performance.now()
+    const made = { until: Infinity, found: count(scope, period) }
+    kept.delete(key)
+    kept.set(key, made)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= mostKept) break
+      kept.delete(oldest)
+    }
+    made.found.then(
+      () => {
+        const now = performance.now()
+        made.until = now + Math.min(longest, Math.max(shortest, 20 * (now - began)))
+      },
+      () => {
+        if (kept.get(key) === made) kept.delete(key)
+      },
+    )
+    return made.found
+  }
+  return {
+    async of(actor, { server_id, period = 'day', limit = 10 }) {
+      const scope =
+        server_id === undefined ? actor.servers : new Set([needs.servers.named(actor, 'server_id', server_id).no])
+      const found = await shared(scope, period)
+      return {
+        ...found,
+        top_ips: found.top_ips.slice(0, limit),
+        bans_by_asn: found.bans_by_asn.slice(0, limit),
+        bans_by_server: found.bans_by_server.slice(0, limit),
+      }
+    },
+  }
+}
