@@ -84,9 +84,12 @@ const firstPaint = (): Plugin => {
   }
 }
 
+const { version } = JSON.parse(read('../server/package.json')) as { version: string }
+
 export default defineConfig({
   root: new URL('.', import.meta.url).pathname,
   base: './',
+  define: { __VERSION__: JSON.stringify(version) },
   plugins: [react(), firstPaint()],
   build: {
     outDir: 'dist',

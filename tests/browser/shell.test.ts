@@ -183,4 +183,44 @@ describe.runIf(hasBrowser)('the shell', () => {
       }
     })
   })
+
+  describe('the line above every page', () => {
+    const line = () => page.locator('[data-notice]')
+    it('names the heaviest thing, and the next one when it is dismissed', async () => {
+      await page.route('**/auth/me', async route => {
+        const reply = await route.fetch()
+        await route.fulfill({ response: reply, json: { ...(await reply.json()), version: '99.0.0' } })
+      })
+      await page.route('**/auth/options', async route => {
+        const reply = await route.fetch()
+        await route.fulfill({
+          response: reply,
+          json: { ...(await reply.json()), base_url: 'https://stockade.example' },
+        })
+      })
+      await page.route('**/servers/summary', async route => {
+        const reply = await route.fetch()
+        const { servers, counts } = await reply.json()
+        const away = servers.map((server: object) => ({ ...server, status: 'offline' }))
+        await route.fulfill({ response: reply, json: { servers: away, counts: { ...counts, online: 0, offline: 1 } } })
+      })
+      await page.goto('whitelist')
+      await line().getByRole('link', { name: 'https://stockade.example' }).waitFor()
+      expect(await page.title()).toBe('(1) Whitelist · Stockade')
+      expect(await breaches(page)).toEqual([])
+      await line()
+        .getByRole('button', { name: /^Dismiss/ })
+        .click()
+      await line().getByText('web-01 is offline.').waitFor()
+      await line()
+        .getByRole('button', { name: /^Dismiss/ })
+        .click()
+      await line().getByText('There is a new version of this dashboard.').waitFor()
+      await page.reload()
+      await line().getByText('There is a new version of this dashboard.').waitFor()
+      await page.unrouteAll()
+      await line().getByRole('button', { name: 'Reload' }).click()
+      await line().waitFor({ state: 'detached' })
+    })
+  })
 })

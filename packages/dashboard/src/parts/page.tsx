@@ -1,17 +1,18 @@
 import { useEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { optionsQuery } from '../api/queries.ts'
+import { optionsQuery, summaryQuery } from '../api/queries.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import parts from './parts.module.css'
 
-/** Sets the document's title, `Bans · Stockade`. */
+/** Sets the document's title, `Bans · Stockade`, or `(2) Bans · Stockade` while two servers are offline. */
 export const useTitle = (thing: string): void => {
   const site = useQuery({ ...optionsQuery, enabled: false }).data?.site_name ?? textsOf(commonTexts).product
+  const offline = useQuery({ ...summaryQuery, enabled: false }).data?.counts.offline ?? 0
   useEffect(() => {
-    document.title = `${thing} · ${site}`
-  }, [thing, site])
+    document.title = `${offline > 0 ? `(${offline}) ` : ''}${thing} · ${site}`
+  }, [thing, site, offline])
 }
 
 let arrived = false

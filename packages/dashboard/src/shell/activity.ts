@@ -2,26 +2,19 @@ import { useEffect } from 'react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { live } from '../api/live.ts'
-import { newer } from '../api/patch.ts'
 import { queries } from '../api/queries.ts'
 import type { Command } from '../api/queries.ts'
 import { useWords } from '../parts/now.ts'
+import { mostCommands, withNews } from './last-commands.ts'
 
-const most = 50
 /** For how long a failure is news, in milliseconds. */
 const newsLasts = 10 * 60_000
 
 const activityQuery = queryOptions({
   queryKey: ['activity'],
-  queryFn: async ({ signal }) => (await api.call('GET /commands', { query: { limit: most }, signal })).commands,
+  queryFn: async ({ signal }) => (await api.call('GET /commands', { query: { limit: mostCommands }, signal })).commands,
   staleTime: Infinity,
 })
-
-/** The last commands with what a message tells of one: changed where it stands, or added, newest first. */
-export const withNews = (rows: readonly Command[], news: Command): Command[] => {
-  if (rows.some(({ id }) => id === news.id)) return rows.map(row => (row.id === news.id ? newer(row, news) : row))
-  return [...rows, news].sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at)).slice(0, most)
-}
 
 /** Reads the last commands once, and follows them by the live feed. */
 export const useFollowedActivity = (): void => {

@@ -21,11 +21,13 @@ type Address = Me['addresses'][number]
  * Says on every page that one of my own addresses is banned: of this session, or of another one, since a phone on mobile
  * data is not at the address that locked its owner out. It can't be dismissed; lifting the ban takes two taps.
  */
-export const OwnBan = () => {
+export const OwnBan = ({ address }: { address: Address }) => <Notice key={address.ip} address={address} />
+
+/** The first of my own addresses that is banned. */
+export const useOwnBan = (): Address | undefined => {
   // What is banned meanwhile by a message that got lost is seen within a minute.
   useQuery({ ...meQuery, refetchInterval: 60_000 })
-  const banned = useMe()?.addresses.find(({ active_bans }) => active_bans.length > 0)
-  return banned ? <Notice key={banned.ip} address={banned} /> : null
+  return useMe()?.addresses.find(({ active_bans }) => active_bans.length > 0)
 }
 
 const Notice = ({ address }: { address: Address }) => {

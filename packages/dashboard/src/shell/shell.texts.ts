@@ -58,6 +58,5 @@ const en = {
   brokenTitle: 'This page broke',
   broken: 'The rest of the dashboard still works. Reloading may help; if it does not, report the message below.',
   reload: 'Reload',
-  newVersion: 'The dashboard was updated. Reload to go on.',
 }
 export const shellTexts: Catalogue<typeof en> = { en }

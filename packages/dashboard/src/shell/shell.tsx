@@ -14,12 +14,12 @@ import { activityTexts } from './activity.texts.ts'
 import { FindBox } from './find/find-box.tsx'
 import { InShell } from './lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
-import { OwnBan } from './own-ban.tsx'
 import { groupsFor } from './places.ts'
 import type { NavItem } from './places.ts'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
+const Notices = lazy(() => import('./notices.tsx'))
 const Second = lazy(() => import('./second.tsx'))
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
 
@@ -81,7 +81,9 @@ export const Shell = () => {
       )}
       <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
         {me?.server_access === 'specific' && <Limited />}
-        <OwnBan />
+        <Suspense>
+          <Notices />
+        </Suspense>
         <InShell value={true}>
           <Outlet />
         </InShell>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../api/queries.ts'
-import { withNews } from './activity.ts'
+import { withNews } from './last-commands.ts'
 
 const command = (id: string, second: number, status: Command['status'] = 'pending'): Command => ({
   id,
