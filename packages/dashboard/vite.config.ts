@@ -104,7 +104,9 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // What every page uses travels together: a page should not take twenty requests.
-          groups: [{ name: 'shared', test: /src\/(api|parts(?!\/modal)|texts|words)\// }],
+          groups: [
+            { name: 'shared', test: /src\/(?:(?:api|parts(?!\/modal)|words)\/|texts\/(?:catalogue|common|pseudo))/ },
+          ],
         },
       },
     },

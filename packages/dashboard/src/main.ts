@@ -1,2 +1,6 @@
+import { loadLanguage } from './texts/language.ts'
+
 /* The skeleton is in the page already; everything else, styles too, comes with this import. */
-void import('./app.tsx').then(app => app.start())
+void loadLanguage()
+  .then(() => import('./app.tsx'))
+  .then(app => app.start())

@@ -61,4 +61,4 @@ const en = {
   periods: { day: '24 h', week: '7 days', month: '30 days' },
   period: 'Time',
 }
-export const fleetTexts: Catalogue<typeof en> = { en }
+export const fleetTexts: Catalogue<typeof en> = { name: 'fleet', en }

@@ -25,4 +25,4 @@ const en = {
   impossible: 'It had run already, and can not be undone from here.',
   trouble: (why: string) => `Could not undo it: ${why}`,
 }
-export const undoTexts: Catalogue<typeof en> = { en }
+export const undoTexts: Catalogue<typeof en> = { name: 'undo', en }

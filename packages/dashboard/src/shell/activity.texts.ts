@@ -17,4 +17,4 @@ const en = {
   more: (count: number) =>
     plural(count, { one: '1 command is on its way or failed', other: `${count} commands are on their way or failed` }),
 }
-export const activityTexts: Catalogue<typeof en> = { en }
+export const activityTexts: Catalogue<typeof en> = { name: 'activity', en }

@@ -15,4 +15,4 @@ const en = {
   reload: 'Reload',
   dismiss: 'Dismiss until the next sign-in',
 }
-export const noticesTexts: Catalogue<typeof en> = { en }
+export const noticesTexts: Catalogue<typeof en> = { name: 'notices', en }

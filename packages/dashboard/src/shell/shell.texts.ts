@@ -59,4 +59,4 @@ const en = {
   broken: 'The rest of the dashboard still works. Reloading may help; if it does not, report the message below.',
   reload: 'Reload',
 }
-export const shellTexts: Catalogue<typeof en> = { en }
+export const shellTexts: Catalogue<typeof en> = { name: 'shell', en }

@@ -5,4 +5,4 @@ const en = {
   undo: 'Undo',
   close: 'Close this',
 }
-export const toastsTexts: Catalogue<typeof en> = { en }
+export const toastsTexts: Catalogue<typeof en> = { name: 'toasts', en }

@@ -56,4 +56,4 @@ const en = {
     admin: (role: string) => `Admins can do this. You are ${role === 'Operator' ? 'an' : 'a'} ${role}.`,
   },
 }
-export const commonTexts: Catalogue<typeof en> = { en }
+export const commonTexts: Catalogue<typeof en> = { name: 'common', en }

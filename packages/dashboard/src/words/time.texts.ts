@@ -16,4 +16,4 @@ const en = {
   ended: 'Ended',
   endedAt: (time: string) => `Ended ${time}`,
 }
-export const timeTexts: Catalogue<typeof en> = { en }
+export const timeTexts: Catalogue<typeof en> = { name: 'time', en }

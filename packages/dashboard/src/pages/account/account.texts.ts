@@ -38,4 +38,4 @@ const en = {
     `${provider} asks for its own second factor; this one is for a password only.`,
   endOthersText: 'Everywhere but in this browser you will have to sign in again.',
 }
-export const accountTexts: Catalogue<typeof en> = { en }
+export const accountTexts: Catalogue<typeof en> = { name: 'account', en }

@@ -63,4 +63,4 @@ const en = {
   toBans: 'See its bans',
   gone: 'There is no such server. It may have been removed.',
 }
-export const addServerTexts: Catalogue<typeof en> = { en }
+export const addServerTexts: Catalogue<typeof en> = { name: 'add-server', en }

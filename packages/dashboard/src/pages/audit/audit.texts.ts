@@ -108,4 +108,4 @@ const en = {
   more: (count: number) => plural(count, { one: 'and 1 more', other: `and ${count} more` }),
   actions,
 }
-export const auditTexts: Catalogue<typeof en> = { en }
+export const auditTexts: Catalogue<typeof en> = { name: 'audit', en }

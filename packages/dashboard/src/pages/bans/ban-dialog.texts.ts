@@ -36,4 +36,4 @@ const en = {
   done: 'Done',
   another: 'Ban another',
 }
-export const banDialogTexts: Catalogue<typeof en> = { en }
+export const banDialogTexts: Catalogue<typeof en> = { name: 'ban-dialog', en }

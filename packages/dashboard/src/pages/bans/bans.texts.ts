@@ -83,4 +83,4 @@ const en = {
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'There is no such ban. Old ones are removed after the retention time.',
 }
-export const bansTexts: Catalogue<typeof en> = { en }
+export const bansTexts: Catalogue<typeof en> = { name: 'bans', en }

@@ -93,4 +93,4 @@ const en = {
     submit: (count: number) => (count === 0 ? 'Run' : `Run on ${servers(count)}`),
   },
 }
-export const commandsTexts: Catalogue<typeof en> = { en }
+export const commandsTexts: Catalogue<typeof en> = { name: 'commands', en }

@@ -126,4 +126,4 @@ const en = {
   mfaOff: 'Off',
 }
 export type IdentityTexts = typeof en
-export const identityTexts: Catalogue<IdentityTexts> = { en }
+export const identityTexts: Catalogue<IdentityTexts> = { name: 'identity', en }

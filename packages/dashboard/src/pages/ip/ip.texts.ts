@@ -67,4 +67,4 @@ const en = {
   noServers: 'There is no server that could lift it.',
   done: 'Done',
 }
-export const ipTexts: Catalogue<typeof en> = { en }
+export const ipTexts: Catalogue<typeof en> = { name: 'ip', en }

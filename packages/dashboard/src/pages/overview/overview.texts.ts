@@ -35,4 +35,4 @@ const en = {
   emptyForOthers: 'No server was added yet, or you have access to none. Ask an admin.',
   add: 'Add a server',
 }
-export const overviewTexts: Catalogue<typeof en> = { en }
+export const overviewTexts: Catalogue<typeof en> = { name: 'overview', en }

@@ -270,4 +270,4 @@ const en = {
     noRate: '–',
   },
 }
-export const portknockTexts: Catalogue<typeof en> = { en }
+export const portknockTexts: Catalogue<typeof en> = { name: 'portknock', en }

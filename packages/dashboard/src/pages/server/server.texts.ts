@@ -82,4 +82,4 @@ const en = {
   deleteNow: 'Delete the server',
   typeName: (name: string) => `Type ${name} to confirm`,
 }
-export const serverTexts: Catalogue<typeof en> = { en }
+export const serverTexts: Catalogue<typeof en> = { name: 'server', en }

@@ -40,4 +40,4 @@ const en = {
   noMatch: 'No server matches.',
   clear: 'Clear the search',
 }
-export const serversTexts: Catalogue<typeof en> = { en }
+export const serversTexts: Catalogue<typeof en> = { name: 'servers', en }

@@ -35,4 +35,4 @@ const en = {
   invalidPassword: 'The password does not have all of these yet.',
   invalidAddress: 'Enter an address that begins with http:// or https://.',
 }
-export const setUpTexts: Catalogue<typeof en> = { en }
+export const setUpTexts: Catalogue<typeof en> = { name: 'set-up', en }

@@ -54,4 +54,4 @@ const en = {
     'integrations.reputation_rate_limit': 'Reports a day',
   },
 }
-export const backupTexts: Catalogue<typeof en> = { en }
+export const backupTexts: Catalogue<typeof en> = { name: 'backup', en }

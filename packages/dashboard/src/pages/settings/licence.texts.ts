@@ -47,4 +47,4 @@ const en = {
   activate: 'Activate',
   done: 'The licence is active.',
 }
-export const licenceTexts: Catalogue<typeof en> = { en }
+export const licenceTexts: Catalogue<typeof en> = { name: 'licence', en }

@@ -65,4 +65,4 @@ const en = {
   lastError: 'Last trouble',
   saysWhat: (site: string) => `It says: “Test message. ${site} can reach you here.”`,
 }
-export const notificationsTexts: Catalogue<typeof en> = { en }
+export const notificationsTexts: Catalogue<typeof en> = { name: 'notifications', en }

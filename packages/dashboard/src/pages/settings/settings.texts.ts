@@ -104,4 +104,4 @@ const en = {
   reputationNever: 'None yet',
   localRefused: 'No admin signs in with a provider yet.',
 }
-export const settingsTexts: Catalogue<typeof en> = { en }
+export const settingsTexts: Catalogue<typeof en> = { name: 'settings', en }

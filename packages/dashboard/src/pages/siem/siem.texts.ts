@@ -261,4 +261,4 @@ const en = {
   jobNothing: 'There was nothing to send again in that time.',
   jobAnother: 'Replay something else',
 }
-export const siemTexts: Catalogue<typeof en> = { en }
+export const siemTexts: Catalogue<typeof en> = { name: 'siem', en }

@@ -6,4 +6,4 @@ const en = {
   signOut: 'Log out',
   what: 'your account',
 }
-export const enrolTexts: Catalogue<typeof en> = { en }
+export const enrolTexts: Catalogue<typeof en> = { name: 'enrol', en }

@@ -19,4 +19,4 @@ const en = {
     `The clock of this device says ${time}. Codes depend on the time: if the authenticator runs on this device, set its clock.`,
   limited: (seconds: number) => `Too many wrong codes. Try again in ${seconds} s.`,
 }
-export const secondFactorTexts: Catalogue<typeof en> = { en }
+export const secondFactorTexts: Catalogue<typeof en> = { name: 'second-factor', en }

@@ -39,4 +39,4 @@ const en = {
     `Stockade calls itself ${address}, and you opened it at another address. Links and install commands use the first.`,
 }
 export type SignInTexts = typeof en
-export const signInTexts: Catalogue<SignInTexts> = { en }
+export const signInTexts: Catalogue<SignInTexts> = { name: 'sign-in', en }

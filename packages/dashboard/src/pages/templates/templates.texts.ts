@@ -119,4 +119,4 @@ const en = {
     chosen: servers,
   },
 }
-export const templatesTexts: Catalogue<typeof en> = { en }
+export const templatesTexts: Catalogue<typeof en> = { name: 'templates', en }

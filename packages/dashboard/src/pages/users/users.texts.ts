@@ -81,4 +81,4 @@ const en = {
   lastAdminDelete: 'This is the last admin and can’t be deleted.',
   deleted: (name: string) => `${name} is deleted.`,
 }
-export const usersTexts: Catalogue<typeof en> = { en }
+export const usersTexts: Catalogue<typeof en> = { name: 'users', en }

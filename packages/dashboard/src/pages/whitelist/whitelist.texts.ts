@@ -105,4 +105,4 @@ const en = {
   },
   editTitle: 'Edit the description',
 }
-export const whitelistTexts: Catalogue<typeof en> = { en }
+export const whitelistTexts: Catalogue<typeof en> = { name: 'whitelist', en }

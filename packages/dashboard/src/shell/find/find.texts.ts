@@ -34,4 +34,4 @@ const en = {
   apiDocs: 'API documentation',
   loading: 'Looking it up…',
 }
-export const findTexts: Catalogue<typeof en> = { en }
+export const findTexts: Catalogue<typeof en> = { name: 'find', en }
