@@ -50,6 +50,8 @@ export const times = {
   commandTtlShort: 3600,
   longPollMaximum: 55,
   defaultBan: 86_400,
+  /** How far ahead the end of a whitelist entry may be: ten years. */
+  whitelistMaximum: 3653 * 86_400,
 } as const
 
 /** How often a command is handed out at most, and how many one answer carries. */

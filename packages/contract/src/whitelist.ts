@@ -32,6 +32,8 @@ export const whitelistEntry = shape({
   created_by: Type.String(),
   created_at: timestamp,
   updated_at: timestamp,
+  /** When the entry lifts itself; null for never. */
+  expires_at: nullable(timestamp),
 })
 export type WhitelistEntry = Static<typeof whitelistEntry>
 
@@ -65,10 +67,10 @@ export const addToWhitelist = endpoint({
   tag,
   summary: 'Whitelist an address or a range',
   description:
-    'Host bits of a range are cleared. Active bans that it covers are lifted on every server. What is there already is refused.',
+    'Host bits of a range are cleared. Active bans that it covers are lifted on every server. What is there already is refused. With `expires_at`, in the future and at most ten years ahead, the entry lifts itself at that time.',
   access: 'write',
   fleet: true,
-  body: shape({ ip: ipOrRange, description: descriptionOrNone }),
+  body: shape({ ip: ipOrRange, description: descriptionOrNone, expires_at: Type.Optional(nullable(timestamp)) }),
   status: 201,
   reply: shape({
     id,
@@ -76,6 +78,7 @@ export const addToWhitelist = endpoint({
     description: Type.String(),
     created_by: Type.String(),
     created_at: timestamp,
+    expires_at: nullable(timestamp),
     /** Active bans that the entry covers: an order to lift each address is queued on each server that has it. */
     lifted_bans: count,
   }),
@@ -93,7 +96,11 @@ export const addManyToWhitelist = endpoint({
   fleet: true,
   bodyLimit: bounds.largeBody,
   // Addresses are read one slice of the list at a time, not in one go by the validator: there may be hundreds of thousands.
-  body: shape({ entries: Type.Array(shape({ ip: text(0, 64), description: descriptionOrNone })) }),
+  body: shape({
+    entries: Type.Array(
+      shape({ ip: text(0, 64), description: descriptionOrNone, expires_at: Type.Optional(nullable(text(0, 64))) }),
+    ),
+  }),
   status: 201,
   reply: shape({ added: count, entries: Type.Array(shape({ id, ip: Type.String() })) }),
   refusals: [409],
@@ -103,13 +110,20 @@ export const describeWhitelistEntry = endpoint({
   method: 'PATCH',
   path: '/whitelist/{id}',
   tag,
-  summary: "Change an entry's description",
+  summary: "Change an entry's description or end",
+  description: 'With `expires_at` null the entry stays for ever.',
   access: 'write',
   fleet: true,
   params,
-  body: shape({ description: Type.Optional(description) }),
+  body: shape({ description: Type.Optional(description), expires_at: Type.Optional(nullable(timestamp)) }),
   status: 200,
-  reply: shape({ id, ip: Type.String(), description: Type.String(), updated_at: timestamp }),
+  reply: shape({
+    id,
+    ip: Type.String(),
+    description: Type.String(),
+    updated_at: timestamp,
+    expires_at: nullable(timestamp),
+  }),
   refusals: [404],
 })
 
@@ -151,7 +165,9 @@ export const checkWhitelist = endpoint({
   reply: shape({
     ip: Type.String(),
     whitelisted: Type.Boolean(),
-    matched_entry: nullable(shape({ id, ip: Type.String(), description: Type.String() })),
+    matched_entry: nullable(
+      shape({ id, ip: Type.String(), description: Type.String(), expires_at: nullable(timestamp) }),
+    ),
   }),
 })
 
@@ -161,7 +177,7 @@ export const importWhitelist = endpoint({
   tag,
   summary: 'Import entries from a text',
   description:
-    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description.',
+    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`, and `expires_at` if wanted; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description.',
   access: 'write',
   fleet: true,
   bodyLimit: bounds.largeBody,
@@ -187,12 +203,12 @@ export const exportWhitelist = endpoint({
   tag,
   summary: 'Export the whitelist',
   description:
-    'As text unless `format` is `json`: `plain` is one entry a line, `csv` has the header `ip,description` and escapes what a spreadsheet would run.',
+    'As text unless `format` is `json`: `plain` is one entry a line, `csv` has the header `ip,description` and escapes what a spreadsheet would run. Where entries lift themselves, CSV has a third column, `expires_at`; `plain` knows no ends.',
   access: 'read',
   query: shape({ format: Type.Optional(whitelistFormat) }),
   status: 200,
   reply: shape({
-    whitelist: Type.Array(shape({ ip: Type.String(), description: Type.String() })),
+    whitelist: Type.Array(shape({ ip: Type.String(), description: Type.String(), expires_at: nullable(timestamp) })),
     exported_at: timestamp,
   }),
   produces: ['text/plain', 'application/json', 'text/csv'],

@@ -482,6 +482,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   })
   jobs.add({ name: 'offline', every: 5 * second, run: agents.markOffline })
   jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
+  jobs.add({ name: 'whitelist expiry', every: second, run: whitelist.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
   jobs.add({ name: 'retention', every: hour, run: retention.run })

@@ -11,6 +11,7 @@ import { audit } from './migrations/0008-audit.ts'
 import { portknock } from './migrations/0009-portknock.ts'
 import { siem } from './migrations/0010-siem.ts'
 import { preferences } from './migrations/0011-preferences.ts'
+import { whitelistEnds } from './migrations/0012-whitelist-ends.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -31,6 +32,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0009-portknock': portknock(db.engine),
         '0010-siem': siem(db.engine),
         '0011-preferences': preferences(db.engine),
+        '0012-whitelist-ends': whitelistEnds(db.engine),
       }),
     },
   })

@@ -270,6 +270,8 @@ export interface WhitelistTable {
   created_by: string
   created_at: number
   updated_at: number
+  /** When the entry lifts itself; null for never. */
+  expires_at: number | null
 }
 /** One row: which state of the whitelist is the present one. Whoever changes the list holds it until the commit. */
 export interface WhitelistStateTable {

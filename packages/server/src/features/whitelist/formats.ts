@@ -12,6 +12,8 @@ export interface Candidate {
   readonly value: string
   readonly ip: string
   readonly description: string
+  /** When it is to lift itself, as it stood there. */
+  readonly expires_at?: string
   /** Why it can't be an entry, whatever the address. */
   readonly error?: string
 }
@@ -96,10 +98,10 @@ const endOfCell = (content: string, from: number, comma: string): number => {
   for (let at = from; at < content.length; at++) if (content[at] === comma || content[at] === '\n') return at
   return content.length
 }
-/** `ip,description` with that header; columns in another order, others beside them and semicolons are understood. */
+/** `ip,description` with that header, and `expires_at` if it is there; columns in another order, others beside them and semicolons are understood. */
 export function* readCsv(content: string): Generator<Candidate> {
   const comma = /^\ufeff?[^,\n]*;/.test(content) ? ';' : ','
-  let columns: { ip: number; description: number } | null = null
+  let columns: { ip: number; description: number; expires_at: number } | null = null
   for (const { line, cells, open } of rowsOf(content, comma)) {
     const first = (cells[0] ?? '').trim()
     if (cells.length === 1 && first === '') continue
@@ -107,14 +109,27 @@ export function* readCsv(content: string): Generator<Candidate> {
     if (columns === null) {
       const names = cells.map(cell => cell.trim().toLowerCase())
       columns = names.includes('ip')
-        ? { ip: names.indexOf('ip'), description: names.indexOf('description') }
-        : { ip: 0, description: 1 }
+        ? {
+            ip: names.indexOf('ip'),
+            description: names.indexOf('description'),
+            expires_at: names.indexOf('expires_at'),
+          }
+        : { ip: 0, description: 1, expires_at: -1 }
       if (names.includes('ip')) continue
     }
     const ip = unescaped(cells[columns.ip] ?? '').trim()
     const description = unescaped(cells[columns.description] ?? '')
     const value = cells.join(comma)
-    yield { line, value, ip, description, ...(open ? { error: 'A quote is opened here and never closed.' } : {}) }
+    const expires_at = (cells[columns.expires_at] ?? '').trim()
+    const ends = expires_at === '' ? {} : { expires_at }
+    yield {
+      line,
+      value,
+      ip,
+      description,
+      ...ends,
+      ...(open ? { error: 'A quote is opened here and never closed.' } : {}),
+    }
   }
 }
 
@@ -137,14 +152,31 @@ function* candidatesOf(entries: readonly unknown[]): Generator<Candidate> {
   let line = 0
   for (const entry of entries) {
     line++
-    const { ip, description = '' } = (
-      typeof entry === 'string' ? { ip: entry } : typeof entry === 'object' && entry !== null ? entry : {}
-    ) as { ip?: unknown; description?: unknown }
-    if (typeof ip === 'string' && (typeof description === 'string' || description === null))
-      yield { line, value: ip, ip, description: description ?? '' }
+    const {
+      ip,
+      description = '',
+      expires_at = null,
+    } = (typeof entry === 'string' ? { ip: entry } : typeof entry === 'object' && entry !== null ? entry : {}) as {
+      ip?: unknown
+      description?: unknown
+      expires_at?: unknown
+    }
+    const ends = typeof expires_at === 'string' ? { expires_at } : {}
+    if (
+      typeof ip === 'string' &&
+      (typeof description === 'string' || description === null) &&
+      (typeof expires_at === 'string' || expires_at === null)
+    )
+      yield { line, value: ip, ip, description: description ?? '', ...ends }
     else {
       const value = typeof ip === 'string' || typeof ip === 'number' ? String(ip) : typeof entry
-      yield { line, value, ip: '', description: '', error: 'It must be an object with ip and description as texts.' }
+      yield {
+        line,
+        value,
+        ip: '',
+        description: '',
+        error: 'It must be an object with ip, description and expires_at as texts.',
+      }
     }
   }
 }
@@ -152,8 +184,15 @@ function* candidatesOf(entries: readonly unknown[]): Generator<Candidate> {
 export interface Written {
   readonly ip: string
   readonly description: string
+  /** ISO 8601; null for ever. */
+  readonly expires_at: string | null
 }
 const unescaped = (text: string) => (text.startsWith("'") && formula.test(text) ? text.slice(1) : text)
 
 export const csvHeader = 'ip,description\r\n'
-export const csvLine = ({ ip, description }: Written): string => csvRow([ip, description])
+export const csvLine = ({ ip, description }: Pick<Written, 'ip' | 'description'>): string => csvRow([ip, description])
+/** The same where some entries lift themselves. */
+export const csvWithEnds = {
+  header: 'ip,description,expires_at\r\n',
+  line: ({ ip, description, expires_at }: Written): string => csvRow([ip, description, expires_at ?? '']),
+} as const

@@ -36,7 +36,7 @@ const range = (text: string): IpRange => {
 const change = (added: readonly string[], removed: readonly number[]) =>
   db.write.transaction().execute(async sql => {
     const state = await holdState(sql)
-    const entries = added.map(ip => ({ ip, description: '' }))
+    const entries = added.map(ip => ({ ip, description: '', expires_at: null }))
     const made = await insertEntries(sql, db.engine, entries, 'anna', 0)
     for (const id of removed) await deleteEntry(sql, id)
     const seq = state.seq + 1

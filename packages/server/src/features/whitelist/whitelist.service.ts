@@ -2,29 +2,34 @@ import { randomBytes } from 'node:crypto'
 import { bounds } from '@stockade/contract'
 import type { QueryOf, ReplyOf, whitelist as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
-import { iso } from '../../core/clock.ts'
+import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ipText, parseIp, parseRange, widestListed } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { system } from '../../events/events.ts'
 import type { Author, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { Registry } from '../servers/registry.ts'
-import { csvHeader, csvLine, readCsv, readJson, readPlain } from './formats.ts'
-import type { Candidate } from './formats.ts'
+import { endOf } from './ends.ts'
+import { csvHeader, csvLine, csvWithEnds, readCsv, readJson, readPlain } from './formats.ts'
+import type { Candidate, Written } from './formats.ts'
 import type { Mirror, Rendered } from './mirror.ts'
 import { inSlices } from './slices.ts'
 import {
   activeAfter,
   activeTouching,
+  changeEntry,
   countEntries,
+  deleteEnded,
   deleteEntry,
-  describeEntry,
   entriesAfter,
   findEntry,
   findEntryOf,
+  hasEnded,
+  hasEnds,
   holdState,
   insertEntries,
   pageOfEntries,
@@ -44,17 +49,21 @@ export interface Lift {
 export interface WhitelistService {
   list(actor: Principal, query: QueryOf<typeof contract.listWhitelist>): Promise<ReplyOf<typeof contract.listWhitelist>>
   read(id: number): Promise<Entry>
-  /** @throws Problem 400 when it is too wide, 409 when it is there already. */
-  add(actor: Principal, input: { ip: string; description?: string }): Promise<ReplyOf<typeof contract.addToWhitelist>>
+  /** @throws Problem 400 when it is too wide or its end is no future time, 409 when it is there already. */
+  add(
+    actor: Principal,
+    input: { ip: string; description?: string; expires_at?: string | null },
+  ): Promise<ReplyOf<typeof contract.addToWhitelist>>
   /** @throws Problem 400 that names the index of the first bad entry; then nothing is added. */
   addMany(
     actor: Principal,
-    entries: readonly { ip: string; description?: string }[],
+    entries: readonly { ip: string; description?: string; expires_at?: string | null }[],
   ): Promise<ReplyOf<typeof contract.addManyToWhitelist>>
-  describe(
+  /** `expires_at` null: for ever. */
+  change(
     actor: Principal,
     id: number,
-    description: string | undefined,
+    input: { description?: string; expires_at?: string | null },
   ): Promise<ReplyOf<typeof contract.describeWhitelistEntry>>
   /** Returns what it was. */
   remove(actor: Principal, id: number): Promise<string>
@@ -66,6 +75,8 @@ export interface WhitelistService {
   exportText(format: 'plain' | 'csv'): Promise<string>
   exportJson(): Promise<Export>
   render(): Promise<Rendered>
+  /** Takes the entries away whose time is over. */
+  expire(): Promise<void>
 }
 
 /** More entries than this no host applies in bearable time. */
@@ -80,6 +91,7 @@ const wordOf = (range: IpRange) => (range.prefix === null ? 'address' : 'range')
 interface NewEntry {
   readonly ip: string
   readonly description: string
+  readonly expires_at: number | null
   readonly range: IpRange
 }
 
@@ -90,6 +102,7 @@ const viewOf = (row: EntryRow): Entry => ({
   created_by: row.created_by,
   created_at: iso(row.created_at),
   updated_at: iso(row.updated_at),
+  expires_at: isoOrNull(row.expires_at),
 })
 /** Why a text can't be an entry, or what it is. */
 const rangeOf = (text: string): { range: IpRange } | { error: string } => {
@@ -115,6 +128,11 @@ export const createWhitelist = (needs: {
   const { db, clock, events, mirror, registry } = needs
   const missing = (id: number) => notFound(`There is no whitelist entry ${id}.`)
 
+  const endNamed = (path: string, text: string | null | undefined): number | null => {
+    const end = endOf(text, clock())
+    if ('error' in end) throw invalid(path, `${path} ${end.error}.`)
+    return end.at
+  }
   /** The name of the state that a change makes. */
   const following = (seq: number) => `w${seq + 1}-${randomBytes(4).toString('hex')}`
   /** Writes what is new in one transaction and takes it over. */
@@ -137,10 +155,10 @@ export const createWhitelist = (needs: {
         })
         made.push(...fresh)
         await change.recordMany(
-          fresh.map(({ id, entry: { ip, description } }) => ({
+          fresh.map(({ id, entry: { ip, description, expires_at } }) => ({
             name: 'whitelist.add' as const,
             author,
-            data: { id, ip, description, version },
+            data: { id, ip, description, ...(expires_at === null ? {} : { expires_at: iso(expires_at) }), version },
           })),
         )
       }
@@ -211,7 +229,8 @@ export const createWhitelist = (needs: {
       const checked = rangeOf(input.ip)
       if ('error' in checked) throw invalid('ip', `ip ${checked.error}.`)
       const { range } = checked
-      const entry = { ip: range.text, description: worded(input.description ?? ''), range }
+      const expires_at = endNamed('expires_at', input.expires_at)
+      const entry = { ip: range.text, description: worded(input.description ?? ''), expires_at, range }
       const [added] = await insert(authorOf(actor), [entry])
       if (!added) {
         const there = await findEntryOf(db.read, range.text)
@@ -226,17 +245,19 @@ export const createWhitelist = (needs: {
         description: entry.description,
         created_by: actor.name,
         created_at: iso(added.at),
+        expires_at: isoOrNull(expires_at),
         lifted_bans,
       }
     },
     async addMany(actor, entries) {
       const fresh = new Map<string, NewEntry>()
-      await inSlices(entries, ({ ip, description }, index) => {
+      await inSlices(entries, ({ ip, description, expires_at }, index) => {
         const checked = rangeOf(ip)
         if ('error' in checked) throw invalid(`entries.${index}.ip`, `entries.${index}.ip ${checked.error}.`)
         const { range } = checked
+        const end = endNamed(`entries.${index}.expires_at`, expires_at)
         if (!fresh.has(range.text))
-          fresh.set(range.text, { ip: range.text, description: worded(description ?? ''), range })
+          fresh.set(range.text, { ip: range.text, description: worded(description ?? ''), expires_at: end, range })
       })
       const added = await insert(authorOf(actor), [...fresh.values()])
       await liftCovered(
@@ -245,29 +266,43 @@ export const createWhitelist = (needs: {
       )
       return { added: added.length, entries: added.map(({ id, entry }) => ({ id, ip: entry.ip })) }
     },
-    async describe(actor, id, description) {
+    async change(actor, id, { description, expires_at }) {
+      const set = {
+        ...(description === undefined ? {} : { description: worded(description) }),
+        ...(expires_at === undefined ? {} : { expires_at: endNamed('expires_at', expires_at) }),
+      }
       const row =
-        description === undefined
+        Object.keys(set).length === 0
           ? await findEntry(db.read, id)
           : await events.change(async change => {
               const before = await findEntry(change.sql, id)
-              if (!before) return undefined
-              const after = await describeEntry(change.sql, id, worded(description), clock())
+              const after = before && (await changeEntry(change.sql, id, set, clock()))
+              if (!after) return undefined
               await change.record({
                 name: 'whitelist.update',
                 author: authorOf(actor),
                 data: {
                   id,
                   ip: before.ip,
-                  old_description: before.description,
-                  description: after?.description,
+                  ...('description' in set
+                    ? { old_description: before.description, description: after.description }
+                    : {}),
+                  ...('expires_at' in set
+                    ? { old_expires_at: isoOrNull(before.expires_at), expires_at: isoOrNull(after.expires_at) }
+                    : {}),
                   version: mirror.version(),
                 },
               })
               return after
             })
       if (!row) throw missing(id)
-      return { id: row.id, ip: row.ip, description: row.description, updated_at: iso(row.updated_at) }
+      return {
+        id: row.id,
+        ip: row.ip,
+        description: row.description,
+        updated_at: iso(row.updated_at),
+        expires_at: isoOrNull(row.expires_at),
+      }
     },
     async remove(actor, id) {
       const removed = await events.change(async change => {
@@ -301,7 +336,9 @@ export const createWhitelist = (needs: {
       return {
         ip: ip.text,
         whitelisted: Boolean(row),
-        matched_entry: row ? { id: row.id, ip: row.ip, description: row.description } : null,
+        matched_entry: row
+          ? { id: row.id, ip: row.ip, description: row.description, expires_at: isoOrNull(row.expires_at) }
+          : null,
       }
     },
     async import(actor, { format = 'plain', content, description_prefix: prefix = '' }) {
@@ -324,9 +361,12 @@ export const createWhitelist = (needs: {
         const description = prefix + candidate.description
         if (description.length > describeBound)
           return refuse(candidate, `The description is longer than ${describeBound} characters.`)
+        const end = endOf(candidate.expires_at, clock())
+        if ('error' in end) return refuse(candidate, `Its end ${end.error}.`)
         good++
         const { range } = checked
-        if (!fresh.has(range.text)) fresh.set(range.text, { ip: range.text, description: worded(description), range })
+        if (!fresh.has(range.text))
+          fresh.set(range.text, { ip: range.text, description: worded(description), expires_at: end.at, range })
       })
       const added = fresh.size > 0 ? await insert(authorOf(actor), [...fresh.values()]) : []
       await liftCovered(
@@ -336,20 +376,55 @@ export const createWhitelist = (needs: {
       return { imported: added.length, skipped: good - added.length, errors, error_count }
     },
     async exportText(format) {
-      const lines: string[] = format === 'csv' ? [csvHeader] : []
-      await eachEntry(db, row => lines.push(format === 'csv' ? csvLine(row) : `${row.ip}\n`))
+      const csv = (await hasEnds(db.read)) ? csvWithEnds : { header: csvHeader, line: csvLine }
+      const lines: string[] = format === 'csv' ? [csv.header] : []
+      await eachEntry(db, row => lines.push(format === 'csv' ? csv.line(written(row)) : `${row.ip}\n`))
       return lines.join('')
     },
     async exportJson() {
-      const whitelist: { ip: string; description: string }[] = []
-      await eachEntry(db, ({ ip, description }) => whitelist.push({ ip, description }))
+      const whitelist: Written[] = []
+      await eachEntry(db, row => whitelist.push(written(row)))
       return { whitelist, exported_at: iso(clock()) }
+    },
+    async expire() {
+      // A whole list may end at the same moment: some thousands at a time.
+      while (await hasEnded(db.read, clock())) {
+        const ended = await events.change(async change => {
+          const state = await holdState(change.sql)
+          const now = clock()
+          const rows = await deleteEnded(change.sql, now, chunk)
+          if (rows.length === 0) return []
+          const version = following(state.seq)
+          await saveState(change.sql, {
+            version,
+            seq: state.seq + 1,
+            entries: state.entries - rows.length,
+            changed_at: now,
+          })
+          await change.recordMany(
+            rows.map(({ id, ip, description, expires_at }) => ({
+              name: 'whitelist.remove' as const,
+              author: system,
+              data: { id, ip, description, expires_at: isoOrNull(expires_at), version },
+            })),
+          )
+          return rows
+        })
+        if (ended.length === 0) return
+        await mirror.catchUp(ended.map(({ id }) => id))
+      }
     },
     render: () => mirror.render(),
   }
 }
 
-const eachEntry = async (db: Database, work: (row: { ip: string; description: string }) => void): Promise<void> => {
+type Row = Pick<EntryRow, 'ip' | 'description' | 'expires_at'>
+const written = ({ ip, description, expires_at }: Row): Written => ({
+  ip,
+  description,
+  expires_at: isoOrNull(expires_at),
+})
+const eachEntry = async (db: Database, work: (row: Row) => void): Promise<void> => {
   let last = 0
   for (;;) {
     const rows = await entriesAfter(db.read, last, chunk)

@@ -60,10 +60,10 @@ export const entriesAfter = (
   sql: Sql,
   id: number,
   most: number,
-): Promise<Pick<EntryRow, 'id' | 'ip' | 'description'>[]> =>
+): Promise<Pick<EntryRow, 'id' | 'ip' | 'description' | 'expires_at'>[]> =>
   sql
     .selectFrom('whitelist')
-    .select(['id', 'ip', 'description'])
+    .select(['id', 'ip', 'description', 'expires_at'])
     .where('id', '>', id)
     .orderBy('id')
     .limit(most)
@@ -76,32 +76,61 @@ export const entriesAfter = (
 export const insertEntries = async (
   sql: Sql,
   engine: Engine,
-  entries: readonly { readonly ip: string; readonly description: string }[],
+  entries: readonly { readonly ip: string; readonly description: string; readonly expires_at: number | null }[],
   author: string,
   now: number,
 ): Promise<{ id: number; ip: string }[]> => {
-  const json = JSON.stringify(entries.map(({ ip, description }) => [ip, description]))
+  const json = JSON.stringify(entries.map(({ ip, description, expires_at }) => [ip, description, expires_at]))
   const query =
     engine === 'sqlite'
-      ? raw<{ id: number; ip: string }>`insert into whitelist (ip, description, created_by, created_at, updated_at)
-          select value ->> 0, value ->> 1, ${author}, ${now}, ${now} from json_each(${json}) where true order by key
+      ? raw<{
+          id: number
+          ip: string
+        }>`insert into whitelist (ip, description, expires_at, created_by, created_at, updated_at)
+          select value ->> 0, value ->> 1, value ->> 2, ${author}, ${now}, ${now} from json_each(${json}) where true order by key
           on conflict (ip) do nothing returning id, ip`
-      : raw<{ id: number; ip: string }>`insert into whitelist (ip, description, created_by, created_at, updated_at)
-          select value ->> 0, value ->> 1, ${author}, ${now}::bigint, ${now}::bigint
+      : raw<{
+          id: number
+          ip: string
+        }>`insert into whitelist (ip, description, expires_at, created_by, created_at, updated_at)
+          select value ->> 0, value ->> 1, (value ->> 2)::bigint, ${author}, ${now}::bigint, ${now}::bigint
           from jsonb_array_elements(${json}::jsonb) with ordinality as given (value, place) order by place
           on conflict (ip) do nothing returning id, ip`
   const { rows } = await query.execute(sql)
   return rows.sort((a, b) => a.id - b.id)
 }
-export const describeEntry = (sql: Sql, id: number, description: string, now: number): Promise<EntryRow | undefined> =>
+export const changeEntry = (
+  sql: Sql,
+  id: number,
+  set: { readonly description?: string; readonly expires_at?: number | null },
+  now: number,
+): Promise<EntryRow | undefined> =>
   sql
     .updateTable('whitelist')
-    .set({ description, updated_at: now })
+    .set({ ...set, updated_at: now })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
 export const deleteEntry = (sql: Sql, id: number): Promise<EntryRow | undefined> =>
   sql.deleteFrom('whitelist').where('id', '=', id).returningAll().executeTakeFirst()
+
+/** Whether some entry is over, and whether any has an end at all. */
+export const hasEnded = async (sql: Sql, now: number): Promise<boolean> =>
+  (await sql.selectFrom('whitelist').select('id').where('expires_at', '<=', now).limit(1).executeTakeFirst()) !==
+  undefined
+export const hasEnds = async (sql: Sql): Promise<boolean> =>
+  (await sql.selectFrom('whitelist').select('id').where('expires_at', 'is not', null).limit(1).executeTakeFirst()) !==
+  undefined
+/** Takes away some of the entries that are over, in the order of their ids. */
+export const deleteEnded = async (sql: Sql, now: number, most: number): Promise<EntryRow[]> => {
+  const rows = await sql
+    .deleteFrom('whitelist')
+    .where('id', 'in', query => query.selectFrom('whitelist').select('id').where('expires_at', '<=', now).limit(most))
+    .where('expires_at', '<=', now)
+    .returningAll()
+    .execute()
+  return rows.sort((a, b) => a.id - b.id)
+}
 
 export interface ActiveAddress {
   readonly server_no: number

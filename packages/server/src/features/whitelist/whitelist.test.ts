@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import WebSocket from 'ws'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 
 let server: TestServer
@@ -44,6 +45,7 @@ describe('one entry', () => {
       description: 'Office',
       created_by: 'admin',
       created_at: expect.any(String),
+      expires_at: null,
       lifted_bans: 0,
     })
     const params = { id: added.id }
@@ -54,7 +56,13 @@ describe('one entry', () => {
       updated_at: added.created_at,
     })
     const described = await admin.client.call('PATCH /whitelist/{id}', { params, body: { description: 'Office 2' } })
-    expect(described).toEqual({ id: added.id, ip: entry.ip, description: 'Office 2', updated_at: expect.any(String) })
+    expect(described).toEqual({
+      id: added.id,
+      ip: entry.ip,
+      description: 'Office 2',
+      updated_at: expect.any(String),
+      expires_at: null,
+    })
     expect(await admin.client.call('PATCH /whitelist/{id}', { params, body: {} })).toEqual(described)
     const gone = await admin.client.call('DELETE /whitelist/{id}', { params })
     expect(gone.message).toContain('198.51.100.0/24')
@@ -387,7 +395,7 @@ describe('export', () => {
     const { json, headers } = await exported('json')
     expect(headers.get('content-type')).toContain('application/json')
     expect(json).toEqual({
-      whitelist: entries.map(([ip, description]) => ({ ip, description })),
+      whitelist: entries.map(([ip, description]) => ({ ip, description, expires_at: null })),
       exported_at: expect.any(String),
     })
   })
@@ -403,6 +411,133 @@ describe('export', () => {
     }
   })
   test('another format is refused', async () => expect(await exported('xml')).toMatchObject({ status: 400 }))
+})
+
+describe('an entry with an end', () => {
+  const clock = movableClock()
+  let server: TestServer
+  let admin: Signed
+  beforeAll(async () => {
+    server = await startServer({ clock })
+    admin = await server.setUp()
+  })
+  afterAll(() => server.close())
+  const inSeconds = (seconds: number) => new Date(clock() + seconds * 1000).toISOString()
+  const get = async (path: string) => raw(server, 'GET', `/api/v1${path}`, { token: admin.token })
+
+  test('lifts itself at that moment: for checks, hosts and whoever reads what happened', async () => {
+    const host = await aHost(server, admin.client)
+    const stays = await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.1' } })
+    const expires_at = inSeconds(600)
+    const added = await admin.client.call('POST /whitelist', {
+      body: { ip: '198.51.100.0/24', description: 'for ten minutes', expires_at },
+    })
+    expect(added).toMatchObject({ ip: '198.51.100.0/24', expires_at })
+    const bulk = await admin.client.call('POST /whitelist/bulk', {
+      body: { entries: [{ ip: '203.0.113.1', expires_at: inSeconds(601) }, { ip: '203.0.113.2' }] },
+    })
+    expect(bulk.added).toBe(2)
+    expect(await admin.client.call('GET /whitelist/{id}', { params: { id: added.id } })).toMatchObject({ expires_at })
+    expect((await admin.client.call('GET /whitelist')).whitelist.map(entry => entry.expires_at === null)).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ])
+    const version = async () => (await host.client.call('GET /agent/state')).whitelist
+    const before = await version()
+    expect(before.count).toBe(4)
+    expect((await get('/whitelist.txt')).text).toContain('198.51.100.0/24')
+    const feed = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, [
+      'stockade.v1',
+      `bearer.${admin.token}`,
+    ])
+    const heard: string[] = []
+    feed.on('message', data => heard.push((JSON.parse(String(data)) as { type: string }).type))
+    await new Promise(resolve => feed.once('open', resolve))
+    clock.forward(605)
+    await eventually(async () =>
+      expect((await admin.client.call('GET /whitelist')).whitelist.map(entry => entry.id)).toEqual([
+        stays.id,
+        bulk.entries[1]?.id,
+      ]),
+    )
+    expect(await get('/whitelist/check/198.51.100.9')).toMatchObject({ json: { whitelisted: false } })
+    await eventually(async () => {
+      const after = await version()
+      expect(after.count).toBe(2)
+      expect(after.version).not.toBe(before.version)
+    })
+    expect((await get('/whitelist.txt')).text).toMatch(/\n192\.0\.2\.1\n203\.0\.113\.2\n$/)
+    const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'whitelist.remove' } })
+    expect(entries.map(({ user, details }) => [user, details.ip]).sort()).toEqual([
+      ['system', '198.51.100.0/24'],
+      ['system', '203.0.113.1'],
+    ])
+    await eventually(() => expect(heard).toContain('whitelist'))
+    feed.close()
+  })
+
+  test('is given another end, or none', async () => {
+    const { id } = await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.50', expires_at: inSeconds(60) } })
+    const change = (body: object) => raw(server, 'PATCH', `/api/v1/whitelist/${id}`, { token: admin.token, body })
+    const later = inSeconds(7200)
+    expect(await change({ expires_at: later })).toMatchObject({ status: 200, json: { expires_at: later } })
+    expect(await change({ description: 'kept' })).toMatchObject({ json: { expires_at: later, description: 'kept' } })
+    expect(await change({ expires_at: null })).toMatchObject({ json: { expires_at: null, description: 'kept' } })
+    const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'whitelist.update' } })
+    expect(entries[0]?.details).toMatchObject({ old_expires_at: later, expires_at: null })
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+  })
+
+  test('goes out and comes back with CSV and JSON', async () => {
+    const expires_at = inSeconds(7200)
+    const { id } = await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.60', expires_at } })
+    const texts = { csv: '', json: '' }
+    for (const format of ['csv', 'json'] as const)
+      texts[format] = (await get(`/whitelist/export?format=${format}`)).text
+    expect(texts.csv).toMatch(/^ip,description,expires_at\r\n192\.0\.2\.1,,\r\n/)
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+    for (const format of ['csv', 'json'] as const) {
+      expect(
+        await admin.client.call('POST /whitelist/import', { body: { format, content: texts[format] } }),
+      ).toMatchObject({ imported: 1, errors: [] })
+      const [entry] = (await admin.client.call('GET /whitelist', { query: { search: '192.0.2.60' } })).whitelist
+      expect(entry).toMatchObject({ ip: '192.0.2.60', expires_at })
+      await admin.client.call('DELETE /whitelist/{id}', { params: { id: entry?.id ?? 0 } })
+    }
+    const content = `ip,description,expires_at\n192.0.2.61,,2020-01-01T00:00:00Z\n192.0.2.62,,tomorrow`
+    expect(await admin.client.call('POST /whitelist/import', { body: { format: 'csv', content } })).toMatchObject({
+      imported: 0,
+      errors: [
+        { line: 2, error: 'Its end is past.' },
+        { line: 3, error: expect.stringMatching(/ISO 8601/) },
+      ],
+    })
+  })
+
+  test.each([
+    ['2020-01-01T00:00:00Z', /past/],
+    ['tomorrow', /ISO 8601/],
+    ['2026-02-30T00:00:00Z', /ISO 8601|past/],
+    ['2099-01-01T00:00:00Z', /ten years/],
+  ])('is refused when it is %s', async (expires_at, words) => {
+    const id = (await admin.client.call('GET /whitelist')).whitelist[0]?.id ?? 0
+    for (const [method, path, field, body] of [
+      ['POST', '/whitelist', 'expires_at', { ip: '192.0.2.70', expires_at }],
+      [
+        'POST',
+        '/whitelist/bulk',
+        'entries.1.expires_at',
+        { entries: [{ ip: '192.0.2.71' }, { ip: '192.0.2.72', expires_at }] },
+      ],
+      ['PATCH', `/whitelist/${id}`, 'expires_at', { expires_at }],
+    ] as const)
+      expect(await raw(server, method, `/api/v1${path}`, { token: admin.token, body })).toMatchObject({
+        status: 400,
+        json: { details: [{ path: field, message: expect.stringMatching(words) }] },
+      })
+  })
 })
 
 describe('the most specific entry', () => {
