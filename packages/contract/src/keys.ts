@@ -5,17 +5,24 @@ import { id, message, nullable, permission, shape, text, timestamp, uuid } from 
 
 const tag = 'API keys'
 const name = text(1, bounds.name)
+const keyInput = shape({
+  name,
+  permissions: Type.Optional(permission),
+  server_id: Type.Optional(uuid),
+  expires_at: Type.Optional(timestamp),
+})
 
 export const createKey = endpoint({
   method: 'POST',
   path: '/keys',
   tag,
   summary: 'Create an API key',
-  description: 'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only.',
+  description:
+    'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only; from `expires_at` on it is refused.',
   access: 'admin',
   fleet: true,
   rate: 'sensitive',
-  body: shape({ name, permissions: Type.Optional(permission), server_id: Type.Optional(uuid) }),
+  body: keyInput,
   status: 201,
   reply: shape({
     id,
@@ -23,6 +30,7 @@ export const createKey = endpoint({
     key: Type.String(),
     permissions: permission,
     server_id: nullable(uuid),
+    expires_at: nullable(timestamp),
     created_at: timestamp,
   }),
 })
@@ -61,6 +69,8 @@ export const listUserKeys = endpoint({
         server_id: nullable(uuid),
         expires_at: nullable(timestamp),
         last_used: nullable(timestamp),
+        /** The address that it was last used from. */
+        last_used_from: nullable(Type.String()),
         created_at: timestamp,
       }),
     ),
@@ -73,18 +83,20 @@ export const createUserKey = endpoint({
   path: '/users/{userId}/keys',
   tag,
   summary: 'Create an API key for a user',
-  description: "Never more than the user's own role: `permissions` above it is refused. Shown once.",
+  description:
+    "Never more than the user's own role: `permissions` above it is refused, and so is a server that the user may not see. Shown once.",
   access: 'self',
   fleet: true,
   rate: 'sensitive',
   params: shape({ userId: id }),
-  body: shape({ name, permissions: Type.Optional(permission), expires_at: Type.Optional(timestamp) }),
+  body: keyInput,
   status: 201,
   reply: shape({
     id,
     name: Type.String(),
     key: Type.String(),
     permissions: permission,
+    server_id: nullable(uuid),
     expires_at: nullable(timestamp),
     created_at: timestamp,
   }),

@@ -89,6 +89,8 @@ export const getServer = endpoint({
   reply: shape({
     ...serverFields,
     bans_today: count,
+    /** When the newest agent's key was first used, with which the keys before it ended; null until then. */
+    key_rotated_at: nullable(timestamp),
     jails: Type.Array(jailSummary),
     install: shape({
       token_expires_at: nullable(timestamp),
@@ -158,7 +160,7 @@ export const regenerateToken = endpoint({
   tag,
   summary: 'Make a new installation token',
   description:
-    'The old token is void at once. An agent that is already enrolled goes on until a new one has taken its place.',
+    'The old token is void at once. An agent that is already enrolled goes on: its key ends when the key of the new one is first used, at most 24 hours after that was given; `key_rotated_at` of the server tells when.',
   access: 'admin',
   params,
   status: 200,

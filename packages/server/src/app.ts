@@ -357,7 +357,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountLicense(http, license)
   mountAudit(http, createAudit({ db, clock }))
   mountKeys(http, keys, servers)
-  mountAccounts(http, accounts, keys)
+  mountAccounts(http, accounts, keys, servers)
   mountPreferences(http, createPreferences(db, clock))
   mountServers(http, servers)
   mountCommands(http, commands)

@@ -12,6 +12,7 @@ import { portknock } from './migrations/0009-portknock.ts'
 import { siem } from './migrations/0010-siem.ts'
 import { preferences } from './migrations/0011-preferences.ts'
 import { whitelistEnds } from './migrations/0012-whitelist-ends.ts'
+import { keyUses } from './migrations/0013-key-uses.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -33,6 +34,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0010-siem': siem(db.engine),
         '0011-preferences': preferences(db.engine),
         '0012-whitelist-ends': whitelistEnds(db.engine),
+        '0013-key-uses': keyUses(db.engine),
       }),
     },
   })

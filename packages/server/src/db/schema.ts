@@ -101,6 +101,7 @@ export interface ApiKeysTable {
   server_no: number | null
   expires_at: number | null
   last_used: number | null
+  last_used_from: string | null
   created_at: number
 }
 export interface ServersTable {
@@ -119,6 +120,8 @@ export interface ServersTable {
   agent_key_id: number | null
   /** 1 while keys of earlier agents still wait for the new agent's first heartbeat. */
   agent_replacing: Generated<number>
+  /** When the key of the newest agent was first used; null until then. */
+  key_rotated_at: number | null
   install_token_hash: string | null
   install_token_expires_at: number | null
   install_token_used_at: number | null

@@ -1,12 +1,14 @@
 import { keys as keysContract, users as contract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
 import type { KeysService } from '../keys/keys.service.ts'
+import type { ServersService } from '../servers/servers.service.ts'
 import type { AccountsService } from './accounts.service.ts'
 
 export const mountAccounts = (
   http: Http,
   accounts: AccountsService,
   keys: Pick<KeysService, 'listOf' | 'createFor'>,
+  servers: Pick<ServersService, 'named'>,
 ): void => {
   http.serve(contract.currentUser, ({ actor }) => accounts.read(actor.userId))
   http.serve(contract.listUsers, ({ query }) => accounts.list(query))
@@ -43,7 +45,9 @@ export const mountAccounts = (
   http.serve(keysContract.listUserKeys, async ({ params }) => ({
     keys: await keys.listOf((await accounts.get(params.userId)).id),
   }))
-  http.serve(keysContract.createUserKey, async ({ actor, params, body }) =>
-    keys.createFor(actor, await accounts.get(params.userId), body),
-  )
+  http.serve(keysContract.createUserKey, async ({ actor, params, body: { server_id, ...input } }) => {
+    const user = await accounts.get(params.userId)
+    const server = server_id === undefined ? null : servers.named(actor, 'server_id', server_id)
+    return keys.createFor(actor, user, { ...input, server })
+  })
 }

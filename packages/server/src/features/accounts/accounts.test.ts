@@ -262,6 +262,7 @@ describe("a user's keys", () => {
       name: 'ci',
       key: expect.stringMatching(/^svc_\w{32}$/),
       permissions: 'write',
+      server_id: null,
       expires_at,
       created_at: expect.any(String),
     })
@@ -278,6 +279,7 @@ describe("a user's keys", () => {
         server_id: null,
         expires_at,
         last_used: expect.any(String),
+        last_used_from: '127.0.0.1',
       },
     ])
     expect(JSON.stringify(keys)).not.toContain(made.key)

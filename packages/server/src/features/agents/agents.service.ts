@@ -153,6 +153,7 @@ export const createAgents = (needs: {
           agent_id,
           agent_key_id: key.id,
           agent_replacing: 1,
+          key_rotated_at: null,
           os: word(input.os) ?? server.os,
           engine_version: word(input.engine_version) ?? server.engine_version,
           agent_version: word(input.agent_version) ?? server.agent_version,
@@ -208,7 +209,7 @@ export const createAgents = (needs: {
             ...said,
             status: 'online',
             updated_at: now,
-            ...(replaces ? { agent_replacing: 0 } : {}),
+            ...(replaces ? { agent_replacing: 0, key_rotated_at: now } : {}),
           })
           if (!done) return null
           // The new agent is at work: the keys of the ones before it have done their duty.

@@ -4,14 +4,12 @@ import type { ServersService } from '../servers/servers.service.ts'
 import type { KeysService } from './keys.service.ts'
 
 export const mountKeys = (http: Http, keys: KeysService, servers: Pick<ServersService, 'named'>): void => {
-  http.serve(contract.createKey, ({ actor, body }) => {
-    const server = body.server_id === undefined ? null : servers.named(actor, 'server_id', body.server_id)
-    return keys.create(actor, {
-      name: body.name,
-      ...(body.permissions ? { permissions: body.permissions } : {}),
-      server,
-    })
-  })
+  http.serve(contract.createKey, ({ actor, body: { server_id, ...input } }) =>
+    keys.create(actor, {
+      ...input,
+      server: server_id === undefined ? null : servers.named(actor, 'server_id', server_id),
+    }),
+  )
   http.serve(contract.deleteKey, async ({ actor, params }) => {
     await keys.remove(actor, params.keyId)
     return { message: 'The API key is revoked.' }

@@ -38,34 +38,34 @@ export interface KeyView {
   readonly server_id: string | null
   readonly expires_at: string | null
   readonly last_used: string | null
+  readonly last_used_from: string | null
   readonly created_at: string
 }
 
+/** What a key is to be like. */
+export interface KeyInput {
+  readonly name: string
+  readonly permissions?: Permission
+  /** The only server that it is for. */
+  readonly server?: { readonly no: number; readonly id: string } | null
+  /** ISO 8601. */
+  readonly expires_at?: string
+}
+/** A key as its maker sees it, once. */
+export interface KeyShown {
+  id: number
+  name: string
+  key: string
+  permissions: Permission
+  server_id: string | null
+  expires_at: string | null
+  created_at: string
+}
+
 export interface KeysService {
-  create(
-    actor: Principal,
-    input: { name: string; permissions?: Permission; server?: { no: number; id: string } | null },
-  ): Promise<{
-    id: number
-    name: string
-    key: string
-    permissions: Permission
-    server_id: string | null
-    created_at: string
-  }>
+  create(actor: Principal, input: KeyInput): Promise<KeyShown>
   /** A key for a user: no more than the user may, and no more than the caller. */
-  createFor(
-    actor: Principal,
-    user: { id: number; role: Role },
-    input: { name: string; permissions?: Permission; expires_at?: string },
-  ): Promise<{
-    id: number
-    name: string
-    key: string
-    permissions: Permission
-    expires_at: string | null
-    created_at: string
-  }>
+  createFor(actor: Principal, user: { id: number; role: Role }, input: KeyInput): Promise<KeyShown>
   /** A user's keys, without what opens anything. */
   listOf(userId: number): Promise<KeyView[]>
   remove(actor: Principal, id: number): Promise<void>
@@ -99,7 +99,7 @@ export const createKeys = async (needs: {
   const latest = createLatest()
   // Every key by its hash: an agent's request costs no query, and an unknown key none either.
   let known = new Map<string, KeyRow>()
-  const used = new Map<number, number>()
+  const used = new Map<number, { readonly at: number; readonly from: string }>()
 
   const make = () => {
     const key = `svc_${randomText(32)}`
@@ -108,7 +108,7 @@ export const createKeys = async (needs: {
   const actorOf = (row: KeyRow, ip: string): KeyActor | null | Promise<KeyActor | null> => {
     const now = clock()
     if (row.expires_at !== null && row.expires_at <= now) return null
-    used.set(row.id, now)
+    used.set(row.id, { at: now, from: ip })
     const bound = row.server_no === null ? null : new Set([row.server_no])
     const own = {
       kind: 'key',
@@ -129,12 +129,24 @@ export const createKeys = async (needs: {
 
   const add = async (
     actor: Principal,
-    columns: Pick<KeyRow, 'name' | 'permissions' | 'user_id'> & Partial<KeyRow>,
-    server: { no: number; id: string } | null,
-  ) => {
+    userId: number | null,
+    { name, permissions = 'read', server = null, expires_at }: KeyInput,
+  ): Promise<KeyShown> => {
+    const expires = expires_at === undefined ? null : timeOf('expires_at', expires_at)
+    if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
     const { key, hash, prefix } = make()
     const row = await events.change(async change => {
-      const made = await insertKey(change.sql, { ...columns, hash, prefix, kind: 'user', created_at: clock() })
+      const made = await insertKey(change.sql, {
+        name,
+        permissions,
+        user_id: userId,
+        server_no: server?.no ?? null,
+        expires_at: expires,
+        hash,
+        prefix,
+        kind: 'user',
+        created_at: clock(),
+      })
       await change.record({
         name: 'key.create',
         author: authorOf(actor),
@@ -145,44 +157,55 @@ export const createKeys = async (needs: {
           permissions: made.permissions,
           server_id: server?.id ?? null,
           user_id: made.user_id,
+          expires_at: isoOrNull(expires),
         },
       })
       return made
     })
     known.set(row.hash, row)
-    return { key, row }
+    return {
+      id: row.id,
+      name,
+      key,
+      permissions,
+      server_id: server?.id ?? null,
+      expires_at: isoOrNull(expires),
+      created_at: iso(row.created_at),
+    }
   }
   const service: KeysService = {
-    async create(actor, { name, permissions = 'read', server = null }) {
+    async create(actor, input) {
+      const { permissions = 'read' } = input
       if (!atLeast(actor.permission, permissions))
         throw forbidden(`You have ${actor.permission} permission and can't give ${permissions}.`)
-      const { key, row } = await add(
-        actor,
-        { name, permissions, user_id: actor.userId, server_no: server?.no ?? null },
-        server,
-      )
-      return { id: row.id, name, key, permissions, server_id: server?.id ?? null, created_at: iso(row.created_at) }
+      return add(actor, actor.userId, input)
     },
-    async createFor(actor, user, { name, permissions = 'read', expires_at }) {
+    async createFor(actor, user, input) {
+      const { permissions = 'read', server } = input
       const most = permissionOf[user.role]
       if (!atLeast(most, permissions) || !atLeast(actor.permission, permissions))
         throw forbidden(`A ${user.role} has ${most} permission; a key can't have more.`)
-      const expires = expires_at === undefined ? null : timeOf('expires_at', expires_at)
-      if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
-      const { key, row } = await add(actor, { name, permissions, user_id: user.id, expires_at: expires }, null)
-      return { id: row.id, name, key, permissions, expires_at: isoOrNull(expires), created_at: iso(row.created_at) }
+      const grant = server ? await users.grantOf(user.id) : null
+      if (server && !(grant && sees(grant, server.no)))
+        throw invalid('server_id', 'This user has no access to that server; the key would be good for nothing.')
+      return add(actor, user.id, input)
     },
     async listOf(userId) {
-      return (await keysOf(db.read, userId)).map(row => ({
-        id: row.id,
-        name: row.name,
-        prefix: row.prefix,
-        permissions: row.permissions,
-        server_id: row.server_id,
-        expires_at: isoOrNull(row.expires_at),
-        last_used: isoOrNull(Math.max(row.last_used ?? 0, used.get(row.id) ?? 0) || null),
-        created_at: iso(row.created_at),
-      }))
+      return (await keysOf(db.read, userId)).map(row => {
+        const use = used.get(row.id)
+        const recent = use && use.at >= (row.last_used ?? 0)
+        return {
+          id: row.id,
+          name: row.name,
+          prefix: row.prefix,
+          permissions: row.permissions,
+          server_id: row.server_id,
+          expires_at: isoOrNull(row.expires_at),
+          last_used: isoOrNull(recent ? use.at : row.last_used),
+          last_used_from: recent ? use.from : row.last_used_from,
+          created_at: iso(row.created_at),
+        }
+      })
     },
     async remove(actor, id) {
       const row = await findKey(db.read, id)

@@ -36,10 +36,19 @@ export const expireKey = async (sql: Sql, id: number, at: number): Promise<void>
     .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
     .execute()
 }
-export const touchKeys = async (sql: Sql, used: ReadonlyMap<number, number>): Promise<void> => {
+export const touchKeys = async (
+  sql: Sql,
+  used: ReadonlyMap<number, { readonly at: number; readonly from: string }>,
+): Promise<void> => {
   // In one order everywhere, so that two processes never wait for each other in a circle.
-  for (const [id, at] of [...used].sort(([a], [b]) => a - b))
-    await sql.updateTable('api_keys').set({ last_used: at }).where('id', '=', id).execute()
+  for (const [id, { at, from }] of [...used].sort(([a], [b]) => a - b))
+    await sql
+      .updateTable('api_keys')
+      .set({ last_used: at, last_used_from: from })
+      .where('id', '=', id)
+      // Another process may have seen it later.
+      .where(eb => eb.or([eb('last_used', 'is', null), eb('last_used', '<=', at)]))
+      .execute()
 }
 export const keysOf = (sql: Sql, userId: number): Promise<(KeyRow & { server_id: string | null })[]> =>
   sql

@@ -18,6 +18,7 @@ test('a key is shown once, works, and is dead at once when revoked', async () =>
     key: expect.stringMatching(/^svc_[A-Za-z0-9]{32}$/),
     permissions: 'read',
     server_id: null,
+    expires_at: null,
     created_at: expect.stringMatching(/Z$/),
   })
   const client = server.client(made.key)
@@ -31,6 +32,43 @@ test('a key is shown once, works, and is dead at once when revoked', async () =>
   })
   expect(await raw(server, 'GET', '/api/v1/servers', { token: made.key })).toMatchObject({ status: 401 })
   expect(await raw(server, 'DELETE', `/api/v1/keys/${made.id}`, { token: admin.token })).toMatchObject({ status: 404 })
+})
+
+test('a key is bound and ends as it was made, and its rows tell from where it was used', async () => {
+  const host = await aHost(server, admin.client, 'keyed')
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+  const body = { name: 'both', server_id: host.id, expires_at }
+  const one = await admin.client.call('POST /keys', { body })
+  const two = await admin.client.call('POST /users/{userId}/keys', { params: { userId: 1 }, body })
+  for (const made of [one, two]) {
+    expect(made).toMatchObject({ server_id: host.id, expires_at })
+    expect((await server.client(made.key).call('GET /servers')).servers.map(({ id }) => id)).toEqual([host.id])
+  }
+  const never = await admin.client.call('POST /keys', { body: { name: 'never used' } })
+  const { keys } = await admin.client.call('GET /users/{userId}/keys', { params: { userId: 1 } })
+  const of = (id: number) => keys.find(key => key.id === id)
+  for (const { id } of [one, two])
+    expect(of(id)).toMatchObject({ server_id: host.id, expires_at, last_used_from: '127.0.0.1' })
+  expect(of(never.id)).toMatchObject({ server_id: null, expires_at: null, last_used: null, last_used_from: null })
+})
+
+test('a key for a user is not bound to a server that the user may not see', async () => {
+  const [mine, other] = [await aHost(server, admin.client, 'seen'), await aHost(server, admin.client, 'unseen')]
+  const secret = 'An0ther-secret'
+  const { id: userId } = await admin.client.call('POST /users', {
+    body: { username: 'narrow', email: 'narrow@stockade.example', password: secret, role: 'Operator' },
+  })
+  await admin.client.call('PUT /users/{userId}/server-access', {
+    params: { userId },
+    body: { access_type: 'specific', server_ids: [mine.id] },
+  })
+  const reply = await server.client().call('POST /auth/login', { body: { username: 'narrow', password: secret } })
+  const token = 'access_token' in reply ? reply.access_token : ''
+  const make = (by: string, server_id: string) =>
+    raw(server, 'POST', `/api/v1/users/${userId}/keys`, { token: by, body: { name: 'x', server_id } })
+  expect(await make(token, mine.id)).toMatchObject({ status: 201, json: { server_id: mine.id } })
+  expect(await make(token, other.id)).toMatchObject({ status: 403 })
+  expect(await make(admin.token, other.id)).toMatchObject({ status: 400, json: { details: [{ path: 'server_id' }] } })
 })
 
 test('read is the default permission', async () => {
@@ -80,6 +118,8 @@ test.each([
   ['permissions', { name: 'x', permissions: 'root' }],
   ['server_id', { name: 'x', server_id: 'nope' }],
   ['server_id', { name: 'x', server_id: '01a1fd3e-b8a1-7afb-9a73-996f3d0480f9' }],
+  ['expires_at', { name: 'x', expires_at: '2020-01-01T00:00:00Z' }],
+  ['expires_at', { name: 'x', expires_at: 'soon' }],
   ['sever_id', { name: 'x', sever_id: 'typo' }],
 ])('a bad %s is named: %o', async (path, body) => {
   expect(await raw(server, 'POST', '/api/v1/keys', { token: admin.token, body })).toMatchObject({

@@ -129,6 +129,7 @@ export const createServers = (needs: {
       return {
         ...view(server, totals),
         bans_today: await bansSince(db.read, row.no, today),
+        key_rotated_at: isoOrNull(row.key_rotated_at),
         jails: server.jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
         install: {
           token_expires_at: isoOrNull(row.install_token_expires_at),

@@ -41,6 +41,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     agent_version: null,
     total_bans: 0,
     bans_today: 0,
+    key_rotated_at: null,
     active_jails: 0,
     jails: [],
     metrics: null,
@@ -203,17 +204,27 @@ describe('enrolment', () => {
   testAlone('a new agent takes the place of the old one at its first heartbeat', async () => {
     const old = await aHost(server, admin.client, 'moved')
     await old.client.call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id: old.agentId } })
+    const first = (await admin.client.call('GET /servers/{serverId}', { params: { serverId: old.id } })).key_rotated_at
+    expect(first).toEqual(expect.any(String))
     const { install_command } = await admin.client.call('POST /servers/{serverId}/regenerate-token', {
       params: { serverId: old.id },
     })
     const agent_id = crypto.randomUUID()
     const { api_key } = (await enrol(tokenOf(install_command), agent_id)).json as { api_key: string }
+    const rotatedAt = async () =>
+      (await admin.client.call('GET /servers/{serverId}', { params: { serverId: old.id } })).key_rotated_at
+    expect(await rotatedAt()).toBe(null)
     // The old agent may still report and fetch, but is not the one any more.
     await old.client.call('POST /bans', { body: { ip: '198.51.100.30', jail: 'sshd' } })
     await expect(
       old.client.call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id: old.agentId } }),
     ).rejects.toMatchObject({ status: 409 })
+    const heardAt = clock()
     await server.client(api_key).call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id } })
+    const rotated = await rotatedAt()
+    expect(Date.parse(rotated ?? '') - heardAt).toBeLessThan(10_000)
+    await server.client(api_key).call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id } })
+    expect(await rotatedAt()).toBe(rotated)
     await expect(old.client.call('POST /bans', { body: { ip: '198.51.100.31', jail: 'sshd' } })).rejects.toMatchObject({
       status: 401,
     })
