@@ -1,3 +1,5 @@
+import { createServer, request as ask } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
@@ -221,6 +223,93 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.unrouteAll()
       await line().getByRole('button', { name: 'Reload' }).click()
       await line().waitFor({ state: 'detached' })
+    })
+  })
+
+  describe('the live state', () => {
+    it('rests when the user wants to read, and catches up', async () => {
+      await page.goto('bans')
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Pause the updates' }).click()
+      await page.getByText('Paused', { exact: true }).waitFor()
+      await host.ban('203.0.113.30')
+      // An order is followed all the same.
+      await admin.client.call('POST /servers/{serverId}/bans', {
+        params: { serverId: host.id },
+        body: { ip: '203.0.113.31' },
+      })
+      await page.getByRole('complementary', { name: 'Activity' }).getByText('1 waiting').waitFor()
+      expect(await page.getByText('203.0.113.30').count()).toBe(0)
+      await page.getByRole('button', { name: 'Go on with the updates' }).click()
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('button', { name: '1 new' }).click()
+      await page.getByText('203.0.113.30').waitFor()
+      await finish()
+    })
+
+    it('asks every 15 s where the live feed does not get through, and says so', async () => {
+      // A proxy that knows nothing of WebSockets.
+      const proxy = createServer((request, reply) => {
+        const { method, url, headers } = request
+        const on = ask(`${server.url}${url ?? ''}`, { method, headers }, answer => {
+          reply.writeHead(answer.statusCode ?? 502, answer.headers)
+          answer.pipe(reply)
+        })
+        on.on('error', () => reply.destroy())
+        request.pipe(on)
+      })
+      proxy.on('upgrade', (_, socket) => socket.destroy())
+      await new Promise<void>(done => proxy.listen(0, '127.0.0.1', done))
+      const { port } = proxy.address() as AddressInfo
+      const other = await visit(browser, `http://127.0.0.1:${port}`)
+      try {
+        await signIn(other.page, 'admin', password)
+        await other.page.clock.install()
+        await other.page.goto('whitelist')
+        await other.page.getByText('Live off, every 15 s').waitFor()
+        await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.77' } })
+        expect(await other.page.getByText('192.0.2.77').count()).toBe(0)
+        await other.page.clock.fastForward(15_000)
+        await other.page.getByText('192.0.2.77').waitFor()
+      } finally {
+        await other.close()
+        proxy.closeAllConnections()
+        proxy.close()
+      }
+    })
+
+    it('needs one connection for all tabs, which the next one takes over', async () => {
+      const first = await visit(browser, server.url)
+      const sockets: string[] = []
+      const watch = (page: Page, name: string) => page.on('websocket', () => sockets.push(name))
+      try {
+        watch(first.page, 'first')
+        await signIn(first.page, 'admin', password)
+        await first.page.getByText('Live', { exact: true }).waitFor()
+        const second = await first.page.context().newPage()
+        watch(second, 'second')
+        await second.goto('bans')
+        await second.getByText('Live', { exact: true }).waitFor()
+        await second.locator('[data-ban]').first().waitFor()
+        await host.ban('203.0.113.40')
+        await second.getByRole('button', { name: '1 new' }).waitFor()
+        expect(sockets).toEqual(['first'])
+        await first.page.close()
+        await expect.poll(() => sockets).toEqual(['first', 'second'])
+        await second.getByText('Live', { exact: true }).waitFor()
+        await host.ban('203.0.113.41')
+        await second.getByRole('button', { name: '2 new' }).waitFor()
+        // Whoever logs out in one tab is out in all of them.
+        const third = await first.page.context().newPage()
+        await third.goto('whitelist')
+        await third.getByText('Live', { exact: true }).waitFor()
+        await third.getByRole('button', { name: 'Account of admin' }).click()
+        await third.getByRole('menuitem', { name: 'Log out' }).click()
+        await second.waitForURL('**/login?*')
+        expect(sockets).toEqual(['first', 'second'])
+      } finally {
+        await first.close()
+      }
     })
   })
 })

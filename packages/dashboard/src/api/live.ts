@@ -5,12 +5,20 @@ import { backOff, next, starting } from './live-state.ts'
 import type { Happening, LiveState } from './live-state.ts'
 import { patch } from './patch.ts'
 import { queries } from './queries.ts'
+import { quiet } from './quiet.ts'
+import { joinTabs } from './tabs.ts'
+import type { News, Tabs } from './tabs.ts'
 
-/* The one live connection of the page: messages patch what was read, and an outage is noticed within ten seconds. */
+/*
+ * The one live connection of a browser: the tab that leads has it, the others hear from that one. Messages patch what was
+ * read, and an outage is noticed within ten seconds.
+ */
 
 /** With the time that an answer may take, an outage is seen within nine seconds. */
 const quietAtMost = 5000
 const probeLasts = 3000
+/** The leading tab asks first, and the others hear of the answer. */
+const behind = 700
 const pollEvery = 15_000
 
 let state = starting(Date.now())
@@ -20,23 +28,41 @@ let heard = 0
 let probed = 0
 let reconnect: ReturnType<typeof setTimeout> | undefined
 let running: { stop(): void } | null = null
+let tabs: Tabs | null = null
+/** The state of the connection, and whether the user wants to read in peace: then what is shown stays as it is. */
+export interface Live extends LiveState {
+  readonly paused: boolean
+}
+let shown: Live = { ...state, paused: false }
 
 const watchers = new Set<() => void>()
 const readers = new Set<(message: LiveMessage) => void>()
+
+const show = () => {
+  shown = { ...state, paused: quiet.isPaused() }
+  for (const tell of watchers) tell()
+}
 
 const happened = (what: Happening) => {
   const before = state
   state = next(state, what, Date.now())
   if (state === before) return
-  for (const tell of watchers) tell()
+  show()
   if (state.phase === 'catching-up') void catchUp()
   // Back, but without the feed: what was missed is fetched the plain way.
   if (before.phase === 'offline' && state.phase === 'polling') void queries.invalidateQueries()
 }
 
+/** What the tab that leads, or whichever asked, has learned of the connection: all tabs take it the same way. */
+const learned = (what: Happening) => {
+  tabs?.tell({ kind: 'happened', what })
+  happened(what)
+}
+
 /** Reads again all that is on screen: what was missed while away is in none of the messages to come. */
 const catchUp = async () => {
-  await queries.invalidateQueries().catch(() => {})
+  // Whoever has paused catches up when it goes on.
+  if (!quiet.isPaused()) await queries.invalidateQueries().catch(() => {})
   happened('caught up')
 }
 
@@ -67,8 +93,53 @@ const read = (data: unknown): LiveMessage | null => {
   }
 }
 
+const take = (text: string) => {
+  heard = Date.now()
+  const message = read(text)
+  if (!message) return
+  if (message.type === 'resync') return happened('fell behind')
+  // How far one's own orders are is waited for, also by those who read in peace.
+  if (quiet.isPaused() && message.type !== 'command') return
+  patch(queries, message, readAgain)
+  for (const tell of readers) tell(message)
+}
+
+/** What a tab has to hear of to be where this one is. */
+const broughtUp = { live: 'opened', 'catching-up': 'opened', polling: 'answered', offline: 'no answer' } as const
+
+const hear = (news: News) => {
+  switch (news.kind) {
+    case 'message':
+      return take(news.text)
+    case 'happened':
+      if (news.what === 'answered' || news.what === 'no answer') probed = Date.now()
+      if (news.what === 'no answer') dropDead()
+      if (news.what === 'answered') wake()
+      return happened(news.what)
+    case 'joined':
+      if (tabs?.leads() && state.phase !== 'starting')
+        tabs.tell({ kind: 'happened', what: broughtUp[state.phase], to: news.tab })
+      return
+    case 'retry':
+      if (tabs?.leads()) live.retry()
+      return
+    case 'ended':
+      return void queries.invalidateQueries({ queryKey: ['me'] })
+    case 'left':
+      return
+  }
+}
+
+const disconnect = () => {
+  clearTimeout(reconnect)
+  const open = socket
+  socket = null
+  open?.close()
+}
+
 const connect = () => {
   clearTimeout(reconnect)
+  if (!tabs?.leads()) return
   socket?.close()
   const url = new URL(`${ownAddress}/api/v1/ws`)
   url.protocol = url.protocol.replace('http', 'ws')
@@ -77,22 +148,22 @@ const connect = () => {
   opened.onopen = () => {
     attempt = 0
     heard = Date.now()
-    happened('opened')
+    learned('opened')
   }
   opened.onmessage = event => {
-    heard = Date.now()
-    const message = read(event.data)
-    if (!message) return
-    if (message.type === 'resync') return happened('fell behind')
-    patch(queries, message, readAgain)
-    for (const tell of readers) tell(message)
+    const text = String(event.data)
+    tabs?.tell({ kind: 'message', text })
+    take(text)
   }
   opened.onclose = event => {
     if (socket !== opened) return
     socket = null
-    happened('closed')
+    learned('closed')
     // The session ended: asking who I am leads to the sign-in page.
-    if (event.code === 4401) void queries.invalidateQueries({ queryKey: ['me'] })
+    if (event.code === 4401) {
+      tabs?.tell({ kind: 'ended' })
+      void queries.invalidateQueries({ queryKey: ['me'] })
+    }
     if (!running) return
     void probe()
     reconnect = setTimeout(connect, backOff(attempt++, Math.random()))
@@ -111,31 +182,44 @@ const probe = async () => {
   )
   if (!running) return
   if (answered) {
-    if (state.phase === 'offline' && !socket) connect()
-    return happened('answered')
+    wake()
+    return learned('answered')
   }
-  happened('no answer')
-  if (socket?.readyState === WebSocket.OPEN) {
-    // It may be dead without knowing it; a new one shows.
-    const dead = socket
-    socket = null
-    dead.close()
-    reconnect = setTimeout(connect, backOff(attempt++, Math.random()))
-  }
+  dropDead()
+  learned('no answer')
+}
+/** The server is there again: the next turn need not be waited for. */
+const wake = () => {
+  if (state.phase === 'offline' && !socket) connect()
+}
+/** Without an answer the connection may be dead without knowing it; a new one shows. */
+const dropDead = () => {
+  if (socket?.readyState !== WebSocket.OPEN) return
+  const dead = socket
+  socket = null
+  dead.close()
+  reconnect = setTimeout(connect, backOff(attempt++, Math.random()))
+}
+
+/** Those who ask at intervals look at once whether they still should. */
+const rethink = () => {
+  for (const query of queries.getQueryCache().getAll())
+    for (const observer of query.observers) observer.setOptions(observer.options)
 }
 
 export const live = {
-  /** Connects; until `stop`, which the sign-out calls. */
+  /** Connects, or follows the tab that is connected; until `stop`, which the sign-out calls. */
   start(): void {
     if (running) return
     const probing = setInterval(() => {
       const quiet = Date.now() - Math.max(heard, probed)
       // Polling is a proof of its own, and enough requests.
-      const most = state.phase === 'polling' ? pollEvery : quietAtMost
+      const most = (state.phase === 'polling' ? pollEvery : quietAtMost) + (tabs?.leads() ? 0 : behind)
       if (document.visibilityState === 'visible' && quiet > most) void probe()
     }, 1000)
     const polling = setInterval(() => {
-      if (state.phase === 'polling' && document.visibilityState === 'visible') void queries.invalidateQueries()
+      if (state.phase !== 'polling' || document.visibilityState !== 'visible' || quiet.is()) return
+      void queries.invalidateQueries()
     }, pollEvery)
     // The browser may say so a moment before it is so.
     const lost = () => {
@@ -159,21 +243,33 @@ export const live = {
         document.removeEventListener('visibilitychange', seen)
       },
     }
-    connect()
+    tabs = joinTabs({ lead: () => setTimeout(connect), follow: disconnect, hear })
   },
   stop(): void {
     running?.stop()
     running = null
-    const open = socket
-    socket = null
-    open?.close()
+    disconnect()
+    tabs?.leave()
+    tabs = null
+    quiet.setPaused(false)
     state = starting(Date.now())
+    show()
+  },
+  /** Leaves all that is shown as it is, until it is called again. */
+  pause(paused: boolean): void {
+    quiet.setPaused(paused)
+    show()
+    rethink()
+    if (paused) return
+    if (state.phase === 'live') happened('fell behind')
+    else void queries.invalidateQueries()
   },
   /** Tries at once instead of at the next turn. */
   retry(): void {
     if (!running) return
     attempt = 0
     void probe()
+    if (!tabs?.leads()) return tabs?.tell({ kind: 'retry' })
     if (socket?.readyState !== WebSocket.OPEN) connect()
   },
   /** Hears every message after it was patched in; returns what ends it. */
@@ -187,4 +283,4 @@ const watch = (tell: () => void) => {
   watchers.add(tell)
   return () => watchers.delete(tell)
 }
-export const useLive = (): LiveState => useSyncExternalStore(watch, () => state)
+export const useLive = (): Live => useSyncExternalStore(watch, () => shown)

@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { ApiError, api, statusOf } from './client.ts'
+import { every } from './quiet.ts'
 
 /* What is read from the API, by name. Keys begin with the resource, so that a live message finds all it concerns. */
 
@@ -104,7 +105,7 @@ export const serversQuery = (filter: ServersFilter) =>
       }),
     placeholderData: keepPreviousData,
     // Metrics and heartbeats are not part of the live feed.
-    refetchInterval: 30_000,
+    refetchInterval: every(30_000),
   })
 
 export const summaryQuery = queryOptions({

@@ -4,6 +4,7 @@ import { live } from './live.ts'
 import { meQuery, queries } from './queries.ts'
 import type { Me } from './queries.ts'
 import { roleMay } from './roles.ts'
+import { tellEnded } from './tabs.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 
@@ -22,6 +23,7 @@ export const useMay = (what: 'write' | 'admin'): { readonly may: boolean; readon
 export const signOut = async (): Promise<void> => {
   live.stop()
   await api.call('POST /auth/logout').catch(() => {})
+  tellEnded()
   sessionStorage.clear()
   queries.clear()
 }

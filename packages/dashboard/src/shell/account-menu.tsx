@@ -1,8 +1,9 @@
 import '@mantine/core/styles/Popover.css'
 import '@mantine/core/styles/Menu.css'
 import { Menu, useMantineColorScheme } from '@mantine/core'
-import { IconClock, IconId, IconKey, IconLogout, IconShieldLock, IconUser } from '@tabler/icons-react'
+import { IconClock, IconId, IconKey, IconLogout, IconPlayerPause, IconShieldLock, IconUser } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { live, useLive } from '../api/live.ts'
 import type { Me } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
 import { times, useExact } from '../parts/time.tsx'
@@ -23,6 +24,7 @@ const AccountMenu = ({ me }: { me: Me }) => {
   const t = textsOf(shellTexts)
   const navigate = useNavigate()
   const exact = useExact()
+  const { paused } = useLive()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const choose = (value: string) => {
     const scheme = schemes.find(known => known === value)
@@ -67,6 +69,9 @@ const AccountMenu = ({ me }: { me: Me }) => {
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
+        <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => live.pause(!paused)}>
+          {paused ? t.resume : t.pause}
+        </Menu.Item>
         <Menu.Item leftSection={<IconClock size={16} />} onClick={times.toggle}>
           {exact ? t.relativeTimes : t.exactTimes}
         </Menu.Item>

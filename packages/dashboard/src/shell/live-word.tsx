@@ -1,4 +1,6 @@
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { live, useLive } from '../api/live.ts'
+import type { Live } from '../api/live.ts'
 import { Mark } from '../parts/state.tsx'
 import parts from '../parts/parts.module.css'
 import { textsOf } from '../texts/catalogue.ts'
@@ -6,24 +8,46 @@ import { clockTime } from '../words/time.ts'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
-/** The state of the connection in words, and a way to try again. */
+/** The state of the connection in words, with a way to stop the news and a way to try again. */
 export const LiveWord = () => {
   const t = textsOf(shellTexts)
-  const { phase, since } = useLive()
+  const is = useLive()
+  const [Icon, words] = is.paused ? [IconPlayerPlay, t.resume] : [IconPlayerPause, t.pause]
   return (
     <div className={styles.live} role="status" aria-label={t.connection}>
-      {phase === 'live' && <Mark tone="ok">{t.live}</Mark>}
-      {phase === 'catching-up' && <Mark tone="info">{t.catchingUp}</Mark>}
-      {phase === 'starting' && <Mark tone="neutral">{t.connecting}</Mark>}
-      {phase === 'polling' && <Mark tone="warn">{t.liveOff}</Mark>}
-      {phase === 'offline' && (
-        <>
-          <Mark tone="danger">{t.offlineSince(clockTime(since))}</Mark>
-          <button type="button" className={parts.quiet} onClick={live.retry}>
-            {t.retry}
-          </button>
-        </>
+      <Word is={is} />
+      {is.phase === 'offline' ? (
+        <button type="button" className={parts.quiet} onClick={live.retry}>
+          {t.retry}
+        </button>
+      ) : (
+        <button
+          type="button"
+          className={styles.pause}
+          data-paused={is.paused || undefined}
+          aria-label={words}
+          title={words}
+          onClick={() => live.pause(!is.paused)}
+        >
+          <Icon size={16} />
+        </button>
       )}
     </div>
   )
+}
+
+const Word = ({ is: { phase, since, paused } }: { is: Live }) => {
+  const t = textsOf(shellTexts)
+  if (phase === 'offline') return <Mark tone="danger">{t.offlineSince(clockTime(since))}</Mark>
+  if (paused) return <Mark tone="warn">{t.paused}</Mark>
+  switch (phase) {
+    case 'live':
+      return <Mark tone="ok">{t.live}</Mark>
+    case 'catching-up':
+      return <Mark tone="info">{t.catchingUp}</Mark>
+    case 'starting':
+      return <Mark tone="neutral">{t.connecting}</Mark>
+    case 'polling':
+      return <Mark tone="warn">{t.liveOff}</Mark>
+  }
 }

@@ -4,6 +4,7 @@ import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { optionsQuery, summaryQuery } from '../api/queries.ts'
+import { every } from '../api/quiet.ts'
 import { useMay, useMe } from '../api/session.ts'
 import { licenceQuery } from '../pages/identity/queries.ts'
 import { statusQuery } from '../pages/siem/queries.ts'
@@ -40,7 +41,7 @@ const useSituation = (): Situation => {
     ...statusQuery,
     enabled: due && isAdmin && licence?.features.siem === true,
     staleTime: pollSiem,
-    refetchInterval: pollSiem,
+    refetchInterval: every(pollSiem),
   })
   return {
     opened: ownAddress,

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
+import { every } from '../../api/quiet.ts'
 import { auditFilterOf, auditLimit } from './filter.ts'
 import type { AuditSearch } from './filter.ts'
 
@@ -18,7 +19,7 @@ const auditQuery = ({ open: _, ...search }: AuditSearch) =>
     placeholderData: keepPreviousData,
     staleTime: 0,
     // There are no messages about it in the live feed.
-    refetchInterval: 30_000,
+    refetchInterval: every(30_000),
   })
 
 /** Names of users for the filter, by id; without an answer it shows numbers. */

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { summaryQuery } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import fleet from '../../fleet/fleet.module.css'
@@ -43,7 +44,8 @@ export const useCommands = (search: CommandsSearch) => {
   const { phase } = useLive()
   return useQuery({
     ...commandsQuery(queryOf(search)),
-    refetchInterval: ({ state }) => (state.data?.commands.every(isOver) ? 30_000 : phase === 'live' ? 10_000 : 3000),
+    refetchInterval: ({ state }) =>
+      state.data?.commands.every(isOver) ? every(30_000)() : phase === 'live' ? 10_000 : 3000,
   })
 }
 

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api, statusOf } from '../../api/client.ts'
+import { quiet } from '../../api/quiet.ts'
 import { historyQueryOf } from './filter.ts'
 import type { HistorySearch, StatsSearch } from './filter.ts'
 
@@ -13,7 +14,7 @@ export type Knock = Reply<'GET /portknock/history'>['history'][number]
 export type Blocked = Reply<'GET /portknock/blocked'>['blocked'][number]
 
 export const every10s = ({ state }: { readonly state: { readonly error: unknown } }): number | false =>
-  statusOf(state.error) === 402 ? false : 10_000
+  quiet.is() || statusOf(state.error) === 402 ? false : 10_000
 
 export const sequencesQuery = queryOptions({
   queryKey: ['portknock', 'sequences'],

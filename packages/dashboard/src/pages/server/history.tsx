@@ -2,6 +2,7 @@ import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import parts from '../../parts/parts.module.css'
@@ -25,7 +26,7 @@ export const BansTab = () => {
   const t = textsOf(serverTexts)
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
   const [search] = useState({ server: serverId })
-  const query = useQuery({ ...bansQuery(search), refetchInterval: 10_000 })
+  const query = useQuery({ ...bansQuery(search), refetchInterval: every(10_000) })
   const narrow = useNarrow()
   const rows = query.data?.bans
   return (

@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { jailsQuery, queries, serverQuery } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { tellSwitched } from '../../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
@@ -29,7 +30,7 @@ type Act = 'jail-status' | 'jail-reload' | 'jail-enable' | 'jail-disable'
 export const JailsTab = () => {
   const t = textsOf(serverTexts)
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
-  const jails = useQuery({ ...jailsQuery(serverId), refetchInterval: 30_000 })
+  const jails = useQuery({ ...jailsQuery(serverId), refetchInterval: every(30_000) })
   const narrow = useNarrow()
   const rows = jails.data?.jails
   return (

@@ -4,6 +4,7 @@ import { Link, Outlet, useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { serverQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { Bars, Ranked } from '../../fleet/bars.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
@@ -33,7 +34,7 @@ import { nameOf } from '../../words/clip.ts'
 export const ServerPage = () => {
   const t = textsOf(serverTexts)
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
-  const server = useQuery({ ...serverQuery(serverId), refetchInterval: 30_000 })
+  const server = useQuery({ ...serverQuery(serverId), refetchInterval: every(30_000) })
   const { may } = useMay('admin')
   const status = statusOf(server.error)
   if (status === 403) return <Forbidden />

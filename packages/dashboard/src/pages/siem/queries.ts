@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
+import { every } from '../../api/quiet.ts'
 
 export type SiemSettings = Reply<'GET /siem/settings'>
 export type Format = SiemSettings['format']
@@ -11,9 +12,9 @@ export type Stats = Reply<'GET /siem/stats'>
 export type Step = Reply<'POST /siem/test'>['steps'][number]
 
 /* The live feed tells nothing of forwarding. What changes by itself is asked for while it is seen. */
-export const pollEvery = 5000
+export const pollEvery = every(5000)
 /** For what stands beside what is polled: all of a page stays below 20 requests a minute at rest. */
-export const pollRarely = 15_000
+export const pollRarely = every(15_000)
 
 /** A replay is waited for, and over soon. */
 export const pollReplay = 2000

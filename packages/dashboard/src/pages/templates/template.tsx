@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { templateQuery, templateStatusQuery } from '../../fleet/queries.ts'
@@ -167,7 +168,7 @@ const Status = ({ template }: { template: Template }) => {
   const t = textsOf(templatesTexts)
   const { may } = useMay('write')
   const navigate = useNavigate()
-  const query = useQuery({ ...templateStatusQuery(template.name), refetchInterval: 30_000 })
+  const query = useQuery({ ...templateStatusQuery(template.name), refetchInterval: every(30_000) })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [removing, setRemoving] = useState(false)
   const rows = [...(query.data?.servers ?? [])].sort((a, b) => Number(b.deployed) - Number(a.deployed))

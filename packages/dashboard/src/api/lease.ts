@@ -1,0 +1,34 @@
+/* Which of a browser's tabs leads: a lease that all of them see. As a pure function of what is kept and of the time. */
+
+export interface Lease {
+  /** The tab that leads. */
+  readonly tab: string
+  /** When it said so last, in milliseconds. */
+  readonly at: number
+}
+/** A tab that has not renewed it for so long is gone, or asleep; in milliseconds. */
+export const leaseLasts = 4000
+export const renewEvery = 1000
+
+/** What another tab, or another version of this page, has kept. */
+export const readLease = (kept: string | null): Lease | null => {
+  try {
+    const lease = JSON.parse(kept ?? 'null') as Partial<Lease> | null
+    return typeof lease?.tab === 'string' && typeof lease.at === 'number' ? { tab: lease.tab, at: lease.at } : null
+  } catch {
+    return null
+  }
+}
+
+/** What a tab does about it. The clock may have been set back: a lease of the future is worth nothing either. */
+export const turnOf = (
+  lease: Lease | null,
+  tab: string,
+  now: number,
+  visible: boolean,
+): 'renew' | 'claim' | 'follow' => {
+  if (lease?.tab === tab) return 'renew'
+  const held = lease !== null && now - lease.at < leaseLasts && lease.at - now < leaseLasts
+  // A tab that nobody sees has no need of news; it would only take turns with other sleepers.
+  return held || !visible ? 'follow' : 'claim'
+}
