@@ -10,8 +10,10 @@ import {
   jailName,
   listOf,
   nullable,
+  oneOf,
   paging,
   period,
+  searchText,
   serverRef,
   shape,
   text,
@@ -52,26 +54,62 @@ const banFields = {
 export const ban = shape(banFields)
 export type Ban = Static<typeof ban>
 
+const reputation_score = nullable(Type.Integer())
+/** A ban as lists show it; both fields more are always there, and only live messages, which end up in the same rows, lack them. */
+export const listedBan = shape({
+  ...banFields,
+  /** Bans of the same address that the caller may see, this one included. */
+  occurrences: Type.Optional(count),
+  reputation_score: Type.Optional(reputation_score),
+})
+export type ListedBan = Static<typeof listedBan>
+
+const banFilter = {
+  server_id: Type.Optional(uuid),
+  jail: Type.Optional(text(1, 64)),
+  ip: Type.Optional(ipOrRange),
+  country: Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$' })),
+  asn: Type.Optional(Type.String({ pattern: '^(?:[Aa][Ss])?[0-9]{1,10}$', examples: ['AS64500'] })),
+  active: Type.Optional(Type.Boolean()),
+  from: Type.Optional(timestamp),
+  to: Type.Optional(timestamp),
+  q: searchText,
+}
+const sortable = ['banned_at', 'ip', 'server', 'jail', 'country', 'expires_at', 'occurrences'] as const
+export const banSorts = sortable.flatMap(field => [field, `-${field}`] as const)
+export type BanSort = (typeof banSorts)[number]
+
 export const listBans = endpoint({
   method: 'GET',
   path: '/bans',
   tag,
   summary: 'List bans',
   description:
-    'Newest first, with an exact total. `ip` takes an address or a CIDR; `from` is inclusive, `to` exclusive.',
+    'Newest first unless `sort` says otherwise (`-` for descending; what has no country or no end stands last, descending first), with an exact total. `ip` takes an address or a CIDR; `from` is inclusive, `to` exclusive; `q` is a search such as `jail:sshd -country:NL`, and all filters must hold together.',
   access: 'read',
   query: shape({
-    server_id: Type.Optional(uuid),
-    jail: Type.Optional(text(1, 64)),
-    ip: Type.Optional(ipOrRange),
-    country: Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$' })),
-    active: Type.Optional(Type.Boolean()),
-    from: Type.Optional(timestamp),
-    to: Type.Optional(timestamp),
+    ...banFilter,
+    sort: Type.Optional(oneOf(banSorts, { default: '-banned_at' })),
     ...paging(pages.bans),
   }),
   status: 200,
-  reply: listOf('bans', ban),
+  reply: listOf('bans', listedBan),
+  refusals: [503],
+})
+
+export const exportBans = endpoint({
+  method: 'GET',
+  path: '/bans/export',
+  tag,
+  summary: 'Export bans',
+  description:
+    'All bans that match, newest first: the filters are those of the list, and so is the number. `csv` escapes what a spreadsheet would run; `plain` is the address of each, one a line.',
+  access: 'read',
+  query: shape({ ...banFilter, format: Type.Optional(oneOf(['json', 'csv', 'plain'], { default: 'json' })) }),
+  status: 200,
+  reply: shape({ exported_at: timestamp, bans: Type.Array(listedBan), total: count }),
+  produces: ['application/json', 'text/csv', 'text/plain'],
+  refusals: [503],
 })
 
 export const getBan = endpoint({
@@ -82,7 +120,7 @@ export const getBan = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: shape({ ...banFields, reputation_score: nullable(Type.Integer()) }),
+  reply: shape({ ...banFields, reputation_score }),
   refusals: [404],
 })
 

@@ -566,6 +566,21 @@ export const termsOf = (
   return tree.kind === 'not' ? termsOf(tree.item, !excluded) : tree.items.flatMap(item => termsOf(item, excluded))
 }
 
+/** Whether a tree holds, by what holds of each term. */
+export const queryHolds = (tree: QueryNode | null, of: (term: QueryTerm) => boolean): boolean => {
+  if (!tree) return true
+  switch (tree.kind) {
+    case 'term':
+      return of(tree)
+    case 'not':
+      return !queryHolds(tree.item, of)
+    case 'and':
+      return tree.items.every(item => queryHolds(item, of))
+    case 'or':
+      return tree.items.some(item => queryHolds(item, of))
+  }
+}
+
 // Editing
 
 /** `field:value`, in quotes where the value would read otherwise. */

@@ -2,7 +2,21 @@ import { Type } from 'typebox'
 import { windowFields } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import { count, listOf, ip, message, nullable, oneOf, paging, period, shape, text, timestamp, uuid } from './shapes.ts'
+import {
+  count,
+  listOf,
+  ip,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  period,
+  searchText,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
 
 const tag = 'Servers'
 const params = shape({ serverId: uuid })
@@ -59,6 +73,7 @@ export const listServers = endpoint({
   query: shape({
     status: Type.Optional(oneOf(['online', 'offline', 'pending', 'all'])),
     search: Type.Optional(text(1, bounds.hostname)),
+    q: searchText,
     ...paging(pages.servers),
   }),
   status: 200,

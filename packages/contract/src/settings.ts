@@ -14,6 +14,7 @@ import {
   paging,
   role,
   roleInput,
+  searchText,
   shape,
   text,
   timestamp,
@@ -348,6 +349,7 @@ const auditFilter = {
   action: Type.Optional(text(1, 64)),
   from: Type.Optional(timestamp),
   to: Type.Optional(timestamp),
+  q: searchText,
 }
 
 export const listAudit = endpoint({

@@ -149,6 +149,8 @@ const additions = [
   'POST /agent/results',
   'POST /agent/knocks',
   'POST /bans/batch',
+  'GET /bans/export',
+  'GET /bans/top',
   'GET /settings/audit/export',
   'GET /siem/deliveries',
   'GET /users/me/preferences',

@@ -169,6 +169,7 @@ const table: Record<string, Row> = {
   'GET /whitelist/sync-status': read,
   'POST /whitelist/sync': write,
   'GET /bans': read,
+  'GET /bans/export': read,
   'GET /bans/{banId}': readHere,
   'POST /bans/{banId}/report': writeHere,
   'GET /bans/lookup/{ip}': read,

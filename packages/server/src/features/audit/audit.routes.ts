@@ -5,9 +5,9 @@ import type { AuditService } from './audit.service.ts'
 
 export const mountAudit = (http: Http, audit: AuditService): void => {
   http.serve(contract.listAudit, ({ query }) => audit.list(query))
-  http.serve(contract.exportAudit, ({ query, reply }) => {
+  http.serve(contract.exportAudit, async ({ query, reply }) => {
     const { format = 'json' } = query
-    const text = audit.export(query)
+    const text = await audit.export(query)
     return reply
       .header('content-disposition', `attachment; filename="audit.${format}"`)
       .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')

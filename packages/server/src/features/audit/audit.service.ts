@@ -4,8 +4,9 @@ import type { Clock } from '../../core/clock.ts'
 import { csvRow } from '../../core/csv.ts'
 import { timeRange } from '../../core/page.ts'
 import type { Database } from '../../db/database.ts'
+import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
-import { countAudit, listAuditRows } from './audit.store.ts'
+import { auditSearch, countAudit, listAuditRows } from './audit.store.ts'
 import type { AuditFilter, AuditRow, Before } from './audit.store.ts'
 
 type AuditEntry = ReplyOf<typeof contract.listAudit>['entries'][number]
@@ -15,23 +16,30 @@ type ExportQuery = QueryOf<typeof contract.exportAudit>
 export interface AuditService {
   list(query: ListQuery): Promise<ReplyOf<typeof contract.listAudit>>
   /** The text of an export, piece by piece. @throws Problem 400 at once, before the first piece. */
-  export(query: ExportQuery): AsyncGenerator<string>
+  export(query: ExportQuery): Promise<AsyncGenerator<string>>
 }
 
 /** So many entries are in memory at once. */
 const piece = 500
 
 export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): AuditService => {
-  const filterOf = ({
+  const filterOf = async ({
     user_id,
     action,
     from,
     to,
-  }: Pick<ListQuery, 'user_id' | 'action' | 'from' | 'to'>): AuditFilter => ({
-    ...(user_id === undefined ? {} : { userId: user_id }),
-    ...(action === undefined ? {} : { action }),
-    ...timeRange(from, to),
-  })
+    q,
+  }: Pick<ListQuery, 'user_id' | 'action' | 'from' | 'to' | 'q'>): Promise<AuditFilter> => {
+    const tree = readSearch(q, 'audit')
+    return {
+      ...(user_id === undefined ? {} : { userId: user_id }),
+      ...(action === undefined ? {} : { action }),
+      ...timeRange(from, to),
+      ...(tree ? { search: await auditSearch(db.scan, db.engine, tree, clock()) } : {}),
+    }
+  }
+  /** What is searched for has no index: beside the event loop. */
+  const readerOf = (filter: AuditFilter) => (filter.search ? db.scan : db.read)
   const view = (row: AuditRow): AuditEntry => ({
     id: row.id,
     user: row.actor ?? system.name,
@@ -47,7 +55,7 @@ export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): Audi
     // What comes meanwhile is newer than what was read already: it has no place here.
     let before: Before | undefined
     for (;;) {
-      const rows = await listAuditRows(db.read, filter, 0, piece, before)
+      const rows = await listAuditRows(readerOf(filter), filter, 0, piece, before)
       const last = rows.at(-1)
       if (!last) return
       yield rows.map(view)
@@ -70,15 +78,15 @@ export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): Audi
   return {
     async list(query) {
       const { page = 1, limit = 50 } = query
-      const filter = filterOf(query)
+      const filter = await filterOf(query)
       const [rows, total] = await Promise.all([
-        listAuditRows(db.read, filter, (page - 1) * limit, limit),
-        countAudit(db.read, filter),
+        listAuditRows(readerOf(filter), filter, (page - 1) * limit, limit),
+        countAudit(readerOf(filter), filter),
       ])
       return { entries: rows.map(view), total, page, limit }
     },
-    export({ format = 'json', ...query }) {
-      const filter = filterOf(query)
+    async export({ format = 'json', ...query }) {
+      const filter = await filterOf(query)
       return format === 'csv' ? asCsv(filter) : asJson(filter)
     },
   }

@@ -1,7 +1,12 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder, Selectable } from 'kysely'
-import { eventKinds } from '@stockade/contract'
+import { eventKinds, rangeOfQuery, spanOfQuery, termsOf } from '@stockade/contract'
+import type { QueryNode, QueryValue } from '@stockade/contract'
+import { covers, parseIp, parseRange } from '../../core/ip.ts'
+import type { Engine } from '../../db/database.ts'
 import type { EventsTable, Schema } from '../../db/schema.ts'
+import { anyOf, boundsOf, conditionOf, textMatches, timeMatches } from '../../db/search.ts'
+import type { Condition } from '../../db/search.ts'
 
 type Sql = Kysely<Schema>
 export type AuditRow = Pick<Selectable<EventsTable>, 'id' | 'at' | 'name' | 'actor' | 'actor_ip' | 'data'>
@@ -11,6 +16,8 @@ export interface AuditFilter {
   readonly action?: string
   readonly from?: number
   readonly to?: number
+  /** On `audit`, and on `events` as `event`. */
+  readonly search?: Condition
 }
 
 const audited = Object.entries(eventKinds).flatMap(([name, kind]) => (kind.audited ? [name] : []))
@@ -26,13 +33,76 @@ const commonTo = (filter: AuditFilter) => [
   ...(filter.to === undefined ? [] : [raw`at < ${filter.to}`]),
 ]
 
-/** Answered from an index alone, whatever the filter. */
+/** Answered from an index alone, whatever the filter, but for a search. */
 export const countAudit = async (sql: Sql, filter: AuditFilter): Promise<number> => {
   const names = namesOf(filter.action)
   if (names?.length === 0) return 0
+  if (filter.search) {
+    const { rows } = await raw<{ n: number }>`select count(*) as n ${searched(filter, names)}`.execute(sql)
+    return Number(rows[0]?.n ?? 0)
+  }
   const parts = [...commonTo(filter), ...(names ? [raw`name in (${raw.join([...names])})`] : [])]
   const { rows } = await raw<{ n: number }>`select count(*) as n from audit where ${all(parts)}`.execute(sql)
   return Number(rows[0]?.n ?? 0)
+}
+
+const searched = (filter: AuditFilter, names: readonly string[] | null, before?: Before) => {
+  const { search, ...plain } = filter
+  const own = [
+    ...commonTo(plain),
+    ...(names ? [raw`name in (${raw.join([...names])})`] : []),
+    ...(before ? [raw`(at, event_id) < (${before.at}, ${before.id})`] : []),
+  ]
+  return raw`from (select event_id, at, name from audit where ${all(own)}) as audit
+    join events as event on event.id = audit.event_id where ${search ?? raw`1 = 1`}`
+}
+
+/** What a search asks of an entry. Addresses are kept as text, so the ones that a range covers are looked up first. */
+export const auditSearch = async (sql: Sql, engine: Engine, tree: QueryNode, now: number): Promise<Condition> => {
+  const matches = textMatches(engine)
+  const known = termsOf(tree).some(({ term }) => term.field === 'ip') ? await auditedAddresses(sql) : []
+  const isFrom = ({ text }: QueryValue) => {
+    const range = parseRange(rangeOfQuery(text) ?? '')
+    const inside = known.filter(ip => {
+      const address = parseIp(ip)
+      return range !== null && address !== null && covers(range, address)
+    })
+    return engine === 'sqlite'
+      ? raw`(event.actor_ip is not null and event.actor_ip in (select value from json_each(${JSON.stringify(inside)})))`
+      : raw`(event.actor_ip is not null and event.actor_ip = any (${inside}::text[]))`
+  }
+  const user = raw`coalesce(event.actor, 'system')`
+  return conditionOf(tree, ({ field, values }) =>
+    anyOf(
+      values.map(value => {
+        switch (field) {
+          case 'user':
+            return matches(user, value, true)
+          case 'action':
+            return value.text.endsWith('.')
+              ? matches(raw`event.name`, { text: `${value.text}*`, quoted: false }, true)
+              : matches(raw`event.name`, value, true)
+          case 'ip':
+            return isFrom(value)
+          case 'details':
+            return matches(raw`event.data`, value, false)
+          case 'at':
+            return timeMatches(raw`audit.at`, boundsOf(value, spanOfQuery(value.text, now) ?? { from: 0, to: 0 }))
+          default:
+            return anyOf(
+              [user, raw`event.name`, raw`event.actor_ip`, raw`event.data`].map(column =>
+                matches(column, value, false),
+              ),
+            )
+        }
+      }),
+    ),
+  )
+}
+const auditedAddresses = async (sql: Sql): Promise<string[]> => {
+  const { rows } = await raw<{ ip: string }>`select distinct event.actor_ip as ip from audit
+    join events as event on event.id = audit.event_id where event.actor_ip is not null`.execute(sql)
+  return rows.map(({ ip }) => ip)
 }
 
 /** Older than this entry. */
@@ -53,6 +123,13 @@ export const listAuditRows = async (
 ): Promise<AuditRow[]> => {
   const names = namesOf(filter.action)
   if (names?.length === 0) return []
+  if (filter.search) {
+    const { rows } = await raw<AuditRow>`select event.id, event.at, event.name, event.actor, event.actor_ip, event.data
+        ${searched(filter, names, before)} order by audit.at desc, audit.event_id desc limit ${limit} offset ${offset}`.execute(
+      sql,
+    )
+    return rows
+  }
   const common = [...commonTo(filter), ...(before ? [raw`(at, event_id) < (${before.at}, ${before.id})`] : [])]
   const newest = (more: readonly RawBuilder<unknown>[]) =>
     raw`select * from (select event_id, at from audit where ${all([...common, ...more])}

@@ -1,4 +1,4 @@
-import { bounds, times } from '@stockade/contract'
+import { asnOfQuery, bounds, times } from '@stockade/contract'
 import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
@@ -11,6 +11,7 @@ import { timeOf, timeRange } from '../../core/page.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
 import type { Change, Events, StockadeEvent } from '../../events/events.ts'
 import { detailsOf } from '../../http/validate.ts'
@@ -24,13 +25,27 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { appendBans, expiryOf } from './append.ts'
 import type { Append, Appended, NewBan } from './append.ts'
-import { bansById, countBans, countryIdOf, endActive, jailIdOf, pageOfBans } from './bans.store.ts'
+import { exportAs } from './export.ts'
+import {
+  bansById,
+  countBans,
+  countryIdOf,
+  endActive,
+  jailIdOf,
+  keyOfIp,
+  occurrencesOf,
+  pageOfBans,
+} from './bans.store.ts'
 import type { BanRow } from './bans.store.ts'
+import { countSearch, narrow, pageOfSearch } from './search.store.ts'
+import type { BanSearch, Before, SearchContext } from './search.store.ts'
 import { createGroup } from '../../core/group.ts'
 import { checkBanReport, checkUnbanReport } from './reports.ts'
 
 export interface BansService {
   list(actor: Principal, query: QueryOf<typeof contract.listBans>): Promise<ReplyOf<typeof contract.listBans>>
+  /** The text of an export, piece by piece. @throws Problem as the list does, before the first piece. */
+  export(actor: Principal, query: QueryOf<typeof contract.exportBans>): Promise<AsyncGenerator<string>>
   read(actor: Principal, id: number): Promise<ReplyOf<typeof contract.getBan>>
   /** As they are sent to live feeds. */
   viewsOf(ids: readonly number[]): Promise<(contract.Ban & { serverNo: number })[]>
@@ -117,6 +132,24 @@ export const guardBan =
   }
 const loopback: IpRange = { bytes: Uint8Array.of(127, 0, 0, 1), prefix: null, text: '127.0.0.1' }
 
+/** So many bans of an export are in memory at once. */
+const exportPiece = 500
+/** So many ids more than a page holds: where there are no more, the number that match is known without counting. */
+const beyondPage = 1000
+
+type Filters = Omit<QueryOf<typeof contract.exportBans>, 'format'>
+let knownCountries: SearchContext['countries'] | null = null
+/** Every country that has a name. */
+const countryNames = (): SearchContext['countries'] => {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  return (knownCountries ??= letters
+    .flatMap(first => letters.map(second => first + second))
+    .flatMap(code => {
+      const name = countryName(code)
+      return name === null ? [] : [{ code, name }]
+    }))
+}
+
 export const createBans = (needs: {
   db: Database
   clock: Clock
@@ -188,7 +221,8 @@ export const createBans = (needs: {
       duration: report.ban_duration ?? null,
       asn: place.asn,
       asnOrg: place.asn_org,
-      city: place.city,
+      // It stands in an index; no city has a name that long.
+      city: place.city?.slice(0, 200) ?? null,
       latitude: place.latitude,
       longitude: place.longitude,
       logLines: tame(report.log_lines ?? '', bounds.logLines),
@@ -199,31 +233,100 @@ export const createBans = (needs: {
   const noteFirst = async (serverNo: number) => {
     if (registry.byNo(serverNo)?.row.first_ban_at === null) await needs.onFirstBan(serverNo, clock())
   }
+  const contextAt = (now: number): SearchContext => ({ engine: db.engine, now, countries: countryNames() })
+  /** What the filters of a list ask for together; null where nothing can match. */
+  const filterOf = async (actor: Principal, query: Filters, context: SearchContext): Promise<BanSearch | null> => {
+    const tree = readSearch(query.q, 'bans')
+    const server = query.server_id === undefined ? null : servers.named(actor, 'server_id', query.server_id)
+    const jailId = query.jail === undefined ? undefined : await jailIdOf(db.read, query.jail)
+    const countryId = query.country === undefined ? undefined : await countryIdOf(db.read, query.country.toUpperCase())
+    const range = timeRange(query.from, query.to)
+    // A name that no ban has ever had matches nothing.
+    if (jailId === null || countryId === null) return null
+    const ip = query.ip === undefined ? undefined : (parseRange(query.ip) ?? undefined)
+    const asn = query.asn === undefined ? undefined : (asnOfQuery(query.asn) ?? undefined)
+    if (query.asn !== undefined && asn === undefined) throw invalid('asn', 'asn must be at most 4294967295.')
+    const filter = {
+      servers: actor.servers,
+      ...(server ? { serverNo: server.no } : {}),
+      ...(jailId === undefined ? {} : { jailId }),
+      ...(countryId === undefined ? {} : { countryId }),
+      ...(ip ? { ip } : {}),
+      ...(asn === undefined ? {} : { asn }),
+      ...(query.active === undefined ? {} : { active: query.active }),
+      ...range,
+    }
+    return narrow(db.read, filter, tree, context)
+  }
+  const isPlain = (filter: BanSearch) => filter.tree === undefined && filter.asn === undefined
+  /** In the order of the ids; what retention took meanwhile is left out. */
+  const rowsOf = async (ids: readonly number[]): Promise<BanRow[]> => {
+    const rows = new Map((await bansById(db.read, ids)).map(row => [row.id, row]))
+    return ids.flatMap(id => rows.get(id) ?? [])
+  }
+  const pageOf = async (
+    filter: BanSearch,
+    context: SearchContext,
+    sort: contract.BanSort,
+    offset: number,
+    limit: number,
+  ): Promise<{ rows: BanRow[]; total: number }> => {
+    const { now } = context
+    const plain = isPlain(filter)
+    if (plain && sort === '-banned_at') {
+      const rows = await pageOfBans(db.read, filter, now, offset, limit)
+      return { rows, total: await countBans(db.read, filter, now) }
+    }
+    const asked = plain ? limit : limit + beyondPage
+    const ids = await pageOfSearch(db.scan, filter, context, sort, offset, asked)
+    const isAll = !plain && ids.length < asked && (ids.length > 0 || offset === 0)
+    const total = isAll
+      ? offset + ids.length
+      : await (plain ? countBans(db.read, filter, now) : countSearch(db.scan, filter, context))
+    return { rows: await rowsOf(ids.slice(0, limit)), total }
+  }
+  const listed = async (actor: Principal, rows: readonly BanRow[], now: number): Promise<contract.ListedBan[]> => {
+    const times = await occurrencesOf(
+      db.read,
+      actor.servers,
+      rows.map(row => row.ip),
+    )
+    return rows.map(row => ({
+      ...viewOf(row, now),
+      occurrences: times.get(keyOfIp(row.ip)) ?? 1,
+      reputation_score: row.reputation_score,
+    }))
+  }
+  async function* piecesOf(actor: Principal, filter: BanSearch, context: SearchContext) {
+    // What comes meanwhile is newer than what was read already: it has no place here.
+    let before: Before | undefined
+    for (;;) {
+      const ids = await pageOfSearch(db.scan, filter, context, '-banned_at', 0, exportPiece, before)
+      const rows = await rowsOf(ids)
+      const last = rows.at(-1)
+      if (!last) return
+      yield await listed(actor, rows, context.now)
+      if (ids.length < exportPiece) return
+      before = { at: last.banned_at, id: last.id }
+    }
+  }
+  async function* none(): AsyncGenerator<contract.ListedBan[]> {}
   const outside = forbidden('You have no access to the server of this ban.')
 
   return {
     async list(actor, query) {
-      const { page = 1, limit = 50 } = query
-      const now = clock()
-      const server = query.server_id === undefined ? null : servers.named(actor, 'server_id', query.server_id)
-      const jailId = query.jail === undefined ? undefined : await jailIdOf(db.read, query.jail)
-      const countryId =
-        query.country === undefined ? undefined : await countryIdOf(db.read, query.country.toUpperCase())
-      const range = timeRange(query.from, query.to)
-      // A name that no ban has ever had matches nothing.
-      if (jailId === null || countryId === null) return { bans: [], total: 0, page, limit }
-      const ip = query.ip === undefined ? undefined : (parseRange(query.ip) ?? undefined)
-      const filter = {
-        servers: actor.servers,
-        ...(server ? { serverNo: server.no } : {}),
-        ...(jailId === undefined ? {} : { jailId }),
-        ...(countryId === undefined ? {} : { countryId }),
-        ...(ip ? { ip } : {}),
-        ...(query.active === undefined ? {} : { active: query.active }),
-        ...range,
-      }
-      const rows = await pageOfBans(db.read, filter, now, (page - 1) * limit, limit)
-      return { bans: rows.map(row => viewOf(row, now)), total: await countBans(db.read, filter, now), page, limit }
+      const { page = 1, limit = 50, sort = '-banned_at' } = query
+      const context = contextAt(clock())
+      const filter = await filterOf(actor, query, context)
+      if (!filter) return { bans: [], total: 0, page, limit }
+      const { rows, total } = await pageOf(filter, context, sort, (page - 1) * limit, limit)
+      return { bans: await listed(actor, rows, context.now), total, page, limit }
+    },
+    async export(actor, { format = 'json', ...query }) {
+      const context = contextAt(clock())
+      const filter = await filterOf(actor, query, context)
+      const pieces = filter ? piecesOf(actor, filter, context) : none()
+      return exportAs(format, pieces, context.now)
     },
     async read(actor, id) {
       const [row] = await bansById(db.read, [id])

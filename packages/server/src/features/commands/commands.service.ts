@@ -11,6 +11,7 @@ import { tame } from '../../core/text.ts'
 import { timeRange } from '../../core/page.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
+import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
@@ -19,6 +20,7 @@ import { inSlices } from '../whitelist/slices.ts'
 import type { Settings, Snapshot, TemplatesService } from '../templates/templates.service.ts'
 import {
   changeCommand,
+  commandSearch,
   countCommands,
   countCommandRows,
   findCommandRow,
@@ -391,6 +393,7 @@ export const createCommands = async (needs: {
     async list(actor, query) {
       const { page = 1, limit = 50 } = query
       const { from, to } = timeRange(query.from, query.to)
+      const tree = readSearch(query.q, 'commands')
       const server = query.server_id === undefined ? null : servers.named(actor, 'server_id', query.server_id)
       const filter = {
         servers: actor.servers,
@@ -400,9 +403,12 @@ export const createCommands = async (needs: {
         ...(query.batch_id ? { batchId: query.batch_id } : {}),
         ...(from === undefined ? {} : { from }),
         ...(to === undefined ? {} : { to }),
+        ...(tree ? { search: commandSearch(db.engine, tree, clock()) } : {}),
       }
-      const rows = await listCommandRows(db.read, filter, (page - 1) * limit, limit)
-      return { commands: rows.map(viewOf), total: await countCommandRows(db.read, filter), page, limit }
+      // What is searched for has no index: beside the event loop.
+      const sql = tree ? db.scan : db.read
+      const rows = await listCommandRows(sql, filter, (page - 1) * limit, limit)
+      return { commands: rows.map(viewOf), total: await countCommandRows(sql, filter), page, limit }
     },
     async stats(actor, { server_id, period = 'day' }) {
       const server = server_id === undefined ? null : servers.named(actor, 'server_id', server_id)

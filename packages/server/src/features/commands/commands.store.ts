@@ -1,7 +1,12 @@
 import { expressionBuilder, sql as raw } from 'kysely'
-import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import type { ExpressionBuilder, Insertable, Kysely, Selectable, SqlBool, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
+import { spanOfQuery } from '@stockade/contract'
+import type { QueryNode, QueryTerm } from '@stockade/contract'
+import type { Engine } from '../../db/database.ts'
 import type { CommandsTable, Schema } from '../../db/schema.ts'
+import { anyOf, boundsOf, conditionOf, textMatches, timeMatches } from '../../db/search.ts'
+import type { Condition } from '../../db/search.ts'
 
 export type CommandRow = Selectable<CommandsTable>
 export type CommandView = CommandRow & { server_id: string; hostname: string }
@@ -15,6 +20,7 @@ export interface CommandFilter {
   readonly batchId?: string
   readonly from?: number
   readonly to?: number
+  readonly search?: Condition
 }
 
 const where = (filter: CommandFilter) => (eb: ExpressionBuilder<Schema, 'commands'>) =>
@@ -28,7 +34,50 @@ const where = (filter: CommandFilter) => (eb: ExpressionBuilder<Schema, 'command
     ...(filter.batchId ? [eb('commands.batch_id', '=', filter.batchId)] : []),
     ...(filter.from === undefined ? [] : [eb('commands.created_at', '>=', filter.from)]),
     ...(filter.to === undefined ? [] : [eb('commands.created_at', '<', filter.to)]),
+    ...(filter.search ? [raw<SqlBool>`${filter.search}`] : []),
   ])
+
+/** What a search asks of a command. */
+export const commandSearch = (engine: Engine, tree: QueryNode, now: number): Condition => {
+  const matches = textMatches(engine)
+  const column = (name: keyof CommandsTable) => raw.ref(`commands.${name}`)
+  const onServer = (condition: Condition) => raw`commands.server_no in (select no from servers where ${condition})`
+  return conditionOf(tree, ({ field, values }: QueryTerm) =>
+    anyOf(
+      values.map(value => {
+        switch (field) {
+          case 'type':
+            return raw`${column('type')} = ${value.text.toLowerCase()}`
+          case 'server':
+            return onServer(matches(raw`hostname`, value, true))
+          case 'by':
+            return matches(column('initiated_by'), value, true)
+          case 'status':
+            return value.text.toLowerCase() === 'cancelled'
+              ? raw`${column('cancelled')} = 1`
+              : raw`(${column('status')} = ${value.text.toLowerCase()} and ${column('cancelled')} = 0)`
+          case 'params':
+          case 'output':
+            return matches(column(field), value, false)
+          case 'batch':
+            return raw`(${column('batch_id')} is not null and ${column('batch_id')} = ${value.text.toLowerCase()})`
+          case 'created':
+            return timeMatches(
+              column('created_at'),
+              boundsOf(value, spanOfQuery(value.text, now) ?? { from: 0, to: 0 }),
+            )
+          default:
+            return anyOf([
+              ...(['type', 'params', 'output', 'initiated_by'] as const).map(name =>
+                matches(column(name), value, false),
+              ),
+              onServer(matches(raw`hostname`, value, false)),
+            ])
+        }
+      }),
+    ),
+  )
+}
 
 const withServer = (sql: Sql) =>
   sql

@@ -1,14 +1,15 @@
-import { bounds, times } from '@stockade/contract'
-import type { QueryOf, ReplyOf, servers as contract } from '@stockade/contract'
+import { bounds, matchesValue, queryHolds, rangeOfQuery, times } from '@stockade/contract'
+import type { QueryOf, QueryTerm, QueryValue, ReplyOf, servers as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { day, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
-import { parseIp } from '../../core/ip.ts'
+import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
@@ -37,6 +38,39 @@ export interface ServersService {
   named(actor: Principal, field: string, id: string): { no: number; id: string; hostname: string }
   /** Somebody downloaded the installer. */
   scriptFetched(): void
+}
+
+/** Whether a server is one that a term of a search asks for. */
+const isFoundBy = ({ field, values }: QueryTerm, { row, jails }: Server): boolean => {
+  const address = row.ip_address === null ? null : parseIp(row.ip_address)
+  const isAt = ({ text }: QueryValue) => {
+    const range = parseRange(rangeOfQuery(text) ?? '')
+    return range !== null && address !== null && covers(range, address)
+  }
+  return values.some(value => {
+    const whole = (text: string | null) => text !== null && matchesValue(value, text, true)
+    const part = (text: string | null) => text !== null && matchesValue(value, text, false)
+    switch (field) {
+      case 'name':
+        return whole(row.hostname)
+      case 'ip':
+        return isAt(value)
+      case 'status':
+        return row.status === value.text.toLowerCase()
+      case 'description':
+        return part(row.description)
+      case 'os':
+        return part(row.os)
+      case 'engine':
+        return whole(row.engine_version)
+      case 'agent':
+        return whole(row.agent_version)
+      case 'jail':
+        return jails.some(({ name }) => whole(name))
+      default:
+        return [row.hostname, row.ip_address, row.description].some(part) || isAt(value)
+    }
+  })
 }
 
 export const createServers = (needs: {
@@ -94,17 +128,19 @@ export const createServers = (needs: {
       if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
       return { no: server.row.no, id: server.row.id, hostname: server.row.hostname }
     },
-    async list(actor, { status = 'all', search, page = 1, limit = 20 }) {
+    async list(actor, { status = 'all', search, q, page = 1, limit = 20 }) {
+      const asked = readSearch(q, 'servers')
       const wanted = search?.toLowerCase()
       // A search for an address finds it however it is written.
       const address = search ? parseIp(search)?.text : undefined
       const rows = visible(actor).filter(
-        ({ row }) =>
-          (status === 'all' || row.status === status) &&
+        server =>
+          queryHolds(asked, term => isFoundBy(term, server)) &&
+          (status === 'all' || server.row.status === status) &&
           (wanted === undefined ||
-            row.hostname.toLowerCase().includes(wanted) ||
-            (row.ip_address?.includes(wanted) ?? false) ||
-            (address !== undefined && row.ip_address === address)),
+            server.row.hostname.toLowerCase().includes(wanted) ||
+            (server.row.ip_address?.includes(wanted) ?? false) ||
+            (address !== undefined && server.row.ip_address === address)),
       )
       const shown = rows.slice((page - 1) * limit, page * limit)
       const totals = await totalsOf(

@@ -1,0 +1,384 @@
+import { sql as raw } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
+import { asnOfQuery, matchesValue, rangeOfQuery, spanOfQuery } from '@stockade/contract'
+import type { QueryNode, QueryTerm, QueryValue, bans as contract } from '@stockade/contract'
+import type { ServerScope } from '../../core/actor.ts'
+import { parseRange } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import type { Engine } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
+import {
+  allOf,
+  anyOf,
+  boundsOf,
+  conditionOf,
+  conjuncts,
+  never,
+  not,
+  numberMatches,
+  textMatches,
+  timeMatches,
+} from '../../db/search.ts'
+import type { Condition } from '../../db/search.ts'
+import { conditions, onServers, within } from './bans.store.ts'
+import type { BanFilter } from './bans.store.ts'
+
+/*
+ * Searches of bans. What most of them ask for stands in the index by time (`bans_at`: server, jail, country, network, length,
+ * address, city), so a search reads a twentieth of what the table holds; rare things (an early end, a report, a score, an
+ * operator) have partial indexes and come as lists of ids. Only text of log lines reads the rows themselves.
+ */
+
+type Sql = Kysely<Schema>
+export type BanSort = contract.BanSort
+/** A filter with what only a search can answer. */
+export interface BanSearch extends BanFilter {
+  readonly asn?: number
+  readonly tree?: QueryNode
+}
+export interface SearchContext {
+  readonly engine: Engine
+  readonly now: number
+  /** English names of countries by their code. */
+  readonly countries: readonly { readonly code: string; readonly name: string }[]
+}
+
+const expiry = raw`(banned_at + cast(ban_duration as bigint) * 1000)`
+const endless = raw`(ban_duration is null or ban_duration < 0)`
+const isOver = (now: number): Condition => raw`(not ${endless} and ${expiry} <= ${now})`
+/** Ended before its time was up. In the words of the partial index `bans_lifted`. */
+const lifted: Condition = raw`id in (select id from bans where unbanned_at is not null
+  and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000))`
+const stateIs = (state: string, now: number): Condition => {
+  switch (state) {
+    case 'active':
+      return allOf([not(isOver(now)), not(lifted)])
+    case 'expired':
+      return allOf([isOver(now), not(lifted)])
+    default:
+      return lifted
+  }
+}
+const ipIs = (value: QueryValue): Condition => {
+  const range = rangeOf(value)
+  return range ? allOf(within(range)) : never
+}
+const rangeOf = ({ text }: Pick<QueryValue, 'text'>): IpRange | null => {
+  const range = rangeOfQuery(text)
+  return range === null ? null : parseRange(range)
+}
+const countryIs = (codes: readonly string[]): Condition =>
+  anyOf([
+    ...(codes.includes('ZZ') ? [raw`country_id = 0`] : []),
+    ...(codes.length > 0
+      ? [raw`country_id in (select id from countries where code in (${raw.join([...codes])}))`]
+      : []),
+  ])
+/** Addresses with so many bans or more. */
+const atLeastTimes = (n: number, servers: ServerScope): Condition =>
+  n <= 1
+    ? raw`1 = 1`
+    : raw`ip in (select ip from bans where ${allOf(onServers(servers, raw`+server_no`))} group by ip having count(*) >= ${n})`
+const timesAre = ({ text, compare }: QueryValue, servers: ServerScope): Condition => {
+  const n = Number(text)
+  switch (compare) {
+    case '>=':
+      return atLeastTimes(n, servers)
+    case '>':
+      return atLeastTimes(n + 1, servers)
+    case '<':
+      return not(atLeastTimes(n, servers))
+    case '<=':
+      return not(atLeastTimes(n + 1, servers))
+    case '=':
+      return allOf([atLeastTimes(n, servers), not(atLeastTimes(n + 1, servers))])
+  }
+}
+
+/** The condition of one term on `bans`. */
+const leaf =
+  ({ engine, now, countries }: SearchContext, servers: ServerScope) =>
+  ({ field, values }: QueryTerm): Condition => {
+    const matches = textMatches(engine)
+    const of = (one: (value: QueryValue) => Condition) => anyOf(values.map(one))
+    const jailIs = (value: QueryValue, whole: boolean) =>
+      raw`jail_id in (select id from jails where ${matches(raw`name`, value, whole)})`
+    const serverIs = (value: QueryValue, whole: boolean) =>
+      raw`server_no in (select no from servers where ${matches(raw`hostname`, value, whole)})`
+    const orgIs = (value: QueryValue) =>
+      raw`(asn is not null and asn in (select asn from networks where ${matches(raw`org`, value, false)}))`
+    const cityIs = (value: QueryValue) => matches(raw`city`, value, false)
+    switch (field) {
+      case 'ip':
+        return of(ipIs)
+      case 'jail':
+        return of(value => jailIs(value, true))
+      case 'server':
+        return of(value => serverIs(value, true))
+      case 'country':
+        return countryIs(values.map(({ text }) => text.toUpperCase()))
+      case 'city':
+        return of(cityIs)
+      case 'asn':
+        return of(({ text }) => asnIs(asnOfQuery(text) ?? -1))
+      case 'org':
+        return of(orgIs)
+      case 'state':
+        return of(({ text }) => stateIs(text.toLowerCase(), now))
+      case 'reported':
+        return of(({ text }) => (isYes(text) ? reported : not(reported)))
+      case 'permanent':
+        return of(({ text }) => (isYes(text) ? permanent : not(permanent)))
+      case 'score':
+        return of(value => raw`id in (select id from bans where ${numberMatches(raw`reputation_score`, value)})`)
+      case 'by':
+        return of(value => {
+          const named = raw`id in (select id from bans where ${matches(raw`banned_by`, value, true)})`
+          return matchesValue(value, 'engine', true) ? anyOf([not(byOperator), named]) : named
+        })
+      case 'times':
+        return of(value => timesAre(value, servers))
+      case 'log':
+        return of(value => matches(raw`log_lines`, value, false))
+      case 'banned':
+        return of(value =>
+          timeMatches(raw`banned_at`, boundsOf(value, spanOfQuery(value.text, now) ?? { from: 0, to: 0 })),
+        )
+      default:
+        return of(value => {
+          if (rangeOf(value)) return ipIs(value)
+          const named = countries.filter(({ name }) => matchesValue(value, name, false)).map(({ code }) => code)
+          return anyOf([jailIs(value, false), serverIs(value, false), orgIs(value), cityIs(value), countryIs(named)])
+        })
+    }
+  }
+const isYes = (text: string) => text.toLowerCase() === 'yes'
+const reported: Condition = raw`id in (select id from bans where reported = 1)`
+const permanent: Condition = raw`(ban_duration is not null and ban_duration = -1)`
+const byOperator: Condition = raw`id in (select id from bans where banned_by is not null)`
+const asnIs = (asn: number): Condition => raw`(asn is not null and asn = ${asn})`
+
+const all = (filter: BanSearch, context: SearchContext): Condition =>
+  allOf([
+    ...conditions(filter),
+    ...(filter.active === undefined
+      ? []
+      : [filter.active ? stateIs('active', context.now) : not(stateIs('active', context.now))]),
+    ...(filter.asn === undefined ? [] : [asnIs(filter.asn)]),
+    ...(filter.tree ? [conditionOf(filter.tree, leaf(context, filter.servers))] : []),
+  ])
+
+/** So narrow that its rows are read one by one. */
+const isNarrow = ({ prefix, bytes }: IpRange) => prefix === null || prefix >= (bytes.length === 4 ? 16 : 48)
+/** SQLite would choose an index by how it looks, not by how much of the rows it spares. PostgreSQL measures. */
+const readBy = ({ engine }: SearchContext, { ip }: BanSearch) =>
+  engine === 'sqlite' ? raw`indexed by ${raw.ref(ip && isNarrow(ip) ? 'bans_ip' : 'bans_at')}` : raw``
+
+const numberOf = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
+  Number((await query.execute(sql)).rows[0]?.n ?? 0)
+
+const dimensions = new Set<string | null>(['server', 'jail', 'country'])
+const asksOnly = (tree: QueryNode, fields: ReadonlySet<string | null>): boolean =>
+  tree.kind === 'term'
+    ? fields.has(tree.field)
+    : tree.kind === 'not'
+      ? asksOnly(tree.item, fields)
+      : tree.items.every(item => asksOnly(item, fields))
+/** Whether the counts by server, jail and country answer it. */
+const isOfCube = ({ tree, ip, active, asn, from, to }: BanSearch) =>
+  [ip, active, asn, from, to].every(part => part === undefined) && (!tree || asksOnly(tree, dimensions))
+
+/** The exact number that match. */
+export const countSearch = (sql: Sql, filter: BanSearch, context: SearchContext): Promise<number> =>
+  isOfCube(filter)
+    ? numberOf(sql, raw`select sum(n) as n from ban_cube where ${all(filter, context)}`)
+    : numberOf(sql, raw`select count(*) as n from bans ${readBy(context, filter)} where ${all(filter, context)}`)
+
+type Grouped = 'server_no' | 'jail_id' | 'country_id'
+/** The values of a column that match, and how often. */
+const countBy = async (sql: Sql, column: Grouped, filter: BanSearch, context: SearchContext) => {
+  const key = raw.ref(column)
+  const { rows } = await (
+    isOfCube(filter)
+      ? raw<{
+          id: number
+          n: number
+        }>`select ${key} as id, sum(n) as n from ban_cube where ${all(filter, context)} group by ${key}`
+      : raw<{ id: number; n: number }>`select ${key} as id, count(*) as n from bans ${readBy(context, filter)}
+        where ${all(filter, context)} group by ${key}`
+  ).execute(sql)
+  return rows.map(row => ({ id: row.id, n: Number(row.n) })).filter(({ n }) => n > 0)
+}
+const namesOf = {
+  server_no: raw<{ id: number; name: string }>`select no as id, hostname as name from servers`,
+  jail_id: raw<{ id: number; name: string }>`select id, name from jails`,
+  country_id: raw<{ id: number; name: string }>`select id, code as name from countries`,
+}
+const grouped = { server: 'server_no', jail: 'jail_id', country: 'country_id' } as const
+
+/** A page in the order of names: which names it touches is known from their counts, so only their rows are put in order. */
+const pageByName = async (
+  sql: Sql,
+  column: Grouped,
+  descending: boolean,
+  filter: BanSearch,
+  context: SearchContext,
+  offset: number,
+  limit: number,
+): Promise<number[]> => {
+  const counts = await countBy(sql, column, filter, context)
+  const names = new Map((await namesOf[column].execute(sql)).rows.map(({ id, name }) => [id, name.toLowerCase()]))
+  const nameOf = (id: number) => names.get(id) ?? '\uffff'
+  const order = counts.sort((a, b) =>
+    nameOf(a.id) < nameOf(b.id) ? -1 : nameOf(a.id) > nameOf(b.id) ? 1 : a.id - b.id,
+  )
+  if (descending) order.reverse()
+  let skipped = 0
+  const touched: number[] = []
+  let held = 0
+  for (const { id, n } of order) {
+    if (touched.length === 0 && skipped + n <= offset) skipped += n
+    else if (held < offset - skipped + limit) {
+      touched.push(id)
+      held += n
+    }
+  }
+  if (touched.length === 0) return []
+  const key = raw.ref(column)
+  const rank = raw`case ${key} ${raw.join(
+    touched.map((id, index) => raw`when ${id} then ${raw.lit(index)}`),
+    raw` `,
+  )} end`
+  const { rows } = await raw<{ id: number }>`select id from bans ${readBy(context, filter)}
+    where ${all(filter, context)} and ${key} in (${raw.join(touched)})
+    order by ${rank}, banned_at desc, id desc limit ${limit} offset ${offset - skipped}`.execute(sql)
+  return rows.map(({ id }) => id)
+}
+
+/** Older than this ban. */
+export interface Before {
+  readonly at: number
+  readonly id: number
+}
+/** Ids in the order of `sort`; ties are newest first. */
+export const pageOfSearch = async (
+  sql: Sql,
+  filter: BanSearch,
+  context: SearchContext,
+  sort: BanSort,
+  offset: number,
+  limit: number,
+  before?: Before,
+): Promise<number[]> => {
+  const descending = sort.startsWith('-')
+  const by = sort.replace('-', '')
+  if (by === 'server' || by === 'jail' || by === 'country')
+    return pageByName(sql, grouped[by], descending, filter, context, offset, limit)
+  const way = descending ? raw`desc` : raw`asc`
+  const found = all(filter, context)
+  const page = raw`limit ${limit} offset ${offset}`
+  const read = async (query: RawBuilder<{ id: number }>) => (await query.execute(sql)).rows.map(({ id }) => id)
+  const hint = readBy(context, filter)
+  const whole = isOfCube(filter) && !filter.tree && conditions(filter).length === 0
+  switch (by) {
+    case 'banned_at':
+      return read(raw`select id from bans ${hint} where ${found}
+        ${before ? raw`and (banned_at, id) < (${before.at}, ${before.id})` : raw``}
+        order by banned_at ${way}, id ${way} ${page}`)
+    case 'ip':
+      // Whole, it is the order of an index; any filter reads less by the other one.
+      return read(raw`select id from bans ${whole && context.engine === 'sqlite' ? raw`indexed by bans_ip` : hint}
+        where ${found} order by ip ${way}, banned_at desc, id desc ${page}`)
+    case 'expires_at':
+      return read(raw`select id from bans ${hint} where ${found}
+        order by case when ${endless} then 9000000000000000 else ${expiry} end ${way}, banned_at desc, id desc ${page}`)
+    default: {
+      const seen = onServers(filter.servers, raw`+server_no`)
+      return read(raw`select id from (select id, banned_at, count(*) over (partition by ip) as n
+          from bans where ${allOf(seen)}) as counted
+        ${whole ? raw`` : raw`where id in (select id from bans ${hint} where ${found})`}
+        order by n ${way}, banned_at desc, id desc ${page}`)
+    }
+  }
+}
+
+/**
+ * Moves what the documented filters can say out of a search and into them, since they have the better indexes and counts.
+ * Null: nothing can match. What stays is in `tree`.
+ */
+export const narrow = async (
+  sql: Sql,
+  filter: BanSearch,
+  tree: QueryNode | null,
+  context: SearchContext,
+): Promise<BanSearch | null> => {
+  const { engine, now } = context
+  const matches = textMatches(engine)
+  let narrowed = filter
+  const left: QueryNode[] = []
+  /** Whether the filter now says it. */
+  const take = <K extends keyof BanSearch>(key: K, value: BanSearch[K]) => {
+    if (narrowed[key] !== undefined && narrowed[key] !== value) return false
+    narrowed = { ...narrowed, [key]: value }
+    return true
+  }
+  const only = async (table: 'jails' | 'servers', value: QueryValue) => {
+    const query =
+      table === 'jails'
+        ? raw<{ id: number }>`select id from jails where ${matches(raw`name`, value, true)} limit 2`
+        : raw<{ id: number }>`select no as id from servers
+            where ${allOf([...onServers(filter.servers, raw`no`), matches(raw`hostname`, value, true)])} limit 2`
+    return (await query.execute(sql)).rows.map(({ id }) => id)
+  }
+  for (const node of conjuncts(tree)) {
+    const term = node.kind === 'term' && node.values.length === 1 ? node : null
+    const value = term?.values[0]
+    let taken = false
+    if (term && value)
+      switch (term.field) {
+        case 'jail':
+        case 'server': {
+          const [id, ...more] = await only(term.field === 'jail' ? 'jails' : 'servers', value)
+          if (id === undefined) return null
+          taken = more.length === 0 && take(term.field === 'jail' ? 'jailId' : 'serverNo', id)
+          break
+        }
+        case 'country': {
+          const code = value.text.toUpperCase()
+          const { rows } = await raw<{ id: number }>`select id from countries where code = ${code}`.execute(sql)
+          const id = code === 'ZZ' ? 0 : rows[0]?.id
+          if (id === undefined) return null
+          taken = take('countryId', id)
+          break
+        }
+        case 'ip': {
+          const range = rangeOf(value)
+          taken = range !== null && narrowed.ip === undefined && take('ip', range)
+          break
+        }
+        case 'asn':
+          taken = take('asn', asnOfQuery(value.text) ?? -1)
+          break
+        case 'state':
+          taken = value.text.toLowerCase() === 'active' && take('active', true)
+          break
+        case 'banned': {
+          const bounds = boundsOf(value, spanOfQuery(value.text, now) ?? { from: 0, to: 0 })
+          const from = Math.max(bounds.from ?? 0, narrowed.from ?? 0)
+          const to = Math.min(bounds.to ?? Number.MAX_SAFE_INTEGER, narrowed.to ?? Number.MAX_SAFE_INTEGER)
+          narrowed = {
+            ...narrowed,
+            ...(from > 0 ? { from } : {}),
+            ...(to < Number.MAX_SAFE_INTEGER ? { to } : {}),
+          }
+          if (from >= to) return null
+          taken = true
+          break
+        }
+      }
+    if (!taken) left.push(node)
+  }
+  const [first, ...rest] = left
+  if (!first) return narrowed
+  return { ...narrowed, tree: rest.length === 0 ? first : { kind: 'and', items: left, at: 0, length: 0 } }
+}
