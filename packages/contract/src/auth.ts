@@ -182,6 +182,47 @@ export const changePassword = endpoint({
   refusals: [401, 409],
 })
 
+export const getInvite = endpoint({
+  method: 'GET',
+  path: '/auth/invite',
+  tag,
+  summary: 'Whom an invitation is for',
+  description:
+    'What the page of a `setup_url` needs: the name that the user will sign in with, and what a password must have.',
+  access: 'public',
+  rate: 'sensitive',
+  query: shape({ code: Type.Optional(text(1, 128)) }),
+  status: 200,
+  reply: shape({
+    username: Type.String(),
+    expires_at: timestamp,
+    mfa_required: Type.Boolean(),
+    password_rules: shape({
+      min_length: count,
+      max_length: count,
+      upper: Type.Boolean(),
+      lower: Type.Boolean(),
+      digit: Type.Boolean(),
+    }),
+  }),
+  refusals: [401, 403],
+})
+
+export const acceptInvite = endpoint({
+  method: 'POST',
+  path: '/auth/invite',
+  tag,
+  summary: 'Accept an invitation with a password',
+  description:
+    'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where a second factor is required.',
+  access: 'public',
+  rate: 'sensitive',
+  body: shape({ code: text(1, 128), password: newPassword }),
+  status: 200,
+  reply: signedIn,
+  refusals: [401, 403],
+})
+
 const redirect = Type.Unsafe<never>({})
 const callbackQuery = Type.Object(
   {

@@ -61,6 +61,8 @@ export const eventKinds = {
   'user.create': audit,
   'user.update': audit,
   'user.delete': audit,
+  'user.invite': audit,
+  'user.accept_invite': audit,
   'user.reset_password': audit,
   'user.server_access': audit,
   'session.end': audit,

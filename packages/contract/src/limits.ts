@@ -41,6 +41,7 @@ export const times = {
   sessionTimeout: 604_800,
   sessionMaximum: 90 * 86_400,
   installToken: 86_400,
+  invite: 3 * 86_400,
   heartbeat: 30,
   offlineAfter: 90,
   commandLease: 30,

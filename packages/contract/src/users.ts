@@ -31,6 +31,10 @@ const userFields = {
   email: Type.String(),
   role,
   mfa_enabled: Type.Boolean(),
+  /** Needs a second factor, whatever the settings say. */
+  mfa_required: Type.Boolean(),
+  /** Until when an invitation may be accepted; null where there is none. */
+  invite_expires_at: nullable(timestamp),
   oauth_provider: nullable(oneOf(['provider_a', 'provider_b'])),
   last_login: nullable(timestamp),
   created_at: timestamp,
@@ -113,23 +117,57 @@ export const createUser = endpoint({
   method: 'POST',
   path: '/users',
   summary: 'Create a user',
-  description: 'Without `role` a Viewer. A username or e-mail that is taken is refused.',
+  description:
+    'Without `role` a Viewer. A username or e-mail that is taken is refused. With `invite` there is no password yet: whoever opens `setup_url` (null otherwise) chooses it, once, within 72 hours. With `mfa_required` the user must set up a second factor first of all.',
   access: 'admin',
-  body: shape({ username, email, password: newPassword, role: Type.Optional(roleInput) }),
+  body: shape({
+    username,
+    email,
+    password: Type.Optional(newPassword),
+    role: Type.Optional(roleInput),
+    invite: Type.Optional(Type.Boolean()),
+    mfa_required: Type.Optional(Type.Boolean()),
+  }),
   status: 201,
-  reply: shape({ id, username: Type.String(), email: Type.String(), role, created_at: timestamp }),
+  reply: shape({
+    id,
+    username: Type.String(),
+    email: Type.String(),
+    role,
+    created_at: timestamp,
+    setup_url: nullable(Type.String()),
+    invite_expires_at: nullable(timestamp),
+  }),
   refusals: [409],
+})
+
+export const inviteUser = endpoint({
+  ...accounts,
+  method: 'POST',
+  path: '/users/{userId}/invite',
+  summary: 'Invite a user anew',
+  description:
+    'For somebody who has never signed in: the invitation before is void, and so is a password that was given. Anybody else is refused.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: shape({ message: Type.String(), setup_url: Type.String(), invite_expires_at: timestamp }),
+  refusals: [404, 409],
 })
 
 export const updateUser = endpoint({
   ...accounts,
   method: 'PATCH',
   path: '/users/{userId}',
-  summary: "Change a user's e-mail or role",
+  summary: "Change a user's e-mail, role or need of a second factor",
   description: 'Acts at once on sessions and keys of the user. The last administrator keeps the role.',
   access: 'admin',
   params,
-  body: shape({ email: Type.Optional(email), role: Type.Optional(roleInput) }),
+  body: shape({
+    email: Type.Optional(email),
+    role: Type.Optional(roleInput),
+    mfa_required: Type.Optional(Type.Boolean()),
+  }),
   status: 200,
   reply: shape({ id, username: Type.String(), email: Type.String(), role, updated_at: timestamp }),
   refusals: [404, 409],

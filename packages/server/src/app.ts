@@ -197,6 +197,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     keys,
     servers,
     registry,
+    baseUrl,
   })
   const oauth = createOauth({
     db,

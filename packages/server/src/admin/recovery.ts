@@ -103,6 +103,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       keys: { reload: beyond },
       servers: { named: beyond },
       registry: { byNo: beyond, all: beyond },
+      baseUrl: beyond,
     })
     const admins = () => listUserRows(db.read, { role: 'Admin' }, 0, 5)
     const userNamed = async (typed: string): Promise<UserRow> => {

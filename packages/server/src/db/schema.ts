@@ -30,6 +30,11 @@ export interface UsersTable {
   mfa_pending_secret: string | null
   /** The last time step whose code was taken: a code works once. */
   mfa_last_step: Generated<number>
+  /** 1: needs a second factor, whatever the settings say. */
+  mfa_required: Generated<number>
+  /** Of the code that lets an invited user choose a password, once. */
+  invite_hash: string | null
+  invite_expires_at: number | null
   oauth_provider: string | null
   oauth_subject: string | null
   last_login: number | null

@@ -25,6 +25,8 @@ const actions: Partial<Record<EventName, string>> = {
   'mfa.reset': 'Reset a second factor',
   'mfa.backup_codes': 'Made new backup codes',
   'user.create': 'Added a user',
+  'user.invite': 'Invited a user anew',
+  'user.accept_invite': 'Accepted an invitation',
   'user.update': 'Changed a user',
   'user.delete': 'Deleted a user',
   'user.reset_password': 'Reset a password',

@@ -14,6 +14,10 @@ export const mountAccounts = (
   http.serve(contract.listUsers, ({ query }) => accounts.list(query))
   http.serve(contract.getUser, ({ params }) => accounts.read(params.userId))
   http.serve(contract.createUser, ({ actor, body }) => accounts.create(actor, body))
+  http.serve(contract.inviteUser, async ({ actor, params }) => ({
+    ...(await accounts.invite(actor, params.userId)),
+    message: 'The invitation is made. What was given out before is void.',
+  }))
   http.serve(contract.updateUser, ({ actor, params, body }) => accounts.update(actor, params.userId, body))
   http.serve(contract.deleteUser, async ({ actor, params }) => {
     await accounts.remove(actor, params.userId)

@@ -4,7 +4,7 @@ import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText } from '../../core/ids.ts'
-import { conflict, notFound } from '../../core/problem.ts'
+import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
@@ -14,6 +14,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { SessionsService, SessionView } from '../sessions/sessions.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import { newInvite } from '../users/invites.ts'
 import type { Throttle } from '../users/throttle.ts'
 import { roleNamed } from '../users/users.service.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -37,12 +38,21 @@ export interface AccountsService {
   read(id: number): Promise<ReplyOf<typeof contract.getUser>>
   create(
     actor: Principal,
-    input: { username: string; email: string; password: string; role?: string },
+    input: {
+      username: string
+      email: string
+      password?: string
+      role?: string
+      invite?: boolean
+      mfa_required?: boolean
+    },
   ): Promise<ReplyOf<typeof contract.createUser>>
+  /** For somebody who has never signed in; what opened the account before is void. */
+  invite(actor: Principal, id: number): Promise<{ setup_url: string; invite_expires_at: string }>
   update(
     actor: Principal,
     id: number,
-    input: { email?: string; role?: string },
+    input: { email?: string; role?: string; mfa_required?: boolean },
   ): Promise<ReplyOf<typeof contract.updateUser>>
   remove(actor: Principal, id: number): Promise<void>
   /** The made password; null when one was given. */
@@ -81,8 +91,9 @@ export const createAccounts = (needs: {
   keys: Pick<KeysService, 'reload'>
   servers: Pick<ServersService, 'named'>
   registry: Pick<Registry, 'byNo' | 'all'>
+  baseUrl: () => string
 }): AccountsService => {
-  const { db, clock, events, settings, users, mfa, throttle, sessions, keys, servers, registry } = needs
+  const { db, clock, events, settings, users, mfa, throttle, sessions, keys, servers, registry, baseUrl } = needs
   const lock = db.engine === 'postgres'
 
   const view = (user: UserRow) => ({
@@ -91,6 +102,8 @@ export const createAccounts = (needs: {
     email: user.email,
     role: user.role,
     mfa_enabled: user.mfa_enabled === 1,
+    mfa_required: user.mfa_required === 1,
+    invite_expires_at: isoOrNull(user.invite_expires_at),
     oauth_provider: user.oauth_provider as 'provider_a' | 'provider_b' | null,
     last_login: isoOrNull(user.last_login),
     created_at: iso(user.created_at),
@@ -101,6 +114,7 @@ export const createAccounts = (needs: {
     if (!user) throw notFound(`There is no user ${id}.`)
     return user
   }
+  const setupUrl = (code: string) => `${baseUrl()}/invite?code=${code}`
   const accessOf = (user: UserRow) => (user.role === 'Admin' ? 'all' : user.server_access)
   const lastAdmin = conflict('This is the last administrator. Make another one first.')
 
@@ -117,18 +131,52 @@ export const createAccounts = (needs: {
       const nos = server_access === 'all' ? [] : [...(await serversOf(db.read, id))]
       return { ...view(user), server_access, server_ids: nos.flatMap(no => registry.byNo(no)?.row.id ?? []) }
     },
-    async create(actor, { username, email, password, role }) {
-      const passwordHash = await users.preparePassword('password', password)
+    async create(actor, { username, email, password, role, invite = false, mfa_required: mfaRequired = false }) {
+      if (invite && password !== undefined)
+        throw invalid('password', 'An invited user chooses the password: leave it out, or invite.')
+      if (!invite && password === undefined) throw invalid('password', 'password is required.')
+      const passwordHash = password === undefined ? null : await users.preparePassword('password', password)
+      const made = invite ? newInvite(clock()) : null
       const user = await events.change(change =>
-        users.create(change, authorOf(actor), { username, email, passwordHash, role: roleNamed(role) }),
+        users.create(change, authorOf(actor), {
+          username,
+          email,
+          passwordHash,
+          role: roleNamed(role),
+          mfaRequired,
+          ...(made ? { invite: made.columns } : {}),
+        }),
       )
-      return { id: user.id, username, email, role: user.role, created_at: iso(user.created_at) }
+      return {
+        id: user.id,
+        username,
+        email,
+        role: user.role,
+        created_at: iso(user.created_at),
+        setup_url: made ? setupUrl(made.code) : null,
+        invite_expires_at: isoOrNull(user.invite_expires_at),
+      }
     },
-    async update(actor, id, { email, role }) {
+    async invite(actor, id) {
+      const { code, columns } = newInvite(clock())
+      await events.change(async change => {
+        const user = await findUser(change.sql, id)
+        if (!user) throw notFound(`There is no user ${id}.`)
+        if (user.last_login !== null || user.oauth_provider !== null)
+          throw conflict(`${user.username} has signed in already. For a lost password there is reset-password.`)
+        // Else the last administrator who can sign in could be turned into one who can't.
+        if (user.role === 'Admin' && (await otherAdmins(change.sql, id, lock)) === 0) throw lastAdmin
+        await updateUser(change.sql, id, { ...columns, password_hash: null, updated_at: clock() })
+        await change.record({ name: 'user.invite', author: authorOf(actor), data: { id, username: user.username } })
+      })
+      return { setup_url: setupUrl(code), invite_expires_at: iso(columns.invite_expires_at) }
+    },
+    async update(actor, id, { email, role, mfa_required }) {
       let user = await get(id)
       const set = {
         ...(email === undefined || email === user.email ? {} : { email, email_key: email.toLowerCase() }),
         ...(role === undefined || roleNamed(role) === user.role ? {} : { role: roleNamed(role) }),
+        ...(mfa_required === undefined ? {} : { mfa_required: mfa_required ? 1 : 0 }),
       }
       if (Object.keys(set).length > 0)
         user = await events.change(async change => {
@@ -145,6 +193,7 @@ export const createAccounts = (needs: {
               username: done.username,
               ...(email === undefined ? {} : { email }),
               ...(role === undefined ? {} : { role: done.role, old_role: user.role }),
+              ...(mfa_required === undefined ? {} : { mfa_required }),
             },
           })
           return done

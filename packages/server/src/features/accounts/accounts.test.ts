@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, movableClock, password, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
 let server: TestServer
@@ -39,6 +39,8 @@ test('a user is created, read, listed, changed, deleted', async () => {
     email: 'Anna@stockade.example',
     role: 'Operator',
     created_at: expect.any(String),
+    setup_url: null,
+    invite_expires_at: null,
   })
   const params = { userId: made.id }
   expect(await admin.client.call('GET /users/{userId}', { params })).toEqual({
@@ -47,6 +49,8 @@ test('a user is created, read, listed, changed, deleted', async () => {
     email: 'Anna@stockade.example',
     role: 'Operator',
     mfa_enabled: false,
+    mfa_required: false,
+    invite_expires_at: null,
     oauth_provider: null,
     server_access: 'all',
     server_ids: [],
@@ -106,6 +110,118 @@ test.each([
   expect(await raw(server, 'POST', '/api/v1/users', { token: admin.token, body })).toMatchObject({
     status: 400,
     json: { details: [{ path }] },
+  })
+})
+
+describe('an invitation', () => {
+  let invited = 0
+  const invite = (more: object = {}) => {
+    const username = `invited_${++invited}`
+    return admin.client.call('POST /users', {
+      body: { username, email: `${username}@stockade.example`, invite: true, ...more },
+    })
+  }
+  const codeOf = (url: string | null) => /\/invite\?code=(\w{32})$/.exec(url ?? '')?.[1] ?? ''
+  const accept = (code: string, typed = secret) =>
+    raw(server, 'POST', '/api/v1/auth/invite', { body: { code, password: typed } })
+  const look = (code: string) => raw(server, 'GET', `/api/v1/auth/invite?code=${code}`)
+
+  test('lets its user choose a password, once, and signs in', async () => {
+    const made = await invite({ role: 'Operator' })
+    expect(made.setup_url).toMatch(/^http:\/\/localhost:\d+\/invite\?code=/)
+    const code = codeOf(made.setup_url)
+    expect(Math.round((Date.parse(made.invite_expires_at ?? '') - Date.now()) / 3_600_000)).toBe(72)
+    await expect(signIn(made.username, secret)).rejects.toMatchObject({ status: 401 })
+    await expect(signIn(made.username, code)).rejects.toMatchObject({ status: 401 })
+    expect(await look(code)).toMatchObject({
+      status: 200,
+      json: {
+        username: made.username,
+        mfa_required: false,
+        password_rules: { min_length: 8, max_length: 256, upper: true, lower: true, digit: true },
+      },
+    })
+    expect(await accept(code, 'too-weak')).toMatchObject({ status: 400, json: { details: [{ path: 'password' }] } })
+    const replies = await Promise.all(Array.from({ length: 4 }, () => accept(code)))
+    expect(replies.map(reply => reply.status).sort()).toEqual([200, 401, 401, 401])
+    const reply = replies.find(each => each.status === 200)
+    expect(reply?.headers.get('set-cookie')).toMatch(/stockade_session=/)
+    const { access_token } = reply?.json as { access_token: string }
+    expect(await server.client(access_token).call('GET /users/me')).toMatchObject({
+      username: made.username,
+      role: 'Operator',
+      invite_expires_at: null,
+    })
+    await signIn(made.username, secret)
+    expect((await look(code)).status).toBe(401)
+    const of = async (action: string) =>
+      (await admin.client.call('GET /settings/audit', { query: { action } })).entries[0]
+    expect(await of('user.create')).toMatchObject({ details: { username: made.username, invited: true } })
+    expect(await of('user.accept_invite')).toMatchObject({ user: made.username, ip_address: '127.0.0.1' })
+    expect((await raw(server, 'POST', `/api/v1/users/${made.id}/invite`, { token: admin.token })).status).toBe(409)
+  })
+
+  test('is replaced by a new one, and gone with its user, or by a reset of the password', async () => {
+    const made = await invite()
+    const params = { userId: made.id }
+    const anew = await admin.client.call('POST /users/{userId}/invite', { params })
+    expect((await look(codeOf(made.setup_url))).status).toBe(401)
+    expect((await look(codeOf(anew.setup_url))).status).toBe(200)
+    const { temporary_password } = await admin.client.call('POST /users/{userId}/reset-password', { params })
+    expect((await accept(codeOf(anew.setup_url))).status).toBe(401)
+    const third = await admin.client.call('POST /users/{userId}/invite', { params })
+    await expect(signIn(made.username, temporary_password ?? '')).rejects.toMatchObject({ status: 401 })
+    await admin.client.call('DELETE /users/{userId}', { params })
+    expect((await accept(codeOf(third.setup_url))).status).toBe(401)
+    expect((await look('')).status).toBe(400)
+    expect((await look('nonsense')).status).toBe(401)
+  })
+
+  test('ends after three days', async () => {
+    const clock = movableClock()
+    const other = await startServer({ clock })
+    try {
+      const first = await other.setUp()
+      const { setup_url } = await first.client.call('POST /users', {
+        body: { username: 'late_one', email: 'late@stockade.example', invite: true },
+      })
+      const status = async () => (await raw(other, 'GET', `/api/v1/auth/invite?code=${codeOf(setup_url)}`)).status
+      clock.forward(72 * 3600 - 60)
+      expect(await status()).toBe(200)
+      clock.forward(60)
+      expect(await status()).toBe(401)
+      const body = { code: codeOf(setup_url), password: secret }
+      expect((await raw(other, 'POST', '/api/v1/auth/invite', { body })).status).toBe(401)
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('with a second factor required lets do nothing else before it is set up', async () => {
+    const made = await invite({ mfa_required: true })
+    expect(await look(codeOf(made.setup_url))).toMatchObject({ json: { mfa_required: true } })
+    const reply = (await accept(codeOf(made.setup_url))).json as { access_token: string; mfa_setup_required?: boolean }
+    expect(reply.mfa_setup_required).toBe(true)
+    expect(await status('GET', '/servers', reply.access_token)).toBe(403)
+    expect(await status('POST', '/auth/mfa/enable', reply.access_token)).toBe(200)
+    const params = { userId: made.id }
+    expect(await admin.client.call('GET /users/{userId}', { params })).toMatchObject({ mfa_required: true })
+    await admin.client.call('PATCH /users/{userId}', { params, body: { mfa_required: false } })
+    expect(await status('GET', '/servers', reply.access_token)).toBe(200)
+  })
+
+  test('and a password exclude each other; without either there is no user', async () => {
+    const body = { username: 'neither', email: 'neither@stockade.example' }
+    for (const more of [{}, { invite: false }, { invite: true, password: secret }])
+      expect(
+        await raw(server, 'POST', '/api/v1/users', { token: admin.token, body: { ...body, ...more } }),
+      ).toMatchObject({ status: 400, json: { details: [{ path: 'password' }] } })
+  })
+
+  test('an administrator who has not accepted yet is none to fall back on', async () => {
+    const { id } = await invite({ role: 'Admin' })
+    expect(await status('PATCH', '/users/1', admin.token, { role: 'Viewer' })).toBe(409)
+    await admin.client.call('DELETE /users/{userId}', { params: { userId: id } })
   })
 })
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { auth, times } from '@stockade/contract'
+import { auth, bounds, times } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import type { Principal } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -67,6 +67,22 @@ export const mountSessions = (
       throw invalid('timezone', 'timezone must be an IANA time zone, such as Europe/Berlin.')
     return welcome(reply, await sessions.setUp(body, visitor(request)))
   })
+  http.serve(auth.getInvite, async ({ query }) => {
+    if (query.code === undefined) throw invalid('code', 'code is required.')
+    return {
+      ...(await sessions.invited(query.code)),
+      password_rules: {
+        min_length: settings.get('security.password_min_length'),
+        max_length: bounds.password.maximum,
+        upper: true,
+        lower: true,
+        digit: true,
+      },
+    }
+  })
+  http.serve(auth.acceptInvite, async ({ body, request, reply }) =>
+    welcome(reply, await sessions.acceptInvite(body, visitor(request))),
+  )
   http.serve(auth.login, async ({ body, request, reply }) =>
     welcome(reply, await sessions.login(body, visitor(request))),
   )

@@ -13,7 +13,15 @@ import type { SettingsService } from '../settings/settings.service.ts'
 import { checkPassword } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
-import { countUsers, findUser, findUserByName, noteLogin, setPassword } from '../users/users.store.ts'
+import {
+  countUsers,
+  findInvited,
+  findUser,
+  findUserByName,
+  noteLogin,
+  setPassword,
+  takeInvite,
+} from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
 import {
   findSession,
@@ -84,6 +92,10 @@ export interface SessionsService {
   me(actor: UserActor, version: string): Promise<object>
   setUp(input: SetUp, from: Visitor): Promise<SignIn>
   setupRequired(): Promise<boolean>
+  /** Whom an invitation is for. @throws Problem 401 when it was used, replaced or is too old. */
+  invited(code: string): Promise<{ username: string; expires_at: string; mfa_required: boolean }>
+  /** Sets the password of an invited user and signs in. */
+  acceptInvite(typed: { code: string; password: string }, from: Visitor): Promise<SignIn>
   byToken(token: string, ip: string): Promise<UserActor | null>
   byCookie(value: string, ip: string): Promise<UserActor | null>
   /** Still alive, with what it may do now; for connections that outlive a request. */
@@ -133,7 +145,9 @@ export const createSessions = (needs: {
     }
   }
   const mfaMissing = (user: UserRow, method: Method) =>
-    settings.get('security.mfa_required') && user.mfa_enabled === 0 && !method.startsWith('provider')
+    (user.mfa_required === 1 || settings.get('security.mfa_required')) &&
+    user.mfa_enabled === 0 &&
+    !method.startsWith('provider')
 
   const begin = async (user: UserRow, from: Visitor, method: Method): Promise<SignIn> => {
     const author = { name: user.username, userId: user.id, ip: from.ip }
@@ -179,11 +193,17 @@ export const createSessions = (needs: {
     )
   }
 
+  const requirePasswords = async () => {
+    if (settings.get('oauth.local_login_disabled') && (await users.adminByProvider()))
+      throw forbidden('Signing in with a password is turned off here. Use one of the providers.')
+  }
+  const badInvite = () =>
+    unauthorized('This invitation was used, was replaced by another one, or is older than 72 hours. Ask for a new one.')
+
   return {
     begin,
     async login({ username, password }, from) {
-      if (settings.get('oauth.local_login_disabled') && (await users.adminByProvider()))
-        throw forbidden('Signing in with a password is turned off here. Use one of the providers.')
+      await requirePasswords()
       const attempt = await throttle.login(username, from.ip)
       const user = await findUserByName(db.read, username)
       if (!(await checkPassword(user?.password_hash ?? null, password)) || !user) {
@@ -298,6 +318,35 @@ export const createSessions = (needs: {
         return made
       })
       await settings.reload()
+      return begin(user, from, 'password')
+    },
+    async invited(code) {
+      await requirePasswords()
+      const user = await findInvited(db.read, sha256(code), clock())
+      if (!user) throw badInvite()
+      return {
+        username: user.username,
+        expires_at: iso(user.invite_expires_at ?? 0),
+        mfa_required: mfaMissing(user, 'password'),
+      }
+    },
+    async acceptInvite({ code, password }, from) {
+      await requirePasswords()
+      const hash = sha256(code)
+      // Hashing is dear: not for anybody who has no invitation.
+      if (!(await findInvited(db.read, hash, clock()))) throw badInvite()
+      const passwordHash = await users.preparePassword('password', password)
+      const user = await events.change(async change => {
+        const taken = await takeInvite(change.sql, hash, passwordHash, clock())
+        if (!taken) throw badInvite()
+        const author = { name: taken.username, userId: taken.id, ip: from.ip }
+        await change.record({
+          name: 'user.accept_invite',
+          author,
+          data: { id: taken.id, username: taken.username },
+        })
+        return taken
+      })
       return begin(user, from, 'password')
     },
     async byToken(token, ip) {

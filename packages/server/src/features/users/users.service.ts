@@ -6,6 +6,8 @@ import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Author } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import { noInvite } from './invites.ts'
+import type { Invite } from './invites.ts'
 import { hashPassword, requirePolicy } from './passwords.ts'
 import { adminsByProvider, countUsers, findUser, insertUser, serversOf, takenName } from './users.store.ts'
 import type { UserRow } from './users.store.ts'
@@ -24,9 +26,11 @@ export const roleNamed = (typed: string | undefined): Role =>
 export interface NewUser {
   readonly username: string
   readonly email: string
-  /** Null for somebody who signs in through a provider only. */
+  /** Null for somebody who signs in through a provider only, or is invited. */
   readonly passwordHash: string | null
   readonly role: Role
+  readonly mfaRequired?: boolean
+  readonly invite?: Invite
   readonly provider?: { readonly id: 'provider_a' | 'provider_b'; readonly subject: string }
 }
 
@@ -59,7 +63,7 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
     requirePolicy(path, password, settings.get('security.password_min_length'))
     return hashPassword(password)
   },
-  async create(change, author, { username, email, passwordHash, role, provider }) {
+  async create(change, author, { username, email, passwordHash, role, provider, mfaRequired = false, invite }) {
     const taken = await takenName(change.sql, { username, email })
     if (taken) throw conflict(`This ${taken === 'email' ? 'e-mail address' : 'username'} is taken.`)
     const at = clock()
@@ -72,12 +76,25 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
       role,
       server_access: 'all',
       mfa_enabled: 0,
+      mfa_required: mfaRequired ? 1 : 0,
+      ...(invite ?? noInvite),
       oauth_provider: provider?.id ?? null,
       oauth_subject: provider?.subject ?? null,
       created_at: at,
       updated_at: at,
     })
-    await change.record({ name: 'user.create', author, data: { id: user.id, username, email, role } })
+    await change.record({
+      name: 'user.create',
+      author,
+      data: {
+        id: user.id,
+        username,
+        email,
+        role,
+        ...(invite ? { invited: true } : {}),
+        ...(mfaRequired ? { mfa_required: true } : {}),
+      },
+    })
     return user
   },
 })

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { Schema, UsersTable } from '../../db/schema.ts'
+import { noInvite } from './invites.ts'
 
 export type UserRow = Selectable<UsersTable>
 type Sql = Kysely<Schema>
@@ -37,8 +38,29 @@ export const serversOf = async (sql: Sql, userId: number): Promise<ReadonlySet<n
   return new Set(rows.map(row => row.server_no))
 }
 
+/** Who may still accept the invitation of that code. */
+export const findInvited = (sql: Sql, hash: string, now: number): Promise<UserRow | undefined> =>
+  sql
+    .selectFrom('users')
+    .selectAll()
+    .where('invite_hash', '=', hash)
+    .where('invite_expires_at', '>', now)
+    .executeTakeFirst()
+/** Uses the invitation up: a second use of it finds nobody. */
+export const takeInvite = (sql: Sql, hash: string, passwordHash: string, now: number): Promise<UserRow | undefined> =>
+  sql
+    .updateTable('users')
+    .set({ password_hash: passwordHash, ...noInvite, updated_at: now })
+    .where('invite_hash', '=', hash)
+    .where('invite_expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
 export const setPassword = async (sql: Sql, id: number, hash: string, at: number): Promise<void> => {
-  await sql.updateTable('users').set({ password_hash: hash, updated_at: at }).where('id', '=', id).execute()
+  await sql
+    .updateTable('users')
+    .set({ password_hash: hash, ...noInvite, updated_at: at })
+    .where('id', '=', id)
+    .execute()
 }
 export const updateUser = (sql: Sql, id: number, set: Updateable<UsersTable>): Promise<UserRow | undefined> =>
   sql.updateTable('users').set(set).where('id', '=', id).returningAll().executeTakeFirst()
@@ -72,12 +94,14 @@ export const takenName = async (
   }
   return null
 }
-/** Administrators beside this one; where several processes write, they are held until the change is done. */
+/** Administrators beside this one who can sign in; where several processes write, they are held until the change is done. */
 export const otherAdmins = async (sql: Sql, id: number, lock: boolean): Promise<number> => {
   const rows = await sql
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'Admin')
+    // Who never accepted an invitation lets nobody back in.
+    .where(eb => eb.or([eb('password_hash', 'is not', null), eb('oauth_provider', 'is not', null)]))
     .orderBy('id')
     .$if(lock, query => query.forUpdate())
     .execute()
