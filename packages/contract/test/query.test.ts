@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { commandTypes } from '../src/commands.ts'
@@ -16,7 +17,7 @@ import {
   spanOfQuery,
   termsOf,
 } from '../src/query.ts'
-import type { QueryNode } from '../src/query.ts'
+import type { QueryListing, QueryNode } from '../src/query.ts'
 
 const { bans } = queryFields
 const read = (text: string) => {
@@ -265,4 +266,18 @@ test('every list describes fields that read as they say', () => {
     for (const field of language.fields)
       expect([field.example, parseQuery(field.example, language).ok]).toEqual([field.example, true])
   expect(queryFields.commands.fields.find(({ name }) => name === 'type')?.choices).toEqual(commandTypes)
+})
+
+test('the guide names every field and every choice', () => {
+  const guide = readFileSync(new URL('../../../docs/guides/search.md', import.meta.url), 'utf8')
+  const sections = { bans: '## Bans', commands: '## Commands', audit: '## Audit log', servers: '## Servers' }
+  for (const [listing, title] of Object.entries(sections)) {
+    const section = (guide.split(`${title}\n`)[1] ?? '').split('\n## ')[0] ?? ''
+    const { fields } = queryFields[listing as QueryListing]
+    for (const { name, choices = [] } of fields) {
+      expect([listing, name, section.includes(`\`${name}:`)]).toEqual([listing, name, true])
+      if (name !== 'type')
+        for (const choice of choices) expect([name, section]).toEqual([name, expect.stringContaining(`\`${choice}\``)])
+    }
+  }
 })

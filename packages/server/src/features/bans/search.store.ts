@@ -9,6 +9,7 @@ import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import {
   allOf,
+  always,
   anyOf,
   boundsOf,
   conditionOf,
@@ -74,11 +75,16 @@ const countryIs = (codes: readonly string[]): Condition =>
       ? [raw`country_id in (select id from countries where code in (${raw.join([...codes])}))`]
       : []),
   ])
+/** The caller's servers, in the words of the statement: it may stand there once for each term, and parameters are few. */
+const seenBy = (servers: ServerScope): Condition =>
+  servers === 'all'
+    ? always
+    : servers.size === 0
+      ? never
+      : raw`+server_no in (${raw.join([...servers].map(no => raw.lit(no)))})`
 /** Addresses with so many bans or more. */
 const atLeastTimes = (n: number, servers: ServerScope): Condition =>
-  n <= 1
-    ? raw`1 = 1`
-    : raw`ip in (select ip from bans where ${allOf(onServers(servers, raw`+server_no`))} group by ip having count(*) >= ${n})`
+  n <= 1 ? always : raw`ip in (select ip from bans where ${seenBy(servers)} group by ip having count(*) >= ${n})`
 const timesAre = ({ text, compare }: QueryValue, servers: ServerScope): Condition => {
   const n = Number(text)
   switch (compare) {
@@ -293,9 +299,8 @@ export const pageOfSearch = async (
       return read(raw`select id from bans ${hint} where ${found}
         order by case when ${endless} then 9000000000000000 else ${expiry} end ${way}, banned_at desc, id desc ${page}`)
     default: {
-      const seen = onServers(filter.servers, raw`+server_no`)
       return read(raw`select id from (select id, banned_at, count(*) over (partition by ip) as n
-          from bans where ${allOf(seen)}) as counted
+          from bans where ${seenBy(filter.servers)}) as counted
         ${whole ? raw`` : raw`where id in (select id from bans ${hint} where ${found})`}
         order by n ${way}, banned_at desc, id desc ${page}`)
     }

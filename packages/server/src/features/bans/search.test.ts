@@ -414,6 +414,40 @@ test.each([
     json: { details: [{ path }] },
   })
 })
+test('somebody with access to none finds none', async () => {
+  const { id } = await admin.client.call('POST /users', {
+    body: { username: 'nils', email: 'nils@stockade.example', password, role: 'Viewer' },
+  })
+  await admin.client.call('PUT /users/{userId}/server-access', {
+    params: { userId: id },
+    body: { access_type: 'specific', server_ids: [] },
+  })
+  const login = await server.client().call('POST /auth/login', { body: { username: 'nils', password } })
+  if (!('access_token' in login)) throw new Error('a second factor is wanted')
+  for (const query of [{}, { q: 'times:>=1' }, { q: 'times:<9 server:web-01' }, { sort: 'occurrences' as const }])
+    expect(await list(query, server.client(login.access_token))).toMatchObject({ bans: [], total: 0 })
+})
+test('the longest searches are answered', async () => {
+  const values = (field: string, value: string) => `${field}:${Array.from({ length: 1000 }, () => value).join(',')}`
+  for (const [field, value] of [
+    ['score', '1'],
+    ['asn', '1'],
+    ['jail', 'x'],
+    ['ip', '1.1.1.1'],
+    ['org', 'x'],
+    ['times', '2'],
+    ['state', 'active'],
+  ] as const) {
+    const q = values(field, value)
+      .slice(0, 1000)
+      .replace(/,[^,]*$/, '')
+    expect([field, (await list({ q })).total]).toEqual([field, expected(q).length])
+  }
+  for (const term of ['a', 'times:>1', 'NOT state:expired']) {
+    const q = Array.from({ length: 40 }, () => term).join(' OR ')
+    expect([q, (await list({ q })).total]).toEqual([q, expected(q).length])
+  }
+})
 test('the printed query is the same search', () => {
   for (const q of terms) {
     const parsed = parseQuery(q, queryFields.bans)
