@@ -95,6 +95,8 @@ export const me = endpoint({
     email: Type.String(),
     role,
     mfa_enabled: Type.Boolean(),
+    /** Null while no second factor is on. */
+    backup_codes_left: nullable(count),
     created_at: timestamp,
     last_login: nullable(timestamp),
     ip_address: Type.String(),

@@ -24,6 +24,8 @@ export interface MfaService {
   confirm(actor: UserActor, code: string): Promise<void>
   disable(actor: UserActor, password: string): Promise<void>
   renewBackupCodes(actor: UserActor, password: string): Promise<string[]>
+  /** Backup codes that were not used yet. */
+  codesLeft(userId: number): Promise<number>
   /** Inside a change: turns the factor off, for an administrator's reset. */
   clear(change: Change, userId: number): Promise<void>
   /** A password was right: the token that the second step needs. */
@@ -178,6 +180,15 @@ export const createMfa = (needs: {
         })
       })
       return made
+    },
+    async codesLeft(userId) {
+      const row = await db.read
+        .selectFrom('mfa_backup_codes')
+        .select(eb => eb.fn.countAll<number>().as('n'))
+        .where('user_id', '=', userId)
+        .where('pending', '=', 0)
+        .executeTakeFirst()
+      return Number(row?.n ?? 0)
     },
     async begin(userId) {
       const made = randomText(48)

@@ -54,7 +54,7 @@ test('enabling shows a key that an authenticator reads, and is in force once con
   expect(new URL(address).searchParams.get('secret')).toBe(secret)
   expect(address).toMatch(/^otpauth:\/\/totp\/Stockade:admin\?/)
   // Prepared is not on.
-  expect((await admin.client.call('GET /auth/me')).mfa_enabled).toBe(false)
+  expect(await admin.client.call('GET /auth/me')).toMatchObject({ mfa_enabled: false, backup_codes_left: null })
   expect((await login()).mfa_required).toBeUndefined()
   expect(
     await raw(server, 'POST', '/api/v1/auth/mfa/confirm', { token: admin.token, body: { code: wrongOf(secret) } }),
@@ -114,11 +114,15 @@ describe('a code', () => {
   test('from the backup list works once each', async () => {
     const user = await guarded()
     const [one = '', two = ''] = user.backup_codes
+    const left = async () => (await user.client.call('GET /auth/me')).backup_codes_left
+    expect(await left()).toBe(10)
     expect((await verify((await login(user.username)).mfa_token, one)).status).toBe(200)
     expect((await verify((await login(user.username)).mfa_token, one)).status).toBe(401)
     expect((await verify((await login(user.username)).mfa_token, two.toUpperCase().replace('-', ' '))).status).toBe(200)
+    expect(await left()).toBe(8)
     const renewed = await user.client.call('POST /auth/mfa/backup-codes', { body: { password } })
     expect(renewed.backup_codes).toHaveLength(10)
+    expect(await left()).toBe(10)
     expect((await verify((await login(user.username)).mfa_token, user.backup_codes[2] ?? '')).status).toBe(401)
     expect((await verify((await login(user.username)).mfa_token, renewed.backup_codes[0] ?? '')).status).toBe(200)
   })

@@ -112,7 +112,7 @@ export const createSessions = (needs: {
   tokens: Tokens
   settings: Pick<SettingsService, 'get' | 'set' | 'reload'>
   users: UsersService
-  mfa: Pick<MfaService, 'begin' | 'finish'>
+  mfa: Pick<MfaService, 'begin' | 'finish' | 'codesLeft'>
   throttle: Pick<Throttle, 'login'>
 }): SessionsService => {
   const { db, clock, events, tokens, settings, users, mfa, throttle } = needs
@@ -283,6 +283,7 @@ export const createSessions = (needs: {
         email: user.email,
         role: user.role,
         mfa_enabled: user.mfa_enabled === 1,
+        backup_codes_left: user.mfa_enabled === 1 ? await mfa.codesLeft(user.id) : null,
         oauth_provider: user.oauth_provider,
         created_at: iso(user.created_at),
         updated_at: iso(user.updated_at),
