@@ -47,10 +47,19 @@ export interface SearchContext {
 const expiry = raw`(banned_at + cast(ban_duration as bigint) * 1000)`
 const endless = raw`(ban_duration is null or ban_duration < 0)`
 const isOver = (now: number): Condition => raw`(not ${endless} and ${expiry} <= ${now})`
+/**
+ * Whether a ban is one of the few that an index of few knows. SQLite reads the list of them once; PostgreSQL would read it
+ * for each ban when it is long and negated, and joins instead.
+ */
+const among = (engine: Engine, condition: Condition): Condition =>
+  engine === 'sqlite'
+    ? raw`id in (select id from bans where ${condition})`
+    : raw`exists (select 1 from bans as few where few.id = bans.id and ${condition})`
 /** Ended before its time was up. In the words of the partial index `bans_lifted`. */
-const lifted: Condition = raw`id in (select id from bans where unbanned_at is not null
-  and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000))`
-const stateIs = (state: string, now: number): Condition => {
+const endedEarly: Condition = raw`unbanned_at is not null
+  and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000)`
+const stateIs = (state: string, { engine, now }: SearchContext): Condition => {
+  const lifted = among(engine, endedEarly)
   switch (state) {
     case 'active':
       return allOf([not(isOver(now)), not(lifted)])
@@ -83,28 +92,35 @@ const seenBy = (servers: ServerScope): Condition =>
       ? never
       : raw`+server_no in (${raw.join([...servers].map(no => raw.lit(no)))})`
 /** Addresses with so many bans or more. */
-const atLeastTimes = (n: number, servers: ServerScope): Condition =>
-  n <= 1 ? always : raw`ip in (select ip from bans where ${seenBy(servers)} group by ip having count(*) >= ${n})`
-const timesAre = ({ text, compare }: QueryValue, servers: ServerScope): Condition => {
+const atLeastTimes = (engine: Engine, n: number, servers: ServerScope): Condition => {
+  if (n <= 1) return always
+  const often = raw`select ip from bans where ${seenBy(servers)} group by ip having count(*) >= ${n}`
+  return engine === 'sqlite'
+    ? raw`ip in (${often})`
+    : raw`exists (select 1 from (${often}) as often where often.ip = bans.ip)`
+}
+const timesAre = (engine: Engine, { text, compare }: QueryValue, servers: ServerScope): Condition => {
   const n = Number(text)
+  const atLeast = (times: number) => atLeastTimes(engine, times, servers)
   switch (compare) {
     case '>=':
-      return atLeastTimes(n, servers)
+      return atLeast(n)
     case '>':
-      return atLeastTimes(n + 1, servers)
+      return atLeast(n + 1)
     case '<':
-      return not(atLeastTimes(n, servers))
+      return not(atLeast(n))
     case '<=':
-      return not(atLeastTimes(n + 1, servers))
+      return not(atLeast(n + 1))
     case '=':
-      return allOf([atLeastTimes(n, servers), not(atLeastTimes(n + 1, servers))])
+      return allOf([atLeast(n), not(atLeast(n + 1))])
   }
 }
 
 /** The condition of one term on `bans`. */
 const leaf =
-  ({ engine, now, countries }: SearchContext, servers: ServerScope) =>
+  (context: SearchContext, servers: ServerScope) =>
   ({ field, values }: QueryTerm): Condition => {
+    const { engine, now, countries } = context
     const matches = textMatches(engine)
     const of = (one: (value: QueryValue) => Condition) => anyOf(values.map(one))
     const jailIs = (value: QueryValue, whole: boolean) =>
@@ -130,20 +146,20 @@ const leaf =
       case 'org':
         return of(orgIs)
       case 'state':
-        return of(({ text }) => stateIs(text.toLowerCase(), now))
+        return of(({ text }) => stateIs(text.toLowerCase(), context))
       case 'reported':
-        return of(({ text }) => (isYes(text) ? reported : not(reported)))
+        return of(({ text }) => (isYes(text) ? among(engine, reported) : not(among(engine, reported))))
       case 'permanent':
         return of(({ text }) => (isYes(text) ? permanent : not(permanent)))
       case 'score':
-        return of(value => raw`id in (select id from bans where ${numberMatches(raw`reputation_score`, value)})`)
+        return of(value => among(engine, numberMatches(raw`reputation_score`, value)))
       case 'by':
         return of(value => {
-          const named = raw`id in (select id from bans where ${matches(raw`banned_by`, value, true)})`
-          return matchesValue(value, 'engine', true) ? anyOf([not(byOperator), named]) : named
+          const named = among(engine, matches(raw`banned_by`, value, true))
+          return matchesValue(value, 'engine', true) ? anyOf([not(among(engine, byOperator)), named]) : named
         })
       case 'times':
-        return of(value => timesAre(value, servers))
+        return of(value => timesAre(engine, value, servers))
       case 'log':
         return of(value => matches(raw`log_lines`, value, false))
       case 'banned':
@@ -159,9 +175,9 @@ const leaf =
     }
   }
 const isYes = (text: string) => text.toLowerCase() === 'yes'
-const reported: Condition = raw`id in (select id from bans where reported = 1)`
+const reported: Condition = raw`reported = 1`
 const permanent: Condition = raw`(ban_duration is not null and ban_duration = -1)`
-const byOperator: Condition = raw`id in (select id from bans where banned_by is not null)`
+const byOperator: Condition = raw`banned_by is not null`
 const asnIs = (asn: number): Condition => raw`(asn is not null and asn = ${asn})`
 
 const all = (filter: BanSearch, context: SearchContext): Condition =>
@@ -169,7 +185,7 @@ const all = (filter: BanSearch, context: SearchContext): Condition =>
     ...conditions(filter),
     ...(filter.active === undefined
       ? []
-      : [filter.active ? stateIs('active', context.now) : not(stateIs('active', context.now))]),
+      : [filter.active ? stateIs('active', context) : not(stateIs('active', context))]),
     ...(filter.asn === undefined ? [] : [asnIs(filter.asn)]),
     ...(filter.tree ? [conditionOf(filter.tree, leaf(context, filter.servers))] : []),
   ])
