@@ -656,7 +656,7 @@ export interface QueryCompletion extends Placed {
   /** What the language itself knows: names of fields with their colon, or the values of a choice. */
   readonly options: readonly string[]
 }
-/** Takes any text, also a wrong one. Null inside of parentheses' edges and quotes of free text. */
+/** Takes any text, also a wrong one. Null within quotes of free text, and after a field that does not exist. */
 export const completionAt = (text: string, caret: number, language: QueryLanguage): QueryCompletion | null => {
   const word = scan(text.slice(0, queryBounds.length)).find(
     token => token.kind !== '(' && token.kind !== ')' && token.at < caret && caret <= token.at + token.length,
