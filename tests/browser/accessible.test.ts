@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, appearances, overflows, signIn, visit } from './browser.ts'
+import { appearances, breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -265,12 +265,16 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     })
     afterAll(() => close?.())
 
+    let fresh = true
     const judge = async ({ path, seen, act }: Look) => {
-      await page.goto(path())
+      // Loaded anew where the last one was left with a dialog open, or is on another server.
+      if (fresh || path().startsWith('http')) await page.goto(path())
+      else await go(page, path())
+      fresh = act !== undefined || path().startsWith('http')
       await page.locator(seen).first().waitFor()
       await act?.(page)
       // Whatever is still on its way has to be in.
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
       expect(await breaches(page)).toEqual([])
       expect(await overflows(page)).toBe(false)

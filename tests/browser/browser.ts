@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { buildDashboard } from '../../packages/dashboard/build.mjs'
 
 /** Debian's chromium, or the one that is named. */
@@ -22,7 +22,11 @@ export const launch = (): Promise<Browser> =>
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   })
 
-export const viewports = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
+export const viewports = {
+  desktop: { width: 1440, height: 900 },
+  tablet: { width: 768, height: 1024 },
+  phone: { width: 390, height: 844 },
+} as const
 export type Viewport = keyof typeof viewports
 export type Scheme = 'light' | 'dark'
 const everyLook = [
@@ -30,9 +34,28 @@ const everyLook = [
   ['phone', 'dark'],
   ['desktop', 'dark'],
   ['phone', 'light'],
+  ['tablet', 'light'],
+  ['tablet', 'dark'],
 ] as const satisfies readonly (readonly [Viewport, Scheme])[]
-/** In what every page is judged: each size and each scheme once; all four with `npm run test:accessible`. */
+/** In what every page is judged: a desktop and a phone, each scheme once; all six with `npm run test:accessible`. */
 export const appearances = process.env.STOCKADE_TEST_WHOLE === '1' ? everyLook : everyLook.slice(0, 2)
+
+/** What each page has asked for and has no answer to yet. */
+const requests = new WeakMap<Page, Set<Request>>()
+/** Waits until nothing is on its way any more, four seconds at most; the browser's own `networkidle` takes half a second more each time. */
+export const settled = async (page: Page): Promise<void> => {
+  const pending = requests.get(page)
+  for (let quiet = 0, turns = 0; quiet < 2 && turns < 100; turns++) {
+    await page.waitForTimeout(40)
+    quiet = pending?.size === 0 ? quiet + 1 : 0
+  }
+}
+/** Goes to a page as a link would, without loading the app anew. */
+export const go = async (page: Page, path: string): Promise<void> => {
+  await page.evaluate(
+    `history.pushState(null, '', new URL(${JSON.stringify(path || '.')}, document.baseURI)); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+}
 
 export interface Visit {
   readonly page: Page
@@ -53,7 +76,7 @@ export const visit = async (
     baseURL,
     viewport: viewports[viewportName],
     colorScheme: scheme,
-    hasTouch: phone,
+    hasTouch: viewportName !== 'desktop',
     isMobile: phone,
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
@@ -66,6 +89,10 @@ export const visit = async (
   )
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
+  const pending = new Set<Request>()
+  requests.set(page, pending)
+  page.on('request', request => pending.add(request))
+  for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end, request => pending.delete(request))
   page.on('console', message => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })

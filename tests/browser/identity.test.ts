@@ -4,7 +4,18 @@ import type { Browser, Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { freePort, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, appearances, overflows, signIn, viewports, visit } from './browser.ts'
+import {
+  breaches,
+  built,
+  hasBrowser,
+  launch,
+  appearances,
+  overflows,
+  settled,
+  signIn,
+  viewports,
+  visit,
+} from './browser.ts'
 import { startGithub } from './github.ts'
 
 /* Who one is: second factors, teammates, keys and sessions, each as a person meets them in the browser. */
@@ -694,7 +705,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
     })
     afterAll(() => close?.())
     const judge = async (judged: Page) => {
-      await judged.waitForLoadState('networkidle')
+      await settled(judged)
       expect(await judged.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
       expect(await breaches(judged)).toEqual([])
       expect(await overflows(judged)).toBe(false)

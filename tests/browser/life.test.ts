@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { freePort, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { built, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -194,7 +194,7 @@ describe.runIf(hasBrowser)('what strangers write', () => {
       for (const path of ['', 'servers', `servers/${host.id}`, 'bans', `bans/${banId}`, 'ip/203.0.113.7']) {
         await page.goto(path)
         await page.locator('main').getByText('<img src=x').filter({ visible: true }).first().waitFor()
-        await page.waitForLoadState('networkidle')
+        await settled(page)
         expect(await page.locator('img[src="x"], main script').count(), path).toBe(0)
         expect(
           await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1'),
