@@ -16,6 +16,7 @@ import {
   roleInput,
   searchText,
   shape,
+  steps,
   text,
   timestamp,
 } from './shapes.ts'
@@ -102,6 +103,7 @@ const toggles = {
   daily_summary_hour: hourOfDay,
 }
 
+export const deliverySteps = steps(['resolve', 'connect', 'tls', 'authenticate', 'write', 'answer'])
 /** How delivery goes: additive, read only. */
 const delivery = {
   last_sent: nullable(timestamp),
@@ -139,9 +141,9 @@ export const testChat = endpoint({
   path: '/settings/chat/test',
   summary: 'Send a test message to the chat',
   description:
-    '409 while the chat is disabled or has no URL; 502 with the other side’s words when it does not take the message.',
+    '409 while the chat is disabled or has no URL; 502 with the other side’s words when it does not take the message. `steps` tells of each step with its time; the body of that 502 has it, too.',
   status: 200,
-  reply: message,
+  reply: shape({ message: Type.String(), steps: deliverySteps }),
   refusals: [409, 502],
 })
 
@@ -189,10 +191,10 @@ export const testEmail = endpoint({
   path: '/settings/email/test',
   summary: 'Send a test e-mail',
   description:
-    "To `recipient`, or without it to the configured recipients. A refusal tells the mail server's own words.",
+    "To `recipient`, or without it to the configured recipients. A refusal (502) tells the mail server's own words. `steps` tells of each step with its time; the body of that 502 has it, too.",
   body: shape({ recipient: Type.Optional(email) }),
   status: 200,
-  reply: message,
+  reply: shape({ message: Type.String(), steps: deliverySteps }),
   refusals: [409, 502],
 })
 

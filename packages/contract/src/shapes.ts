@@ -43,6 +43,9 @@ export const roleInput = oneOfAnyCase(['Admin', 'Operator', 'Viewer'])
 export const period = oneOf(['day', 'week', 'month'])
 /** Length of a period in seconds: a rolling window that ends now. */
 export const periods = { day: 86_400, week: 7 * 86_400, month: 30 * 86_400 } as const
+/** What was done on the way to another side, in order; the last one is the one that failed, if any. `ms` are milliseconds. */
+export const steps = <const N extends readonly string[]>(names: N) =>
+  Type.Array(shape({ name: oneOf(names), ok: Type.Boolean(), ms: count, detail: Type.String() }))
 export const serverRef = shape({ id: uuid, hostname: Type.String() })
 
 /** `page` and `limit` of a list: integers from 1; beyond the maximum is refused. */

@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts'
 import { siemTypes } from './events.ts'
 import type { SiemType } from './events.ts'
 import { bounds, pages } from './limits.ts'
-import { count, message, nullable, oneOf, period, shape, text, timestamp, uuid } from './shapes.ts'
+import { count, message, nullable, oneOf, period, shape, steps, text, timestamp, uuid } from './shapes.ts'
 
 /** All of it is an administrator's, and nothing for a key that is bound to one server. */
 const siem = { tag: 'SIEM', access: 'admin', fleet: true, licence: 'siem' } as const
@@ -58,16 +58,6 @@ export const updateSiemSettings = endpoint({
   reply: message,
 })
 
-/** What was done on the way to the target, in order; the last one is the one that failed, if any. */
-const steps = Type.Array(
-  shape({
-    name: oneOf(['resolve', 'connect', 'tls', 'write', 'answer']),
-    ok: Type.Boolean(),
-    ms: count,
-    detail: Type.String(),
-  }),
-)
-
 export const testSiem = endpoint({
   ...siem,
   method: 'POST',
@@ -76,7 +66,11 @@ export const testSiem = endpoint({
   description:
     'Works while forwarding is off, and passes every filter. Where the target is not reached: 400 with the error `Connection failed`, and the step that failed in the message. `steps` tells of each step with its time; the body of that 400 has it, too.',
   status: 200,
-  reply: shape({ message: Type.String(), event_id: uuid, steps }),
+  reply: shape({
+    message: Type.String(),
+    event_id: uuid,
+    steps: steps(['resolve', 'connect', 'tls', 'write', 'answer']),
+  }),
 })
 
 export const siemStatus = endpoint({

@@ -4,6 +4,8 @@ import { request as requestHttps } from 'node:https'
 import { networkInterfaces } from 'node:os'
 import { covers, isLoopback, parseIp, parseRange } from '../core/ip.ts'
 import type { IpRange } from '../core/ip.ts'
+import { stepsOf } from './steps.ts'
+import type { Note } from './steps.ts'
 
 /** An address that this server may not call, or that can't be called. The message is fit for operators. */
 export class Refused extends Error {
@@ -28,6 +30,8 @@ export interface OutgoingRequest {
   readonly timeout: number
   /** Bytes of the answer that are read; what is beyond is dropped. */
   readonly most?: number
+  /** Hears of every step, for endpoints that test a target. */
+  readonly note?: Note
 }
 export interface OutgoingReply {
   readonly status: number
@@ -164,7 +168,7 @@ export const createOutgoing = (own: {
   }
   return {
     reach,
-    async request(text, { method = 'GET', headers = {}, body, timeout, most = 64 * 1024 }) {
+    async request(text, { method = 'GET', headers = {}, body, timeout, most = 64 * 1024, note }) {
       const url = URL.parse(text)
       if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
         throw new Refused('The address must begin with http:// or https://.')
@@ -172,13 +176,22 @@ export const createOutgoing = (own: {
       const tls = url.protocol === 'https:'
       const late = () => new Error(`no answer within ${timeout / 1000} s`)
       const deadline = AbortSignal.timeout(timeout)
+      const steps = stepsOf(note, ['resolve', 'connect', ...(tls ? (['tls'] as const) : []), 'write', 'answer'])
       const to = await Promise.race([
         reach(url.hostname, portOf(url)),
         new Promise<never>((_, reject) => deadline.addEventListener('abort', () => reject(late()), { once: true })),
-      ])
+      ]).catch((error: unknown) => {
+        steps.failed(error instanceof Error ? error.message : String(error))
+        throw error
+      })
+      steps.done('resolve', to.address)
       const send = tls ? requestHttps : requestHttp
       return new Promise<OutgoingReply>((resolve, reject) => {
-        const fail = (error: Error) => reject(deadline.aborted ? late() : error)
+        const fail = (error: Error) => {
+          const why = deadline.aborted ? late() : error
+          steps.failed(why.message)
+          reject(why)
+        }
         const outgoing = send(
           {
             host: to.address,
@@ -199,9 +212,11 @@ export const createOutgoing = (own: {
           reply => {
             const pieces: Buffer[] = []
             let size = 0
+            const status = reply.statusCode ?? 0
+            steps.done('answer', `HTTP ${status}`, status >= 200 && status < 300)
             const done = () =>
               resolve({
-                status: reply.statusCode ?? 0,
+                status,
                 headers: reply.headers,
                 text: Buffer.concat(pieces).subarray(0, most).toString('utf8'),
               })
@@ -218,6 +233,11 @@ export const createOutgoing = (own: {
           },
         )
         outgoing.on('error', fail)
+        outgoing.on('socket', socket => {
+          socket.once('connect', () => steps.done('connect', `${to.address} port ${to.port}`))
+          socket.once('secureConnect', () => steps.done('tls', 'certificate checked'))
+        })
+        outgoing.on('finish', () => steps.done('write', `${Buffer.byteLength(body ?? '')} bytes`))
         outgoing.end(body)
       })
     },

@@ -1,5 +1,6 @@
 import { hour, iso } from '../../core/clock.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { Note } from '../../outgoing/steps.ts'
 import { DeliveryFailure, saidBy } from './delivery.ts'
 import { fit, oneLine, tableText } from './message.ts'
 import type { Level, Message, Site } from './message.ts'
@@ -144,6 +145,7 @@ export const postToChat = async (
   message: Message,
   site: Site,
   now: number,
+  note?: Note,
 ): Promise<void> => {
   const { pathname, search } = new URL(address)
   // The address is the secret: neither it nor a part of it may come back in what somebody else says.
@@ -155,6 +157,7 @@ export const postToChat = async (
       body: JSON.stringify(chatBodyOf(chatKindOf(address), message, site)),
       timeout: 10_000,
       most: 4096,
+      ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
     })
     .catch((error: unknown) => {
       throw new DeliveryFailure('failure', saidBy(error instanceof Error ? error.message : String(error), secrets))

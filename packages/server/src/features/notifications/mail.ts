@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import { createTransport } from 'nodemailer'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { Note } from '../../outgoing/steps.ts'
 import { DeliveryFailure, saidBy } from './delivery.ts'
+import { watchMail } from './mail-steps.ts'
 import { oneLine, tableText } from './message.ts'
 import type { Message, Site } from './message.ts'
 
@@ -89,15 +91,19 @@ export const sendMail = async (
   target: MailTarget,
   message: Message,
   site: Site,
+  note?: Note,
 ): Promise<readonly Refusal[]> => {
   // As it is, and as AUTH LOGIN and AUTH PLAIN send it.
   const { user, pass } = target
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   const secrets = pass ? [pass, base64(pass), base64(`\0${user ?? ''}\0${pass}`)] : []
   const said = (error: SmtpError) => saidBy(error.response ?? error.message, secrets)
+  const watch = watchMail(note, { ...target, signsIn: user !== null })
   try {
     const to = await outgoing.reach(target.host, target.port)
+    watch.resolved(to.address)
     const transport = createTransport({
+      logger: watch.logger as never,
       host: to.address,
       port: target.port,
       secure: target.port === 465,
@@ -121,6 +127,7 @@ export const sendMail = async (
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.timeout(30_000),
       })
+      watch.answered(saidBy(sent.response, secrets))
       const errors: readonly SmtpError[] = (sent as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? []
       return sent.rejected.map(address => {
         const error = errors.find(({ recipient }) => recipient === address)
@@ -132,6 +139,7 @@ export const sendMail = async (
     }
   } catch (error) {
     if (!isSmtpError(error)) throw error
+    watch.failed(error, said(error))
     if (error.code === 'EENVELOPE') throw new DeliveryFailure('refused', said(error))
     const content = error.code === 'EMESSAGE' && (error.responseCode ?? 0) >= 500
     const timedOut = error.code === 'EABORT' || error.code === 'ETIMEDOUT'

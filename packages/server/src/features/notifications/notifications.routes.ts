@@ -33,10 +33,10 @@ export const mountNotifications = (
     const changed = await notifications.changeChat(authorOf(actor), body)
     return { message: changed ? 'The chat settings are changed.' : 'Nothing was changed.' }
   })
-  http.serve(contract.testChat, async () => {
-    await notifications.testChat()
-    return { message: 'The chat took the test message.' }
-  })
+  http.serve(contract.testChat, async () => ({
+    steps: await notifications.testChat(),
+    message: 'The chat took the test message.',
+  }))
   http.serve(contract.getEmail, async () => ({
     ...toggles('email'),
     smtp_host: get('email.smtp_host'),
@@ -52,5 +52,5 @@ export const mountNotifications = (
     const changed = await notifications.changeEmail(authorOf(actor), body)
     return { message: changed ? 'The e-mail settings are changed.' : 'Nothing was changed.' }
   })
-  http.serve(contract.testEmail, async ({ body }) => ({ message: await notifications.testEmail(body.recipient) }))
+  http.serve(contract.testEmail, ({ body }) => notifications.testEmail(body.recipient))
 }

@@ -9,6 +9,7 @@ import type { Author, StockadeEvent } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { Note, Step } from '../../outgoing/steps.ts'
 import { bansById } from '../bans/bans.store.ts'
 import type { Registry } from '../servers/registry.ts'
 import { hasControls, isHost, isMailAddress, isWebhook } from '../settings/checks.ts'
@@ -66,9 +67,12 @@ export interface NotificationsService {
   /** Answers whether anything changed. @throws Problem 400 naming the field */
   changeChat(author: Author, change: ChatChange): Promise<boolean>
   changeEmail(author: Author, change: EmailChange): Promise<boolean>
-  /** Sends a message at once. @throws Problem 409 when off or not configured, 502 with the other side's words */
-  testChat(): Promise<void>
-  testEmail(recipient?: string): Promise<string>
+  /**
+   * Sends a message at once and tells of each step on the way.
+   * @throws Problem 409 when off or not configured, 502 with the steps and the other side's words
+   */
+  testChat(): Promise<Step[]>
+  testEmail(recipient?: string): Promise<{ message: string; steps: Step[] }>
   /** Takes over what the events bring: queues what is to be told. */
   collect(): Promise<void>
   /** Tells what is due on a channel, in order. */
@@ -92,6 +96,10 @@ const mostTries = 5
 /** What could not be told for so long is no news. */
 const oldest = day
 
+interface Tested {
+  readonly refused: readonly Refusal[]
+  readonly steps: Step[]
+}
 interface Told {
   /** When the event was recorded; a ban may be older than its report. */
   readonly at: number
@@ -227,17 +235,18 @@ export const createNotifications = (needs: {
     channel: Channel,
     message: Message,
     recipients: readonly string[] | null,
+    note?: Note,
   ): Promise<readonly Refusal[]> => {
     if (channel === 'chat') {
       const address = webhookUrl()
       if (address === null) throw new DeliveryFailure('failure', unreadable('webhook_url'))
-      await postToChat(outgoing, address, message, site(), clock())
+      await postToChat(outgoing, address, message, site(), clock(), note)
       return []
     }
     if (get('email.smtp_pass') !== null && opened(get('email.smtp_pass')) === null)
       throw new DeliveryFailure('failure', unreadable('smtp_pass'))
     const target = mailTarget(recipients ?? get('email.recipients'))
-    return target === null ? [] : sendMail(outgoing, target, message, site())
+    return target === null ? [] : sendMail(outgoing, target, message, site(), note)
   }
   const wordsOf = (refused: readonly Refusal[]) =>
     refused.length === 0
@@ -329,7 +338,8 @@ export const createNotifications = (needs: {
     })
   }
 
-  const test = async (channel: Channel, recipients: readonly string[] | null): Promise<readonly Refusal[]> => {
+  const test = async (channel: Channel, recipients: readonly string[] | null): Promise<Tested> => {
+    const steps: Step[] = []
     const message: Message = {
       category: 'test',
       level: 'info',
@@ -342,7 +352,7 @@ export const createNotifications = (needs: {
       at: clock(),
     }
     try {
-      const refused = await unlessClosing(deliver(channel, message, recipients))
+      const refused = await unlessClosing(deliver(channel, message, recipients, step => steps.push(step)))
       if (refused === 'closing') throw unavailable('The server is shutting down.')
       const last_error = wordsOf(refused)
       await saveChannel(db.write, channel, {
@@ -352,12 +362,12 @@ export const createNotifications = (needs: {
         attempts: 0,
         retry_at: 0,
       })
-      return refused
+      return { refused, steps }
     } catch (error) {
       if (!(error instanceof DeliveryFailure)) throw error
       await saveChannel(db.write, channel, { last_error: error.message })
       const who = channel === 'chat' ? 'The chat' : 'The mail server'
-      throw new Problem(502, 'Bad Gateway', `${who} did not take the message: ${error.message}`)
+      throw new Problem(502, 'Bad Gateway', `${who} did not take the message: ${error.message}`, { extra: { steps } })
     }
   }
 
@@ -426,7 +436,7 @@ export const createNotifications = (needs: {
     async testChat() {
       if (!get('chat.enabled')) throw conflict('Chat is disabled. Enable it in its settings first.')
       if (get('chat.webhook_url') === null) throw conflict('Chat has no webhook_url. Enter one in its settings first.')
-      await test('chat', null)
+      return (await test('chat', null)).steps
     },
     async testEmail(recipient) {
       if (recipient !== undefined && !isMailAddress(recipient))
@@ -435,9 +445,12 @@ export const createNotifications = (needs: {
       if (get('email.smtp_host') === null) throw conflict('E-mail has no smtp_host. Enter one in its settings first.')
       const recipients = recipient === undefined ? get('email.recipients') : [recipient]
       if (recipients.length === 0) throw conflict('E-mail has no recipients. Enter some in its settings, or name one.')
-      const refused = await test('email', recipients)
+      const { refused, steps } = await test('email', recipients)
       const words = wordsOf(refused)
-      return words === null ? `The test e-mail is on its way to ${recipients.join(', ')}.` : `${words}.`
+      return {
+        message: words === null ? `The test e-mail is on its way to ${recipients.join(', ')}.` : `${words}.`,
+        steps,
+      }
     },
     async collect() {
       const ready = readyOf(get)

@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
-import { aHost, engine, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, engine, eventually, freePort, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 import { testCertificate, testKey } from './test-certificate.ts'
 
@@ -94,6 +94,14 @@ const chat = (body: object) => raw(server, 'PATCH', '/api/v1/settings/chat', { t
 const email = (body: object) => raw(server, 'PATCH', '/api/v1/settings/email', { token: key, body })
 const test_ = (channel: string, body?: object) =>
   raw(server, 'POST', `/api/v1/settings/${channel}/test`, { token: key, ...(body ? { body } : {}) })
+/** The steps by name; the last one with its detail where it failed or is an answer. */
+const stepsIn = ({ json }: Pick<Awaited<ReturnType<typeof raw>>, 'json'>): string[] =>
+  (json as { steps: { name: string; ok: boolean; ms: number; detail: string }[] }).steps.map(
+    ({ name, ok, ms, detail }) => {
+      expect(ms).toBeGreaterThanOrEqual(0)
+      return ok && name !== 'answer' ? name : `${ok ? '' : 'not '}${name} ${detail}`
+    },
+  )
 let next = 1
 const bans = (n: number, more: object = {}) =>
   host.client.call('POST /bans/batch', {
@@ -272,7 +280,9 @@ describe('the settings', () => {
 describe('chat', () => {
   test('takes a test message, and its refusal is told without the address', async () => {
     await chat({ enabled: true, webhook_url: hook })
-    expect(await test_('chat')).toMatchObject({ status: 200, json: { message: expect.any(String) } })
+    const taken = await test_('chat')
+    expect(taken).toMatchObject({ status: 200, json: { message: expect.any(String) } })
+    expect(stepsIn(taken)).toEqual(['resolve', 'connect', 'write', 'answer HTTP 204'])
     expect(posts.at(-1)).toMatchObject({
       path: '/in/a-token-of-the-chat',
       type: 'application/json',
@@ -283,11 +293,19 @@ describe('chat', () => {
     const reply = await test_('chat')
     expect(reply).toMatchObject({ status: 502, json: { message: expect.stringMatching(/404: no hook at/) } })
     expect(reply.text).not.toContain('a-token')
+    expect(stepsIn(reply)).toEqual(['resolve', 'connect', 'write', 'not answer HTTP 404'])
     refuse = { status: 302, text: '', headers: { location: hook } }
     expect(await test_('chat')).toMatchObject({ status: 502, json: { message: expect.stringMatching(/redirects/) } })
     refuse = null
     await chat({ webhook_url: `http://localhost:${server.port}/api/v1/health` })
-    expect(await test_('chat')).toMatchObject({ status: 502, json: { message: expect.stringMatching(/itself/) } })
+    const own = await test_('chat')
+    expect(own).toMatchObject({ status: 502, json: { message: expect.stringMatching(/itself/) } })
+    expect(stepsIn(own)).toEqual([expect.stringMatching(/^not resolve .*itself/)])
+    const nobody = await freePort()
+    await chat({ webhook_url: `https://127.0.0.1:${nobody}/x` })
+    expect(stepsIn(await test_('chat'))).toEqual(['resolve', expect.stringMatching(/^not connect .*ECONNREFUSED/)])
+    await chat({ webhook_url: `https://127.0.0.1:${portOf(receiver)}/x` })
+    expect(stepsIn(await test_('chat'))).toEqual(['resolve', 'connect', expect.stringMatching(/^not tls /)])
     await chat({ webhook_url: hook })
   })
   test('tells of bans one by one, in order, while they are few', async () => {
@@ -417,7 +435,16 @@ describe('e-mail', () => {
       from_address: 'stockade@corp.example',
       recipients: ['anna@corp.example', 'ben@corp.example'],
     })
-    expect(await test_('email')).toMatchObject({ status: 200 })
+    const taken = await test_('email')
+    expect(taken).toMatchObject({ status: 200 })
+    expect(stepsIn(taken)).toEqual([
+      'resolve',
+      'connect',
+      'tls',
+      'authenticate',
+      'write',
+      expect.stringMatching(/^answer 250 /),
+    ])
     expect(last()).toMatchObject({ secure: true, to: ['anna@corp.example', 'ben@corp.example'] })
     const text = last()?.text ?? ''
     expect(text).toMatch(/^From: Stockade <stockade@corp\.example>/m)
@@ -436,15 +463,18 @@ describe('e-mail', () => {
     const reply = await test_('email')
     expect(reply).toMatchObject({ status: 502, json: { message: expect.stringMatching(/535 5\.7\.8 Not you/) } })
     expect(reply.text).not.toContain('not-the-password')
+    expect(stepsIn(reply)).toEqual(['resolve', 'connect', 'tls', expect.stringMatching(/^not authenticate 535/)])
     expect((await raw(server, 'GET', '/api/v1/settings/email', { token: key })).text).not.toContain('not-the-password')
     await email({ smtp_pass: mailPass })
   })
   test('to a recipient that is refused is a 502; to others besides it arrives, and the reply says so', async () => {
     refusals.set('gone@corp.example', 550)
-    expect(await test_('email', { recipient: 'gone@corp.example' })).toMatchObject({
+    const nobody = await test_('email', { recipient: 'gone@corp.example' })
+    expect(nobody).toMatchObject({
       status: 502,
       json: { message: expect.stringMatching(/550 mailbox gone@corp\.example/) },
     })
+    expect(stepsIn(nobody).at(-1)).toMatch(/^not write .*550/)
     await email({ recipients: ['anna@corp.example', 'gone@corp.example'] })
     expect(await test_('email')).toMatchObject({
       status: 200,
@@ -457,7 +487,9 @@ describe('e-mail', () => {
     await new Promise<void>(resolve => void bare.listen(0, '127.0.0.1', resolve))
     try {
       await email({ smtp_port: portOf(bare.server), recipients: ['anna@corp.example'] })
-      expect(await test_('email')).toMatchObject({ status: 502, json: { message: expect.stringMatching(/TLS/) } })
+      const refused = await test_('email')
+      expect(refused).toMatchObject({ status: 502, json: { message: expect.stringMatching(/TLS/) } })
+      expect(stepsIn(refused)).toEqual(['resolve', 'connect', expect.stringMatching(/^not tls /)])
       await email({ smtp_tls: false })
       expect(await test_('email')).toMatchObject({ status: 200 })
       expect(last()?.secure).toBe(false)
@@ -466,10 +498,9 @@ describe('e-mail', () => {
       expect(last()?.secure).toBe(true)
       setDefaultCACertificates(standard)
       await email({ smtp_tls: true })
-      expect(await test_('email')).toMatchObject({
-        status: 502,
-        json: { message: expect.stringMatching(/certificate/i) },
-      })
+      const unknown = await test_('email')
+      expect(unknown).toMatchObject({ status: 502, json: { message: expect.stringMatching(/certificate/i) } })
+      expect(stepsIn(unknown)).toEqual(['resolve', 'connect', expect.stringMatching(/^not tls .*certificate/i)])
     } finally {
       setDefaultCACertificates([...standard, testCertificate])
       await new Promise<void>(resolve => bare.close(() => resolve()))
@@ -486,7 +517,9 @@ describe('e-mail', () => {
     if (!listening) return context.skip()
     try {
       await email({ smtp_host: address, smtp_port: 465 })
-      expect(await test_('email')).toMatchObject({ status: 200 })
+      const taken = await test_('email')
+      expect(taken).toMatchObject({ status: 200 })
+      expect(stepsIn(taken).slice(0, 3)).toEqual(['resolve', 'connect', 'tls'])
       expect(last()?.secure).toBe(true)
     } finally {
       await email({ smtp_host: 'localhost', smtp_port: relayPort })
