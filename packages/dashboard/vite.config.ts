@@ -105,7 +105,10 @@ export default defineConfig({
         codeSplitting: {
           // What every page uses travels together: a page should not take twenty requests.
           groups: [
-            { name: 'shared', test: /src\/(?:(?:api|parts(?!\/modal)|words)\/|texts\/(?:catalogue|common|pseudo))/ },
+            {
+              name: 'shared',
+              test: /src\/(?:(?:api|parts(?!\/(?:modal|views|path-link|list-keys))|words)\/|texts\/(?:catalogue|common|pseudo))/,
+            },
           ],
         },
       },

@@ -8,6 +8,7 @@ import { setNonce } from 'get-nonce'
 import { queries } from './api/queries.ts'
 import { styleNonce } from './place.ts'
 import { router } from './router.tsx'
+import { preferences } from './words/preferences.ts'
 import { mapTokens, theme } from './theme.ts'
 
 /** The same name as in `boot.js`, which sets the scheme before the first paint. */
@@ -18,6 +19,9 @@ export const start = async (): Promise<void> => {
   setNonce(styleNonce)
   const root = document.getElementById('root')
   if (!root) throw new Error('The page has no root element.')
+  const dress = () => (document.documentElement.dataset.density = preferences.read().density)
+  dress()
+  preferences.watch(dress)
   // The skeleton stays until there is something to show in its place.
   await router.load()
   createRoot(root).render(

@@ -25,6 +25,7 @@ import { readServersSearch } from './pages/servers/filter.ts'
 import { readNext, readSignInSearch } from './pages/sign-in/search.ts'
 import { afterProvider } from './pages/sign-in/second-step.ts'
 import { basePath, safeReturn } from './place.ts'
+import { preferences } from './words/preferences.ts'
 import { Broken, Forbidden, NotFound } from './shell/lone-pages.tsx'
 
 /* Every page and its address. What the URL says is read by one function a page; the pages come when they are opened. */
@@ -88,9 +89,10 @@ const setUp = createRoute({
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  beforeLoad: async ({ location }) => ({
-    me: await signedIn(location.pathname === '/' ? {} : { next: location.href }),
-  }),
+  beforeLoad: async ({ location }) => {
+    const entering = queries.getQueryData(meQuery.queryKey) === undefined
+    return { entering, me: await signedIn(location.pathname === '/' ? {} : { next: location.href }) }
+  },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
 })
 
@@ -98,10 +100,12 @@ const start = createRoute({
   getParentRoute: () => inside,
   path: '/',
   validateSearch: readOverviewSearch,
-  beforeLoad: () => {
+  beforeLoad: ({ context, location }) => {
     // Providers lead back to here; whoever wanted to go elsewhere goes on.
     const wanted = afterProvider.take()
     if (wanted !== undefined && safeReturn(wanted) !== '/') throw redirect({ href: safeReturn(wanted), replace: true })
+    const { start } = preferences.read()
+    if (context.entering && location.searchStr === '' && start !== '/') throw redirect({ href: start, replace: true })
   },
   component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
 })
@@ -342,6 +346,11 @@ const ownKeys = createRoute({
   path: '/account/keys',
   component: lazyRouteComponent(() => import('./pages/account/keys.tsx'), 'OwnKeys'),
 })
+const ownPreferences = createRoute({
+  getParentRoute: () => inside,
+  path: '/account/preferences',
+  component: lazyRouteComponent(() => import('./pages/account/preferences.tsx'), 'OwnPreferences'),
+})
 
 const users = createRoute({
   getParentRoute: () => inside,
@@ -449,6 +458,7 @@ export const router = createRouter({
       profile,
       ownSecurity,
       ownKeys,
+      ownPreferences,
       users,
       newUser,
       user,

@@ -1,19 +1,16 @@
-/* Whether this page asks for news by itself: not while the user has paused it. */
+import { preferences } from '../words/preferences.ts'
+
+/* Whether this page asks for news by itself: not while the user has paused it, nor where data is dear. */
 
 let paused = false
-/** What else keeps the page quiet, such as a wish for little data. */
-let spares: () => boolean = () => false
 
 export const quiet = {
   isPaused: (): boolean => paused,
   setPaused(is: boolean): void {
     paused = is
   },
-  spareWhen(wished: () => boolean): void {
-    spares = wished
-  },
   /** Whether nothing is asked for at intervals. */
-  is: (): boolean => paused || spares(),
+  is: (): boolean => paused || preferences.read().reduced,
 }
 
 /** For `refetchInterval`: so often, in milliseconds, but never while the page is quiet. */

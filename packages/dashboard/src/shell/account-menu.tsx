@@ -1,11 +1,23 @@
 import '@mantine/core/styles/Popover.css'
 import '@mantine/core/styles/Menu.css'
 import { Menu, useMantineColorScheme } from '@mantine/core'
-import { IconClock, IconId, IconKey, IconLogout, IconPlayerPause, IconShieldLock, IconUser } from '@tabler/icons-react'
+import {
+  IconAdjustments,
+  IconClock,
+  IconId,
+  IconKey,
+  IconKeyboard,
+  IconLogout,
+  IconPlayerPause,
+  IconShieldLock,
+  IconUser,
+} from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { live, useLive } from '../api/live.ts'
 import type { Me } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
+import { keyList } from '../parts/keys.ts'
+import { keysTexts } from '../parts/keys.texts.ts'
 import { times, useExact } from '../parts/time.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
@@ -18,6 +30,7 @@ const pages = [
   { to: '/account/profile', icon: IconId, text: 'profile' },
   { to: '/account/security', icon: IconShieldLock, text: 'security' },
   { to: '/account/keys', icon: IconKey, text: 'keys' },
+  { to: '/account/preferences', icon: IconAdjustments, text: 'preferences' },
 ] as const
 
 const AccountMenu = ({ me }: { me: Me }) => {
@@ -71,6 +84,9 @@ const AccountMenu = ({ me }: { me: Me }) => {
         <Menu.Divider />
         <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => live.pause(!paused)}>
           {paused ? t.resume : t.pause}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={() => keyList.show(true)}>
+          {textsOf(keysTexts).title}
         </Menu.Item>
         <Menu.Item leftSection={<IconClock size={16} />} onClick={times.toggle}>
           {exact ? t.relativeTimes : t.exactTimes}

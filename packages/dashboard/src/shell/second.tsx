@@ -1,4 +1,6 @@
 import { Activity } from './activity.tsx'
+import { KeptPreferences } from './kept-preferences.tsx'
+import { ShellKeys } from './shell-keys.tsx'
 import { Toasts } from './toasts.tsx'
 
 /** What the shell needs only once the page is there: it comes right after it. */
@@ -6,6 +8,8 @@ const Second = () => (
   <>
     <Activity />
     <Toasts />
+    <ShellKeys />
+    <KeptPreferences />
   </>
 )
 export default Second

@@ -40,6 +40,7 @@ const en = {
   profile: 'Profile',
   security: 'Security',
   keys: 'API keys',
+  preferences: 'Preferences',
   theme: 'Appearance',
   themes: { auto: 'As the system', light: 'Light', dark: 'Dark' },
   exactTimes: 'Show exact times',

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 import { IconX } from '@tabler/icons-react'
-import { useRouter } from '@tanstack/react-router'
+import { PathLink } from '../parts/path-link.tsx'
 import { toasts, useShownToasts } from '../parts/toasts.ts'
-import type { Toast, ToastLink } from '../parts/toasts.ts'
+import type { Toast } from '../parts/toasts.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import { toastsTexts } from './toasts.texts.ts'
 import styles from './toasts.module.css'
@@ -51,7 +51,12 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
   return (
     <div className={styles.toast} data-error={toast.error || undefined}>
       <p>
-        <bdi>{toast.text}</bdi> {toast.link && <Leading link={toast.link} onGo={() => toasts.close(id)} />}
+        <bdi>{toast.text}</bdi>{' '}
+        {toast.link && (
+          <PathLink path={toast.link.path} onGo={() => toasts.close(id)}>
+            {toast.link.text}
+          </PathLink>
+        )}
       </p>
       {undo && (
         <button
@@ -69,23 +74,5 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
         <IconX size={16} />
       </button>
     </div>
-  )
-}
-
-const Leading = ({ link, onGo }: { link: ToastLink; onGo: () => void }) => {
-  const router = useRouter()
-  const href = router.history.createHref(link.path)
-  return (
-    <a
-      href={href}
-      onClick={event => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return
-        event.preventDefault()
-        onGo()
-        void router.navigate({ href })
-      }}
-    >
-      {link.text}
-    </a>
   )
 }

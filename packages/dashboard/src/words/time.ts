@@ -1,4 +1,5 @@
 import { locale, textsOf } from '../texts/catalogue.ts'
+import { browserZone, preferences, shownZone } from './preferences.ts'
 import { timeTexts } from './time.texts.ts'
 
 const second = 1000
@@ -7,21 +8,23 @@ const hour = 60 * minute
 const day = 24 * hour
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
-const formatter = (key: string, options: Intl.DateTimeFormatOptions, zone: string) => {
-  const name = `${key} ${zone}`
-  const made = formatters.get(name) ?? new Intl.DateTimeFormat(locale, { hourCycle: 'h23', ...options, timeZone: zone })
+type Cycle = 'h23' | 'h12'
+const cycle = (): Cycle => (preferences.read().clock === '12' ? 'h12' : 'h23')
+const formatter = (key: string, options: Intl.DateTimeFormatOptions, zone: string, hourCycle = cycle()) => {
+  const name = `${key} ${zone} ${hourCycle}`
+  const made = formatters.get(name) ?? new Intl.DateTimeFormat(locale, { hourCycle, ...options, timeZone: zone })
   formatters.set(name, made)
   return made
 }
 
-export const browserZone: string = Intl.DateTimeFormat().resolvedOptions().timeZone
+/* Where no zone is named, times are told in the one of the preferences. */
 
-/** `14:02` */
-export const clockTime = (at: number, zone = browserZone): string =>
+/** `14:02`, or `02:02 pm` */
+export const clockTime = (at: number, zone = shownZone()): string =>
   formatter('clock', { hour: '2-digit', minute: '2-digit' }, zone).format(at)
 
 /** `20 Nov 14:04`, with the year where it is not this one. */
-export const shortDate = (at: number, now: number, zone = browserZone): string => {
+export const shortDate = (at: number, now: number, zone = shownZone()): string => {
   const sameYear =
     formatter('year', { year: 'numeric' }, zone).format(at) === formatter('year', { year: 'numeric' }, zone).format(now)
   const date = formatter(
@@ -32,7 +35,7 @@ export const shortDate = (at: number, now: number, zone = browserZone): string =
   return `${date} ${clockTime(at, zone)}`
 }
 
-const parts = (at: number, zone: string) => {
+const parts = (at: number, zone: string, hourCycle = cycle()) => {
   const found = Object.fromEntries(
     formatter(
       'exact',
@@ -45,18 +48,19 @@ const parts = (at: number, zone: string) => {
         second: '2-digit',
       },
       zone,
+      hourCycle,
     )
       .formatToParts(at)
       .map(({ type, value }) => [type, value]),
   )
   return {
     date: `${found.year ?? ''}-${found.month ?? ''}-${found.day ?? ''}`,
-    time: `${found.hour ?? ''}:${found.minute ?? ''}:${found.second ?? ''}`,
+    time: `${found.hour ?? ''}:${found.minute ?? ''}:${found.second ?? ''}${found.dayPeriod ? ` ${found.dayPeriod}` : ''}`,
   }
 }
 
 /** `2026-11-20 14:04:12 Europe/Berlin · 13:04:12 UTC`; the second date only where it differs. */
-export const exactTime = (at: number, zone = browserZone): string => {
+export const exactTime = (at: number, zone = shownZone()): string => {
   const here = parts(at, zone)
   if (zone === 'UTC') return `${here.date} ${here.time} UTC`
   const utc = parts(at, 'UTC')
@@ -65,12 +69,12 @@ export const exactTime = (at: number, zone = browserZone): string => {
 
 /** `2026-11-20T14:04:12`: how a field for a moment takes it, in the zone of the browser. */
 export const localInput = (at: number, zone = browserZone): string => {
-  const { date, time } = parts(at, zone)
+  const { date, time } = parts(at, zone, 'h23')
   return `${date}T${time}`
 }
 
 /** How long ago, for times of the last 24 hours; older ones by their date. The future counts as now: clocks differ. */
-export const ago = (at: number, now: number, zone = browserZone): string => {
+export const ago = (at: number, now: number, zone = shownZone()): string => {
   const t = textsOf(timeTexts)
   const passed = now - at
   if (passed < 2 * second) return t.justNow
@@ -106,7 +110,7 @@ export interface Ending {
   readonly unbanned_at: string | null
 }
 /** When a ban ends or ended, never negative: `59 min left`, `Permanent`, `Ended 14:02`, `End unknown`. */
-export const ending = (ban: Ending, now: number, zone = browserZone): string => {
+export const ending = (ban: Ending, now: number, zone = shownZone()): string => {
   const t = textsOf(timeTexts)
   const end = ban.expires_at === null ? null : Date.parse(ban.expires_at)
   if (!ban.active) {

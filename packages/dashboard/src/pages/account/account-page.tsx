@@ -3,6 +3,7 @@ import { Page } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { Sections } from '../identity/sections.tsx'
 import { accountTexts } from './account.texts.ts'
+import { preferencesTexts } from './preferences.texts.ts'
 
 export const AccountPage = (props: { title: string; children: ReactNode }) => {
   const t = textsOf(accountTexts)
@@ -14,6 +15,7 @@ export const AccountPage = (props: { title: string; children: ReactNode }) => {
           { to: '/account/profile', text: t.profile },
           { to: '/account/security', text: t.security },
           { to: '/account/keys', text: t.keys },
+          { to: '/account/preferences', text: textsOf(preferencesTexts).title },
         ]}
       />
       {props.children}

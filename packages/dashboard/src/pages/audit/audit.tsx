@@ -4,6 +4,7 @@ import { IconChevronDown, IconChevronRight, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { announce } from '../../parts/announce.tsx'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
@@ -310,6 +311,7 @@ const Rows = ({ rows }: { rows: readonly Entry[] }) => {
   const search = useSearch({ from: '/inside/audit' })
   const navigate = useNavigate()
   const narrow = useNarrow()
+  useListKeys()
   const toggle = (id: number) =>
     void navigate({
       to: '/audit',
@@ -347,7 +349,7 @@ const Table = ({ rows, open, onToggle }: Shown) => {
         <tbody>
           {rows.map(entry => (
             <Fragment key={entry.id}>
-              <tr data-entry={entry.id} aria-current={open === entry.id || undefined}>
+              <tr data-entry={entry.id} data-row aria-current={open === entry.id || undefined}>
                 <td>
                   <span className={styles.time}>
                     <Toggle entry={entry} open={open === entry.id} onToggle={onToggle} />
@@ -385,7 +387,7 @@ const Table = ({ rows, open, onToggle }: Shown) => {
 const Cards = ({ rows, open, onToggle }: Shown) => (
   <ul className={parts.cards}>
     {rows.map(entry => (
-      <li key={entry.id} className={parts.card} data-entry={entry.id}>
+      <li key={entry.id} className={parts.card} data-entry={entry.id} data-row>
         <div className={parts.cardTop}>
           <Action entry={entry} />
           <Toggle entry={entry} open={open === entry.id} onToggle={onToggle} />
@@ -420,6 +422,7 @@ const Toggle = ({ entry, open, onToggle }: { entry: Entry; open: boolean; onTogg
     <button
       type="button"
       className={styles.toggle}
+      data-open
       aria-expanded={open}
       aria-label={t.unfold(actionWords(entry.action), exactTime(Date.parse(entry.timestamp)).slice(0, 19))}
       onClick={() => onToggle(entry.id)}

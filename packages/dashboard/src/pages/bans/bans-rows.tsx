@@ -75,7 +75,7 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
         </thead>
         <tbody>
           {rows.map(ban => (
-            <tr key={ban.id} aria-current={ban.id === opened || undefined}>
+            <tr key={ban.id} data-row aria-current={ban.id === opened || undefined}>
               <td>
                 <Address ban={ban} />
               </td>
@@ -125,7 +125,7 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
 export const BanCards = ({ rows }: { rows: readonly Ban[] }) => (
   <ul className={parts.cards} aria-label={textsOf(bansTexts).caption}>
     {rows.map(ban => (
-      <li key={ban.id} className={parts.card}>
+      <li key={ban.id} className={parts.card} data-row>
         <div className={parts.cardTop}>
           <Address ban={ban} />
           <State is={stateOf(ban)} />

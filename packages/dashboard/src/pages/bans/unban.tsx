@@ -59,6 +59,7 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
         disabled={!may}
         loading={unban.isPending}
         onClick={() => unban.mutate()}
+        data-key="u"
         {...(wide ? {} : { 'aria-label': t.unbanOf(ban.ip, ban.jail, nameOf(ban.server.hostname)) })}
       >
         {words}

@@ -16,6 +16,7 @@ import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
+import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
@@ -78,6 +79,7 @@ export const Commands = () => {
         <>
           <Stats />
           <Filters />
+          <Views list="commands" path="/commands" />
         </>
       )}
       <Trouble what={t.what} query={list} />

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import fleet from '../../fleet/fleet.module.css'
 import { useSaid } from '../../fleet/said.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import parts from '../../parts/parts.module.css'
 import { Mark, State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -24,6 +25,7 @@ const keyOf = (group: Group) => (group.kind === 'one' ? group.row.id : group.bat
 export const CommandList = ({ groups }: { groups: readonly Group[] }) => {
   const t = textsOf(commandsTexts)
   const narrow = useNarrow()
+  useListKeys()
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
   const toggle = (batchId: string) =>
     setUnfolded(before => {
@@ -88,7 +90,7 @@ const What = ({ row }: { row: CommandRow }) => {
 }
 
 const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => (
-  <tr className={within ? styles.of : undefined}>
+  <tr className={within ? styles.of : undefined} data-row>
     <td>
       <State is={wordOf(row)} />
     </td>
@@ -146,7 +148,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
   if (!newest) return null
   const what = said(newest)
   return (
-    <tr>
+    <tr data-row>
       <td>
         <Tally rows={batch.rows} />
       </td>
@@ -157,6 +159,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
             className={styles.toggle}
             aria-expanded={open}
             aria-label={open ? t.fold(what) : t.unfold(what)}
+            data-key="."
             onClick={onToggle}
           >
             {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
@@ -179,7 +182,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
 }
 
 const Card = ({ row }: { row: CommandRow }) => (
-  <li className={parts.card}>
+  <li className={parts.card} data-row>
     <div className={parts.cardTop}>
       <What row={row} />
       <State is={wordOf(row)} />
@@ -204,7 +207,7 @@ const BatchCard = ({ batch }: { batch: Batch }) => {
   const [newest] = batch.rows
   if (!newest) return null
   return (
-    <li className={parts.card}>
+    <li className={parts.card} data-row>
       <div className={parts.cardTop}>
         <Link to="/batches/$batchId" params={{ batchId: batch.batchId }} className={fleet.name}>
           <bdi>{said(newest)}</bdi>

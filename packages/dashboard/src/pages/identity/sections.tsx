@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import styles from './identity.module.css'
 
 type Section =
-  | `/account/${'profile' | 'security' | 'keys'}`
+  | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
   | `/settings/${'service' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`

@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
+import { useListKeys } from '../../parts/list-keys.ts'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
@@ -28,6 +29,7 @@ export const BansTab = () => {
   const [search] = useState({ server: serverId })
   const query = useQuery({ ...bansQuery(search), refetchInterval: every(10_000) })
   const narrow = useNarrow()
+  useListKeys()
   const rows = query.data?.bans
   return (
     <FixedSearch value={search}>

@@ -6,6 +6,7 @@ import { serversLimit, serversQuery, summaryQuery } from '../../api/queries.ts'
 import type { ServerRow } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
@@ -14,6 +15,7 @@ import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { useTyped } from '../../parts/typed.ts'
+import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -31,6 +33,7 @@ export const Servers = () => {
   const navigate = useNavigate()
   const { may } = useMay('admin')
   const narrow = useNarrow()
+  useListKeys()
   const list = useQuery(serversQuery({ ...search, page: search.page ?? 1 }))
   const counts = useQuery(summaryQuery).data?.counts
   const rows = list.data?.servers
@@ -49,6 +52,7 @@ export const Servers = () => {
         <>
           {counts && <p className={parts.muted}>{t.counts(all, counts.online, counts.offline, counts.pending)}</p>}
           <Filters />
+          <Views list="servers" path="/servers" />
         </>
       )}
       <Trouble what={t.what} query={list} />
@@ -172,7 +176,7 @@ const Table = ({ rows }: { rows: readonly ServerRow[] }) => {
         </thead>
         <tbody>
           {rows.map(server => (
-            <tr key={server.id}>
+            <tr key={server.id} data-row>
               <td>
                 <State is={server.status} />
               </td>
@@ -213,7 +217,7 @@ const Cards = ({ rows }: { rows: readonly ServerRow[] }) => {
   return (
     <ul className={styles.cards}>
       {sorted.map(server => (
-        <li key={server.id} className={parts.card}>
+        <li key={server.id} className={parts.card} data-row>
           <div className={parts.cardTop}>
             <Name server={server} />
             <State is={server.status} />

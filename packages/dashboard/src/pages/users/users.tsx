@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
@@ -12,6 +13,7 @@ import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { useTyped } from '../../parts/typed.ts'
+import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -28,6 +30,7 @@ export const Users = () => {
   const search = useSearch({ from: '/inside/users' })
   const navigate = useNavigate()
   const narrow = useNarrow()
+  useListKeys()
   const list = useQuery(usersQuery({ ...search, page: search.page ?? 1 }))
   const rows = list.data?.users
   const filtered = Boolean(search.search ?? search.role)
@@ -42,6 +45,7 @@ export const Users = () => {
     >
       {list.data && <p className={parts.muted}>{t.count(list.data.total)}</p>}
       <Filters />
+      <Views list="users" path="/users" />
       <Trouble what={t.what} query={list} />
       {list.isPending && <Waiting />}
       {rows?.length === 0 && (
@@ -147,7 +151,7 @@ const Table = ({ rows }: { rows: readonly User[] }) => {
         </thead>
         <tbody>
           {rows.map(user => (
-            <tr key={user.id}>
+            <tr key={user.id} data-row>
               <td>
                 <Name user={user} />
               </td>
@@ -176,7 +180,7 @@ const Cards = ({ rows }: { rows: readonly User[] }) => {
   return (
     <ul className={parts.cards}>
       {rows.map(user => (
-        <li key={user.id} className={parts.card}>
+        <li key={user.id} className={parts.card} data-row>
           <div className={parts.cardTop}>
             <span>
               <Name user={user} />

@@ -10,6 +10,7 @@ import fleet from '../../fleet/fleet.module.css'
 import { checkQuery, whitelistLimit, whitelistQuery } from '../../fleet/queries.ts'
 import type { Entry } from '../../fleet/queries.ts'
 import { tellUnlisted } from '../../fleet/undo.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
@@ -44,6 +45,7 @@ export const Whitelist = () => {
   const search = useSearch({ from: '/inside/whitelist' })
   const navigate = useNavigate()
   const narrow = useNarrow()
+  useListKeys()
   const { may, reason } = useMay('write')
   const mine = useMe()?.ip_address ?? ''
   const [open, setOpen] = useState<Open | null>(null)
@@ -206,6 +208,7 @@ const Acts = ({ entry, onOpen }: { entry: Entry; onOpen: (open: Open) => void })
         size="compact-sm"
         variant="default"
         aria-label={t.editOf(entry.ip)}
+        data-open
         onClick={() => onOpen({ what: 'edit', entry })}
       >
         {t.edit}
@@ -240,7 +243,7 @@ const Table = ({ rows, mine, onOpen }: Rows) => {
         </thead>
         <tbody>
           {rows.map(entry => (
-            <tr key={entry.id}>
+            <tr key={entry.id} data-row>
               <td>
                 <span className={styles.ip}>{entry.ip}</span>{' '}
                 {covers(entry.ip, mine) && <Mark tone="allow">{t.coversYou}</Mark>}
@@ -273,7 +276,7 @@ const Cards = ({ rows, mine, onOpen }: Rows) => {
   return (
     <ul className={parts.cards} aria-label={t.caption}>
       {rows.map(entry => (
-        <li key={entry.id} className={parts.card}>
+        <li key={entry.id} className={parts.card} data-row>
           <div className={parts.cardTop}>
             <span className={styles.ip}>{entry.ip}</span>
             {covers(entry.ip, mine) && <Mark tone="allow">{t.coversYou}</Mark>}

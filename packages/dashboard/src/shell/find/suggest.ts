@@ -71,7 +71,7 @@ const aboutAddress = (typed: string, role: Known['role']): Suggestion[] => {
 
 const pagesFor = (role: Known['role']): Suggestion[] => {
   const t = textsOf(shellTexts)
-  const account = (['profile', 'security', 'keys'] as const).map(
+  const account = (['profile', 'security', 'keys', 'preferences'] as const).map(
     name => ({ group: 'pages', text: t[name], act: go(`/account/${name}`) }) as const,
   )
   return [

@@ -1,0 +1,29 @@
+import { useSyncExternalStore } from 'react'
+import { bounds, preferences } from '../words/preferences.ts'
+import type { Preferences, View } from '../words/preferences.ts'
+
+/** How the user wants the dashboard; the component renders again when that changes. */
+export const usePreferences = (): Preferences => useSyncExternalStore(preferences.watch, preferences.read)
+
+const none: readonly View[] = []
+
+/** The saved views of a list: searches of its address, by name. A name that there is already is replaced. */
+export const useViews = (list: string) => {
+  const { views } = usePreferences()
+  const mine = views[list] ?? none
+  const set = (next: readonly View[]) =>
+    preferences.change({ views: { ...preferences.read().views, [list]: next.slice(-bounds.views) } })
+  return {
+    views: mine,
+    add: (name: string, search: string): void =>
+      set([
+        ...mine.filter(view => view.name !== name),
+        { name: name.slice(0, bounds.viewName), search: search.replace(/^\?/, '').slice(0, bounds.viewSearch) },
+      ]),
+    rename: (name: string, to: string): void =>
+      set(mine.filter(view => view.name !== to).map(view => (view.name === name ? { ...view, name: to } : view))),
+    remove: (name: string): void => set(mine.filter(view => view.name !== name)),
+    /** As they were, for undoing. */
+    restore: (before: readonly View[]): void => set(before),
+  }
+}

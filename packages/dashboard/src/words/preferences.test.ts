@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { readPreferences } from './preferences.ts'
+
+const usual = readPreferences({})
+
+describe('preferences that were kept', () => {
+  it.each([null, 7, 'x', [], { density: 'huge', zone: 3, clock: 12, keys: 'no', views: [] }])(
+    '%j: what is not understood is as usual',
+    kept => expect(readPreferences(kept)).toEqual(usual),
+  )
+  it.each([
+    ['/servers', '/servers'],
+    ['/siem', '/siem'],
+    ['//elsewhere.example', '/'],
+    ['/\\elsewhere.example', '/'],
+    ['https://elsewhere.example', '/'],
+    ['/a?b', '/'],
+  ])('the first page %j is %j', (start, read) => expect(readPreferences({ start }).start).toBe(read))
+  it('takes over what it knows', () => {
+    const kept = {
+      ...usual,
+      density: 'dense' as const,
+      clock: '12' as const,
+      language: 'de',
+      views: { bans: [{ name: 'Today', search: 'from=now-1d' }] },
+    }
+    expect(readPreferences(JSON.parse(JSON.stringify(kept)))).toEqual(kept)
+  })
+  it('bounds views', () => {
+    const many = Array.from({ length: 80 }, (_, index) => ({ name: `v${index}`, search: '' }))
+    const odd = [
+      { name: '', search: '' },
+      { name: 'x'.repeat(61), search: '' },
+      { name: 'x', search: 'y'.repeat(2001) },
+      1,
+    ]
+    const { views } = readPreferences({ views: { bans: many, users: odd } })
+    expect([views.bans?.length, views.users]).toEqual([50, []])
+  })
+})
