@@ -2,6 +2,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { fleetTexts } from '../fleet/fleet.texts.ts'
 import type { undoTexts } from '../fleet/undo.texts.ts'
 import type { accountTexts } from '../pages/account/account.texts.ts'
+import type { preferencesTexts } from '../pages/account/preferences.texts.ts'
 import type { addServerTexts } from '../pages/add-server/add-server.texts.ts'
 import type { auditTexts } from '../pages/audit/audit.texts.ts'
 import type { banDialogTexts } from '../pages/bans/ban-dialog.texts.ts'
@@ -26,6 +27,8 @@ import type { templatesTexts } from '../pages/templates/templates.texts.ts'
 import type { usersTexts } from '../pages/users/users.texts.ts'
 import type { whitelistTexts } from '../pages/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../parts/command.texts.ts'
+import type { keysTexts } from '../parts/keys.texts.ts'
+import type { viewsTexts } from '../parts/views.texts.ts'
 import type { activityTexts } from '../shell/activity.texts.ts'
 import type { findTexts } from '../shell/find/find.texts.ts'
 import type { noticesTexts } from '../shell/notices.texts.ts'
@@ -41,6 +44,7 @@ export interface Texts {
   fleet: Of<typeof fleetTexts>
   undo: Of<typeof undoTexts>
   account: Of<typeof accountTexts>
+  preferences: Of<typeof preferencesTexts>
   'add-server': Of<typeof addServerTexts>
   audit: Of<typeof auditTexts>
   'ban-dialog': Of<typeof banDialogTexts>
@@ -65,6 +69,8 @@ export interface Texts {
   users: Of<typeof usersTexts>
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
+  keys: Of<typeof keysTexts>
+  views: Of<typeof viewsTexts>
   activity: Of<typeof activityTexts>
   find: Of<typeof findTexts>
   notices: Of<typeof noticesTexts>
