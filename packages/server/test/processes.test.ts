@@ -97,6 +97,26 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     }
   })
 
+  test('a whitelist entry lifts itself once, and both know', async () => {
+    const there = two.client(admin.token)
+    const expires_at = new Date(Date.now() + 1000).toISOString()
+    const { id } = await there.call('POST /whitelist', { body: { ip: '198.51.100.99', expires_at } })
+    for (const client of [admin.client, there]) {
+      expect(await client.call('GET /whitelist/check/{ip}', { params: { ip: '198.51.100.99' } })).toMatchObject({
+        matched_entry: { id, expires_at },
+      })
+      expect(await client.call('GET /whitelist.txt')).toContain('198.51.100.99')
+    }
+    for (const client of [admin.client, there])
+      await eventually(async () => {
+        const params = { ip: '198.51.100.99' }
+        expect((await client.call('GET /whitelist/check/{ip}', { params })).whitelisted).toBe(false)
+        expect(await client.call('GET /whitelist.txt')).not.toContain('198.51.100.99')
+      })
+    const { entries } = await there.call('GET /settings/audit', { query: { action: 'whitelist.remove' } })
+    expect(entries.map(({ user, details }) => [user, details.id])).toEqual([['system', id]])
+  })
+
   test('an event whose transaction ends late is not passed by', async () => {
     const late = new pg.Client({ connectionString: databaseUrl })
     await late.connect()
