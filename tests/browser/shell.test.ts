@@ -432,4 +432,48 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.getByRole('button', { name: 'Remove the view Gone' }).waitFor()
     })
   })
+
+  describe('where there is nothing to show', () => {
+    it('offers to find it', async () => {
+      await page.goto('nowhere/at/all')
+      const main = page.getByRole('main')
+      await main.getByRole('heading', { name: 'Nothing here' }).waitFor()
+      await main.getByRole('button', { name: 'Find an address, server or page' }).click()
+      await page.getByRole('combobox').fill('web-01')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/servers/*/overview')
+    })
+    it('waits as long as the server says, and goes on by itself', async () => {
+      let refused = 0
+      await page.route('**/auth/me', route =>
+        ++refused === 1
+          ? route.fulfill({
+              status: 429,
+              headers: { 'retry-after': '2' },
+              json: { error: 'Too many requests', message: 'Slow down.' },
+            })
+          : route.continue(),
+      )
+      await page.goto('whitelist')
+      await page.getByText(/Too many requests\. Trying again in [123] s\./).waitFor()
+      await page.getByRole('heading', { name: 'Whitelist' }).waitFor()
+      await page.unrouteAll()
+    })
+    it('says what broke, with a report to copy', async () => {
+      await page.route('**/auth/me', route =>
+        route.fulfill({
+          status: 500,
+          json: { error: 'Internal error', message: 'The log has it under request id abc-1.' },
+        }),
+      )
+      await page.goto('whitelist')
+      await page.getByText('The log has it under request id abc-1.', { exact: true }).waitFor()
+      expect(await page.locator('main textarea').inputValue()).toMatch(
+        /^Stockade \d[^]*\n\/whitelist\n[^]*\n500 Internal error: The log has it under request id abc-1\.$/,
+      )
+      await page.getByRole('button', { name: 'Copy report' }).click()
+      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      await page.unrouteAll()
+    })
+  })
 })

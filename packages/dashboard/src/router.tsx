@@ -9,7 +9,7 @@ import {
 import type { RouteComponent } from '@tanstack/react-router'
 import { statusOf } from './api/client.ts'
 import { live } from './api/live.ts'
-import { meQuery, onFactorMissing, onSessionEnd, queries } from './api/queries.ts'
+import { meQuery, onFactorMissing, onSessionEnd, queries, tryAgain } from './api/queries.ts'
 import { roleMay } from './api/roles.ts'
 import { useMe } from './api/session.ts'
 import { readAuditSearch } from './pages/audit/filter.ts'
@@ -35,7 +35,11 @@ const word = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 /** Who is signed in; whoever is not goes to the sign-in, and from there on to what was asked for. */
 const signedIn = async (search: { next?: string }) => {
   try {
-    return await queries.ensureQueryData(meQuery)
+    return await queries.ensureQueryData({
+      ...meQuery,
+      // Told of and counted down: there is nothing else to look at meanwhile.
+      retry: (failures, error) => statusOf(error) !== 429 && tryAgain(failures, error),
+    })
   } catch (error) {
     if (statusOf(error) === 401) throw redirect({ to: '/login', search })
     throw error
@@ -419,6 +423,9 @@ const audit = createRoute({
   component: forAdmins(lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit')),
 })
 
+/** Whatever else is asked for: said within the shell, where the find box is. */
+const nowhere = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound })
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -471,6 +478,7 @@ export const router = createRouter({
       backupSettings,
       licenceSettings,
       audit,
+      nowhere,
     ]),
   ]),
   basepath: basePath,

@@ -6,7 +6,7 @@ import { every } from './quiet.ts'
 /* What is read from the API, by name. Keys begin with the resource, so that a live message finds all it concerns. */
 
 /** Tries again what may pass the next time: no answer, 5xx, and 429 after the time that the server names. */
-const tryAgain = (failures: number, error: unknown): boolean => {
+export const tryAgain = (failures: number, error: unknown): boolean => {
   const status = statusOf(error)
   if (status === 429) return failures < 5
   return status === null || status >= 500 ? failures < 2 : false

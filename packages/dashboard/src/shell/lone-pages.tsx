@@ -1,13 +1,16 @@
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useEffect, useState } from 'react'
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { ApiError } from '../api/client.ts'
+import { ApiError, statusOf } from '../api/client.ts'
 import { useMe } from '../api/session.ts'
+import { CopyButton } from '../parts/copy.tsx'
 import { useTitle } from '../parts/page.tsx'
-import { sentenceOf } from '../parts/trouble.tsx'
+import { sentenceOf, useCountdown } from '../parts/trouble.tsx'
 import parts from '../parts/parts.module.css'
+import { builtVersion } from '../place.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
+import { FindButton } from './find/find-box.tsx'
 import { shellTexts } from './shell.texts.ts'
 import styles from './shell.module.css'
 
@@ -28,8 +31,10 @@ const Lone = (props: { title: string; text: string; children?: React.ReactNode }
 
 export const NotFound = () => {
   const t = textsOf(shellTexts)
+  const inShell = useContext(InShell)
   return (
     <Lone title={t.notFoundTitle} text={t.notFound}>
+      {inShell && <FindButton />}
       <div className={parts.row}>
         <Link to="/servers" className={parts.link}>
           {t.toServers}
@@ -62,6 +67,7 @@ export const Broken = ({ error, reset }: { error: unknown; reset?: () => void })
   const known = error instanceof ApiError || error instanceof TypeError
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   if (error instanceof ApiError && error.status === 403) return <Forbidden />
+  if (statusOf(error) === 429) return <Limited error={error} />
   const again = () => {
     reset?.()
     location.reload()
@@ -69,7 +75,44 @@ export const Broken = ({ error, reset }: { error: unknown; reset?: () => void })
   return (
     <Lone title={t.brokenTitle} text={known ? sentenceOf(error) : t.broken}>
       {!known && <pre className={parts.lines}>{error instanceof Error ? error.message : String(error)}</pre>}
-      <Button onClick={again}>{t.reload}</Button>
+      <div className={parts.row}>
+        <Button onClick={again}>{t.reload}</Button>
+        <CopyButton text={reportOf(error)} label={t.copyReport} />
+      </div>
     </Lone>
+  )
+}
+
+/** What whoever looks into it needs; a refusal's sentence has the request id where there is one. */
+const reportOf = (error: unknown): string =>
+  [
+    `Stockade ${builtVersion}`,
+    location.pathname,
+    navigator.userAgent,
+    error instanceof ApiError ? `${error.status} ${error.body.error}: ${error.message}` : String(error),
+    ...(error instanceof Error && error.stack && !(error instanceof ApiError) ? [error.stack.slice(0, 4000)] : []),
+  ].join('\n')
+
+/** Too many requests before there was anything to show: it goes on by itself when the time is over. */
+const Limited = ({ error }: { error: unknown }) => {
+  const t = textsOf(shellTexts)
+  const { retryAfter } = error instanceof ApiError ? error : { retryAfter: null }
+  useEffect(() => {
+    const timer = setTimeout(() => location.reload(), (retryAfter ?? 10) * 1000)
+    return () => clearTimeout(timer)
+  }, [retryAfter])
+  return (
+    <Lone title={t.limitedTitle} text={t.limitedText}>
+      <Countdown error={error} />
+    </Lone>
+  )
+}
+const Countdown = ({ error }: { error: unknown }) => {
+  const [at] = useState(() => Date.now())
+  const seconds = useCountdown(error, at)
+  return seconds === null ? null : (
+    <p className={parts.note} role="status">
+      {textsOf(commonTexts).tryingAgain(seconds)}
+    </p>
   )
 }

@@ -62,5 +62,8 @@ const en = {
   brokenTitle: 'This page broke',
   broken: 'The rest of the dashboard still works. Reloading may help; if it does not, report the message below.',
   reload: 'Reload',
+  copyReport: 'Copy report',
+  limitedTitle: 'Too many requests',
+  limitedText: 'More was asked of the server than one may in a minute. This page goes on by itself.',
 }
 export const shellTexts: Catalogue<typeof en> = { name: 'shell', en }
