@@ -93,7 +93,8 @@ describe.runIf(hasBrowser)('the shell', () => {
       await finish()
     })
     it('takes an address off the whitelist without a question, and puts it back as it was', async () => {
-      await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.9', description: 'Anna' } })
+      const ends = new Date(Date.now() + 3_600_000).toISOString()
+      await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.9', description: 'Anna', expires_at: ends } })
       await page.goto('whitelist')
       await page.getByRole('button', { name: 'Remove 192.0.2.9' }).click()
       await news().getByText('192.0.2.9 is off the whitelist.').waitFor()
@@ -101,8 +102,27 @@ describe.runIf(hasBrowser)('the shell', () => {
       await undo().click()
       await news().getByText('192.0.2.9 is on the whitelist again.').waitFor()
       expect((await admin.client.call('GET /whitelist')).whitelist).toMatchObject([
-        { ip: '192.0.2.9', description: 'Anna' },
+        { ip: '192.0.2.9', description: 'Anna', expires_at: ends },
       ])
+    })
+    it('brings back what an unban with a whitelist entry has lifted', async () => {
+      await host.ban('203.0.113.9')
+      await page.goto('ip/203.0.113.9')
+      await page.getByRole('button', { name: 'Unban everywhere' }).click()
+      await page.getByRole('dialog').getByText('Whitelist it as well').click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Unban on 1 server/ })
+        .click()
+      await undo().click()
+      await news().getByText('203.0.113.9 is off the whitelist, and its bans are on their way back.').waitFor()
+      const { whitelist } = await admin.client.call('GET /whitelist')
+      expect(whitelist.some(({ ip }) => ip === '203.0.113.9')).toBe(false)
+      expect((await host.orders()).at(-1)).toMatchObject({
+        type: 'ban-ip',
+        params: { ip: '203.0.113.9', jail: 'sshd' },
+      })
+      await finish()
     })
     it('shows three at most, and keeps them while the pointer is on them', async () => {
       const other = await visit(browser, server.url)
@@ -220,7 +240,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await line().getByText('There is a new version of this dashboard.').waitFor()
       await page.reload()
       await line().getByText('There is a new version of this dashboard.').waitFor()
-      await page.unrouteAll()
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
       await line().getByRole('button', { name: 'Reload' }).click()
       await line().waitFor({ state: 'detached' })
     })
@@ -457,7 +477,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.goto('whitelist')
       await page.getByText(/Too many requests\. Trying again in [123] s\./).waitFor()
       await page.getByRole('heading', { name: 'Whitelist' }).waitFor()
-      await page.unrouteAll()
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
     it('says what broke, with a report to copy', async () => {
       await page.route('**/auth/me', route =>
@@ -473,7 +493,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       )
       await page.getByRole('button', { name: 'Copy report' }).click()
       await page.getByRole('button', { name: 'Copied' }).waitFor()
-      await page.unrouteAll()
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
   })
 })

@@ -20,6 +20,7 @@ const en = {
       one: 'It had run already. The opposite is on its way.',
       other: `It had run already on ${count} servers. The opposite is on its way there.`,
     }),
+  bannedAgain: (ip: string) => `${ip} is off the whitelist, and its bans are on their way back.`,
   delisted: 'It is off the whitelist again. Bans that it lifted stay lifted.',
   listed: (what: string) => `${what} is on the whitelist again.`,
   impossible: 'It had run already, and can not be undone from here.',

@@ -166,20 +166,36 @@ const banAgain = (ban: LiftedBan): Opposite => {
   const duration = leftOf(ban, Date.now())
   return { type: 'ban-ip', params: { ip: ban.ip, jail: ban.jail, ...(duration === undefined ? {} : { duration }) } }
 }
-/** Tells that an address is being lifted from every jail of some servers; `bans` are those that it had there. */
+/**
+ * Tells that an address is being lifted from every jail of some servers; `bans` are those that it had there, `entryId` is
+ * the whitelist entry that was made for it in the same go.
+ */
 export const tellUnbannedEverywhere = (
   ip: string,
   servers: number,
   commands: readonly string[],
   batchId: string,
   bans: readonly LiftedBan[],
-) =>
-  tellUndoable({
-    text: textsOf(undoTexts).unbannedEverywhere(ip, textsOf(fleetTexts).servers(servers)),
-    link: whole(commands, batchId),
-    commands,
-    opposite: command => bans.filter(({ server }) => server.id === command.server.id).map(banAgain),
-  })
+  entryId?: number,
+) => {
+  const t = textsOf(undoTexts)
+  const text = t.unbannedEverywhere(ip, textsOf(fleetTexts).servers(servers))
+  const link = whole(commands, batchId)
+  if (entryId === undefined)
+    return tellUndoable({
+      text,
+      link,
+      commands,
+      opposite: command => bans.filter(({ server }) => server.id === command.server.id).map(banAgain),
+    })
+  // The entry has lifted the bans by orders of its own: they can't be cancelled, so what they do is undone after them.
+  const undo = async () => {
+    await delist(entryId)
+    for (const ban of bans) await send(ban.server.id, banAgain(ban))
+    return { text: t.bannedAgain(ip) }
+  }
+  toasts.show({ text, link, ...(bans.length <= mostUndone ? { undo: () => void take(undo)() } : {}) })
+}
 
 /** Tells that a jail is being switched on or off. */
 export const tellSwitched = (jail: string, hostname: string, on: boolean, commandId: string) => {
@@ -193,17 +209,19 @@ export const tellSwitched = (jail: string, hostname: string, on: boolean, comman
 
 const toWhitelist = (): ToastLink => ({ path: '/whitelist', text: textsOf(undoTexts).show })
 
+const delist = (id: number): Promise<unknown> =>
+  api.call('DELETE /whitelist/{id}', { params: { id } }).catch((error: unknown) => {
+    // Somebody else was faster.
+    if (statusOf(error) !== 404) throw error
+  })
+
 /** Tells what was whitelisted; undone, it is taken off again. */
 export const tellWhitelisted = (entries: readonly Pick<Entry, 'id' | 'ip'>[]) => {
   const t = textsOf(undoTexts)
   const [first] = entries
   if (!first) return
   const undo = async () => {
-    for (const { id } of entries)
-      await api.call('DELETE /whitelist/{id}', { params: { id } }).catch((error: unknown) => {
-        // Somebody else was faster.
-        if (statusOf(error) !== 404) throw error
-      })
+    for (const { id } of entries) await delist(id)
     return { text: t.delisted, link: toWhitelist() }
   }
   toasts.show({
@@ -213,13 +231,13 @@ export const tellWhitelisted = (entries: readonly Pick<Entry, 'id' | 'ip'>[]) =>
   })
 }
 
-/** Tells what was taken off the whitelist; undone, it is put there again with its description. */
+/** Tells what was taken off the whitelist; undone, it is put there again as it was. */
 export const tellUnlisted = (entry: Entry) => {
   const t = textsOf(undoTexts)
   const undo = async () => {
-    // The fields that an entry has beside its address and text are those of its making.
+    const { ip, description, expires_at } = entry
     await api
-      .call('POST /whitelist', { body: { ip: entry.ip, description: entry.description } })
+      .call('POST /whitelist', { body: { ip, description, ...(expires_at === null ? {} : { expires_at }) } })
       .catch((error: unknown) => {
         if (statusOf(error) !== 409) throw error
       })

@@ -2,6 +2,7 @@ import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { live, useLive } from '../api/live.ts'
 import type { Live } from '../api/live.ts'
 import { Mark } from '../parts/state.tsx'
+import { usePreferences } from '../parts/preferences.ts'
 import parts from '../parts/parts.module.css'
 import { textsOf } from '../texts/catalogue.ts'
 import { clockTime } from '../words/time.ts'
@@ -38,6 +39,7 @@ export const LiveWord = () => {
 
 const Word = ({ is: { phase, since, paused } }: { is: Live }) => {
   const t = textsOf(shellTexts)
+  const { reduced } = usePreferences()
   if (phase === 'offline') return <Mark tone="danger">{t.offlineSince(clockTime(since))}</Mark>
   if (paused) return <Mark tone="warn">{t.paused}</Mark>
   switch (phase) {
@@ -48,6 +50,6 @@ const Word = ({ is: { phase, since, paused } }: { is: Live }) => {
     case 'starting':
       return <Mark tone="neutral">{t.connecting}</Mark>
     case 'polling':
-      return <Mark tone="warn">{t.liveOff}</Mark>
+      return <Mark tone="warn">{reduced ? t.liveNone : t.liveOff}</Mark>
   }
 }

@@ -24,6 +24,7 @@ const en = {
   paused: 'Paused',
   pause: 'Pause the updates',
   resume: 'Go on with the updates',
+  liveNone: 'Live off',
   liveOff: 'Live off, every 15 s',
   offlineSince: (time: string) => `Offline since ${time}`,
   stale: (time: string) => `The server has not answered since ${time}. What you see may be out of date.`,

@@ -149,7 +149,7 @@ export const preferences = {
 
 if (typeof window !== 'undefined')
   addEventListener('storage', event => {
-    if (event.key === place) preferences.replace(JSON.parse(event.newValue ?? '{}'))
+    if (event.key === place) preferences.replace(load())
   })
 
 export const browserZone: string = Intl.DateTimeFormat().resolvedOptions().timeZone

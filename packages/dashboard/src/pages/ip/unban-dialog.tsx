@@ -29,18 +29,20 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
   const unban = useMutation({
     mutationFn: async () => {
       // First: what is whitelisted is not banned again while it is being lifted.
-      if (whitelist)
-        await api
-          .call('POST /whitelist', { body: { ip: found.ip, description: description.trim() } })
-          .catch((error: unknown) => {
-            // It is on the list already: that is what was asked for.
-            if (statusOf(error) !== 409) throw error
-          })
-      return api.call('POST /commands/batch', {
+      const entry = whitelist
+        ? await api
+            .call('POST /whitelist', { body: { ip: found.ip, description: description.trim() } })
+            .catch((error: unknown) => {
+              // It is on the list already: that is what was asked for.
+              if (statusOf(error) !== 409) throw error
+            })
+        : undefined
+      const batch = await api.call('POST /commands/batch', {
         body: { server_ids: servers, type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
       })
+      return { ...batch, entryId: entry?.id }
     },
-    onSuccess: ({ batch_id, commands }) => {
+    onSuccess: ({ batch_id, commands, entryId }) => {
       const bans = found.active_bans.map(line => ({
         ...line,
         ip: found.ip,
@@ -52,6 +54,7 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
         commands.map(({ id }) => id),
         batch_id,
         bans,
+        entryId,
       )
       void queries.invalidateQueries({ queryKey: ['lookup'] })
       void queries.invalidateQueries({ queryKey: ['whitelist'] })
