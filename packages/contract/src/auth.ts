@@ -274,6 +274,8 @@ export const authOptions = endpoint({
     local_login_disabled: Type.Boolean(),
     setup_required: Type.Boolean(),
     server_time: timestamp,
+    /** Started to be shown: everything in it is made up. */
+    demo: Type.Boolean(),
   }),
 })
 

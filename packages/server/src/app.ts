@@ -36,6 +36,7 @@ import { mountDeployments } from './features/deployments/deployments.routes.ts'
 import { createDeployments } from './features/deployments/deployments.service.ts'
 import { createBanStats } from './features/bans/stats.ts'
 import { createTopBans } from './features/bans/top.ts'
+import { withDemoPlaces } from './features/ipinfo/demo.ts'
 import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
 import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
@@ -147,12 +148,13 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   // Features
   const settings = await createSettings(db, clock, events)
   const baseUrl = () => config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`
-  const ipinfo = createIpInfo({
+  const places = createIpInfo({
     cityFile: config.geoipCity,
     asnFile: config.geoipAsn,
     dataDir: config.dataDir,
     log,
   })
+  const ipinfo = config.demo ? withDemoPlaces(places) : places
   const users = createUsers(db, clock, settings)
   const throttle = createThrottle(db, clock)
   const mfa = createMfa({ db, clock, events, secrets, settings, throttle })
@@ -347,6 +349,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     version,
     baseUrl,
     clock,
+    demo: config.demo,
     standing: lookup.standing,
     serverCount: actor => registry.all().filter(({ row }) => sees(actor, row.no)).length,
   })

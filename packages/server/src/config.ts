@@ -24,6 +24,8 @@ export interface Config {
   readonly commandTimeout: number
   readonly banRetentionDays: number
   readonly eventRetentionDays: number
+  /** Everything in it is made up, and every page says so. */
+  readonly demo: boolean
   readonly geoipCity: string | null
   readonly geoipAsn: string | null
   readonly reputationUrl: string
@@ -71,6 +73,10 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     return /^\d+$/.test(value) && number >= from && number <= to
       ? number
       : refuse(name, `must be a whole number from ${from} to ${to}, not "${value}".`)
+  }
+  const yes = (name: string): boolean => {
+    const value = text(name) ?? '0'
+    return value === '1' || (value === '0' ? false : refuse(name, `must be 1 or 0, not "${value}".`))
   }
   const url = (name: string, protocols: readonly string[]): string | null => {
     const value = text(name)
@@ -136,6 +142,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     commandTimeout: whole('COMMAND_TIMEOUT', 300, 1, 86_400),
     banRetentionDays: whole('BAN_RETENTION_DAYS', 365, 1, 36_500),
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
+    demo: yes('DEMO'),
     geoipCity: text('GEOIP_CITY'),
     geoipAsn: text('GEOIP_ASN'),
     reputationUrl: url('REPUTATION_URL', web) ?? 'https://api.abuseipdb.com/api/v2',

@@ -58,6 +58,12 @@ export const serveDashboard = async (
   })
   const page = readFileSync(`${dist}index.html`, 'utf8')
   return reply => {
+    // A page that was loaded before an upgrade asks for parts that are gone: a page in their place would only confuse it.
+    if (/\/assets\/[^/]*$/.test(reply.request.url.split('?')[0] ?? ''))
+      return reply
+        .status(404)
+        .type('text/plain; charset=utf-8')
+        .send('There is no such file any more. Reload the page.\n')
     const nonce = randomBytes(18).toString('base64')
     const base = `${new URL(baseUrl()).pathname.replace(/\/+$/, '')}/`
     const html = page.replaceAll('__BASE_HREF__', encodeURI(base)).replaceAll('__CSP_NONCE__', nonce)

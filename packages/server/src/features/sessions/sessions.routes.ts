@@ -40,6 +40,7 @@ export const mountSessions = (
     version: string
     baseUrl: () => string
     clock: Clock
+    demo: boolean
     standing: LookupService['standing']
     /** How many servers somebody may see. */
     serverCount: (actor: Principal) => number
@@ -58,6 +59,7 @@ export const mountSessions = (
     local_login_disabled: settings.get('oauth.local_login_disabled'),
     setup_required: await sessions.setupRequired(),
     server_time: iso(about.clock()),
+    demo: about.demo,
   }))
   http.serve(auth.getSetup, async () => ({ required: await sessions.setupRequired() }))
   http.serve(auth.setUp, async ({ body, request, reply }) => {

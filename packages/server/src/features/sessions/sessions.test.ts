@@ -166,5 +166,6 @@ test('options tell the sign-in page what it needs, and no version', async () => 
     local_login_disabled: false,
     setup_required: false,
     server_time: expect.stringMatching(/Z$/),
+    demo: false,
   })
 })
