@@ -92,7 +92,8 @@ export const visit = async (
   const pending = new Set<Request>()
   requests.set(page, pending)
   page.on('request', request => pending.add(request))
-  for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end, request => pending.delete(request))
+  page.on('requestfinished', request => pending.delete(request))
+  page.on('requestfailed', request => pending.delete(request))
   page.on('console', message => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
