@@ -28,7 +28,7 @@ export const useSync = () => {
   return useQuery({
     ...syncQuery,
     refetchInterval: ({ state }) =>
-      state.data?.servers.every(server => server.sync_status === 'synced') ? false : phase === 'live' ? 10_000 : 3000,
+      state.data?.servers.every(server => server.sync_status === 'synced') ? false : phase === 'live' ? 20_000 : 3000,
   })
 }
 
