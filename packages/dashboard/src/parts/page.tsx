@@ -8,7 +8,9 @@ import parts from './parts.module.css'
 
 /** Sets the document's title, `Bans · Stockade`, or `(2) Bans · Stockade` while two servers are offline. */
 export const useTitle = (thing: string): void => {
-  const site = useQuery({ ...optionsQuery, enabled: false }).data?.site_name ?? textsOf(commonTexts).product
+  const options = useQuery({ ...optionsQuery, enabled: false }).data
+  const { product, demo } = textsOf(commonTexts)
+  const site = `${options?.site_name ?? product}${options?.demo ? ` · ${demo}` : ''}`
   const offline = useQuery({ ...summaryQuery, enabled: false }).data?.counts.offline ?? 0
   useEffect(() => {
     document.title = `${offline > 0 ? `(${offline}) ` : ''}${thing} · ${site}`

@@ -6,6 +6,7 @@ import { live, useLive } from '../api/live.ts'
 import { summaryQuery } from '../api/queries.ts'
 import { useMe } from '../api/session.ts'
 import { Announcer } from '../parts/announce.tsx'
+import { DemoTag } from '../parts/demo-tag.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clockTime } from '../words/time.ts'
@@ -38,6 +39,7 @@ export const Shell = () => {
         <Link to="/" className={styles.brand} tabIndex={-1}>
           <img src="./icon.svg" alt="" />
           <span>{textsOf(commonTexts).product}</span>
+          <DemoTag />
         </Link>
         <ul className={styles.items}>
           {groupsFor(me?.role).map(({ name, items }) => (
@@ -59,6 +61,7 @@ export const Shell = () => {
       </nav>
       <header className={styles.bar}>
         <img className={styles.barBrand} src="./icon.svg" alt="" />
+        <DemoTag className={styles.barTag} />
         <LiveWord />
         <FindBox />
         {me && (

@@ -2,6 +2,7 @@ import type { Catalogue } from './catalogue.ts'
 
 const en = {
   product: 'Stockade',
+  demo: 'Demo',
   states: {
     pending: 'Pending',
     online: 'Online',

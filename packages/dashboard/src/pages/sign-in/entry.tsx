@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { optionsQuery } from '../../api/queries.ts'
+import { DemoTag } from '../../parts/demo-tag.tsx'
 import { Heading, useTitle } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
@@ -15,6 +16,7 @@ export const Entry = (props: { title: string; wide?: boolean; children: ReactNod
       <div className={styles.brand}>
         <img src="./icon.svg" alt="" />
         <bdi>{site}</bdi>
+        <DemoTag />
       </div>
       <Heading>{props.title}</Heading>
       {props.children}

@@ -2,6 +2,7 @@ import type { Catalogue } from '../../texts/catalogue.ts'
 
 const en = {
   title: 'Sign in',
+  madeUp: 'Everything here is made up.',
   username: 'Username',
   password: 'Password',
   show: 'Show',

@@ -6,6 +6,7 @@ import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import type { Options } from '../../api/queries.ts'
+import { DemoTag } from '../../parts/demo-tag.tsx'
 import { Field } from '../../parts/field.tsx'
 import { useTitle } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
@@ -76,8 +77,10 @@ export const SignIn = () => {
       <div className={styles.brand}>
         <img src="./icon.svg" alt="" />
         <bdi>{site}</bdi>
+        <DemoTag />
       </div>
       <h1 className={parts.title}>{t.title}</h1>
+      {options?.demo && <p className={parts.note}>{t.madeUp}</p>}
       {ended && again && (
         <p className={parts.note} role="status">
           {t.ended}
