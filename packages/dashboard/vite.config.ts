@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { HtmlTagDescriptor, Plugin } from 'vite'
+import { drawWorld } from './world/world.ts'
 
 type Scheme = 'light' | 'dark'
 type Tokens = Record<Scheme, Record<string, string>> & Record<'chart' | 'map', Record<Scheme, readonly string[]>>
@@ -84,13 +86,22 @@ const firstPaint = (): Plugin => {
   }
 }
 
+/** The outlines for the map, drawn once: neither the atlas nor a projection has to be loaded. */
+const worldMap = (): Plugin => ({
+  name: 'world-map',
+  load: id =>
+    id === fileURLToPath(new URL('world/outlines.ts', import.meta.url))
+      ? `export const outlines = ${JSON.stringify(drawWorld())}`
+      : undefined,
+})
+
 const { version } = JSON.parse(read('../server/package.json')) as { version: string }
 
 export default defineConfig({
   root: new URL('.', import.meta.url).pathname,
   base: './',
   define: { __VERSION__: JSON.stringify(version) },
-  plugins: [react(), firstPaint()],
+  plugins: [react(), firstPaint(), worldMap()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -1,4 +1,5 @@
 import type { Catalogue } from './catalogue.ts'
+import type { chartsTexts } from '../charts/charts.texts.ts'
 import type { fleetTexts } from '../fleet/fleet.texts.ts'
 import type { undoTexts } from '../fleet/undo.texts.ts'
 import type { accountTexts } from '../pages/account/account.texts.ts'
@@ -41,6 +42,7 @@ type Of<C> = C extends Catalogue<infer T> ? T : never
 
 /** Every catalogue by its name. A language is complete when it has them all: a test compares the names with the files. */
 export interface Texts {
+  charts: Of<typeof chartsTexts>
   fleet: Of<typeof fleetTexts>
   undo: Of<typeof undoTexts>
   account: Of<typeof accountTexts>
@@ -81,6 +83,7 @@ export interface Texts {
 }
 /** Those that nearly everybody needs at once; the others travel in a second file. */
 export type First =
+  | 'charts'
   | 'fleet'
   | 'undo'
   | 'add-server'
