@@ -214,6 +214,8 @@ export const topBans = endpoint({
   reply: shape({
     from: timestamp,
     to: timestamp,
+    /** Bans of this very window: what the rows are a share of. */
+    total_bans: count,
     top_ips: Type.Array(shape({ ip: Type.String(), count, ...place })),
     bans_by_asn: Type.Array(shape({ asn: place.asn, asn_org: place.asn_org, count })),
     bans_by_server: Type.Array(shape({ server: serverRef, count })),
@@ -236,8 +238,11 @@ export const lookUp = endpoint({
   path: '/bans/lookup/{ip}',
   tag,
   summary: 'Everything known of an address',
+  description:
+    'With `reverse=true` also the name that its network gives it, asked of the resolver of the service for two seconds at most.',
   access: 'read',
   params: shape({ ip }),
+  query: shape({ reverse: Type.Optional(Type.Boolean()) }),
   status: 200,
   reply: shape({
     ip: Type.String(),
@@ -261,6 +266,8 @@ export const lookUp = endpoint({
     is_you: Type.Boolean(),
     /** The managed server whose address it is. */
     is_server: nullable(serverRef),
+    /** Null where it was not asked for, where there is none, and where none could be had in time. */
+    reverse_name: nullable(Type.String()),
     /** Whose data the place is from; to be shown beside it. */
     geo_credit: Type.String(),
   }),

@@ -242,6 +242,7 @@ export const listKnocks = endpoint({
   query: shape({
     server_id: Type.Optional(uuid),
     sequence_id: Type.Optional(id),
+    ip: Type.Optional(ip),
     status: Type.Optional(knockStatus),
     from: Type.Optional(timestamp),
     to: Type.Optional(timestamp),

@@ -48,6 +48,7 @@ import { createLicense } from './features/license/license.service.ts'
 import { mountLive } from './features/live/live.ts'
 import { createLookup } from './features/lookup/lookup.service.ts'
 import { mountLookup } from './features/lookup/lookup.routes.ts'
+import { createReverse } from './features/lookup/reverse.ts'
 import { mountMfa } from './features/mfa/mfa.routes.ts'
 import { createMfa } from './features/mfa/mfa.service.ts'
 import { mountNotifications } from './features/notifications/notifications.routes.ts'
@@ -285,6 +286,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     ipinfo,
     reputation,
     registry,
+    reverse: createReverse(),
     entryFor: async ip => (await whitelist.check(ip.text)).matched_entry,
   })
   const banStats = createBanStats({ db, clock, servers })

@@ -183,6 +183,7 @@ describe('top lists', () => {
       row => (host === undefined || row.host === host) && row.at >= Date.parse(top.from) && row.at < Date.parse(top.to),
     )
     expect(Date.parse(top.to) - Date.parse(top.from)).toBe(lengths[period])
+    expect(top.total_bans).toBe(inside.length)
     const counts = new Map(counted(inside.map(({ ip }) => ip)))
     expect(top.top_ips.map(({ count }) => count)).toEqual([...counts.values()].slice(0, 100))
     for (const { ip, count, country } of top.top_ips) {

@@ -47,6 +47,7 @@ export const createTopBans = (needs: {
     return {
       from: iso(from),
       to: iso(to),
+      total_bans: await countBans(db.read, { servers: scope, from, to }, to),
       top_ips: addresses.map(({ ip: bytes, n }) => {
         const ip = ipText(bytes, null)
         const { country, country_name, asn, asn_org } = ipinfo.locate({ bytes, prefix: null, text: ip })

@@ -1,4 +1,4 @@
-import type { ReplyOf, bans as contract } from '@stockade/contract'
+import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -11,12 +11,13 @@ import { stateOf } from '../bans/bans.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ReputationService } from '../reputation/reputation.service.ts'
 import type { Registry } from '../servers/registry.ts'
+import type { Reverse } from './reverse.ts'
 
 type Found = ReplyOf<typeof contract.lookUp>
 
 export interface LookupService {
   /** Everything known of one address: place, whitelist, bans on the servers that the caller sees, reputation. */
-  of(actor: Principal, ip: string): Promise<Found>
+  of(actor: Principal, ip: string, query: QueryOf<typeof contract.lookUp>): Promise<Found>
   /** Whether these addresses are whitelisted, and where they are banned now, in their order. */
   standing(actor: Principal, ips: readonly string[]): Promise<Standing[]>
 }
@@ -34,6 +35,7 @@ export const createLookup = (needs: {
   ipinfo: Pick<IpInfo, 'locate' | 'ready' | 'credits'>
   reputation: Pick<ReputationService, 'check'>
   registry: Pick<Registry, 'all'>
+  reverse: Reverse
   /** The most specific entry of the whitelist that covers an address. */
   entryFor: (ip: IpRange) => Promise<{ id: number; ip: string; description: string } | null>
 }): LookupService => {
@@ -51,13 +53,14 @@ export const createLookup = (needs: {
           }
         }),
       ),
-    async of(actor, text) {
+    async of(actor, text, { reverse = false }) {
       const ip = parseIp(text)
       if (!ip) throw invalid('ip', 'ip must be one IPv4 or IPv6 address.')
       await ipinfo.ready
       const now = clock()
       const filter = { servers: actor.servers, ip }
       const asked = reputation.check(ip)
+      const name = reverse ? needs.reverse(ip.text) : null
       const rows = await pageOfBans(db.read, filter, now, 0, mostHistory)
       const total = await countBans(db.read, filter, now)
       const active = await pageOfBans(db.read, { ...filter, active: true }, now, 0, mostHistory)
@@ -86,6 +89,7 @@ export const createLookup = (needs: {
         reputation: await asked,
         is_you: parseIp(actor.ip)?.text === ip.text,
         is_server: server === undefined ? null : { id: server.row.id, hostname: server.row.hostname },
+        reverse_name: await name,
         geo_credit: ipinfo.credits,
       }
     },

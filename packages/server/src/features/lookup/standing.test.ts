@@ -72,3 +72,16 @@ test('at most ten, and nobody hears of servers that are not theirs', async () =>
   expect(addresses).toHaveLength(10)
   expect(addresses.find(({ ip }) => ip === '198.51.100.7')?.active_bans).toMatchObject([{ server: 'there' }])
 })
+test('the name of an address is asked for only on demand', async () => {
+  const plain = await admin.client.call('GET /bans/lookup/{ip}', { params: { ip: '198.51.100.7' } })
+  expect(plain.reverse_name).toBeNull()
+  // Nobody gives names to this range, whatever resolver there is.
+  const asked = await admin.client.call('GET /bans/lookup/{ip}', {
+    params: { ip: '198.51.100.7' },
+    query: { reverse: true },
+  })
+  expect(asked).toEqual(plain)
+  expect(
+    await raw(server, 'GET', '/api/v1/bans/lookup/198.51.100.7?reverse=perhaps', { token: admin.token }),
+  ).toMatchObject({ status: 400 })
+})

@@ -9,6 +9,8 @@ type Status = KnockHistoryTable['status']
 export interface KnockFilter {
   readonly servers: ServerScope
   readonly sequenceId?: number
+  /** Canonical. */
+  readonly ip?: string
   readonly status?: Status
   readonly from?: number
   readonly to?: number
@@ -24,10 +26,11 @@ export interface KnockView {
   readonly at: number
 }
 
-const conditions = ({ servers, sequenceId, status, from, to }: KnockFilter): RawBuilder<unknown> => {
+const conditions = ({ servers, sequenceId, ip, status, from, to }: KnockFilter): RawBuilder<unknown> => {
   const parts = [
     ...(servers === 'all' ? [] : [servers.size > 0 ? raw`server_no in (${raw.join([...servers])})` : raw`1 = 0`]),
     ...(sequenceId === undefined ? [] : [raw`sequence_id = ${sequenceId}`]),
+    ...(ip === undefined ? [] : [raw`ip = ${ip}`]),
     ...(status === undefined ? [] : [raw`status = ${status}`]),
     ...(from === undefined ? [] : [raw`at >= ${from}`]),
     ...(to === undefined ? [] : [raw`at < ${to}`]),

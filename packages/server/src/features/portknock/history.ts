@@ -3,6 +3,7 @@ import type { QueryOf, ReplyOf, portknock as contract } from '@stockade/contract
 import type { Principal } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { parseIp } from '../../core/ip.ts'
 import { timeRange } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
@@ -46,11 +47,13 @@ export const createHistory = (needs: {
     async list(actor, query) {
       const { page = 1, limit = 50, server_id, sequence_id, status } = query
       const { from, to } = timeRange(query.from, query.to)
+      const ip = query.ip === undefined ? undefined : parseIp(query.ip)?.text
       if (sequence_id !== undefined && !(await findSequence(db.read, sequence_id)))
         throw invalid('sequence_id', `There is no sequence ${sequence_id}.`)
       const filter = {
         servers: server_id === undefined ? actor.servers : new Set([servers.named(actor, 'server_id', server_id).no]),
         ...(sequence_id === undefined ? {} : { sequenceId: sequence_id }),
+        ...(ip === undefined ? {} : { ip }),
         ...(status === undefined ? {} : { status }),
         ...(from === undefined ? {} : { from }),
         ...(to === undefined ? {} : { to }),

@@ -833,8 +833,13 @@ describe('history and statistics', () => {
     expect(await list({ sequence_id: one.id })).toEqual([10, 10])
     expect(await list({ server_id: db.id })).toEqual([1, 1])
     expect(await list({ status: 'failed' })).toEqual([5, 5])
+    await report(web, { sequence_id: one.id, timestamp: times[8] ?? '', status: 'failed', ip: '2001:db8::77' })
+    expect(await list({ ip: '2001:DB8:0::77' })).toEqual([1, 1])
+    expect(await list({ ip: '2001:db8::78' })).toEqual([0, 0])
+    expect(await list({ ip: '2001:db8::77', status: 'success' })).toEqual([0, 0])
+    expect(await list({})).toEqual([12, 12])
     expect(await list({ from: times[3], to: times[6] })).toEqual([3, 3])
-    expect(await list({ status: 'failed', server_id: web.id, sequence_id: one.id, from: times[2] })).toEqual([2, 2])
+    expect(await list({ status: 'failed', server_id: web.id, sequence_id: one.id, from: times[2] })).toEqual([3, 3])
     const newest = (await historyOf(one.id, { status: 'success' })).map(({ timestamp }) => timestamp)
     expect(newest).toEqual([times[6], times[3], times[0]])
     const scoped = server.client(await keyFor(db, 'read'))
@@ -845,6 +850,7 @@ describe('history and statistics', () => {
       'sequence_id=987654',
       `server_id=${randomUUID()}`,
       'status=open',
+      'ip=nobody',
       'limit=101',
       `from=${to}&to=${from}`,
     ])
