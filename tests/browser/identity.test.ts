@@ -365,7 +365,7 @@ describe.runIf(hasBrowser).each(['desktop', 'phone'] as const)('an admin on a %s
     if (viewportName === 'phone') await page.getByRole('link', { name: 'More' }).click()
     await page.getByRole('link', { name: 'Users' }).click()
     await page.getByText('Add a second admin').waitFor()
-    await page.getByRole('link', { name: 'Add a user' }).click()
+    await page.getByRole('link', { name: 'Add a user' }).first().click()
     await page.getByLabel('Username').fill('admin')
     await page.getByLabel('E-mail').fill('carla@stockade.example')
     await page.getByRole('radio', { name: /^Operator/ }).check()
@@ -377,6 +377,8 @@ describe.runIf(hasBrowser).each(['desktop', 'phone'] as const)('an admin on a %s
     await page.getByText('This username is taken.').waitFor()
     expect(await overflows(page)).toBe(false)
     await page.getByLabel('Username').fill('carla')
+    await page.getByLabel('Require a second factor at first sign-in').uncheck()
+    await page.getByRole('radio', { name: /^Make a password instead/ }).check()
     await page.getByRole('button', { name: 'Add the user' }).click()
     handedOver = await page.getByLabel('What to hand over').inputValue()
     const carla = await comeIn(handedOver)
@@ -484,6 +486,90 @@ describe.runIf(hasBrowser).each(['desktop', 'phone'] as const)('an admin on a %s
     })
     // What was refused was meant; nothing else went wrong on the way.
     expect(complaints.filter(text => !/status of 4(?:03|04|09)|WebSocket/.test(text))).toEqual([])
+  })
+})
+
+describe.runIf(hasBrowser)('a teammate with a second factor', () => {
+  let server: TestServer
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    server = await startServer({ env: { STOCKADE_DEMO: '1' } })
+    await server.setUp()
+    ;({ page, close } = await visit(browser, server.url))
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  const opened = (link: string) => link.replace('localhost', '127.0.0.1')
+
+  it('is invited with four clicks, and comes in by five screens', async () => {
+    await signIn(page, 'admin', password)
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('link', { name: 'Add a user' }).first().click()
+    await page.getByLabel('Username').fill('erik')
+    await page.getByLabel('E-mail').fill('erik@stockade.example')
+    await page.getByRole('button', { name: 'Add the user' }).click()
+    const link = await page.getByLabel('Set-up link', { exact: true }).inputValue()
+    await page.getByText(/^Valid until 20\d\d-/).waitFor()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    expect((await downloading).suggestedFilename()).toBe('stockade-invitation-erik.txt')
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Not accepted yet.').waitFor()
+    expect(await page.content()).not.toContain(link)
+
+    const { page: phone, complaints, close: closePhone } = await visit(browser, server.url, { viewportName: 'phone' })
+    try {
+      await phone.goto(opened(link))
+      const chosen = phone.getByLabel('Password', { exact: true })
+      await chosen.fill('short')
+      await phone.getByRole('button', { name: 'Set the password and go on' }).click()
+      await phone.getByText('The password does not have all of these yet.').waitFor()
+      expect(await phone.getByLabel('You will sign in as').inputValue()).toBe('erik')
+      expect(await overflows(phone)).toBe(false)
+      await chosen.fill(password)
+      await phone.getByRole('button', { name: 'Set the password and go on' }).click()
+      await phone.getByRole('button', { name: 'Set up a second factor' }).click()
+      const codeOf = authenticator(await phone.getByLabel('Key for the authenticator app').inputValue())
+      await phone.getByLabel('Code that the app shows now').pressSequentially(codeOf())
+      await phone.getByLabel('I have saved these codes').check()
+      await phone.getByRole('button', { name: 'Finish' }).click()
+      await firstPage(phone)
+      expect(complaints).toEqual([])
+      await phone.context().clearCookies()
+      await phone.goto(opened(link))
+      await phone.getByText('This link was used already').waitFor()
+    } finally {
+      await closePhone()
+    }
+  })
+  it('gets another link as long as the first was not used', async () => {
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('link', { name: 'Add a user' }).first().click()
+    await page.getByLabel('Username').fill('fria')
+    await page.getByLabel('E-mail').fill('fria@stockade.example')
+    await page.getByRole('button', { name: 'Add the user' }).click()
+    const first = await page.getByLabel('Set-up link', { exact: true }).inputValue()
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('row', { name: /fria.*Invited/ }).waitFor()
+    expect(await page.getByText('Invited').count()).toBe(1)
+    await page.getByRole('link', { name: 'fria' }).click()
+    await page.getByRole('button', { name: 'Invite again' }).click()
+    const second = await page.getByLabel('Set-up link', { exact: true }).inputValue()
+    const codeOf = (link: string) => new URL(link).searchParams.get('code') ?? ''
+    const asked = (link: string) => server.client().call('GET /auth/invite', { query: { code: codeOf(link) } })
+    await expect(asked(first)).rejects.toMatchObject({ status: 401 })
+    expect(await asked(second)).toMatchObject({ username: 'fria', mfa_required: true })
+  })
+  it('sees that a demo is one', async () => {
+    expect(await page.title()).toMatch(/ · Demo$/)
+    await page.getByRole('navigation', { name: 'Main' }).getByText('Demo').waitFor()
+    await page.context().clearCookies()
+    await page.goto('login')
+    await page.getByText('Everything here is made up.').waitFor()
+    await expect.poll(() => page.title()).toBe('Sign in · Stockade · Demo')
   })
 })
 

@@ -15,4 +15,4 @@ export const builtVersion: string = __VERSION__
 
 /** A path that a sign-in may return to: ours, never another host's. */
 export const safeReturn = (path: string | undefined): string =>
-  path && /^\/(?![/\\])/.test(path) && !/^\/(login|setup)\b/.test(path) ? path : '/'
+  path && /^\/(?![/\\])/.test(path) && !/^\/(login|setup|invite)\b/.test(path) ? path : '/'

@@ -90,6 +90,16 @@ const setUp = createRoute({
   component: lazyRouteComponent(() => import('./pages/set-up/set-up.tsx'), 'SetUp'),
 })
 
+const invite = createRoute({
+  getParentRoute: () => root,
+  path: '/invite',
+  validateSearch: (raw: Record<string, unknown>): { code?: string } => {
+    const code = word(raw.code)
+    return code ? { code } : {}
+  },
+  component: lazyRouteComponent(() => import('./pages/invite/invite.tsx'), 'Invite'),
+})
+
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -432,6 +442,7 @@ export const router = createRouter({
     secondFactor,
     enrol,
     setUp,
+    invite,
     inside.addChildren([
       start,
       servers,

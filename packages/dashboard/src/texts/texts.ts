@@ -10,6 +10,7 @@ import type { banDialogTexts } from '../pages/bans/ban-dialog.texts.ts'
 import type { bansTexts } from '../pages/bans/bans.texts.ts'
 import type { commandsTexts } from '../pages/commands/commands.texts.ts'
 import type { identityTexts } from '../pages/identity/identity.texts.ts'
+import type { inviteTexts } from '../pages/invite/invite.texts.ts'
 import type { ipTexts } from '../pages/ip/ip.texts.ts'
 import type { overviewTexts } from '../pages/overview/overview.texts.ts'
 import type { portknockTexts } from '../pages/portknock/portknock.texts.ts'
@@ -30,6 +31,7 @@ import type { whitelistTexts } from '../pages/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../parts/command.texts.ts'
 import type { keysTexts } from '../parts/keys.texts.ts'
 import type { viewsTexts } from '../parts/views.texts.ts'
+import type { searchTexts } from '../search/search.texts.ts'
 import type { activityTexts } from '../shell/activity.texts.ts'
 import type { findTexts } from '../shell/find/find.texts.ts'
 import type { noticesTexts } from '../shell/notices.texts.ts'
@@ -53,6 +55,7 @@ export interface Texts {
   bans: Of<typeof bansTexts>
   commands: Of<typeof commandsTexts>
   identity: Of<typeof identityTexts>
+  invite: Of<typeof inviteTexts>
   ip: Of<typeof ipTexts>
   overview: Of<typeof overviewTexts>
   portknock: Of<typeof portknockTexts>
@@ -73,6 +76,7 @@ export interface Texts {
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>
   views: Of<typeof viewsTexts>
+  search: Of<typeof searchTexts>
   activity: Of<typeof activityTexts>
   find: Of<typeof findTexts>
   notices: Of<typeof noticesTexts>
@@ -89,6 +93,7 @@ export type First =
   | 'add-server'
   | 'ban-dialog'
   | 'bans'
+  | 'invite'
   | 'ip'
   | 'overview'
   | 'server'
@@ -98,6 +103,7 @@ export type First =
   | 'second-factor'
   | 'sign-in'
   | 'command'
+  | 'search'
   | 'activity'
   | 'find'
   | 'notices'

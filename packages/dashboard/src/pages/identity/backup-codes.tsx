@@ -4,17 +4,9 @@ import { Button } from '@mantine/core'
 import { CopyField } from '../../parts/copy.tsx'
 import parts from '../../parts/parts.module.css'
 import { textsOf } from '../../texts/catalogue.ts'
+import { saveFile } from '../settings/save-file.ts'
 import { identityTexts } from './identity.texts.ts'
 import styles from './identity.module.css'
-
-const save = (codes: readonly string[], name: string) => {
-  const address = URL.createObjectURL(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(address), 1000)
-}
 
 /** Shown once; closed only by whoever says that they are saved. */
 export const BackupCodes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => {
@@ -36,7 +28,7 @@ export const BackupCodes = ({ codes, onDone }: { codes: readonly string[]; onDon
       <p>{t.text}</p>
       <CopyField text={codes.join('\n')} label={t.label} />
       <div className={parts.row}>
-        <Button variant="default" onClick={() => save(codes, t.fileName)}>
+        <Button variant="default" onClick={() => saveFile(`${codes.join('\n')}\n`, t.fileName, 'text/plain')}>
           {t.download}
         </Button>
       </div>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -12,6 +12,7 @@ import parts from '../../parts/parts.module.css'
 import { Refusal, fieldProblem } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { Check, Choices } from '../identity/choices.tsx'
 import { identityTexts } from '../identity/identity.texts.ts'
 import identity from '../identity/identity.module.css'
 import { settingsQuery } from '../identity/queries.ts'
@@ -21,8 +22,12 @@ import { ServerChoice, allServers } from '../identity/server-choice.tsx'
 import type { Access } from '../identity/server-choice.tsx'
 import { EmailField, isEmail, isUsername, takenProblem } from './fields.tsx'
 import { HandOver } from './hand-over.tsx'
+import { Invitation } from './invitation.tsx'
 import { temporaryPassword } from './temporary.ts'
 import { usersTexts } from './users.texts.ts'
+
+const ways = ['invite', 'password'] as const
+type Way = (typeof ways)[number]
 
 export const NewUser = () => {
   const [made, setMade] = useState(0)
@@ -38,13 +43,23 @@ const Form = ({ onAnother }: { onAnother: () => void }) => {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('Viewer')
   const [access, setAccess] = useState<Access>(allServers)
+  const [factor, setFactor] = useState(true)
+  const [way, setWay] = useState<Way>('invite')
   const [tried, setTried] = useState(false)
   const restricted = role !== 'Admin' && access.type === 'specific'
 
   const add = useMutation({
     mutationFn: async () => {
-      const password = temporaryPassword(security?.password_min_length ?? 20)
-      const user = await api.call('POST /users', { body: { username, email: email.trim(), password, role } })
+      const password = way === 'invite' ? undefined : temporaryPassword(security?.password_min_length ?? 20)
+      const user = await api.call('POST /users', {
+        body: {
+          username,
+          email: email.trim(),
+          role,
+          ...(password === undefined ? { invite: true } : { password }),
+          ...(factor ? { mfa_required: true } : {}),
+        },
+      })
       const accessFailed = restricted
         ? await api
             .call('PUT /users/{userId}/server-access', {
@@ -86,18 +101,14 @@ const Form = ({ onAnother }: { onAnother: () => void }) => {
                 {t.accessFailed}
               </p>
             )}
-            <HandOver
-              username={add.data.username}
-              password={add.data.password}
-              {...(security?.mfa_required ? { note: t.factorNext } : {})}
-            >
+            <Result made={add.data} note={factor || security?.mfa_required ? t.factorNext : undefined}>
               <Button onClick={() => void navigate({ to: '/users/$userId', params: { userId: String(add.data.id) } })}>
                 {t.done}
               </Button>
               <Button variant="default" onClick={onAnother}>
                 {t.another}
               </Button>
-            </HandOver>
+            </Result>
           </div>
         ) : (
           <Panel>
@@ -124,7 +135,17 @@ const Form = ({ onAnother }: { onAnother: () => void }) => {
               {role !== 'Admin' && (
                 <ServerChoice value={access} onValue={setAccess} error={tried ? errors.servers : undefined} />
               )}
-              <p className={parts.help}>{t.passwordNote}</p>
+              {security?.mfa_required ? (
+                <p className={parts.help}>{t.factorForAll}</p>
+              ) : (
+                <Check label={t.requireFactor} meaning={t.requireFactorMeans} checked={factor} onChecked={setFactor} />
+              )}
+              <Choices
+                legend={t.way}
+                options={ways.map(value => ({ value, label: t.ways[value], meaning: t.wayMeans[value] }))}
+                value={way}
+                onValue={setWay}
+              />
               {!placed && <Refusal error={add.error} />}
               <div className={parts.row}>
                 <Button type="submit" loading={add.isPending}>
@@ -139,5 +160,30 @@ const Form = ({ onAnother }: { onAnother: () => void }) => {
         )}
       </div>
     </Page>
+  )
+}
+
+/** What is to be passed on: the set-up link, or the password that was made. */
+const Result = (props: {
+  made: {
+    readonly username: string
+    readonly password: string | undefined
+    readonly setup_url: string | null
+    readonly invite_expires_at: string | null
+  }
+  note: string | undefined
+  children: ReactNode
+}) => {
+  const { username, password, setup_url, invite_expires_at } = props.made
+  if (setup_url !== null && invite_expires_at !== null)
+    return (
+      <Invitation username={username} link={setup_url} until={invite_expires_at} note={props.note}>
+        {props.children}
+      </Invitation>
+    )
+  return (
+    <HandOver username={username} password={password ?? ''} {...(props.note ? { note: props.note } : {})}>
+      {props.children}
+    </HandOver>
   )
 }

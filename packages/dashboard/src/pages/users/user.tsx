@@ -7,6 +7,7 @@ import { api, statusOf } from '../../api/client.ts'
 import { meQuery, queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { announce } from '../../parts/announce.tsx'
+import { useWords } from '../../parts/now.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
@@ -28,6 +29,7 @@ import { Sessions } from '../identity/sessions.tsx'
 import identity from '../identity/identity.module.css'
 import { EmailField, isEmail, takenProblem } from './fields.tsx'
 import { HandOver } from './hand-over.tsx'
+import { Invitation, Invited, Until } from './invitation.tsx'
 import { usersTexts } from './users.texts.ts'
 
 export const UserPage = () => {
@@ -68,6 +70,7 @@ const Parts = ({ user }: { user: UserDetail }) => {
           {t.isYou} <Link to="/account/security">{t.toAccount}</Link>
         </p>
       )}
+      {user.invite_expires_at !== null && <Invite user={user} until={user.invite_expires_at} />}
       <div className={identity.columns}>
         <Account user={user} own={own} last={last} />
         <ServerAccess key={`${user.role} ${user.server_access} ${user.server_ids.join()}`} user={user} />
@@ -77,6 +80,37 @@ const Parts = ({ user }: { user: UserDetail }) => {
       <Help user={user} own={own} />
       <Danger user={user} own={own} last={last} />
     </>
+  )
+}
+
+/** An invitation that was not accepted yet. */
+const Invite = ({ user, until }: { user: UserDetail; until: string }) => {
+  const t = textsOf(usersTexts)
+  const over = useWords(now => (Date.parse(until) <= now ? t.pendingOver : t.pendingUntil))
+  const again = useMutation({
+    mutationFn: () => api.call('POST /users/{userId}/invite', { params: { userId: user.id } }),
+    onSuccess: () => forgetUser(user.id),
+  })
+  return (
+    <Panel title={t.pendingTitle}>
+      {again.data ? (
+        <Invitation username={user.username} link={again.data.setup_url} until={again.data.invite_expires_at}>
+          <Button onClick={() => again.reset()}>{t.done}</Button>
+        </Invitation>
+      ) : (
+        <div className={identity.block}>
+          <Invited until={until} />
+          <p>
+            {over} <Until at={until} />
+          </p>
+          <Button variant="default" loading={again.isPending} onClick={() => again.mutate()}>
+            {t.inviteAgain}
+          </Button>
+          <p className={parts.help}>{t.inviteAgainText}</p>
+          <Refusal error={again.error} />
+        </div>
+      )}
+    </Panel>
   )
 }
 

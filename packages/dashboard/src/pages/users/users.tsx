@@ -22,6 +22,7 @@ import { identityTexts } from '../identity/identity.texts.ts'
 import { usersLimit, usersQuery } from '../identity/queries.ts'
 import type { User } from '../identity/queries.ts'
 import { roles } from './filter.ts'
+import { Invited } from './invitation.tsx'
 import { usersTexts } from './users.texts.ts'
 import styles from './users.module.css'
 
@@ -57,7 +58,11 @@ export const Users = () => {
         </div>
       )}
       {rows && rows.length > 0 && (narrow ? <Cards rows={rows} /> : <Table rows={rows} />)}
-      {!filtered && list.data?.total === 1 && <p className={parts.note}>{t.onlyYou}</p>}
+      {!filtered && list.data?.total === 1 && (
+        <p className={parts.note}>
+          {t.onlyYou} <Link to="/users/new">{t.add}</Link>
+        </p>
+      )}
       {list.data && list.data.total > usersLimit && (
         <Pages
           page={search.page ?? 1}
@@ -123,6 +128,7 @@ const Name = ({ user }: { user: User }) => {
       <Link to="/users/$userId" params={{ userId: String(user.id) }} className={styles.name}>
         <Stranger text={user.username} most={60} />
       </Link>
+      <Invited until={user.invite_expires_at} />
       {me?.id === user.id && <span className={parts.muted}> ({textsOf(usersTexts).you})</span>}
     </>
   )
