@@ -79,9 +79,11 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('a fleet of thre
     await dialog().getByRole('button', { name: 'Done' }).click()
     await page.getByText('Whitelisted by 198.51.100.9').waitFor()
     await page.getByText('Not banned', { exact: true }).waitFor()
-    expect((await admin.client.call('GET /whitelist')).whitelist.map(({ description }) => description)).toEqual([
-      'Anna at home',
-    ])
+    const [entry] = (await admin.client.call('GET /whitelist')).whitelist
+    expect(entry?.description).toBe('Anna at home')
+    const hours = (Date.parse(entry?.expires_at ?? '') - Date.now()) / 3_600_000
+    expect(hours).toBeGreaterThan(23.9)
+    expect(hours).toBeLessThanOrEqual(24)
     await clean()
   })
 
@@ -94,6 +96,11 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('a fleet of thre
     await dialog().getByText('Line 2: nonsense is no address or range.').waitFor()
     await dialog().getByLabel('Addresses and ranges').fill('192.0.2.0/24 # Office')
     await dialog().getByText('256 addresses. Lifts 1 current ban.').waitFor()
+    await dialog().getByLabel('It stays').selectOption('Until…')
+    await dialog().getByLabel('Until, in the time of this browser').fill('2020-01-01T00:00')
+    await dialog().getByRole('button', { name: 'Add' }).click()
+    await dialog().getByText('Enter a time in the future').waitFor()
+    await dialog().getByLabel('It stays').selectOption('For 1 hour')
     await dialog().getByRole('button', { name: 'Add' }).click()
     await dialog().getByText('0 of 3 synced').waitFor()
     expect(await work()).toEqual(['web-01 unban-ip 192.0.2.44 *'])
@@ -108,8 +115,17 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('a fleet of thre
     }
     await dialog().getByRole('button', { name: 'Done' }).click()
     await expect.poll(() => page.locator('[data-sync="synced"]').count()).toBe(3)
+    await page.getByText('59 min left').waitFor()
+    await page.getByRole('button', { name: 'Edit 192.0.2.0/24' }).click()
+    await dialog().getByLabel('It stays').selectOption('For ever')
+    await dialog().getByRole('button', { name: 'Save' }).click()
+    await page.getByText('59 min left').waitFor({ state: 'detached' })
+    expect((await admin.client.call('GET /whitelist')).whitelist[1]).toMatchObject({
+      description: 'Office',
+      expires_at: null,
+    })
     await page.getByRole('searchbox').fill('192.0.2.77')
-    await page.getByText('192.0.2.77 is covered by 192.0.2.0/24 (Office).').waitFor()
+    await page.getByText('192.0.2.77 is covered by Office (192.0.2.0/24).').waitFor()
     await clean()
   })
 

@@ -27,6 +27,7 @@ import type { secondFactorTexts } from '../pages/sign-in/second-factor.texts.ts'
 import type { signInTexts } from '../pages/sign-in/sign-in.texts.ts'
 import type { templatesTexts } from '../pages/templates/templates.texts.ts'
 import type { usersTexts } from '../pages/users/users.texts.ts'
+import type { endsTexts } from '../pages/whitelist/ends.texts.ts'
 import type { whitelistTexts } from '../pages/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../parts/command.texts.ts'
 import type { keysTexts } from '../parts/keys.texts.ts'
@@ -72,6 +73,7 @@ export interface Texts {
   'sign-in': Of<typeof signInTexts>
   templates: Of<typeof templatesTexts>
   users: Of<typeof usersTexts>
+  ends: Of<typeof endsTexts>
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>
@@ -93,6 +95,7 @@ export type First =
   | 'add-server'
   | 'ban-dialog'
   | 'bans'
+  | 'ends'
   | 'invite'
   | 'ip'
   | 'overview'

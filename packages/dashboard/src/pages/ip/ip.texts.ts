@@ -61,7 +61,7 @@ const en = {
   where: (count: number) => `Where it is banned: ${servers(count)}`,
   everywhere: (count: number) => `On all ${servers(count)}, also those that report no ban`,
   alsoWhitelist: 'Whitelist it as well',
-  alsoWhitelistMeans: 'It is never banned again, on any server, until you take it off the whitelist.',
+  alsoWhitelistMeans: 'For 1 day, or as long as you say: meanwhile it is never banned again, on any server.',
   description: 'Description',
   unbanOn: (count: number) => `Unban on ${servers(count)}`,
   noServers: 'There is no server that could lift it.',

@@ -14,6 +14,10 @@ import { Refusal } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { Check, Choices } from '../identity/choices.tsx'
+import { EndChoice } from '../whitelist/end-choice.tsx'
+import { endAt } from '../whitelist/ends.ts'
+import type { End } from '../whitelist/ends.ts'
+import { endsTexts } from '../whitelist/ends.texts.ts'
 import { ipTexts } from './ip.texts.ts'
 
 /** Lifts an address from every jail of every server that has it, or of all of them; and may whitelist it first. */
@@ -25,13 +29,19 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
   const [scope, setScope] = useState<'where' | 'all'>(where.length > 0 ? 'where' : 'all')
   const [whitelist, setWhitelist] = useState(false)
   const [description, setDescription] = useState('')
+  // Long enough to get back in and look; who means for ever says so.
+  const [end, setEnd] = useState<End>({ kind: 'day', until: '' })
+  const [late, setLate] = useState(false)
   const servers = scope === 'where' ? where : all
   const unban = useMutation({
     mutationFn: async () => {
+      const expires_at = endAt(end)
       // First: what is whitelisted is not banned again while it is being lifted.
       const entry = whitelist
         ? await api
-            .call('POST /whitelist', { body: { ip: found.ip, description: description.trim() } })
+            .call('POST /whitelist', {
+              body: { ip: found.ip, description: description.trim(), ...(expires_at ? { expires_at } : {}) },
+            })
             .catch((error: unknown) => {
               // It is on the list already: that is what was asked for.
               if (statusOf(error) !== 409) throw error
@@ -62,7 +72,9 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (servers.length > 0 && !unban.isPending) unban.mutate()
+    const over = whitelist && endAt(end) === undefined
+    setLate(over)
+    if (servers.length > 0 && !over && !unban.isPending) unban.mutate()
   }
   return (
     <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
@@ -108,6 +120,9 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
                 />
               )}
             </Field>
+          )}
+          {whitelist && (
+            <EndChoice value={end} onValue={setEnd} error={late ? textsOf(endsTexts).invalid : undefined} />
           )}
           {servers.length === 0 && <p className={parts.warn}>{t.noServers}</p>}
           <Refusal error={unban.error} />

@@ -12,8 +12,12 @@ import parts from '../../parts/parts.module.css'
 import { Refusal, fieldProblem } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { covers } from '../../words/address.ts'
 import { number } from '../../words/numbers.ts'
 import { isWide, readLines, sizeOf } from './lines.ts'
+import { EndChoice } from './end-choice.tsx'
+import { endAt, noEnd } from './ends.ts'
+import { endsTexts } from './ends.texts.ts'
 import { SyncLine } from './sync-panel.tsx'
 import { whitelistTexts } from './whitelist.texts.ts'
 import styles from './whitelist.module.css'
@@ -29,22 +33,27 @@ export default AddDialog
 const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   const t = textsOf(whitelistTexts).dialog
   const [typed, setTyped] = useState(given)
+  const [end, setEnd] = useState(noEnd)
+  // Whether the end was over when it was sent.
+  const [late, setLate] = useState(false)
   const [again, setAgain] = useState('')
   const [tried, setTried] = useState(false)
   const { entries, wrong } = readLines(typed)
   const wide = entries.find(({ ip }) => isWide(ip))
   const add = useMutation({
     mutationFn: async () => {
-      const [only] = entries
+      const expires_at = endAt(end)
+      const made = entries.map(entry => (expires_at ? { ...entry, expires_at } : entry))
+      const [only] = made
       // One by itself, so that it is told when it is there already.
-      if (entries.length === 1 && only) {
+      if (made.length === 1 && only) {
         const entry = await api.call('POST /whitelist', { body: only })
         tellWhitelisted([entry])
         return { added: 1, asked: 1 }
       }
-      const { added, entries: made } = await api.call('POST /whitelist/bulk', { body: { entries: [...entries] } })
-      tellWhitelisted(made)
-      return { added, asked: entries.length }
+      const { added, entries: listed } = await api.call('POST /whitelist/bulk', { body: { entries: made } })
+      tellWhitelisted(listed)
+      return { added, asked: made.length }
     },
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['whitelist'] })
@@ -55,7 +64,9 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    if (entries.length > 0 && wrong.length === 0 && sure && !add.isPending) add.mutate()
+    const over = endAt(end) === undefined
+    setLate(over)
+    if (entries.length > 0 && wrong.length === 0 && sure && !over && !add.isPending) add.mutate()
   }
   if (add.data)
     return (
@@ -107,6 +118,14 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
           </ul>
         </div>
       )}
+      <EndChoice
+        value={end}
+        onValue={value => {
+          setEnd(value)
+          setLate(false)
+        }}
+        error={(late ? textsOf(endsTexts).invalid : undefined) ?? fieldProblem(add.error, 'expires_at')}
+      />
       {entries.length > 0 && <Consequence entries={entries.map(({ ip }) => ip)} />}
       {wide && (
         <Field label={t.wide(wide.ip)} error={tried && !sure ? t.wideWrong : undefined}>
@@ -147,15 +166,15 @@ const Consequence = ({ entries }: { entries: readonly string[] }) => {
     queryFn: ({ signal }) => api.call('GET /bans', { query: { ip: only, active: true, limit: 1 }, signal }),
     enabled: one,
   }).data?.total
-  const single = one && !only.includes('/')
-  const entry = useQuery({ ...checkQuery(only), enabled: single }).data?.matched_entry
+  // Of a range its first address is asked for: what covers the range covers that too.
+  const entry = useQuery({ ...checkQuery(only.split('/')[0] ?? ''), enabled: one }).data?.matched_entry
   if (!one) return <p className={parts.help}>{t.many(entries.length)}</p>
   const size = sizeOf(only)
   return (
     <p className={bans ? parts.warn : parts.help} role="status">
       {size !== null && t.holds(number(size), size)}{' '}
       {bans !== undefined && (bans === 0 ? t.liftsNone : t.lifts(number(bans), bans))}{' '}
-      {single && entry && t.within(entry.ip)}
+      {entry && (covers(entry.ip, only) ? t.within(entry.ip, entry.description) : t.around(entry.ip))}
     </p>
   )
 }

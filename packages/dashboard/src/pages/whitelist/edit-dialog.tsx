@@ -11,13 +11,32 @@ import parts from '../../parts/parts.module.css'
 import { Refusal, fieldProblem } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { localInput } from '../../words/time.ts'
+import { EndChoice } from './end-choice.tsx'
+import { endAt, noEnd } from './ends.ts'
+import type { End } from './ends.ts'
+import { endsTexts } from './ends.texts.ts'
 import { whitelistTexts } from './whitelist.texts.ts'
+
+const endOf = ({ expires_at }: Entry): End =>
+  expires_at === null ? noEnd() : { kind: 'until', until: localInput(Date.parse(expires_at)) }
 
 const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) => {
   const t = textsOf(whitelistTexts)
   const [description, setDescription] = useState(entry.description)
+  const [before] = useState(() => endOf(entry))
+  const [end, setEnd] = useState(before)
+  // Whether the end was over when it was sent.
+  const [late, setLate] = useState(false)
   const save = useMutation({
-    mutationFn: () => api.call('PATCH /whitelist/{id}', { params: { id: entry.id }, body: { description } }),
+    mutationFn: () => {
+      const expires_at = endAt(end)
+      const changed = end.kind !== before.kind || (end.kind === 'until' && end.until !== before.until)
+      return api.call('PATCH /whitelist/{id}', {
+        params: { id: entry.id },
+        body: { description, ...(changed && expires_at !== undefined ? { expires_at } : {}) },
+      })
+    },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['whitelist'] })
       onClose()
@@ -25,7 +44,8 @@ const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) =
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!save.isPending) save.mutate()
+    if (endAt(end) === undefined) setLate(true)
+    else if (!save.isPending) save.mutate()
   }
   return (
     <Dialog title={t.editTitle} onClose={onClose}>
@@ -44,6 +64,14 @@ const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) =
             />
           )}
         </Field>
+        <EndChoice
+          value={end}
+          onValue={value => {
+            setEnd(value)
+            setLate(false)
+          }}
+          error={late ? textsOf(endsTexts).invalid : fieldProblem(save.error, 'expires_at')}
+        />
         <Refusal error={save.error} />
         <div className={parts.row}>
           <Button type="submit" loading={save.isPending}>

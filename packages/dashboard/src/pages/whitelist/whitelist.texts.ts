@@ -15,7 +15,7 @@ const en = {
   exports: { plain: 'As text', csv: 'As CSV', json: 'As JSON' },
   search: 'Search, or ask whether an address is covered',
   covered: (ip: string, entry: string, description: string) =>
-    description ? `${ip} is covered by ${entry} (${description}).` : `${ip} is covered by ${entry}.`,
+    description ? `${ip} is covered by ${description} (${entry}).` : `${ip} is covered by ${entry}.`,
   notCovered: (ip: string) => `${ip} is not covered by the whitelist.`,
   caption: 'Entries of the whitelist',
   columns: {
@@ -24,13 +24,14 @@ const en = {
     description: 'Description',
     by: 'Added by',
     at: 'Added',
+    ends: 'Stays',
     actions: 'Actions',
   },
   size: (count: string, n: number) => (n === 1 ? '1 address' : `${count} addresses`),
   huge: 'Very many',
   coversYou: 'Covers you',
   edit: 'Edit',
-  editOf: (ip: string) => `Edit the description of ${ip}`,
+  editOf: (ip: string) => `Edit ${ip}`,
   remove: 'Remove',
   removeOf: (ip: string) => `Remove ${ip}`,
   removeTitle: 'Remove from the whitelist',
@@ -59,8 +60,10 @@ const en = {
     holds: (size: string, n: number) => (n === 1 ? '1 address.' : `${size} addresses.`),
     lifts: (count: string, n: number) => (n === 1 ? 'Lifts 1 current ban.' : `Lifts ${count} current bans.`),
     liftsNone: 'Lifts no current ban.',
-    within: (entry: string) => `Covered already by ${entry}.`,
-    many: (count: number) => `${count} entries.`,
+    within: (entry: string, description: string) =>
+      description ? `Covered already by ${entry} (${description}).` : `Covered already by ${entry}.`,
+    around: (entry: string) => `Holds ${entry}, which is on the list already.`,
+    many: (count: number) => `${count} entries. Bans that they cover are lifted.`,
     wide: (ip: string) => `${ip} is a very wide range. Type it again to confirm:`,
     wideWrong: 'This is not the same range.',
     submit: 'Add',
@@ -103,6 +106,6 @@ const en = {
     text: 'As a list for firewalls and other programs; it needs a key or a session:',
     textLabel: 'Address of the list as text',
   },
-  editTitle: 'Edit the description',
+  editTitle: 'Edit the entry',
 }
 export const whitelistTexts: Catalogue<typeof en> = { name: 'whitelist', en }

@@ -11,6 +11,7 @@ import { checkQuery, whitelistLimit, whitelistQuery } from '../../fleet/queries.
 import type { Entry } from '../../fleet/queries.ts'
 import { tellUnlisted } from '../../fleet/undo.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
+import { useWords } from '../../parts/now.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
@@ -27,7 +28,10 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { covers, readRange } from '../../words/address.ts'
 import { number } from '../../words/numbers.ts'
+import { exactTime } from '../../words/time.ts'
 import { Confirm } from '../identity/dialogs.ts'
+import { endWords } from './ends.ts'
+import { endsTexts } from './ends.texts.ts'
 import { sizeOf } from './lines.ts'
 import { SyncPanel } from './sync-panel.tsx'
 import { whitelistTexts } from './whitelist.texts.ts'
@@ -198,6 +202,18 @@ const Size = ({ ip }: { ip: string }) => {
   return <>{size === null ? t.huge : t.size(number(size), size)}</>
 }
 
+const Ends = ({ at }: { at: string | null }) => {
+  const { forEver } = textsOf(endsTexts)
+  const words = useWords(now => endWords(at, forEver, now))
+  return at === null ? (
+    <>{words}</>
+  ) : (
+    <time dateTime={at} title={exactTime(Date.parse(at))}>
+      {words}
+    </time>
+  )
+}
+
 const Acts = ({ entry, onOpen }: { entry: Entry; onOpen: (open: Open) => void }) => {
   const t = textsOf(whitelistTexts)
   const { may } = useMay('write')
@@ -260,6 +276,9 @@ const Table = ({ rows, mine, onOpen }: Rows) => {
               <td>
                 <Time at={entry.created_at} />
               </td>
+              <td>
+                <Ends at={entry.expires_at} />
+              </td>
               <td className={parts.last}>
                 <Acts entry={entry} onOpen={onOpen} />
               </td>
@@ -295,6 +314,9 @@ const Cards = ({ rows, mine, onOpen }: Rows) => {
             </span>
             <span>
               <Time at={entry.created_at} />
+            </span>
+            <span>
+              <Ends at={entry.expires_at} />
             </span>
           </div>
           <Acts entry={entry} onOpen={onOpen} />
