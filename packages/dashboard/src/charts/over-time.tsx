@@ -22,20 +22,19 @@ const rangeOf = ({ from, to }: Bar, now: number): string => {
   const sameDay = localTime(from).slice(0, 10) === localTime(to).slice(0, 10)
   return textsOf(chartsTexts).between(shortDate(from, now), sameDay ? clockTime(to) : shortDate(to, now))
 }
-const labelOf = ({ from, to }: Bar): string => {
-  // A day of the service may begin at any hour here: its middle is within the date that it is called by.
-  const date = to - from >= day / 2 || localTime(from).slice(11, 16) === '00:00'
-  return date
-    ? new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: shownZone() }).format(
-        to - from >= day / 2 ? (from + to) / 2 : from,
-      )
-    : clockTime(from)
-}
+const dateOf = (at: number): string =>
+  new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: shownZone() }).format(at)
 const labels = (bars: readonly Bar[], room: number) => {
+  // The first and the last may be cut short.
+  const usual = bars[1] ?? bars[0]
+  const daily = usual !== undefined && usual.to - usual.from >= day / 2
   const hourOf = (at: number) => Number(localTime(at).slice(11, 13))
   return labelled(bars, room, hourOf).flatMap(index => {
     const bar = bars[index]
-    return bar ? [[index, labelOf(bar)] as const] : []
+    if (!bar) return []
+    // A day of the service may begin at any hour here: its middle is within the date that it is called by.
+    if (daily) return [[index, dateOf((bar.from + bar.to) / 2)] as const]
+    return [[index, hourOf(bar.from) === 0 ? dateOf(bar.from) : clockTime(bar.from)] as const]
   })
 }
 

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { BansSearch } from '../pages/bans/filter.ts'
 import { Stranger } from '../parts/stranger.tsx'
 import { textsOf } from '../texts/catalogue.ts'
+import { clip } from '../words/clip.ts'
 import { number, percent } from '../words/numbers.ts'
 import { chartsTexts } from './charts.texts.ts'
 import styles from './charts.module.css'
@@ -32,7 +33,7 @@ export const Ranked = ({ rows, total }: { rows: readonly RankedRow[]; total: num
         <li key={key}>
           <span>
             {search ? (
-              <Link to="/bans" search={search}>
+              <Link to="/bans" search={search} title={clip(name, 253).shown}>
                 <Stranger text={name} most={64} />
               </Link>
             ) : (

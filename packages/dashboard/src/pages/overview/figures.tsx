@@ -1,0 +1,114 @@
+import type { ReactNode } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { summaryQuery } from '../../api/queries.ts'
+import { useMay, useMe } from '../../api/session.ts'
+import { fleetTexts } from '../../fleet/fleet.texts.ts'
+import type { Period } from '../../fleet/queries.ts'
+import { Mark } from '../../parts/state.tsx'
+import { textsOf } from '../../texts/catalogue.ts'
+import { number, percent } from '../../words/numbers.ts'
+import { changeOf } from './change.ts'
+import { overviewTexts } from './overview.texts.ts'
+import { useCounted } from './queries.ts'
+import type { Stats } from './queries.ts'
+import styles from './overview.module.css'
+
+/** Four numbers; each leads to what it counts, within the time in which it was counted. */
+export const Figures = ({ period, stats }: { period: Period; stats: Stats | undefined }) => {
+  const t = textsOf(overviewTexts)
+  const f = textsOf(fleetTexts)
+  const counted = useCounted(stats)
+  const counts = useQuery(summaryQuery).data?.counts
+  return (
+    <div className={styles.figures}>
+      <Figure
+        label={t.figures.bans(f.periods[period])}
+        note={stats && counted && changeWords(counted.bans, stats.previous_total, f.periods[period])}
+      >
+        {stats && counted ? (
+          <Link to="/bans" search={{ from: stats.from, to: counted.to }}>
+            {number(counted.bans)}
+          </Link>
+        ) : (
+          '…'
+        )}
+      </Figure>
+      <Figure label={t.figures.now} note={t.everywhere}>
+        <Link to="/bans" search={{ active: 'true' }}>
+          {counted ? number(counted.active) : '…'}
+        </Link>
+      </Figure>
+      <Figure label={t.figures.servers} note={counts && <Fleet {...counts} />}>
+        <Link to="/servers" search={{}}>
+          {counts ? t.of(number(counts.online), number(counts.online + counts.offline + counts.pending)) : '…'}
+        </Link>
+      </Figure>
+      <You />
+    </div>
+  )
+}
+
+const changeWords = (count: number, before: number, period: string): string => {
+  const t = textsOf(overviewTexts).change
+  const change = changeOf(count, before)
+  switch (change.is) {
+    case 'same':
+    case 'none':
+      return t[change.is](period)
+    case 'more':
+    case 'less':
+      return t[change.is](percent(change.percent), period)
+    case 'manifold':
+      return t.manifold(number(change.times), period)
+  }
+}
+
+const Fleet = ({ offline, pending }: { offline: number; pending: number }) => {
+  const t = textsOf(overviewTexts)
+  if (offline > 0) return <Mark tone="danger">{t.offline(offline)}</Mark>
+  return pending > 0 ? <Mark tone="neutral">{t.pending(pending)}</Mark> : <Mark tone="ok">{t.allWell}</Mark>
+}
+
+/** The address that the page is asked from, and whether it may still knock. */
+const You = () => {
+  const t = textsOf(overviewTexts)
+  const { may } = useMay('write')
+  const me = useMe()
+  const mine = me?.addresses.find(({ current }) => current)
+  const ip = mine?.ip ?? me?.ip_address
+  const on = new Set(mine?.active_bans.map(ban => ban.server_id)).size
+  return (
+    <Figure
+      label={t.figures.you}
+      note={
+        mine &&
+        (on > 0 ? (
+          <>
+            <Mark tone="danger">{t.banned(on)}</Mark> {!may && t.askOperator}
+          </>
+        ) : mine.whitelisted ? (
+          <Mark tone="allow">{t.whitelisted}</Mark>
+        ) : (
+          <Mark tone="ok">{t.free}</Mark>
+        ))
+      }
+    >
+      {ip ? (
+        <Link to="/ip/$addr" params={{ addr: ip }} search={{}} className={styles.address}>
+          {ip}
+        </Link>
+      ) : (
+        '…'
+      )}
+    </Figure>
+  )
+}
+
+const Figure = (props: { label: string; note?: ReactNode; children: ReactNode }) => (
+  <div className={styles.figure}>
+    <span className={styles.label}>{props.label}</span>
+    <span className={styles.number}>{props.children}</span>
+    <span className={styles.label}>{props.note}</span>
+  </div>
+)

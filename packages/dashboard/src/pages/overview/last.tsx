@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Panel } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { State } from '../../parts/state.tsx'
+import { Stranger } from '../../parts/stranger.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Trouble } from '../../parts/trouble.tsx'
+import { usePhone } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { stateOf } from '../bans/ban-state.ts'
+import { overviewTexts } from './overview.texts.ts'
+import { lastQuery, useLastLive } from './queries.ts'
+import styles from './overview.module.css'
+
+/** What happened last, as it happens. */
+export const Last = () => {
+  const t = textsOf(overviewTexts)
+  const query = useQuery(lastQuery)
+  useLastLive()
+  // On a phone a line is one target.
+  const phone = usePhone()
+  return (
+    <Panel title={t.last}>
+      <Trouble what={t.whatLast} query={query} />
+      {query.data?.bans.length === 0 && <p className={parts.muted}>{t.none}</p>}
+      <ul className={styles.last}>
+        {/* By their place: a new one changes what the lines say, and moves none of them. */}
+        {query.data?.bans.map((ban, place) => (
+          <li key={place}>
+            <Link to="/ip/$addr" params={{ addr: ban.ip }} search={{}} className={parts.mono} preload={false}>
+              {ban.ip}
+            </Link>
+            <span className={styles.where}>
+              <Stranger text={ban.jail} most={64} /> · <Stranger text={ban.server.hostname} most={60} />
+            </span>
+            <span className={styles.when}>
+              {phone ? (
+                <Time at={ban.banned_at} />
+              ) : (
+                <Link to="/bans/$banId" params={{ banId: String(ban.id) }} search={{}} preload={false}>
+                  <Time at={ban.banned_at} />
+                </Link>
+              )}
+            </span>
+            <State is={stateOf(ban)} />
+          </li>
+        ))}
+      </ul>
+      <Link to="/bans" search={{}} className={parts.link}>
+        {t.allBans}
+      </Link>
+    </Panel>
+  )
+}

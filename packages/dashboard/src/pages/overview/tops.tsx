@@ -1,0 +1,80 @@
+import { useState } from 'react'
+import type { ReactNode } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Ranked } from '../../charts/ranked.tsx'
+import type { RankedRow } from '../../charts/ranked.tsx'
+import type { Period } from '../../fleet/queries.ts'
+import { Panel } from '../../parts/page.tsx'
+import parts from '../../parts/parts.module.css'
+import { Trouble } from '../../parts/trouble.tsx'
+import { usePhone } from '../../parts/width.ts'
+import { textsOf } from '../../texts/catalogue.ts'
+import { overviewTexts } from './overview.texts.ts'
+import { topQuery } from './queries.ts'
+import type { Stats } from './queries.ts'
+import styles from './overview.module.css'
+
+const kinds = ['jails', 'countries', 'networks', 'addresses'] as const
+type Kind = (typeof kinds)[number]
+
+/** Jails, countries, networks and addresses with the most bans: beside each other, on phones one at a time. */
+export const Tops = ({ period, stats }: { period: Period; stats: Stats | undefined }) => {
+  const t = textsOf(overviewTexts)
+  const phone = usePhone()
+  const [chosen, choose] = useState<Kind>('jails')
+  const top = useQuery(topQuery(period))
+  const exact = stats && { from: stats.from, to: stats.to }
+  const found = top.data && { from: top.data.from, to: top.data.to }
+  const rows: Record<Kind, readonly RankedRow[] | undefined> = {
+    jails: stats?.bans_by_jail.map(({ jail, count }) => ({ key: jail, name: jail, count, search: { jail, ...exact } })),
+    countries: stats?.bans_by_country.map(({ code, name, count }) => ({
+      key: code,
+      name,
+      count,
+      // Bans of unknown places have nothing in common to look for.
+      search: code === 'ZZ' ? undefined : { country: code, ...exact },
+    })),
+    networks: top.data?.bans_by_asn.map(({ asn, asn_org, count }) => ({
+      key: asn ?? '',
+      name: asn === null ? t.unknownNetwork : [asn_org, asn].filter(Boolean).join(' · '),
+      count,
+      search: asn === null ? undefined : { asn, ...found },
+    })),
+    addresses: top.data?.top_ips.map(({ ip, country, count }) => ({
+      key: ip,
+      name: [ip, country].filter(Boolean).join(' · '),
+      count,
+      search: { ip, ...found },
+    })),
+  }
+  const isLate = (kind: Kind) => kind === 'networks' || kind === 'addresses'
+  const panel = (kind: Kind): ReactNode => (
+    <Panel key={kind} title={t.top[kind]}>
+      {isLate(kind) && <Trouble what={t.whatTop} query={top} />}
+      <div className={styles.rankedRoom}>
+        {rows[kind] && (
+          <Ranked rows={rows[kind]} total={(isLate(kind) ? top.data?.total_bans : stats?.total_bans) ?? 0} />
+        )}
+      </div>
+    </Panel>
+  )
+  if (!phone) return <div className={styles.tops}>{kinds.map(panel)}</div>
+  return (
+    <div className={styles.page}>
+      <div className={parts.row} role="group" aria-label={t.tops.label}>
+        {kinds.map(kind => (
+          <button
+            key={kind}
+            type="button"
+            className={`${parts.chip ?? ''} ${styles.period ?? ''}`}
+            aria-pressed={kind === chosen}
+            onClick={() => choose(kind)}
+          >
+            {t.tops[kind]}
+          </button>
+        ))}
+      </div>
+      {panel(chosen)}
+    </div>
+  )
+}
