@@ -20,7 +20,7 @@ const en = {
   at: 'When',
   count: 'Bans',
   other: 'Other',
-  share: (percent: string) => percent,
+  notLoaded: 'This part of the page could not be loaded.',
   fleet: {
     label: 'Servers by state',
     keys: 'Arrow keys go from server to server.',

@@ -11,6 +11,7 @@ import { shownZone } from '../words/preferences.ts'
 import { labelled } from './bars.ts'
 import type { Bar } from './bars.ts'
 import { chartsTexts } from './charts.texts.ts'
+import { plotInto } from './plot.ts'
 import type { Plot } from './plot.ts'
 import styles from './charts.module.css'
 
@@ -38,7 +39,7 @@ const labels = (bars: readonly Bar[], room: number) => {
   })
 }
 
-interface Chart {
+export interface Chart {
   readonly title: string
   readonly bars: readonly Bar[]
   /** What the bans of a bar have in common beside their time. */
@@ -196,7 +197,6 @@ const Table = ({ title, bars, search, now }: Required<Pick<Chart, 'title' | 'bar
   )
 }
 
-/** The drawing; without it, where it can't be loaded, there is still the table. */
 const usePlot = (needs: {
   bars: readonly Bar[]
   small: boolean
@@ -212,24 +212,18 @@ const usePlot = (needs: {
   })
   const { small, bars } = needs
   useEffect(() => {
-    let gone = false
-    void import('./plot.ts').then(
-      ({ plotInto }) => {
-        if (gone || !element.current) return
-        plot.current = plotInto(element.current, {
-          height: small ? 96 : 168,
-          labels,
-          onRead: index => latest.current.onRead(index),
-          onOpen: (index, by) => latest.current.onOpen(index, by),
-          onZoom: (first, last) => latest.current.onZoom(first, last),
-        })
-        plot.current.show(latest.current.bars)
-      },
-      () => {},
-    )
+    if (!element.current) return
+    const made = plotInto(element.current, {
+      height: small ? 96 : 168,
+      labels,
+      onRead: index => latest.current.onRead(index),
+      onOpen: (index, by) => latest.current.onOpen(index, by),
+      onZoom: (first, last) => latest.current.onZoom(first, last),
+    })
+    plot.current = made
+    made.show(latest.current.bars)
     return () => {
-      gone = true
-      plot.current?.close()
+      made.close()
       plot.current = null
     }
   }, [small])

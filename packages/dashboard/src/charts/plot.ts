@@ -4,7 +4,7 @@ import { number } from '../words/numbers.ts'
 import { ticksOf } from './bars.ts'
 import type { Bar } from './bars.ts'
 
-/* The drawing of bars; loaded with the first chart. It knows no time: bars stand side by side by their index. */
+/* The drawing of bars. It knows no time: bars stand side by side by their index. */
 
 export interface Plot {
   show(bars: readonly Bar[]): void

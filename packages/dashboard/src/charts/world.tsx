@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** Countries by how many bans came from them, and the same as a table beside it. */
-const WorldMap = ({ places, search }: { places: readonly Place[]; search: BansSearch }) => {
+export const WorldMap = ({ places, search }: { places: readonly Place[]; search: BansSearch }) => {
   const t = textsOf(chartsTexts)
   const navigate = useNavigate()
   const known = places.filter(({ code }) => code !== 'ZZ')
@@ -107,4 +107,3 @@ const WorldMap = ({ places, search }: { places: readonly Place[]; search: BansSe
     </div>
   )
 }
-export default WorldMap

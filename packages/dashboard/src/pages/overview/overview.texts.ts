@@ -57,8 +57,6 @@ const en = {
   allBans: 'All bans',
   map: (period: string) => `Where the bans of the last ${period} came from`,
   showMap: 'Show the map',
-  mapFailed: 'The map could not be loaded.',
-  retry: 'Try again',
   emptyTitle: 'No servers yet',
   empty:
     'Stockade shows and controls the bans of your servers. Each one runs a small agent beside fail2ban. Adding one takes a name here and one command there.',

@@ -7,7 +7,7 @@ import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { barsOf } from '../../charts/bars.ts'
 import { FleetStrip } from '../../charts/fleet-strip.tsx'
-import { OverTime } from '../../charts/over-time.tsx'
+import { Later, loadOverTime } from '../../charts/later.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { banStatsQuery } from '../../fleet/queries.ts'
 import type { Period } from '../../fleet/queries.ts'
@@ -23,11 +23,12 @@ import { Last } from './last.tsx'
 import { MapPanel } from './map-panel.tsx'
 import { overviewTexts } from './overview.texts.ts'
 import type { Stats } from './queries.ts'
-import { Quiet } from './quiet.tsx'
 import { Tops } from './tops.tsx'
 import styles from './overview.module.css'
 
 const periods = ['day', 'week', 'month'] as const
+/** Rarely seen, so it does not travel with the page. */
+const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 const searchOf = (period: Period) => (period === 'day' ? {} : { period })
 
 /** Does everything work, is anything unusual, am I affected. */
@@ -117,7 +118,7 @@ const Filled = ({ period }: { period: Period }) => {
       <Trouble what={t.what} query={query} />
       <Figures period={period} stats={stats} />
       {stats?.total_bans === 0 ? (
-        <Quiet period={period} />
+        <Later load={loadQuiet} given={{ period }} />
       ) : (
         <>
           <Panel title={t.chart(f.periods[period])}>
@@ -137,7 +138,7 @@ const Filled = ({ period }: { period: Period }) => {
 
 const Chart = ({ stats, title }: { stats: Stats; title: string }) => {
   const bars = useMemo(() => barsOf(stats.series, stats), [stats])
-  return <OverTime title={title} bars={bars} />
+  return <Later load={loadOverTime} given={{ title, bars }} room={<div className={styles.chartRoom} />} />
 }
 
 const Fleet = () => {
