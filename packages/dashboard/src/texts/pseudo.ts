@@ -12,8 +12,14 @@ const accents: Readonly<Record<string, string>> = {
   c: 'ç',
   n: 'ñ',
 }
+/** In words of six, since no language has a word as long as a sentence. */
+const filler = (length: number) =>
+  '~~~~~ '
+    .repeat(Math.ceil(length / 6))
+    .slice(0, length)
+    .trimEnd()
 const stretch = (text: string) =>
-  `${[...text].map(letter => accents[letter] ?? letter).join('')}${'~'.repeat(Math.ceil(text.length * 0.4))}`
+  `${[...text].map(letter => accents[letter] ?? letter).join('')}${filler(Math.ceil(text.length * 0.4))}`
 
 /** A catalogue as a language with long words would have it: every text accented and 40 % longer. */
 export const pseudo = <T>(texts: T): T => {

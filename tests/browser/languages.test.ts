@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { built, go, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
+import { enrol } from './host.ts'
+
+/*
+ * Texts in other languages: none is forgotten in the code, longer words and the other direction of writing push nothing
+ * out of the page, and each language greets in its own words.
+ */
+describe.runIf(hasBrowser)('languages', () => {
+  let server: TestServer
+  let browser: Browser
+  beforeAll(async () => {
+    await built()
+    server = await startServer()
+    const { client } = await server.setUp()
+    const made = await client.call('POST /servers', { body: { hostname: 'web-01' } })
+    const host = await enrol(server, made.install_command)
+    await host.beat()
+    await host.ban('203.0.113.7')
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+  const paths = [
+    '',
+    'bans',
+    'servers',
+    'whitelist',
+    'commands',
+    'templates',
+    'users',
+    'settings/security',
+    'audit',
+    'more',
+  ]
+  const inLanguage = async (language: string, viewportName: 'desktop' | 'phone') => {
+    const visited = await visit(browser, server.url, { viewportName })
+    await visited.page.addInitScript(`localStorage.setItem('stockade-language', ${JSON.stringify(language)})`)
+    return visited
+  }
+  /** What sticks out of a page that is wider than its window. */
+  const sticksOut = (page: Page) =>
+    page.evaluate<string[]>(
+      `document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1 ? [] :
+        [...document.querySelectorAll('body *')]
+          .filter(element => { const { left, right } = element.getBoundingClientRect(); return left < -1 || right > document.documentElement.clientWidth + 1 })
+          .map(element => element.tagName + ' ' + element.className + ': ' + element.textContent.slice(0, 60))`,
+    )
+  const open = async (page: Page, path: string) => {
+    await go(page, path)
+    await page.locator('main h1').first().waitFor()
+    await settled(page)
+  }
+  /** Signs in whatever the labels say. */
+  const enter = async (page: Page) => {
+    await page.goto('login')
+    await page.locator('input[autocomplete=username]').fill('admin')
+    await page.locator('input[autocomplete=current-password]').fill(password)
+    await page.keyboard.press('Enter')
+    await page.locator('nav').first().waitFor()
+  }
+
+  it.each(['desktop', 'phone'] as const)('every text is in a catalogue, and longer ones fit on a %s', async size => {
+    const { page, complaints, close } = await inLanguage('pseudo', size)
+    try {
+      await enter(page)
+      for (const path of paths) {
+        await open(page, path)
+        expect(await sticksOut(page), path).toEqual([])
+        const plain = await page.evaluate<string[]>(
+          `[...document.querySelectorAll('nav a, main h1, main h2, main th, main label, main button')]
+            .filter(element => element.checkVisibility() && !element.closest('[data-ban], [data-row], code'))
+            .map(element => element.textContent.trim())
+            .filter(text => /[A-Za-z]{3}/.test(text) && !/[áëïøüÅÉÏØÜçñ~]/.test(text))`,
+        )
+        // Names that are the same in every language.
+        expect(
+          plain.filter(text => !['web-01', 'admin', 'Stockade', '24 h', '7 d', '30 d'].includes(text)),
+          path,
+        ).toEqual([])
+      }
+      // The sign-in page asks whether somebody is signed in already.
+      expect(complaints.filter(text => !text.includes('401'))).toEqual([])
+    } finally {
+      await close()
+    }
+  })
+  it('pages fit when they are written from right to left', async () => {
+    const { page, close } = await visit(browser, server.url, { viewportName: 'phone' })
+    await page.addInitScript(`document.documentElement.dir = 'rtl'`)
+    try {
+      await signIn(page, 'admin', password)
+      await page.evaluate(`document.documentElement.dir = 'rtl'`)
+      for (const path of paths) {
+        await open(page, path)
+        expect(await sticksOut(page), path).toEqual([])
+      }
+    } finally {
+      await close()
+    }
+  })
+})
