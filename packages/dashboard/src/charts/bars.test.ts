@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { barsOf, barsOfMoments, labelled, mostBars, ticksOf } from './bars.ts'
+import { barsOf, barsOfMoments, labelled, momentOf, mostBars, ticksOf } from './bars.ts'
 
 const at = (hours: number) => new Date(Date.UTC(2026, 10, 20) + hours * 3_600_000).toISOString()
 const series = (count: number) => Array.from({ length: count }, (_, index) => ({ start: at(index), count: index }))
@@ -49,12 +49,27 @@ describe('axes', () => {
       expect(ticks.every(Number.isInteger)).toBe(true)
     }
   })
+  const local = {
+    hourOf: (time: number) => new Date(time).getUTCHours(),
+    dateOf: (time: number) => new Date(time).toISOString().slice(0, 10),
+  }
   it('label hours that are told by heart, and no more than there is room for', () => {
     const bars = barsOf(series(25), { from: at(0), to: at(24.5) })
-    const hourOf = (time: number) => new Date(time).getUTCHours()
-    expect(labelled(bars, 10, hourOf)).toEqual([3, 6, 9, 12, 15, 18, 21, 24])
-    expect(labelled(bars, 4, hourOf)).toEqual([12, 24])
-    const days = Array.from({ length: 31 }, (_, index) => ({ start: at(index * 24), count: 1 }))
-    expect(labelled(barsOf(days, { from: at(0), to: at(31 * 24) }), 8, hourOf).length).toBeLessThanOrEqual(8)
+    expect(labelled(bars, 10, local)).toEqual({ by: 'hour', at: [3, 6, 9, 12, 15, 18, 21, 24] })
+    expect(labelled(bars, 4, local)).toEqual({ by: 'hour', at: [12, 24] })
+  })
+  it('label dates where there are many days, each once', () => {
+    const every = (hours: number, count: number) =>
+      barsOf(
+        Array.from({ length: count }, (_, index) => ({ start: at(index * hours), count: 1 })),
+        { from: at(0), to: at(count * hours) },
+      )
+    expect(labelled(every(24, 31), 8, local).at.length).toBeLessThanOrEqual(8)
+    expect(labelled(every(24, 8), 10, local)).toEqual({ by: 'date', at: [0, 1, 2, 3, 4, 5, 6, 7] })
+    expect(labelled(every(6, 20), 10, local)).toEqual({ by: 'date', at: [0, 4, 8, 12, 16] })
+    // West of Greenwich a day of the service begins on the evening before.
+    const west = { ...local, dateOf: (time: number) => local.dateOf(time - 5 * 3_600_000) }
+    const days = every(24, 8)
+    expect(days.map(bar => west.dateOf(momentOf(days, bar)))[0]).toBe('2026-11-20')
   })
 })

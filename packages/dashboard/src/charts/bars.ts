@@ -73,18 +73,40 @@ export const ticksOf = (most: number): readonly number[] => {
   return Array.from({ length: count + 1 }, (_, index) => index * step)
 }
 
+/** How a moment reads on the clock of whoever looks at the chart. */
+export interface Local {
+  hourOf(at: number): number
+  /** Anything that is the same for all moments of a date. */
+  dateOf(at: number): string
+}
+/** How long the bars are, but for the first and the last, which may be cut short. */
+const lengthOf = (bars: readonly Bar[]): number => {
+  const usual = bars[1] ?? bars[0]
+  return usual ? usual.to - usual.from : hour
+}
+/** The date that a bar belongs to: a day of the service may begin at any hour here, its middle is within its date. */
+export const momentOf = (bars: readonly Bar[], { from, to }: Bar): number =>
+  lengthOf(bars) > 12 * hour ? (from + to) / 2 : from
+
 /**
- * The bars that get a label below them: hours of the clock that are told by heart, or evenly spread days.
- * @param hourOf the hour on the clock of whoever reads
+ * The bars that get a label below them, the clock's or the date's: hours that are told by heart where the bars span few
+ * days, else the first bar of each date, as many as there is room for.
  */
-export const labelled = (bars: readonly Bar[], room: number, hourOf: (at: number) => number): readonly number[] => {
-  const [first, second] = bars
-  if (!first) return []
-  const length = second ? second.to - second.from : first.to - first.from
-  if (length <= 12 * hour && bars.length * length <= 3 * day) {
-    const every = [1, 2, 3, 6, 12, 24].find(hours => (bars.length * length) / hour / hours <= room) ?? 24
-    return bars.flatMap(({ from }, index) => (index > 0 && hourOf(from) % every === 0 ? [index] : []))
+export const labelled = (
+  bars: readonly Bar[],
+  room: number,
+  local: Local,
+): { by: 'hour' | 'date'; at: readonly number[] } => {
+  const span = lengthOf(bars) * bars.length
+  if (lengthOf(bars) <= 12 * hour && span <= 3 * day) {
+    const every = [1, 2, 3, 6, 12, 24].find(hours => span / hour / hours <= room) ?? 24
+    return {
+      by: 'hour',
+      at: bars.flatMap(({ from }, index) => (index > 0 && local.hourOf(from) % every === 0 ? [index] : [])),
+    }
   }
-  const every = Math.ceil(bars.length / Math.max(1, room))
-  return bars.flatMap((_, index) => ((bars.length - 1 - index) % every === 0 ? [index] : []))
+  const dates = bars.map(bar => local.dateOf(momentOf(bars, bar)))
+  const first = bars.flatMap((_, index) => (dates[index] !== dates[index - 1] ? [index] : []))
+  const every = Math.ceil(first.length / Math.max(1, room))
+  return { by: 'date', at: first.filter((_, index) => (first.length - 1 - index) % every === 0) }
 }

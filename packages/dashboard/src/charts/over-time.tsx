@@ -8,14 +8,13 @@ import { number } from '../words/numbers.ts'
 import { usePreferences } from '../parts/preferences.ts'
 import { clockTime, localInput, shortDate } from '../words/time.ts'
 import { shownZone } from '../words/preferences.ts'
-import { labelled } from './bars.ts'
+import { labelled, momentOf } from './bars.ts'
 import type { Bar } from './bars.ts'
 import { chartsTexts } from './charts.texts.ts'
 import { plotInto } from './plot.ts'
 import type { Plot } from './plot.ts'
 import styles from './charts.module.css'
 
-const day = 86_400_000
 const localTime = (at: number) => localInput(at, shownZone())
 
 /** When a bar begins and ends, in the zone of whoever reads. */
@@ -25,17 +24,17 @@ const rangeOf = ({ from, to }: Bar, now: number): string => {
 }
 const dateOf = (at: number): string =>
   new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: shownZone() }).format(at)
+const local = {
+  hourOf: (at: number) => Number(localTime(at).slice(11, 13)),
+  dateOf: (at: number) => localTime(at).slice(0, 10),
+}
 const labels = (bars: readonly Bar[], room: number) => {
-  // The first and the last may be cut short.
-  const usual = bars[1] ?? bars[0]
-  const daily = usual !== undefined && usual.to - usual.from >= day / 2
-  const hourOf = (at: number) => Number(localTime(at).slice(11, 13))
-  return labelled(bars, room, hourOf).flatMap(index => {
+  const { by, at } = labelled(bars, room, local)
+  return at.flatMap(index => {
     const bar = bars[index]
     if (!bar) return []
-    // A day of the service may begin at any hour here: its middle is within the date that it is called by.
-    if (daily) return [[index, dateOf((bar.from + bar.to) / 2)] as const]
-    return [[index, hourOf(bar.from) === 0 ? dateOf(bar.from) : clockTime(bar.from)] as const]
+    const isDate = by === 'date' || local.hourOf(bar.from) === 0
+    return [[index, isDate ? dateOf(momentOf(bars, bar)) : clockTime(bar.from)] as const]
   })
 }
 

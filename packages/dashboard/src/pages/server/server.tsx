@@ -1,16 +1,21 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { serverQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
-import { Bars, Ranked } from '../../fleet/bars.tsx'
+import { barsOf } from '../../charts/bars.ts'
+import { Later, loadOverTime } from '../../charts/later.tsx'
+import { Meters } from '../../charts/meters.tsx'
+import { Ranked } from '../../charts/ranked.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { serverStatsQuery } from '../../fleet/queries.ts'
 import type { Period } from '../../fleet/queries.ts'
+import { useKeys } from '../../parts/keys.ts'
+import { useWords } from '../../parts/now.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
@@ -22,8 +27,7 @@ import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { number } from '../../words/numbers.ts'
-import { duration } from '../../words/time.ts'
-import { Metrics } from '../servers/metrics.tsx'
+import { ago, clockTime, duration, shortDate } from '../../words/time.ts'
 import { SyncRow, useSync } from '../whitelist/sync-panel.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
@@ -36,6 +40,7 @@ export const ServerPage = () => {
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
   const server = useQuery({ ...serverQuery(serverId), refetchInterval: every(30_000) })
   const { may } = useMay('admin')
+  useTabKeys(serverId, may)
   const status = statusOf(server.error)
   if (status === 403) return <Forbidden />
   if (status === 404 || status === 400)
@@ -50,19 +55,12 @@ export const ServerPage = () => {
       </Page>
     )
   const name = server.data ? nameOf(server.data.hostname) : t.title
-  const tabs = [
-    ['/servers/$serverId/overview', t.tabs.overview],
-    ['/servers/$serverId/jails', t.tabs.jails],
-    ['/servers/$serverId/bans', t.tabs.bans],
-    ['/servers/$serverId/commands', t.tabs.commands],
-    ...(may ? ([['/servers/$serverId/settings', t.tabs.settings]] as const) : []),
-  ] as const
   return (
     <Page title={name} heading={<bdi>{name}</bdi>}>
       <nav className={fleet.tabs} aria-label={t.sections}>
-        {tabs.map(([to, text]) => (
-          <Link key={to} to={to} params={{ serverId }}>
-            {text}
+        {tabsFor(may).map(name => (
+          <Link key={name} to={`/servers/$serverId/${name}`} params={{ serverId }}>
+            {t.tabs[name]}
           </Link>
         ))}
       </nav>
@@ -70,11 +68,45 @@ export const ServerPage = () => {
       {server.isPending && <Waiting />}
       {server.data && (
         <>
-          {server.data.status === 'offline' && <p className={parts.warn}>{t.offline}</p>}
+          {server.data.status === 'offline' && <Away since={server.data.last_heartbeat} />}
           <Outlet />
         </>
       )}
     </Page>
+  )
+}
+
+const tabs = ['overview', 'jails', 'bans', 'commands', 'settings'] as const
+const tabsFor = (mayAdminister: boolean) => (mayAdminister ? tabs : tabs.slice(0, 4))
+/** 1 to 5 lead to the tabs, in their order. */
+const useTabKeys = (serverId: string, mayAdminister: boolean) => {
+  const t = textsOf(serverTexts)
+  const navigate = useNavigate()
+  const keys = useMemo(
+    () =>
+      tabsFor(mayAdminister).map((name, index) => ({
+        key: String(index + 1),
+        text: t.toTab(t.tabs[name]),
+        act: () => void navigate({ to: `/servers/$serverId/${name}`, params: { serverId } }),
+      })),
+    [serverId, mayAdminister, navigate, t],
+  )
+  useKeys(keys)
+}
+
+/** Since when it is away, and what that means for what is asked of it. */
+const Away = ({ since }: { since: string | null }) => {
+  const t = textsOf(serverTexts)
+  const words = useWords(now => {
+    if (since === null) return ''
+    const at = Date.parse(since)
+    const isRecent = now - at < 86_400_000
+    return isRecent ? t.seenLately(clockTime(at), ago(at, now)) : t.seen(shortDate(at, now))
+  })
+  return (
+    <p className={parts.warn}>
+      {words} {t.offline}
+    </p>
   )
 }
 
@@ -90,11 +122,11 @@ export const OverviewTab = () => {
   if (!server) return null
   return (
     <>
-      <Overview server={server} mayAdminister={may} />
-      <div className={fleet.columns}>
-        <Stats serverId={server.id} />
+      <div className={styles.top}>
+        <Overview server={server} mayAdminister={may} />
         <Holds serverId={server.id} />
       </div>
+      <Stats serverId={server.id} />
     </>
   )
 }
@@ -113,7 +145,20 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
   return (
     <Panel>
       <div className={parts.form}>
-        <State is={server.status} tinted />
+        <div className={parts.row}>
+          <State is={server.status} tinted />
+          <span className={parts.muted}>
+            {server.last_heartbeat ? (
+              <>
+                {t.heard} <Time at={server.last_heartbeat} />
+              </>
+            ) : (
+              <>
+                {t.added} <Time at={server.created_at} />
+              </>
+            )}
+          </span>
+        </div>
         {server.status === 'pending' && (
           <p>
             {t.pending}{' '}
@@ -126,8 +171,6 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
         )}
         <div className={styles.columns}>
           <dl className={parts.details}>
-            <dt>{t.lastSeen}</dt>
-            <dd>{server.last_heartbeat ? <Time at={server.last_heartbeat} /> : t.never}</dd>
             <dt>{t.bans}</dt>
             <dd>{t.bansSaid(number(server.bans_today), number(server.total_bans))}</dd>
             {server.description && (
@@ -139,9 +182,7 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
               </>
             )}
             <dt>{t.load}</dt>
-            <dd>
-              <Metrics of={server.metrics} />
-            </dd>
+            <dd>{server.metrics ? <Meters of={server.metrics} /> : unknown}</dd>
           </dl>
           <dl className={parts.details}>
             <dt>{t.address}</dt>
@@ -178,14 +219,26 @@ const Stats = ({ serverId }: { serverId: string }) => {
   const t = textsOf(serverTexts)
   const f = textsOf(fleetTexts)
   const [period, setPeriod] = useState<Period>('day')
-  const query = useQuery(serverStatsQuery(serverId, period))
+  const query = useQuery({ ...serverStatsQuery(serverId, period), refetchInterval: every(60_000) })
   const stats = query.data
+  const bars = useMemo(() => (stats ? barsOf(stats.series, stats) : []), [stats])
+  const own = useMemo(() => ({ server: serverId }), [serverId])
   return (
     <Panel title={t.stats.title}>
       <div className={fleet.stack}>
         <div className={fleet.line}>
           <span className={parts.muted}>
-            {stats && t.stats.said(number(stats.bans_period), number(stats.previous_total), number(stats.active_now))}
+            {stats && (
+              <>
+                <Link to="/bans" search={{ ...own, from: stats.from, to: stats.to }} className={parts.link}>
+                  {t.stats.bans(number(stats.bans_period), stats.bans_period)}
+                </Link>
+                {t.stats.before(number(stats.previous_total))}{' '}
+                <Link to="/bans" search={{ ...own, active: 'true' }} className={parts.link}>
+                  {t.stats.now(number(stats.active_now))}
+                </Link>
+              </>
+            )}
           </span>
           <select
             className={parts.input}
@@ -202,37 +255,38 @@ const Stats = ({ serverId }: { serverId: string }) => {
           </select>
         </div>
         <Trouble what={t.stats.what} query={query} />
-        {stats && <Bars series={stats.series} title={t.stats.chart(f.periods[period])} />}
-        {stats && stats.top_jails.length > 0 && (
+        {stats ? (
+          <Later
+            load={loadOverTime}
+            given={{ title: t.stats.chart(f.periods[period]), bars, search: own }}
+            room={room}
+          />
+        ) : (
+          room
+        )}
+        {stats && stats.bans_period > 0 && (
           <div className={fleet.columns}>
             <div>
               <h3 className={parts.help}>{t.stats.jails}</h3>
               <Ranked
-                rows={stats.top_jails.slice(0, 5).map(({ name, count }) => ({
+                total={stats.bans_period}
+                rows={stats.top_jails.map(({ name, count }) => ({
                   key: name,
+                  name,
                   count,
-                  name: (
-                    <Link to="/bans" search={{ server: serverId, jail: name, from: stats.from, to: stats.to }}>
-                      <Stranger text={name} most={64} />
-                    </Link>
-                  ),
+                  search: { ...own, jail: name, from: stats.from, to: stats.to },
                 }))}
               />
             </div>
             <div>
               <h3 className={parts.help}>{t.stats.countries}</h3>
               <Ranked
-                rows={stats.top_countries.slice(0, 5).map(({ code, name, count }) => ({
+                total={stats.bans_period}
+                rows={stats.top_countries.map(({ code, name, count }) => ({
                   key: code,
+                  name,
                   count,
-                  name:
-                    code === 'ZZ' ? (
-                      name
-                    ) : (
-                      <Link to="/bans" search={{ server: serverId, country: code, from: stats.from, to: stats.to }}>
-                        {name}
-                      </Link>
-                    ),
+                  search: code === 'ZZ' ? undefined : { ...own, country: code, from: stats.from, to: stats.to },
                 }))}
               />
             </div>
@@ -242,6 +296,7 @@ const Stats = ({ serverId }: { serverId: string }) => {
     </Panel>
   )
 }
+const room = <div className={styles.chartRoom} />
 
 /** Whether it holds the whitelist as it is now. */
 const Holds = ({ serverId }: { serverId: string }) => {
