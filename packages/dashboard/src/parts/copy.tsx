@@ -8,7 +8,7 @@ import parts from './parts.module.css'
 import { usePhone } from './width.ts'
 
 /** Copies also on plain http, where there is no clipboard to write to: there the selected text is copied by the document. */
-const copyText = async (text: string, field: HTMLTextAreaElement | null): Promise<boolean> => {
+export const copyText = async (text: string, field: HTMLTextAreaElement | null): Promise<boolean> => {
   if (navigator.clipboard && isSecureContext)
     try {
       await navigator.clipboard.writeText(text)

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { queryFields } from '@stockade/contract/query.ts'
+import { choose, offersAt } from './completion.ts'
+import type { Suggested } from './completion.ts'
+import { conditionsOf, valueOf, withValue } from './terms.ts'
+
+const language = queryFields.bans
+const known: Readonly<Record<string, readonly Suggested[]>> = {
+  jail: [{ value: 'sshd' }, { value: 'nginx-http-auth' }, { value: 'my jail' }],
+  country: [
+    { value: 'NL', label: 'Netherlands' },
+    { value: 'DE', label: 'Germany' },
+  ],
+}
+const valuesOf = (field: string) => known[field] ?? []
+const offered = (text: string, caret = text.length, asked = false) =>
+  offersAt(text, caret, language, valuesOf, asked)?.list.map(({ text }) => text) ?? []
+
+describe('what is offered', () => {
+  it.each([
+    ['ja', ['jail:']],
+    ['jail:', ['sshd', 'nginx-http-auth', '"my jail"']],
+    ['jail:ng', ['nginx-http-auth']],
+    ['-jail:auth', ['nginx-http-auth']],
+    ['jail:sshd', []],
+    ['country:germ', ['DE']],
+    ['state:', ['active', 'expired', 'unbanned']],
+    ['banned:>now-2', ['>now-24h']],
+    ['nether', ['country:NL']],
+    ['ss', ['jail:sshd']],
+    ['', []],
+    ['jail:sshd ', []],
+    ['"jail', []],
+    ['nowhere:x', []],
+  ])('%j: %j', (text, list) => expect(offered(text)).toEqual(list))
+  it('is every field when it is asked for', () =>
+    expect(offered('jail:sshd ', 10, true)).toEqual(language.fields.map(({ name }) => `${name}:`)))
+  it.each([
+    ['ja', 'jail:', 5],
+    ['jail:s', 'jail:sshd ', 10],
+    ['(jail:s)', '(jail:sshd)', 10],
+  ])('%j becomes %j', (text, then, caret) => {
+    const at = text.replace(')', '').length
+    const offers = offersAt(text, at, language, valuesOf)
+    const [first] = offers?.list ?? []
+    expect(offers && first && choose(text, offers, first)).toEqual({ text: then, caret })
+  })
+})
+
+describe('the conditions of a query', () => {
+  it('are told with what is left without each', () =>
+    expect(conditionsOf('jail:sshd AND -country:NL (a OR b)', language)).toEqual([
+      { text: 'jail:sshd', rest: '-country:NL (a OR b)', field: 'jail', value: 'sshd' },
+      { text: '-country:NL', rest: 'jail:sshd (a OR b)', field: null, value: null },
+      { text: 'a OR b', rest: 'jail:sshd -country:NL', field: null, value: null },
+    ]))
+  it('are none where it can not be read', () => expect(conditionsOf('jail:', language)).toEqual([]))
+  it.each([
+    ['', 'NL', 'country:NL'],
+    ['country:DE jail:sshd', 'NL', 'jail:sshd country:NL'],
+    ['country:DE,FR jail:sshd', '', 'jail:sshd'],
+    ['a OR b', 'NL', 'country:NL (a OR b)'],
+  ])('%j with the country %j is %j', (query, value, then) => {
+    expect(withValue(query, language, 'country', value)).toBe(then)
+    expect(valueOf(then, language, 'country')).toBe(value || undefined)
+  })
+})

@@ -1,0 +1,48 @@
+import { addTerm, parseQuery, printQuery } from '@stockade/contract/query.ts'
+import type { QueryLanguage, QueryNode } from '@stockade/contract/query.ts'
+
+/** One of the things that must all hold, and the query without it. */
+export interface Condition {
+  readonly text: string
+  readonly rest: string
+  /** The field and the one value that it asks for; null where it is more than that, or free text. */
+  readonly field: string | null
+  readonly value: string | null
+}
+
+const together = (items: readonly QueryNode[]): string => {
+  const [first, ...more] = items
+  if (!first) return ''
+  return more.length === 0 ? printQuery(first) : printQuery({ kind: 'and', items, at: 0, length: 0 })
+}
+
+/** What a query is made of, from left to right; nothing where it can't be read. */
+export const conditionsOf = (query: string, language: QueryLanguage): readonly Condition[] => {
+  const parsed = parseQuery(query, language)
+  if (!parsed.ok || !parsed.tree) return []
+  const items = parsed.tree.kind === 'and' ? parsed.tree.items : [parsed.tree]
+  return items.map((item, index) => {
+    const only = item.kind === 'term' && item.values.length === 1 ? item.values[0] : undefined
+    return {
+      text: printQuery(item),
+      rest: together(items.filter((_, other) => other !== index)),
+      field: item.kind === 'term' ? item.field : null,
+      value: only?.compare === '=' ? only.text : null,
+    }
+  })
+}
+
+/** The value that a query asks of a field, if it is one. */
+export const valueOf = (query: string, language: QueryLanguage, field: string): string | undefined =>
+  conditionsOf(query, language).find(condition => condition.field === field)?.value ?? undefined
+
+/** The query with another value of a field, or with none. A query that can't be read stays as it is. */
+export const withValue = (query: string, language: QueryLanguage, field: string, value: string): string => {
+  let rest = query
+  for (;;) {
+    const found = conditionsOf(rest, language).find(condition => condition.field === field)
+    if (!found) break
+    rest = found.rest
+  }
+  return value === '' ? rest : addTerm(rest, language, field, value)
+}
