@@ -122,8 +122,49 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       path: () => 'bans?jail=sshd&ip=203.0.113.0/24&from=now-7d&active=true',
       seen: '[data-ban]',
     },
-    { name: 'bans, nothing found', path: () => 'bans?ip=192.0.2.200', seen: 'text=No ban matches these filters.' },
+    { name: 'bans, nothing found', path: () => 'bans?ip=192.0.2.200', seen: 'text=No ban matches.' },
     { name: 'bans, wrong address', path: () => 'bans?ip=192.0.2.300', seen: 'text=This is no address or range.' },
+    { name: 'bans, wrong search', path: () => 'bans?q=jali:sshd', seen: 'text=Use jail' },
+    {
+      name: 'bans, help and suggestions',
+      path: () => 'bans?q=jail:sshd',
+      seen: '[data-ban]',
+      act: async page => {
+        await page.getByRole('button', { name: 'How to search' }).click()
+        await page.getByRole('combobox', { name: 'Search the bans' }).fill('st')
+        await page.getByRole('option').first().waitFor()
+      },
+    },
+    {
+      name: 'bans, some chosen',
+      path: () => 'bans',
+      seen: '[data-ban]',
+      act: async page => {
+        await page.locator('[data-row] input').first().check()
+        await page.getByText('1 ban chosen').waitFor()
+      },
+    },
+    {
+      name: 'bans, the menu of a value',
+      path: () => 'bans?sort=ip',
+      seen: '[data-ban]',
+      act: async page => {
+        await page
+          .getByRole('button', { name: /^What to do with/ })
+          .first()
+          .click()
+        await page.getByRole('menuitem').first().waitFor()
+      },
+    },
+    {
+      name: 'bans, filters',
+      path: () => 'bans?from=now-7d',
+      seen: '[data-ban]',
+      act: async page => {
+        await page.getByRole('button', { name: /^Filters/ }).click()
+        await page.getByRole('dialog').getByLabel('Jail').waitFor()
+      },
+    },
     { name: 'bans, second page', path: () => 'bans?page=2', seen: '[data-ban]' },
     { name: 'one ban', path: () => `bans/${banId}`, seen: 'text=Failed password' },
     {

@@ -41,7 +41,7 @@ type ReadAgain = (key: readonly string[], pause: number) => void
 const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   queries.setQueriesData<BanList>({ queryKey: ['bans'] }, list =>
     list?.bans.some(row => row.id === ban.id)
-      ? { ...list, bans: list.bans.map(row => (row.id === ban.id ? ban : row)) }
+      ? { ...list, bans: list.bans.map(row => (row.id === ban.id ? { ...row, ...ban } : row)) }
       : list,
   )
   queries.setQueryData<Reply<'GET /bans/{banId}'>>(['ban', ban.id], shown => (shown ? { ...shown, ...ban } : shown))

@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'react'
 import { IconArrowLeft, IconX } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { statusOf } from '../../api/client.ts'
+import { queryTerm } from '@stockade/contract/query.ts'
+import { api, statusOf } from '../../api/client.ts'
 import { banQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { useTitle } from '../../parts/page.tsx'
@@ -13,6 +14,7 @@ import { Trouble } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { number } from '../../words/numbers.ts'
 import { duration, exactTime } from '../../words/time.ts'
 import { stateOf } from './ban-state.ts'
 import { Ends } from './bans-rows.tsx'
@@ -35,7 +37,7 @@ export const BanDetail = ({ banId, whole = false }: { banId: number; whole?: boo
   }
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !document.querySelector('[role="dialog"]')) void close()
+      if (event.key === 'Escape' && !document.querySelector('[role="dialog"], [role="menu"]')) void close()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
@@ -59,12 +61,32 @@ export const BanDetail = ({ banId, whole = false }: { banId: number; whole?: boo
   )
 }
 
+/** How many bans there are of an address or a range. */
+const countQuery = (ip: string) =>
+  queryOptions({
+    queryKey: ['counts', 'ip', ip],
+    queryFn: async ({ signal }) => (await api.call('GET /bans', { query: { ip, limit: 1 }, signal })).total,
+  })
+/** The /24 or /64 around an address; null for what is a range itself. */
+const neighboursOf = (ip: string): string | null => {
+  if (ip.includes('/')) return null
+  if (!ip.includes(':')) return `${ip.split('.').slice(0, 3).join('.')}.0/24`
+  const [head = '', tail = ''] = ip.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === '' ? [] : tail.split(':')
+  const groups = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]
+  return `${groups.slice(0, 4).join(':')}::/64`
+}
+
 const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
   const Sub = whole ? 'h2' : 'h3'
   const t = textsOf(bansTexts)
   const { unknown } = textsOf(commonTexts)
   const place = [ban.city, ban.country_name ?? ban.country].filter(Boolean).join(', ')
   const network = [ban.asn, ban.asn_org].filter(Boolean).join(' · ')
+  const range = neighboursOf(ban.ip)
+  const others = useQuery(countQuery(ban.ip)).data
+  const around = useQuery({ ...countQuery(range ?? ''), enabled: range !== null }).data
   return (
     <>
       <div className={parts.row}>
@@ -99,6 +121,14 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
         <dd>{place ? <Stranger text={place} most={120} /> : unknown}</dd>
         <dt>{t.network}</dt>
         <dd>{network ? <Stranger text={network} most={160} /> : unknown}</dd>
+        {ban.reputation_score !== null && ban.reputation_score !== undefined && (
+          <>
+            <dt>{t.score}</dt>
+            <dd>{t.scoreOf(ban.reputation_score)}</dd>
+          </>
+        )}
+        <dt>{t.reported}</dt>
+        <dd>{ban.reported_to_reputation_db ? t.yes : t.no}</dd>
       </dl>
       <Sub className={styles.sub}>{t.logLines}</Sub>
       {ban.log_lines ? (
@@ -109,9 +139,14 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
       <Link to="/ip/$addr" params={{ addr: ban.ip }} className={parts.link}>
         {t.lookUp}
       </Link>
-      <Link to="/bans" search={{ ip: ban.ip }} className={parts.link}>
-        {t.others}
+      <Link to="/bans" search={{ q: queryTerm('ip', ban.ip) }} className={parts.link}>
+        {t.others(others === undefined ? '…' : number(others))}
       </Link>
+      {range && (
+        <Link to="/bans" search={{ q: queryTerm('ip', range) }} className={parts.link}>
+          {t.neighbours(range, around === undefined ? '…' : number(around))}
+        </Link>
+      )}
       {(place || network) && (
         <p className={parts.help}>
           {t.credit}{' '}

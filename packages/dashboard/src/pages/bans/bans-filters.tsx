@@ -1,21 +1,32 @@
-import { createContext, useContext, useId, useMemo, useState } from 'react'
+import { Suspense, createContext, lazy, useContext, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconFilter, IconX } from '@tabler/icons-react'
+import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { jailsQuery, summaryQuery } from '../../api/queries.ts'
+import { addTerm, excludeTerm } from '@stockade/contract/query.ts'
+import { summaryQuery } from '../../api/queries.ts'
+import type { Ban } from '../../api/queries.ts'
+import { banStatsQuery } from '../../fleet/queries.ts'
+import { useKeys } from '../../parts/keys.ts'
 import parts from '../../parts/parts.module.css'
-import { useTyped } from '../../parts/typed.ts'
 import { usePhone } from '../../parts/width.ts'
+import { Chips } from '../../search/chips.tsx'
+import type { Chip } from '../../search/chips.tsx'
+import type { Suggested, ValuesOf } from '../../search/completion.ts'
+import { SearchField } from '../../search/search-field.tsx'
+import { conditionsOf } from '../../search/terms.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { readRange } from '../../words/address.ts'
+import { nameOf } from '../../words/clip.ts'
 import { shortDate } from '../../words/time.ts'
 import { bansTexts } from './bans.texts.ts'
 import { countries, countryName } from './countries.ts'
 import { filterCount, ranges } from './filter.ts'
 import type { BansSearch } from './filter.ts'
+import { language } from './matches.ts'
 import styles from './bans.module.css'
-import { nameOf } from '../../words/clip.ts'
+
+const FilterSheet = lazy(() => import('./filter-sheet.tsx'))
 
 const Fixed = createContext<BansSearch | null>(null)
 /** Filters of a list of bans that stands on another page; a value that is clicked there leads to the page of bans. */
@@ -44,239 +55,180 @@ export const useFilter = () => {
       replace,
     })
 }
+/** Narrows the list to a value of a field, or to anything but it. */
+export const useNarrowing = () => {
+  const { q = '' } = useBansSearch()
+  const filter = useFilter()
+  return {
+    only: (field: string, value: string) => filter({ q: addTerm(q, language, field, value) }),
+    without: (field: string, value: string) => filter({ q: excludeTerm(q, language, field, value) }),
+  }
+}
 
-export const Filters = ({ jails }: { jails: readonly string[] }) => {
+/** What fields may be completed with: from the rows that are shown, and from what is known of the fleet. */
+const useValues = (rows: readonly Ban[]): ValuesOf => {
+  const servers = useQuery(summaryQuery).data?.servers
+  // As far as something else on the page has read them.
+  const jails = useQuery({ ...banStatsQuery('month'), enabled: false }).data?.bans_by_jail
+  const places = useMemo(() => countries().map(({ code, name }) => ({ value: code, label: name })), [])
+  return field => {
+    const seen = (of: (ban: Ban) => string | null, label?: (ban: Ban) => string | null): readonly Suggested[] => {
+      const found = new Map<string, string>()
+      for (const ban of rows) {
+        const value = of(ban)
+        if (value !== null && value !== '') found.set(value, label?.(ban) ?? '')
+      }
+      return [...found].map(([value, label]) => ({ value, label }))
+    }
+    switch (field) {
+      case 'jail':
+        return [...new Set([...(jails ?? []).map(({ jail }) => jail), ...rows.map(({ jail }) => jail)])]
+          .sort()
+          .map(value => ({ value }))
+      case 'server':
+        return (servers ?? []).map(({ hostname }) => ({ value: hostname }))
+      case 'country':
+        return places
+      case 'ip':
+        return seen(({ ip }) => ip)
+      case 'city':
+        return seen(({ city }) => city)
+      case 'asn':
+        return seen(
+          ({ asn }) => asn?.replace(/^AS/, '') ?? null,
+          ({ asn_org }) => asn_org,
+        )
+      case 'org':
+        return seen(({ asn_org }) => asn_org)
+      case 'by':
+        return seen(({ banned_by }) => banned_by)
+      default:
+        return []
+    }
+  }
+}
+
+/** The search, the time, the other filters, and what is set of them. */
+export const Filters = ({ rows }: { rows: readonly Ban[] }) => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
   const phone = usePhone()
-  const [open, setOpen] = useState(false)
-  const id = useId()
-  const count = filterCount(search)
+  const [sheet, setSheet] = useState(false)
+  const valuesOf = useValues(rows)
+  useKeys(useMemo(() => [{ key: 'f', text: t.filters, act: () => setSheet(true) }], [t]))
   return (
-    <div role="search" className={styles.search}>
+    <div role="search" className={styles.search} aria-label={t.title}>
       <div className={styles.searchRow}>
-        <AddressFilter />
-        {phone && (
-          <Button
-            variant="default"
-            aria-expanded={open}
-            aria-controls={id}
-            leftSection={<IconFilter size={16} />}
-            onClick={() => setOpen(!open)}
-            className={styles.filterButton}
-          >
-            {t.filtersSet(count)}
-          </Button>
-        )}
-        {(!phone || open) && (
-          <div className={styles.selects} id={id}>
-            <Selects seen={jails} />
-          </div>
-        )}
+        <SearchField
+          language={language}
+          value={search.q ?? ''}
+          onApply={(q, replace) => filter({ q: q || undefined }, replace)}
+          valuesOf={valuesOf}
+          label={t.search}
+          placeholder={phone ? t.searchShort : t.searchHelp}
+        />
+        {!phone && <Range onCustom={() => setSheet(true)} />}
+        <Button
+          variant="default"
+          aria-haspopup="dialog"
+          leftSection={<IconFilter size={16} />}
+          onClick={() => setSheet(true)}
+          className={styles.filterButton}
+        >
+          {phone ? t.filtersSet(filterCount(search)) : t.filters}
+        </Button>
       </div>
-      <Chips />
+      <AddressProblem />
+      <SetFilters />
+      {sheet && (
+        <Suspense>
+          <FilterSheet rows={rows} onClose={() => setSheet(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }
 
-/** The address is sent on Enter, or a moment after the typing stops. */
-const AddressFilter = () => {
-  const t = textsOf(bansTexts)
-  const { ip = '' } = useSearch({ from: '/inside/bans' })
-  const filter = useFilter()
-  const id = useId()
-  const { typed, trimmed, valid, setTyped, apply } = useTyped(ip, text => filter({ ip: text || undefined }, true), {
-    wait: 400,
-    valid: text => text === '' || readRange(text) !== null,
-  })
-  const wrong = !valid
-  return (
-    <form
-      className={styles.address}
-      onSubmit={event => {
-        event.preventDefault()
-        apply()
-      }}
-    >
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.search}
-        placeholder={t.searchHelp}
-        autoCapitalize="none"
-        autoCorrect="off"
-        spellCheck={false}
-        dir="ltr"
-        value={typed}
-        aria-invalid={(wrong && ip === trimmed) || undefined}
-        aria-describedby={wrong ? id : undefined}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
-      {wrong && ip === trimmed && (
-        <p id={id} className={parts.error} role="status">
-          {t.wrongAddress}
-        </p>
-      )}
-    </form>
-  )
+/** A link may bring an address that is none. */
+const AddressProblem = () => {
+  const { ip } = useSearch({ from: '/inside/bans' })
+  return ip && !readRange(ip) ? (
+    <p className={parts.error} role="status">
+      {textsOf(bansTexts).wrongAddress}
+    </p>
+  ) : null
 }
 
-const Selects = ({ seen }: { seen: readonly string[] }) => {
+/** The words for a range that `from` names. */
+export const useRangeWords = () => {
   const t = textsOf(bansTexts)
-  const search = useSearch({ from: '/inside/bans' })
-  const filter = useFilter()
-  const servers = useQuery(summaryQuery).data?.servers ?? []
-  const ofServer = useQuery({ ...jailsQuery(search.server ?? ''), enabled: search.server !== undefined }).data?.jails
-  const jails = [
-    ...new Set([...(search.jail ? [search.jail] : []), ...(ofServer ?? []).map(jail => jail.name), ...seen]),
-  ].sort()
-  const all = useMemo(() => countries(), [])
-  const [custom, setCustom] = useState(false)
-  const known = ranges.some(range => range === search.from)
-  const absolute = search.from !== undefined && !search.from.startsWith('now-')
-  return (
-    <>
-      <select
-        className={parts.input}
-        aria-label={t.server}
-        value={search.server ?? ''}
-        onChange={event => filter({ server: event.currentTarget.value || undefined })}
-      >
-        <option value="">{t.allServers}</option>
-        {servers.map(server => (
-          <option key={server.id} value={server.id}>
-            {nameOf(server.hostname)}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.jail}
-        value={search.jail ?? ''}
-        onChange={event => filter({ jail: event.currentTarget.value || undefined })}
-      >
-        <option value="">{t.allJails}</option>
-        {jails.map(jail => (
-          <option key={jail}>{jail}</option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.country}
-        value={search.country ?? ''}
-        onChange={event => filter({ country: event.currentTarget.value || undefined })}
-      >
-        <option value="">{t.allCountries}</option>
-        {all.map(({ code, name }) => (
-          <option key={code} value={code}>
-            {name}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.state}
-        value={search.active ?? ''}
-        onChange={event => {
-          const { value } = event.currentTarget
-          filter({ active: value === 'true' || value === 'false' ? value : undefined })
-        }}
-      >
-        <option value="">{t.allStates}</option>
-        <option value="true">{t.active}</option>
-        <option value="false">{t.over}</option>
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.range}
-        value={custom || absolute ? 'custom' : (search.from ?? '')}
-        onChange={event => {
-          const { value } = event.currentTarget
-          setCustom(value === 'custom')
-          if (value !== 'custom') filter({ from: value || undefined, to: undefined })
-        }}
-      >
-        {search.from && !known && !absolute && (
-          <option value={search.from}>{t.otherRange(search.from.replace('now-', ''))}</option>
-        )}
-        {Object.entries(t.ranges).map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-      {(custom || absolute) && (
-        <>
-          <Moment label={t.from} value={absolute ? search.from : undefined} onValue={from => filter({ from })} />
-          <Moment label={t.to} value={search.to} onValue={to => filter({ to })} />
-        </>
-      )}
-    </>
-  )
-}
-
-const local = (iso: string) => {
-  const date = new Date(iso)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-const Moment = (props: { label: string; value: string | undefined; onValue: (value: string | undefined) => void }) => (
-  <label className={styles.moment}>
-    <span className={parts.help}>{props.label}</span>
-    <input
-      className={parts.input}
-      type="datetime-local"
-      value={props.value ? local(props.value) : ''}
-      onChange={event => {
-        const at = new Date(event.currentTarget.value)
-        props.onValue(Number.isNaN(at.getTime()) ? undefined : at.toISOString())
-      }}
-    />
-  </label>
-)
-
-/** What is set, each to be removed by itself. */
-const Chips = () => {
-  const t = textsOf(bansTexts)
-  const search = useSearch({ from: '/inside/bans' })
-  const filter = useFilter()
-  const servers = useQuery(summaryQuery).data?.servers
   const [now] = useState(() => Date.now())
   const at = (iso: string) => shortDate(Date.parse(iso), now)
-  const chips: [string, string | undefined, Partial<BansSearch>][] = [
-    [t.search, search.ip, { ip: undefined }],
-    [
-      t.server,
-      search.server && nameOf(servers?.find(({ id }) => id === search.server)?.hostname ?? search.server),
-      { server: undefined },
-    ],
-    [t.jail, search.jail, { jail: undefined }],
-    [t.country, search.country && countryName(search.country), { country: undefined }],
-    [t.state, search.active && (search.active === 'true' ? t.active : t.over), { active: undefined }],
-    [
-      t.range,
-      search.from &&
-        (search.from.startsWith('now-')
-          ? (Object.entries(t.ranges).find(([range]) => range === search.from)?.[1] ??
-            t.otherRange(search.from.replace('now-', '')))
-          : `${t.from} ${at(search.from)}`),
-      { from: undefined },
-    ],
-    [t.range, search.to && t.until(at(search.to)), { to: undefined }],
-  ]
-  const set = chips.filter(([, value]) => value)
-  if (set.length === 0) return null
+  return {
+    since: (from: string) =>
+      from.startsWith('now-') || from === 'today'
+        ? (Object.entries(t.ranges).find(([range]) => range === from)?.[1] ?? t.otherRange(from.replace('now-', '')))
+        : t.since(at(from)),
+    until: (to: string) => t.until(at(to)),
+  }
+}
+
+/** The time, by name; another one than these is set among the filters. */
+export const Range = ({ onCustom }: { onCustom?: () => void }) => {
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  const words = useRangeWords()
+  const { from = '' } = search
+  const named = from === '' || Object.keys(t.ranges).includes(from)
   return (
-    <ul className={styles.chips}>
-      {set.map(([name, value, change]) => (
-        <li key={`${name} ${value ?? ''}`}>
-          <button type="button" className={parts.chip} onClick={() => filter(change)}>
-            <span className={parts.hidden}>{t.remove}</span>
-            <span className={parts.muted}>{name}</span>
-            <bdi>{value}</bdi>
-            <IconX size={14} />
-          </button>
-        </li>
+    <select
+      className={`${parts.input} ${styles.range ?? ''}`}
+      aria-label={t.range}
+      value={from}
+      onChange={event => {
+        const { value } = event.currentTarget
+        if (value === 'custom') onCustom?.()
+        else filter({ from: value || undefined, to: undefined })
+      }}
+    >
+      {!named && <option value={from}>{words.since(from)}</option>}
+      {['', ...ranges, 'today'].map(value => (
+        <option key={value} value={value}>
+          {t.ranges[value as keyof typeof t.ranges]}
+        </option>
       ))}
-    </ul>
+      {onCustom && <option value="custom">{t.custom}</option>}
+    </select>
   )
 }
+
+/** What is set, each to be removed by itself: filters of the address of the page, and the conditions of the search. */
+export const useSetFilters = (): readonly Chip[] => {
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  const words = useRangeWords()
+  const servers = useQuery(summaryQuery).data?.servers
+  const { server, jail, ip, country, active, asn, from, to, page, q = '' } = search
+  const chips: readonly [string, string | undefined, Partial<BansSearch>][] = [
+    [t.address, ip, { ip: undefined }],
+    [t.server, server && nameOf(servers?.find(({ id }) => id === server)?.hostname ?? server), { server: undefined }],
+    [t.jail, jail, { jail: undefined }],
+    [t.country, country && countryName(country), { country: undefined }],
+    [t.network, asn, { asn: undefined }],
+    [t.state, active && (active === 'true' ? t.active : t.over), { active: undefined }],
+    [t.range, from && words.since(from), { from: undefined }],
+    // Further pages are pinned; that is no filter which somebody set.
+    [t.range, to && !page ? words.until(to) : undefined, { to: undefined }],
+  ]
+  return [
+    ...chips.flatMap(([name, value, change]) => (value ? [{ name, value, onRemove: () => filter(change) }] : [])),
+    ...conditionsOf(q, language).map(({ text, rest }) => ({
+      value: text,
+      onRemove: () => filter({ q: rest || undefined }),
+    })),
+  ]
+}
+const SetFilters = () => <Chips chips={useSetFilters()} />

@@ -3,18 +3,22 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
 import type { Ban } from '../../api/queries.ts'
-import { readRange } from '../../words/address.ts'
-import { bansQueryOf, matches } from './filter.ts'
+import { bansQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
+import { isReadable, matches } from './matches.ts'
 
 export const bansQuery = (search: BansSearch) =>
   queryOptions({
-    queryKey: ['bans', search],
+    queryKey: ['bans', asked(search)],
     queryFn: ({ signal }) => api.call('GET /bans', { query: bansQueryOf(search, Date.now()), signal }),
     placeholderData: keepPreviousData,
-    enabled: !search.ip || readRange(search.ip) !== null,
+    enabled: isReadable(search),
   })
+/** Which columns are shown does not make another list. */
+const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
 
+/** How often the list is read again for bans of which only the service can tell whether they belong into it. */
+const pause = 5000
 const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max(newest, ban.id), 0)
 
 /**
@@ -22,7 +26,7 @@ const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max
  * and waits above it until it is asked for. An empty list has nothing to move, so there it comes at once.
  */
 export const useBansList = (search: BansSearch) => {
-  const key = JSON.stringify(search)
+  const key = JSON.stringify(asked(search))
   const query = useQuery(bansQuery(search))
   const [known, setKnown] = useState<{ key: string; newest: number } | null>(null)
   const [heard, setHeard] = useState<{ key: string; ids: ReadonlySet<number> }>({ key, ids: new Set() })
@@ -34,16 +38,28 @@ export const useBansList = (search: BansSearch) => {
     setKnown({ key, newest: newestOf(bans) })
 
   const empty = bans?.length === 0
-  useEffect(
-    () =>
-      live.listen(message => {
-        if (message.type !== 'ban' || !matches(message.data, search, Date.now())) return
-        if (empty) return void refetch()
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = live.listen(message => {
+      if (message.type !== 'ban') return
+      const belongs = matches(message.data, search, Date.now())
+      if (belongs === false) return
+      if (empty) return void refetch()
+      if (belongs === null)
+        timer ??= setTimeout(() => {
+          timer = undefined
+          void refetch()
+        }, pause)
+      else {
         const { id } = message.data
         setHeard(before => ({ key, ids: new Set(before.key === key ? [...before.ids, id] : [id]) }))
-      }),
-    [key, search, empty, refetch],
-  )
+      }
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [key, search, empty, refetch])
 
   const limit = current === null || current === 0 ? Infinity : current
   const waiting = new Set([

@@ -1,120 +1,353 @@
+import { Suspense, lazy, memo, useState } from 'react'
 import type { ReactNode } from 'react'
-import { Link } from '@tanstack/react-router'
+import { IconArrowDown, IconArrowUp, IconFlag, IconShieldPlus } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
 import { useWords } from '../../parts/now.ts'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
+import { toasts } from '../../parts/toasts.ts'
+import { sentenceOf } from '../../parts/trouble.tsx'
+import { Value } from '../../search/value-menu.tsx'
+import type { ValueActs } from '../../search/value-menu.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
-import { ending } from '../../words/time.ts'
+import { clip, nameOf } from '../../words/clip.ts'
+import { number } from '../../words/numbers.ts'
+import { duration, ending } from '../../words/time.ts'
 import { stateOf } from './ban-state.ts'
-import { useBansSearch, useFilter } from './bans-filters.tsx'
+import { useBansSearch, useFilter, useNarrowing } from './bans-filters.tsx'
 import { bansTexts } from './bans.texts.ts'
+import { columnsOf, nextSort, sortedBy, usualColumns } from './columns.ts'
+import type { Column } from './columns.ts'
 import { countryName } from './countries.ts'
-import type { BansSearch } from './filter.ts'
+import { useSelecting } from './selection.ts'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
-import { nameOf } from '../../words/clip.ts'
 
-/** A value that filters the list by itself. */
-const Value = ({ set, name, children }: { set: Partial<BansSearch>; name: string; children: ReactNode }) => {
-  const filter = useFilter()
-  return (
-    <button
-      type="button"
-      className={parts.value}
-      title={textsOf(bansTexts).onlyValue(name)}
-      onClick={() => filter(set)}
-    >
-      {children}
-    </button>
-  )
-}
+const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 
 export const Ends = ({ ban }: { ban: Ban }) => <>{useWords(now => ending(ban, now))}</>
 
-const Address = ({ ban }: { ban: Ban }) => {
-  const search = useBansSearch()
+/** A value that the list can be narrowed to, or to all but it. */
+const Narrowing = (props: {
+  field: string
+  value: string
+  /** As it is shown and copied, where that is not the value of the search. */
+  shown?: string
+  open?: () => void
+  children: ReactNode
+}) => {
+  const { only, without } = useNarrowing()
+  const { field, value, shown = value } = props
   return (
-    <Link
-      to="/bans/$banId"
-      params={{ banId: String(ban.id) }}
-      search={search}
-      className={styles.ip}
-      data-ban={ban.id}
-      aria-label={textsOf(bansTexts).details(ban.ip)}
+    <Value
+      acts={{
+        value: shown,
+        filter: () => only(field, value),
+        exclude: () => without(field, value),
+        ...(props.open ? { open: props.open } : {}),
+      }}
     >
-      <bdi>{ban.ip}</bdi>
-    </Link>
+      {props.children}
+    </Value>
   )
 }
 
-const columns = ['ip', 'state', 'country', 'jail', 'server', 'network', 'banned', 'ends', 'actions'] as const
+/** Tells the reputation database, and says what it answered. */
+const useReport = (ban: Ban) => {
+  const t = textsOf(bansTexts)
+  return useMutation({
+    mutationFn: () => api.call('POST /bans/{banId}/report', { params: { banId: ban.id } }),
+    onSuccess: ({ message }) => {
+      toasts.show({ text: `${ban.ip}: ${message}` })
+      for (const key of [['bans'], ['ban', ban.id]]) void queries.invalidateQueries({ queryKey: key })
+    },
+    onError: error => toasts.show({ text: t.notReported(ban.ip, sentenceOf(error)), error: true }),
+  })
+}
+
+/** The address leads to the details of its ban; what else can be done stands in its menu. */
+const Address = ({ ban, whole = false }: { ban: Ban; whole?: boolean }) => {
+  const t = textsOf(bansTexts)
+  const search = useBansSearch()
+  const navigate = useNavigate()
+  const { only, without } = useNarrowing()
+  const { may } = useMay('write')
+  const report = useReport(ban)
+  // On cards the values have no room for menus of their own.
+  const others = whole
+    ? ([
+        ['jail', ban.jail, clip(ban.jail, 64).shown],
+        ['server', ban.server.hostname, nameOf(ban.server.hostname)],
+        ...(ban.country ? [['country', ban.country, countryName(ban.country)]] : []),
+      ] as [string, string, string][])
+    : []
+  const acts: ValueActs = {
+    value: ban.ip,
+    filter: () => only('ip', ban.ip),
+    exclude: () => without('ip', ban.ip),
+    open: () => void navigate({ to: '/ip/$addr', params: { addr: ban.ip } }),
+    more: [
+      ...others.flatMap(([field, value, shown]) => [
+        { text: t.onlyValue(shown), act: () => only(field, value) },
+        { text: t.allBut(shown), act: () => without(field, value) },
+      ]),
+      ...(may && !ban.reported_to_reputation_db
+        ? [{ text: t.report, icon: <IconFlag size={16} />, act: () => report.mutate() }]
+        : []),
+    ],
+  }
+  return (
+    <Value
+      acts={acts}
+      dotKey="."
+      link={
+        <Link
+          to="/bans/$banId"
+          params={{ banId: String(ban.id) }}
+          search={search}
+          className={styles.ip}
+          data-ban={ban.id}
+          data-open
+          aria-label={t.details(ban.ip)}
+        >
+          <bdi>{ban.ip}</bdi>
+        </Link>
+      }
+    >
+      {ban.ip}
+    </Value>
+  )
+}
+
+const Choose = ({ ban }: { ban: Ban }) => {
+  const selection = useSelecting()
+  if (!selection) return null
+  return (
+    <label className={styles.choose}>
+      <input
+        type="checkbox"
+        aria-label={textsOf(bansTexts).choose(ban.ip, ban.jail, nameOf(ban.server.hostname))}
+        checked={selection.chosen.has(ban.id)}
+        onChange={event => selection.toggle(ban, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
+      />
+    </label>
+  )
+}
+
+const Whitelist = ({ ban }: { ban: Ban }) => {
+  const t = textsOf(bansTexts)
+  const { may } = useMay('write')
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <button
+        type="button"
+        disabled={!may}
+        data-key="w"
+        aria-label={t.whitelistOf(ban.ip)}
+        className={styles.icon}
+        onClick={() => setOpen(true)}
+      >
+        <IconShieldPlus size={16} />
+      </button>
+      {open && (
+        <Suspense>
+          <WhitelistDialog given={ban.ip} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
+  const t = textsOf(bansTexts)
+  const { none, unknown } = textsOf(commonTexts)
+  const navigate = useNavigate()
+  switch (column) {
+    case 'state':
+      return <State is={stateOf(ban)} />
+    case 'country':
+      return ban.country ? (
+        <Narrowing field="country" value={ban.country} shown={countryName(ban.country)}>
+          <span className={styles.code}>{ban.country}</span>
+          <span className={styles.country}>{countryName(ban.country)}</span>
+        </Narrowing>
+      ) : (
+        none
+      )
+    case 'jail':
+      return (
+        <Narrowing field="jail" value={ban.jail}>
+          <Stranger text={ban.jail} most={64} />
+        </Narrowing>
+      )
+    case 'server':
+      return (
+        <Narrowing
+          field="server"
+          value={ban.server.hostname}
+          open={() => void navigate({ to: '/servers/$serverId', params: { serverId: ban.server.id } })}
+        >
+          <Stranger text={ban.server.hostname} most={80} />
+        </Narrowing>
+      )
+    case 'network':
+    case 'asn': {
+      const shown = column === 'asn' ? ban.asn : (ban.asn_org ?? ban.asn)
+      return ban.asn && shown ? (
+        <Narrowing field="asn" value={ban.asn.replace(/^AS/, '')} shown={shown}>
+          <Stranger text={shown} most={80} />
+        </Narrowing>
+      ) : (
+        none
+      )
+    }
+    case 'city':
+      return ban.city ? (
+        <Narrowing field="city" value={ban.city}>
+          <Stranger text={ban.city} most={80} />
+        </Narrowing>
+      ) : (
+        none
+      )
+    case 'banned':
+      return <Time at={ban.banned_at} />
+    case 'ends':
+      return <Ends ban={ban} />
+    case 'times':
+      return <>{ban.occurrences === undefined ? none : number(ban.occurrences)}</>
+    case 'duration':
+      return <>{ban.ban_duration === null ? unknown : duration(ban.ban_duration)}</>
+    case 'reported':
+      return <>{ban.reported_to_reputation_db ? t.yes : t.no}</>
+    case 'score':
+      return (
+        <>{ban.reputation_score === undefined || ban.reputation_score === null ? none : number(ban.reputation_score)}</>
+      )
+    case 'log': {
+      const [line = ''] = ban.log_lines.trim().split('\n')
+      return line === '' ? none : <Stranger text={line} most={60} />
+    }
+    case 'id':
+      return <>{ban.id}</>
+  }
+}
+const cut: ReadonlySet<Column> = new Set(['country', 'jail', 'server', 'network', 'city', 'log'])
+const ends: ReadonlySet<Column> = new Set(['times', 'score', 'id'])
+const classOf = (column: Column | 'ip', usual: boolean) =>
+  [
+    usual ? styles[`c-${column}`] : '',
+    column !== 'ip' && cut.has(column) ? parts.cut : '',
+    column !== 'ip' && ends.has(column) ? parts.end : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
+
+const Head = ({ column, usual }: { column: Column | 'ip'; usual: boolean }) => {
+  const t = textsOf(bansTexts)
+  const { sort } = useBansSearch()
+  const filter = useFilter()
+  const next = nextSort(column, sort)
+  const sorted = sortedBy(column, sort)
+  return (
+    <th
+      scope="col"
+      className={`${classOf(column, usual)} ${column === 'ip' ? styles.first : ''}`}
+      {...(sorted ? { 'aria-sort': sorted } : {})}
+    >
+      {next === null ? (
+        t.columns[column]
+      ) : (
+        <button
+          type="button"
+          className={styles.sort}
+          onClick={() => filter({ sort: next === '-banned_at' ? undefined : next })}
+        >
+          {t.columns[column]}
+          {sorted === 'ascending' && <IconArrowUp size={14} />}
+          {sorted === 'descending' && <IconArrowDown size={14} />}
+        </button>
+      )}
+    </th>
+  )
+}
+
+const Row = memo(function Row(props: { ban: Ban; open: boolean; columns: readonly Column[]; usual: boolean }) {
+  const { ban, open, columns, usual } = props
+  const chooses = useSelecting() !== null
+  return (
+    <tr data-row aria-current={open || undefined}>
+      {chooses && (
+        <td className={styles.select}>
+          <Choose ban={ban} />
+        </td>
+      )}
+      <td className={styles.first}>
+        <Address ban={ban} />
+      </td>
+      {columns.map(column => (
+        <td key={column} className={classOf(column, usual)}>
+          <Cell ban={ban} column={column} />
+        </td>
+      ))}
+      <td className={parts.last}>
+        <span className={parts.acts}>
+          <Unban ban={ban} />
+          <Whitelist ban={ban} />
+        </span>
+      </td>
+    </tr>
+  )
+})
 
 export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: number | null }) => {
   const t = textsOf(bansTexts)
-  const { none } = textsOf(commonTexts)
+  const selection = useSelecting()
+  const named = columnsOf(useBansSearch().cols)
+  const columns = named ?? usualColumns
+  const all = selection !== null && rows.every(({ id }) => selection.chosen.has(id))
+  const some = selection !== null && rows.some(({ id }) => selection.chosen.has(id))
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
+    <div className={`${parts.frame} ${styles.frame ?? ''}`} tabIndex={0} role="region" aria-label={t.caption}>
       <table className={parts.table}>
         <caption className={parts.hidden}>{t.caption}</caption>
         <thead>
           <tr>
-            {columns.map(column => (
-              <th
-                key={column}
-                scope="col"
-                className={`${styles[`c-${column}`] ?? ''} ${column === 'actions' ? parts.last : ''}`}
-              >
-                {t.columns[column]}
+            {selection && (
+              <th scope="col" className={styles.select}>
+                <label className={styles.choose}>
+                  <input
+                    type="checkbox"
+                    aria-label={t.choosePage}
+                    checked={all}
+                    ref={box => {
+                      if (box) box.indeterminate = some && !all
+                    }}
+                    onChange={() => selection.set(rows, !all)}
+                  />
+                </label>
               </th>
+            )}
+            <Head column="ip" usual={named === null} />
+            {columns.map(column => (
+              <Head key={column} column={column} usual={named === null} />
             ))}
+            <th scope="col" className={parts.last}>
+              {t.columns.actions}
+            </th>
           </tr>
         </thead>
         <tbody>
           {rows.map(ban => (
-            <tr key={ban.id} data-row aria-current={ban.id === opened || undefined}>
-              <td>
-                <Address ban={ban} />
-              </td>
-              <td>
-                <State is={stateOf(ban)} />
-              </td>
-              <td className={`${parts.cut} ${styles['c-country'] ?? ''}`}>
-                {ban.country ? (
-                  <Value set={{ country: ban.country }} name={countryName(ban.country)}>
-                    <span className={styles.code}>{ban.country}</span>
-                    <span className={styles.country}>{countryName(ban.country)}</span>
-                  </Value>
-                ) : (
-                  none
-                )}
-              </td>
-              <td className={parts.cut}>
-                <Value set={{ jail: ban.jail }} name={ban.jail}>
-                  <Stranger text={ban.jail} most={64} />
-                </Value>
-              </td>
-              <td className={parts.cut}>
-                <Value set={{ server: ban.server.id }} name={nameOf(ban.server.hostname)}>
-                  <Stranger text={ban.server.hostname} most={80} />
-                </Value>
-              </td>
-              <td className={`${parts.cut} ${styles['c-network'] ?? ''}`} title={ban.asn_org ?? undefined}>
-                <Stranger text={ban.asn_org ?? ban.asn ?? none} most={80} />
-              </td>
-              <td>
-                <Time at={ban.banned_at} />
-              </td>
-              <td className={styles['c-ends']}>
-                <Ends ban={ban} />
-              </td>
-              <td className={parts.last}>
-                <Unban ban={ban} />
-              </td>
-            </tr>
+            <Row key={ban.id} ban={ban} open={ban.id === opened} columns={columns} usual={named === null} />
           ))}
         </tbody>
       </table>
@@ -126,8 +359,9 @@ export const BanCards = ({ rows }: { rows: readonly Ban[] }) => (
   <ul className={parts.cards} aria-label={textsOf(bansTexts).caption}>
     {rows.map(ban => (
       <li key={ban.id} className={parts.card} data-row>
-        <div className={parts.cardTop}>
-          <Address ban={ban} />
+        <div className={styles.cardTop}>
+          <Choose ban={ban} />
+          <Address ban={ban} whole />
           <State is={stateOf(ban)} />
         </div>
         <div className={styles.cardRow}>
@@ -146,8 +380,9 @@ export const BanCards = ({ rows }: { rows: readonly Ban[] }) => (
               <Ends ban={ban} />
             </span>
           </div>
-          <div>
+          <div className={parts.acts}>
             <Unban ban={ban} />
+            <Whitelist ban={ban} />
           </div>
         </div>
       </li>

@@ -1,25 +1,35 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useMemo, useRef, useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconBan } from '@tabler/icons-react'
+import { IconColumns, IconBan, IconDownload, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useMay } from '../../api/session.ts'
+import { useMay, useMe } from '../../api/session.ts'
 import { announce } from '../../parts/announce.tsx'
+import { useKeys } from '../../parts/keys.ts'
+import type { Key } from '../../parts/keys.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
+import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
-import { useNarrow, useWide } from '../../parts/width.ts'
+import { useNarrow, usePhone, useWide } from '../../parts/width.ts'
+import { queryTerm } from '@stockade/contract/query.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { BanDetail } from './ban-detail.tsx'
-import { Filters, useFilter } from './bans-filters.tsx'
+import { Filters, useFilter, useSetFilters } from './bans-filters.tsx'
 import { useBansList } from './bans-list.ts'
 import { BanCards, BanTable } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
-import { bansLimit, filterCount, turnTo } from './filter.ts'
+import { BulkBar } from './bulk-bar.tsx'
+import { limitOf, listKey, turnTo } from './filter.ts'
+import { Histogram } from './histogram.tsx'
+import { SelectionProvider, useSelection } from './selection.ts'
 import styles from './bans.module.css'
 
 const BanDialog = lazy(() => import('./ban-dialog.tsx'))
+const ExportDialog = lazy(() => import('./list-dialogs.tsx').then(({ ExportDialog }) => ({ default: ExportDialog })))
+const ViewDialog = lazy(() => import('./list-dialogs.tsx').then(({ ViewDialog }) => ({ default: ViewDialog })))
 
 export const Bans = () => {
   const { banId } = useParams({ strict: false })
@@ -29,86 +39,191 @@ export const Bans = () => {
   return opened && !wide ? <BanDetail banId={id} whole /> : <List opened={opened ? id : null} />
 }
 
+const noRows: readonly never[] = []
+
 const List = ({ opened }: { opened: number | null }) => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
   const navigate = useNavigate()
   const narrow = useNarrow()
+  const phone = usePhone()
   const filter = useFilter()
   const { may, reason } = useMay('write')
-  const [dialog, setDialog] = useState(false)
+  const [dialog, setDialog] = useState<'ban' | 'export' | 'view' | null>(null)
   const { query, rows, total, waiting, showWaiting } = useBansList(search)
+  const selection = useSelection(listKey(search), rows ?? noRows)
   const page = search.page ?? 1
-  const jails = [...new Set((rows ?? []).map(ban => ban.jail))]
-  const filtered = filterCount(search) > 0 || search.to !== undefined
+  const limit = limitOf(search)
   const turn = (to: number) => {
-    void navigate({ to: '/bans', search: turnTo(search, to, rows?.[0]?.banned_at) })
+    void navigate({
+      to: '/bans',
+      search: turnTo(search, to, search.sort ? new Date().toISOString() : rows?.[0]?.banned_at),
+    })
     scrollTo({ top: 0 })
   }
   const show = async () => {
     await showWaiting()
     announce(t.new(waiting))
   }
+  const fresh = useRef<HTMLButtonElement>(null)
+  useListKeys()
+  useKeys(
+    useMemo(
+      (): readonly Key[] => [
+        { key: 'r', text: t.showNew, act: () => fresh.current?.click(), there: () => fresh.current !== null },
+        {
+          key: 'X',
+          text: t.chooseTo,
+          act: chooseTo,
+          there: () => document.querySelector('main [data-row] input[type=checkbox]') !== null,
+        },
+      ],
+      [t],
+    ),
+  )
+  const close = () => setDialog(null)
   return (
-    <Page
-      title={t.title}
-      actions={
-        <>
-          <Button onClick={() => setDialog(true)} disabled={!may} leftSection={<IconBan size={16} />}>
-            {t.ban}
-          </Button>
-          {reason && <span className={parts.help}>{reason}</span>}
-        </>
-      }
-    >
-      <Filters jails={jails} />
-      <div className={opened === null ? undefined : styles.beside}>
-        <div className={styles.listPart}>
-          <Trouble what={t.what} query={query} />
-          {rows && rows.length > 0 && (
-            <div className={styles.top}>
-              <Pages page={page} limit={bansLimit} shown={rows.length} total={total} onPage={turn} />
-              {search.to && (
-                <button type="button" className={parts.chip} onClick={() => filter({ to: undefined })}>
-                  {t.backToNow}
-                </button>
-              )}
-              <span role="status">
-                {waiting > 0 && (
-                  <button type="button" className={parts.chip} onClick={show}>
-                    <strong>{t.new(waiting)}</strong> {t.showNew}
-                  </button>
-                )}
-              </span>
-            </div>
+    <SelectionProvider value={selection}>
+      <Page
+        title={t.title}
+        actions={
+          <>
+            {!phone && <BuiltViews />}
+            <Button onClick={() => setDialog('ban')} disabled={!may} leftSection={<IconBan size={16} />}>
+              {t.ban}
+            </Button>
+            {reason && <span className={parts.help}>{reason}</span>}
+          </>
+        }
+      >
+        <div className={styles.head}>
+          {search.ignored && (
+            <p className={`${parts.note} ${parts.row}`} role="status">
+              {t.ignored(search.ignored.split(',').join(', '))}
+              <button type="button" className={parts.chip} onClick={() => filter({ ignored: undefined }, true)}>
+                <IconX size={14} /> {t.dismiss}
+              </button>
+            </p>
           )}
-          {query.isPending && query.isFetching && <Waiting lines={12} />}
-          {rows && rows.length > 0 && (
-            <div className={query.isPlaceholderData ? styles.stale : undefined}>
-              {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
+          <Filters rows={rows ?? noRows} />
+          {phone && (
+            <div className={styles.views}>
+              <BuiltViews />
             </div>
-          )}
-          {rows?.length === 0 && <Nothing filtered={filtered} page={page} />}
-          {rows && rows.length > 20 && total > bansLimit && (
-            <Pages below page={page} limit={bansLimit} shown={rows.length} total={total} onPage={turn} />
           )}
         </div>
-        {opened !== null && <BanDetail banId={opened} />}
-      </div>
-      {dialog && (
-        <Suspense>
-          <BanDialog onClose={() => setDialog(false)} server={search.server} ip={search.ip} />
-        </Suspense>
-      )}
-    </Page>
+        <div className={opened === null ? undefined : styles.beside}>
+          <div className={styles.listPart}>
+            <Trouble what={t.what} query={query} />
+            {rows && rows.length > 0 && (
+              <div className={styles.top}>
+                <Pages page={page} limit={limit} shown={rows.length} total={total} onPage={turn} />
+                {search.page && search.to && (
+                  <button type="button" className={parts.chip} onClick={() => filter({ to: undefined })}>
+                    {t.backToNow}
+                  </button>
+                )}
+                <span role="status">
+                  {waiting > 0 && (
+                    <button type="button" className={parts.chip} onClick={show} ref={fresh}>
+                      <strong>{t.new(waiting)}</strong> {t.showNew}
+                    </button>
+                  )}
+                </span>
+                {!phone && <Histogram />}
+                <span className={styles.tools}>
+                  <Button
+                    variant="default"
+                    size="xs"
+                    leftSection={<IconColumns size={14} />}
+                    onClick={() => setDialog('view')}
+                  >
+                    {t.view}
+                  </Button>
+                  <Button
+                    variant="default"
+                    size="xs"
+                    leftSection={<IconDownload size={14} />}
+                    onClick={() => setDialog('export')}
+                  >
+                    {t.export}
+                  </Button>
+                </span>
+              </div>
+            )}
+            <BulkBar search={search} rows={rows ?? noRows} total={total} />
+            {query.isPending && query.isFetching && <Waiting lines={12} />}
+            {rows && rows.length > 0 && (
+              <div className={query.isPlaceholderData ? styles.stale : undefined}>
+                {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
+              </div>
+            )}
+            {rows?.length === 0 && <Nothing page={page} />}
+            {rows && rows.length > 0 && total > limit && (
+              <div className={styles.below}>
+                {rows.length > 20 && (
+                  <Pages below page={page} limit={limit} shown={rows.length} total={total} onPage={turn} />
+                )}
+                <label className={styles.jump}>
+                  <span>{t.jump}</span>
+                  <input
+                    className={parts.input}
+                    type="date"
+                    onChange={event => {
+                      const day = event.currentTarget.valueAsDate
+                      if (!day) return
+                      // The whole of that day in this place, and what was before.
+                      const end = new Date(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate() + 1)
+                      filter({ to: end.toISOString(), sort: undefined })
+                    }}
+                  />
+                </label>
+              </div>
+            )}
+          </div>
+          {opened !== null && <BanDetail banId={opened} />}
+        </div>
+        {dialog && (
+          <Suspense>
+            {dialog === 'ban' && <BanDialog onClose={close} server={search.server} ip={search.ip} />}
+            {dialog === 'export' && <ExportDialog total={total} onClose={close} />}
+            {dialog === 'view' && <ViewDialog narrow={narrow} onClose={close} />}
+          </Suspense>
+        )}
+      </Page>
+    </SelectionProvider>
   )
 }
 
-const Nothing = ({ filtered, page }: { filtered: boolean; page: number }) => {
+/** Presses the box of the row that has the focus, as a click with Shift would. */
+const chooseTo = () =>
+  document.activeElement
+    ?.closest('[data-row]')
+    ?.querySelector('input[type=checkbox]')
+    ?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }))
+
+const BuiltViews = () => {
+  const t = textsOf(bansTexts).views
+  const name = useMe()?.username
+  const views = useMemo(() => {
+    const of = (q: string) => new URLSearchParams({ q }).toString()
+    return [
+      { name: t.active, search: of('state:active') },
+      { name: t.today, search: 'from=today' },
+      { name: t.repeat, search: of('times:>=3') },
+      ...(name === undefined ? [] : [{ name: t.mine, search: of(queryTerm('by', name)) }]),
+      { name: t.manual, search: of('-by:engine') },
+    ]
+  }, [t, name])
+  return <Views list="bans" path="/bans" builtIn={views} />
+}
+
+const Nothing = ({ page }: { page: number }) => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
   const filter = useFilter()
   const navigate = useNavigate()
+  const set = useSetFilters()
   if (page > 1)
     return (
       <div className={parts.empty}>
@@ -118,15 +233,26 @@ const Nothing = ({ filtered, page }: { filtered: boolean; page: number }) => {
         </Button>
       </div>
     )
-  return filtered ? (
+  return set.length > 0 ? (
     <div className={parts.empty}>
       <p>{t.noMatch}</p>
+      {search.q && (
+        <p className={parts.mono} dir="ltr">
+          <bdi>{search.q}</bdi>
+        </p>
+      )}
       <div className={parts.row}>
         {(search.from ?? search.to) && (
           <Button variant="default" onClick={() => filter({ from: undefined, to: undefined })}>
             {t.allTime}
           </Button>
         )}
+        {set.length > 1 &&
+          set.slice(0, 8).map(({ name, value, onRemove }) => (
+            <Button key={`${name ?? ''} ${value}`} variant="default" onClick={onRemove}>
+              <bdi>{t.takeOff(value)}</bdi>
+            </Button>
+          ))}
         <Button variant="default" onClick={() => navigate({ to: '/bans', search: {} })}>
           {t.clearFilters}
         </Button>

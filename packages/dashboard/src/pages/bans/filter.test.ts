@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Ban } from '../../api/queries.ts'
-import { bansQueryOf, filterCount, matches, readBansSearch, turnTo } from './filter.ts'
+import { columnsOf, nextSort, sortedBy } from './columns.ts'
+import { bansQueryOf, filterCount, listKey, readBansSearch, turnTo } from './filter.ts'
+import { windowOf } from './histogram-window.ts'
+import { isReadable, matches } from './matches.ts'
 
 const now = Date.parse('2026-11-20T13:00:00.000Z')
 const server = '01934f9e-0000-7000-8000-000000000001'
@@ -37,10 +40,19 @@ describe('the URL of the list', () => {
       country: 'NL',
       active: 'true',
       from: 'now-24h',
+      asn: 'AS64500',
+      q: 'jail:sshd -country:NL',
+      sort: '-occurrences',
+      limit: 100,
+      cols: 'jail,score',
       page: 2,
     }
-    expect(readBansSearch({ ...search, page: '2', country: 'nl' })).toEqual(search)
+    expect(readBansSearch({ ...search, page: '2', limit: '100', country: 'nl', asn: '64500' })).toEqual(search)
   })
+  it('takes the documented name of a server as well', () =>
+    expect(readBansSearch({ server_id: server })).toEqual({ server }))
+  it('leaves out what is as usual', () =>
+    expect(readBansSearch({ to: 'now', sort: '-banned_at', limit: '50', page: '1' })).toEqual({}))
   it.each([
     [{ server: 'x' }],
     [{ jail: '../x' }],
@@ -51,9 +63,16 @@ describe('the URL of the list', () => {
     [{ page: '0' }],
     [{ page: '1.5' }],
     [{ page: '-3' }],
+    [{ sort: 'log_lines' }],
+    [{ limit: '1000' }],
     [{ unheard: 'of' }],
     [{ jail: ['a', 'b'] }],
-  ])('leaves out %j', raw => expect(readBansSearch(raw)).toEqual({}))
+  ])('leaves out %j, and names it', raw => expect(readBansSearch(raw)).toEqual({ ignored: Object.keys(raw)[0] }))
+  it('goes on naming it, at most ten', () => {
+    expect(readBansSearch({ ignored: 'a', b: '1', '<c>': '2' })).toEqual({ ignored: 'a,b,c' })
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x${index}`, '1']))
+    expect(readBansSearch(many).ignored?.split(',')).toHaveLength(10)
+  })
   it('keeps a wrong address, so that the page can say what is wrong', () =>
     expect(readBansSearch({ ip: '203.0.113.300' })).toEqual({ ip: '203.0.113.300' }))
 })
@@ -68,6 +87,24 @@ describe('the query', () => {
       to: '2026-11-20T12:00:00.000Z',
       page: 2,
     }))
+  it('begins today at midnight', () =>
+    expect(new Date(bansQueryOf({ from: 'today' }, now).from ?? '').getHours()).toBe(0))
+  it('sends search and order', () =>
+    expect(bansQueryOf({ q: 'times:>=3', sort: 'ip', limit: 100 }, now)).toEqual({
+      page: 1,
+      limit: 100,
+      sort: 'ip',
+      q: 'times:>=3',
+    }))
+  it.each([
+    [{ q: 'jail:' }, false],
+    [{ ip: '203.0.113.300' }, false],
+    [{ q: 'jail:sshd', ip: '203.0.113.0/24' }, true],
+  ])('%j can be asked: %j', (search, is) => expect(isReadable(search)).toBe(is))
+  it('is of another list by its filters only', () => {
+    expect(listKey({ q: 'a', page: 2, cols: 'jail' })).toBe(listKey({ q: 'a' }))
+    expect(listKey({ q: 'a' })).not.toBe(listKey({ q: 'b' }))
+  })
   it('sends a boolean', () => expect(bansQueryOf({ active: 'false' }, now).active).toBe(false))
 })
 
@@ -89,6 +126,70 @@ describe('whether a new ban belongs into the list', () => {
     [{ from: '2026-11-20T12:30:00.000Z' }, false],
     [{ to: '2026-11-20T12:00:00.000Z' }, false],
   ] as const)('%j: %j', (search, is) => expect(matches(ban, search, now)).toBe(is))
+})
+
+describe('whether a new ban matches a search', () => {
+  const told = { ...ban, asn: 'AS64500', asn_org: 'Example Hosting', log_lines: 'Invalid user bob' }
+  it.each([
+    ['jail:ssh*', true],
+    ['jail:ssh', false],
+    ['-jail:sshd', false],
+    ['server:web-* country:nl', true],
+    ['country:ZZ', false],
+    ['asn:64500', true],
+    ['org:"example host"', true],
+    ['log:"invalid user"', true],
+    ['203.0.113.', true],
+    ['198.51.100.', false],
+    ['nether', true],
+    ['state:active', true],
+    ['state:expired,unbanned', false],
+    ['by:engine', true],
+    ['permanent:yes', false],
+    ['reported:no', true],
+    ['banned:>now-2h', true],
+    ['banned:2026-11-19', false],
+    ['(jail:x OR jail:sshd) NOT country:DE', true],
+    ['times:>=3', null],
+    ['times:>=3 jail:x', false],
+    ['times:>=3 OR jail:sshd', true],
+    ['-score:>80', null],
+  ])('%s: %j', (q, is) => expect(matches(told, { q }, now)).toBe(is))
+  it('also by what only lists tell', () => {
+    expect(matches({ ...told, occurrences: 3, reputation_score: null }, { q: 'times:>=3 -score:>80' }, now)).toBe(true)
+  })
+})
+
+describe('columns', () => {
+  it('are those that are named, in their own order', () =>
+    expect([columnsOf('score,jail,nothing'), columnsOf('nothing'), columnsOf(undefined)]).toEqual([
+      ['jail', 'score'],
+      null,
+      null,
+    ]))
+  it.each([
+    ['ip', undefined, 'ip', 'none'],
+    ['ip', 'ip', '-ip', 'ascending'],
+    ['ip', '-ip', 'ip', 'descending'],
+    ['banned', undefined, 'banned_at', 'descending'],
+    ['times', undefined, '-occurrences', 'none'],
+    ['score', undefined, null, undefined],
+  ] as const)('%s, sorted by %s: then by %s', (column, sort, next, is) =>
+    expect([nextSort(column, sort), sortedBy(column, sort)]).toEqual([next, is]),
+  )
+})
+
+describe('the bars above the list', () => {
+  it.each([
+    [{}, 'month'],
+    [{ from: 'now-24h' }, 'day'],
+    [{ from: 'now-7d' }, 'week'],
+    [{ from: '2026-11-16T00:00:00.000Z' }, 'week'],
+    [{ from: 'now-90d' }, null],
+    [{ server }, 'month'],
+    [{ q: 'jail:sshd' }, null],
+    [{ active: 'true' }, null],
+  ] as const)('%j: %j', (search, period) => expect(windowOf(search, now)).toBe(period))
 })
 
 describe('turning the page', () => {

@@ -1,22 +1,39 @@
 import type { QueryOf, bans } from '@stockade/contract'
-import type { Ban } from '../../api/queries.ts'
-import { covers } from '../../words/address.ts'
 
-/** What the URL says of the list. Relative ranges stay relative: `from=now-24h`. */
+/*
+ * What the URL says of the list, read in the first chunk of the dashboard: nothing of the grammar is loaded here.
+ */
+
+/** Relative ranges stay relative: `from=now-24h`. */
 export interface BansSearch {
+  /** The search, in the grammar of the lists. Wrong ones are kept: the page says what is wrong. */
+  readonly q?: string | undefined
+  /* Filters that other pages and documented links lead here with, each beside `q`. */
   readonly server?: string | undefined
   readonly jail?: string | undefined
   readonly ip?: string | undefined
   readonly country?: string | undefined
   readonly active?: 'true' | 'false' | undefined
+  readonly asn?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
+  readonly sort?: BanSort | undefined
+  readonly limit?: 100 | undefined
+  /** The columns beside the address, with commas; as usual where it is not given. */
+  readonly cols?: string | undefined
   readonly page?: number | undefined
+  /** Names of what the URL had and the list does not know, so that the page can say so. */
+  readonly ignored?: string | undefined
 }
 export type BansQuery = QueryOf<typeof bans.listBans>
+export type BanSort = NonNullable<BansQuery['sort']>
 export const bansLimit = 50
 export const ranges = ['now-24h', 'now-7d', 'now-30d'] as const
 
+const sorts: readonly string[] = ['banned_at', 'ip', 'server', 'jail', 'country', 'expires_at', 'occurrences'].flatMap(
+  field => [field, `-${field}`],
+)
+const isSort = (value: string): value is BanSort => sorts.includes(value)
 const text = (value: unknown, pattern: RegExp) => {
   const typed = typeof value === 'string' ? value.trim() : ''
   return pattern.test(typed) ? typed : undefined
@@ -26,61 +43,96 @@ const moment = (value: unknown) => {
   return typed !== undefined && !Number.isNaN(Date.parse(typed)) ? typed : undefined
 }
 
-/** Takes over what is a filter and leaves out what is none, so that a mangled link still shows a list. */
+/** Takes over what is a filter and names what is none, so that a mangled link still shows a list. */
 export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
   const page = Number(raw.page)
-  const found: BansSearch = {
-    server: text(raw.server, /^[0-9a-f-]{36}$/i),
+  const sort = text(raw.sort, /^-?[a-z_]+$/)
+  const known = {
+    q: text(raw.q, /^.{1,1000}$/s),
+    server: text(raw.server ?? raw.server_id, /^[0-9a-f-]{36}$/i),
     jail: text(raw.jail, /^[\w.-]{1,64}$/),
     // Wrong addresses are kept: the page says what is wrong with them.
     ip: text(raw.ip, /^.{1,64}$/),
     country: text(raw.country, /^[a-z]{2}$/i)?.toUpperCase(),
     active: raw.active === 'true' || raw.active === 'false' ? raw.active : undefined,
-    from: text(raw.from, /^now-\d{1,4}[hd]$/) ?? moment(raw.from),
+    asn: text(raw.asn, /^(as)?\d{1,10}$/i)?.replace(/^(as)?/i, 'AS'),
+    from: text(raw.from, /^(?:now-\d{1,4}[hdw]|today)$/) ?? moment(raw.from),
     to: moment(raw.to),
+    // Newest first is how it is without.
+    sort: sort !== undefined && isSort(sort) && sort !== '-banned_at' ? sort : undefined,
+    limit: Number(raw.limit) === 100 ? (100 as const) : undefined,
+    cols: text(raw.cols, /^[a-z]{2,12}(?:,[a-z]{2,12}){0,20}$/),
     page: Number.isInteger(page) && page > 1 ? page : undefined,
+  } satisfies BansSearch
+  const usual: Readonly<Record<string, unknown>> = {
+    to: 'now',
+    sort: '-banned_at',
+    limit: '50',
+    page: '1',
+    ip: '',
+    q: '',
   }
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+  const kept = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
+  const before = text(raw.ignored, /^[\w.-]{1,40}(?:,[\w.-]{1,40}){0,9}$/)?.split(',') ?? []
+  const lost = Object.keys(raw).filter(
+    name =>
+      name !== 'ignored' &&
+      raw[name] !== undefined &&
+      String(raw[name]) !== usual[name] &&
+      kept[name === 'server_id' ? 'server' : name] === undefined,
+  )
+  const named = [...new Set([...before, ...lost.map(name => name.replace(/[^\w.-]/g, '').slice(0, 40) || '?')])]
+  return {
+    // The router keeps what is not named here as it came.
+    ...Object.fromEntries(Object.keys(raw).map(name => [name, undefined])),
+    ...kept,
+    ...(named.length > 0 ? { ignored: named.slice(0, 10).join(',') } : {}),
+  }
 }
 
-/** The moment that `from` means; a relative one counts back from the end of the range. */
-const beginning = (from: string, end: number): string => {
-  const relative = /^now-(\d+)([hd])$/.exec(from)
+const lengths = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
+/** The moment that `from` means; a relative one counts back from the end of the range. `today`: since midnight here. */
+export const beginning = (from: string, end: number): string => {
+  if (from === 'today') return new Date(new Date(end).setHours(0, 0, 0, 0)).toISOString()
+  const relative = /^now-(\d+)([hdw])$/.exec(from)
   if (!relative) return from
-  return new Date(end - Number(relative[1]) * (relative[2] === 'h' ? 3_600_000 : 86_400_000)).toISOString()
+  return new Date(end - Number(relative[1]) * lengths[(relative[2] ?? 'h') as keyof typeof lengths]).toISOString()
 }
 
-/** The API's query for it, at this moment. */
-export const bansQueryOf = (search: BansSearch, now: number): BansQuery => ({
-  page: search.page ?? 1,
-  limit: bansLimit,
+/** The API's query for all that match, at this moment: for the list, and the same for an export. */
+export const matchQueryOf = (search: BansSearch, now: number): Omit<BansQuery, 'page' | 'limit' | 'sort'> => ({
+  ...(search.q ? { q: search.q } : {}),
   ...(search.server ? { server_id: search.server } : {}),
   ...(search.jail ? { jail: search.jail } : {}),
   ...(search.ip ? { ip: search.ip } : {}),
   ...(search.country ? { country: search.country } : {}),
   ...(search.active ? { active: search.active === 'true' } : {}),
+  ...(search.asn ? { asn: search.asn } : {}),
   ...(search.from ? { from: beginning(search.from, search.to ? Date.parse(search.to) : now) } : {}),
   ...(search.to ? { to: search.to } : {}),
 })
+export const limitOf = (search: BansSearch): number => search.limit ?? bansLimit
+/** The API's query for one page, at this moment. */
+export const bansQueryOf = (search: BansSearch, now: number): BansQuery => ({
+  page: search.page ?? 1,
+  limit: limitOf(search),
+  ...(search.sort ? { sort: search.sort } : {}),
+  ...matchQueryOf(search, now),
+})
 
-/** Whether a ban that was just reported belongs into the list. */
-export const matches = (ban: Ban, search: BansSearch, now: number): boolean => {
-  const { from, to } = bansQueryOf(search, now)
-  const at = Date.parse(ban.banned_at)
-  return (
-    (!search.server || ban.server.id === search.server) &&
-    (!search.jail || ban.jail === search.jail) &&
-    (!search.ip || covers(search.ip, ban.ip)) &&
-    (!search.country || ban.country === search.country) &&
-    (!search.active || ban.active === (search.active === 'true')) &&
-    (!from || at >= Date.parse(from)) &&
-    (!to || at < Date.parse(to))
-  )
-}
-
-/** How many filters are set, without the page and the pin of further pages. */
+/** How many filters are set beside the search, without the page and the pin of further pages. */
 export const filterCount = (search: BansSearch): number =>
-  [search.server, search.jail, search.ip, search.country, search.active, search.from].filter(Boolean).length
+  [search.server, search.jail, search.ip, search.country, search.active, search.asn, search.from].filter(Boolean).length
+
+/** What makes another list: neither the page of it nor how it is shown. */
+export const listKey = ({
+  page: _page,
+  cols: _cols,
+  limit: _limit,
+  ignored: _ignored,
+  sort: _sort,
+  ...rest
+}: BansSearch) => JSON.stringify(rest)
 
 /**
  * Another page of the list as it is now: further pages are pinned to the newest row that was seen, so that bans which

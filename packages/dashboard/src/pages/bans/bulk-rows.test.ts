@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { Ban } from '../../api/queries.ts'
+import { asFile, unbanTargets } from './bulk-rows.ts'
+
+const ban = (ip: string, given: Partial<Ban> = {}): Ban => ({
+  id: 1,
+  ip,
+  jail: 'sshd',
+  server: { id: 'a', hostname: 'web-01' },
+  country: 'NL',
+  country_name: 'Netherlands',
+  city: null,
+  latitude: null,
+  longitude: null,
+  asn: null,
+  asn_org: null,
+  log_lines: '',
+  banned_at: '2026-11-20T12:00:00.000Z',
+  ban_duration: 600,
+  expires_at: null,
+  reported_to_reputation_db: false,
+  unbanned_at: null,
+  active: true,
+  banned_by: 'engine',
+  event_id: null,
+  whitelisted: false,
+  ...given,
+})
+
+it('lifting many orders each place once, and nothing for those that are over', () =>
+  expect(
+    unbanTargets([
+      ban('203.0.113.1'),
+      ban('203.0.113.1', { id: 2 }),
+      ban('203.0.113.1', { jail: 'postfix' }),
+      ban('203.0.113.1', { server: { id: 'b', hostname: 'web-02' } }),
+      ban('203.0.113.2', { active: false }),
+    ]),
+  ).toEqual([
+    { server_id: 'a', params: { ip: '203.0.113.1', jail: 'sshd' } },
+    { server_id: 'a', params: { ip: '203.0.113.1', jail: 'postfix' } },
+    { server_id: 'b', params: { ip: '203.0.113.1', jail: 'sshd' } },
+  ]))
+
+describe('the chosen ones as a file', () => {
+  const rows = [
+    ban('203.0.113.1', { asn_org: '=cmd|"calc"' }),
+    ban('203.0.113.1', { id: 2, server: { id: 'b', hostname: 'a, "b"' } }),
+  ]
+  it('is safe for spreadsheets', () =>
+    expect(asFile(rows, 'csv').split('\r\n')).toEqual([
+      'ip,jail,server,country,asn,asn_org,banned_at,expires_at,active',
+      `203.0.113.1,sshd,web-01,NL,,"'=cmd|""calc""",2026-11-20T12:00:00.000Z,,true`,
+      '203.0.113.1,sshd,"a, ""b""",NL,,,2026-11-20T12:00:00.000Z,,true',
+      '',
+    ]))
+  it('names each address once as a plain list', () => expect(asFile(rows, 'plain')).toBe('203.0.113.1\n'))
+  it('is read back from JSON', () =>
+    expect((JSON.parse(asFile(rows, 'json')) as { server: string }[]).map(({ server }) => server)).toEqual([
+      'web-01',
+      'a, "b"',
+    ]))
+})
