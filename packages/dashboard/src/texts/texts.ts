@@ -5,6 +5,7 @@ import type { undoTexts } from '../fleet/undo.texts.ts'
 import type { accountTexts } from '../pages/account/account.texts.ts'
 import type { preferencesTexts } from '../pages/account/preferences.texts.ts'
 import type { addServerTexts } from '../pages/add-server/add-server.texts.ts'
+import type { rotateKeyTexts } from '../pages/add-server/rotate-key.texts.ts'
 import type { auditTexts } from '../pages/audit/audit.texts.ts'
 import type { banDialogTexts } from '../pages/bans/ban-dialog.texts.ts'
 import type { bansTexts } from '../pages/bans/bans.texts.ts'
@@ -51,6 +52,7 @@ export interface Texts {
   account: Of<typeof accountTexts>
   preferences: Of<typeof preferencesTexts>
   'add-server': Of<typeof addServerTexts>
+  'rotate-key': Of<typeof rotateKeyTexts>
   audit: Of<typeof auditTexts>
   'ban-dialog': Of<typeof banDialogTexts>
   bans: Of<typeof bansTexts>

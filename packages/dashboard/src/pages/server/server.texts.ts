@@ -75,11 +75,6 @@ const en = {
   name: 'Name',
   saved: 'Saved.',
   nameMissing: 'Enter a name of 1 to 253 characters.',
-  tokenTitle: 'Install the agent again',
-  tokenText:
-    'Makes a new command for this host, for example after it was set up anew. The agent that runs now goes on until the new one has taken its place.',
-  newToken: 'Make a new command',
-  commandLabel: 'Command to run on the host',
   dangerTitle: 'Delete this server',
   dangerText:
     'Its agent can not report any more and commands that wait are cancelled. Its bans stay in the history, and what fail2ban has banned on the host stays banned.',

@@ -6,13 +6,13 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { announce } from '../../parts/announce.tsx'
-import { CopyField } from '../../parts/copy.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { Refusal, fieldProblem } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { RotateKey } from '../add-server/rotate-key.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
 
@@ -22,9 +22,6 @@ const DeleteDialog = lazy(() => import('./delete-dialog.tsx'))
 export const Settings = ({ server }: { server: Server }) => {
   const t = textsOf(serverTexts)
   const [deleting, setDeleting] = useState(false)
-  const renew = useMutation({
-    mutationFn: () => api.call('POST /servers/{serverId}/regenerate-token', { params: { serverId: server.id } }),
-  })
   return (
     <Panel title={t.settings}>
       <div className={styles.settings}>
@@ -32,16 +29,7 @@ export const Settings = ({ server }: { server: Server }) => {
           <Describe server={server} />
         </div>
         <div className={styles.block}>
-          <h3>{t.tokenTitle}</h3>
-          <p className={parts.help}>{t.tokenText}</p>
-          {renew.data ? (
-            <CopyField text={renew.data.install_command} label={t.commandLabel} />
-          ) : (
-            <Button variant="default" onClick={() => renew.mutate()} loading={renew.isPending}>
-              {t.newToken}
-            </Button>
-          )}
-          <Refusal error={renew.error} />
+          <RotateKey server={server} />
         </div>
         <div className={styles.block}>
           <h3>{t.dangerTitle}</h3>
