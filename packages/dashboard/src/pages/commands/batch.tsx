@@ -6,6 +6,7 @@ import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { BatchProgress, useBatch } from '../../fleet/batch-progress.tsx'
 import fleet from '../../fleet/fleet.module.css'
+import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { useSaid } from '../../fleet/said.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
@@ -29,6 +30,7 @@ const urgency = { failed: 0, timeout: 0, running: 1, pending: 2, completed: 3 } 
 /** One order to many servers: how far each is, what failed, and a way to try again only there. */
 export const BatchPage = () => {
   const t = textsOf(commandsTexts)
+  const { types } = textsOf(fleetTexts)
   const said = useSaid()
   const { batchId } = useParams({ from: '/inside/batches/$batchId' })
   const { page = 1 } = useSearch({ from: '/inside/batches/$batchId' })
@@ -44,7 +46,12 @@ export const BatchPage = () => {
     // A batch of its own, so that it can be followed like the first.
     mutationFn: (row: CommandRow) =>
       api.call('POST /commands/batch', {
-        body: { server_ids: failed.map(({ server }) => server.id), type: row.type, params: paramsOf(row) },
+        body: {
+          type: row.type,
+          ...(row.type.endsWith('-template')
+            ? { server_ids: failed.map(({ server }) => server.id), params: paramsOf(row) }
+            : { targets: failed.map(({ server, params }) => ({ server_id: server.id, params })) }),
+        },
       }),
     onSuccess: ({ batch_id }) => navigate({ to: '/batches/$batchId', params: { batchId: batch_id }, search: {} }),
   })
@@ -74,7 +81,12 @@ export const BatchPage = () => {
         </div>
       </Page>
     )
-  const title = newest ? t.batchTitle(said(newest), total) : t.title
+  const mixed = new Set(rows.map(said)).size > 1
+  const title = !newest
+    ? t.title
+    : mixed
+      ? t.mixedTitle(types[newest.type], number(total))
+      : t.batchTitle(said(newest), total)
   const sorted = [...rows].sort((a, b) => urgency[a.status] - urgency[b.status])
   return (
     <Page
@@ -107,7 +119,7 @@ export const BatchPage = () => {
             {sorted.map(row => (
               <li key={row.id} data-command={row.status}>
                 <span>
-                  <ServerLink row={row} />{' '}
+                  <ServerLink row={row} /> {mixed && <span className={parts.muted}>{said(row)} </span>}
                   {row.result?.output && (
                     <span className={parts.help}>
                       <Stranger text={row.result.output.trim()} most={200} />

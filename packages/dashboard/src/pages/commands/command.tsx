@@ -1,3 +1,4 @@
+import { useCallback, useMemo } from 'react'
 import { useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
@@ -11,6 +12,7 @@ import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { Facts } from './facts.tsx'
+import { useCommandKeys } from './keys.ts'
 import { RowAct } from './retry.tsx'
 
 /** One command, live. */
@@ -21,6 +23,11 @@ export const CommandPage = () => {
   const query = useCommand(commandId)
   const row = query.data
   const status = statusOf(query.error)
+  const rows = useMemo(() => (row ? [row] : []), [row])
+  useCommandKeys(
+    rows,
+    useCallback(() => commandId, [commandId]),
+  )
   const back = (
     <ButtonLink to="/commands" variant="default" search={{}}>
       {t.back}

@@ -11,13 +11,10 @@ const en = {
   run: 'Run a command',
   caption: 'Commands, newest first',
   columns: { state: 'State', what: 'What', server: 'Server', by: 'By', when: 'When', took: 'Took' },
-  filters: 'Filters',
-  status: 'State',
-  allStates: 'All states',
-  type: 'Type',
-  allTypes: 'All types',
+  search: 'Search the commands',
+  searchHint: 'status:failed server:web-* 203.0.113.7',
   server: 'Server',
-  allServers: 'All servers',
+  keys: { run: 'Run a command', copy: 'Copy the output', retry: 'Try again' },
   noMatch: 'No command matches these filters.',
   clear: 'Remove all filters',
   emptyTitle: 'No commands yet',
@@ -70,6 +67,12 @@ const en = {
   retryShort: (name: string) => `Retry on ${name}`,
   retried: 'Queued again.',
   batchTitle: (what: string, count: number) => `${what} · ${servers(count)}`,
+  mixedTitle: (what: string, count: string) => `${what} · ${count} commands`,
+  mixed: (what: string, count: number) => `${what} · ${count} different`,
+  runsOn: (count: number, away: number) =>
+    away === 0
+      ? `Runs on ${servers(count)}.`
+      : `Runs on ${servers(count)}; ${plural(away, { one: '1 is offline and gets it when it is back', other: `${away} are offline and get it when they are back` })}.`,
   shownOf: (shown: number, total: string) => `The tally is of the ${shown} on this page, of ${total} in all.`,
   dialog: {
     title: 'Run a command',
@@ -90,7 +93,10 @@ const en = {
     restart:
       'fail2ban is restarted on these hosts. For some seconds nothing is banned; bans that are known are put back.',
     disable: 'A jail that is off bans nobody. If it guards SSH, the hosts are open to guessing until it is on again.',
-    submit: (count: number) => (count === 0 ? 'Run' : `Run on ${servers(count)}`),
+    wide: (ip: string) => `${ip} is a very wide range. Type it again to confirm:`,
+    wideWrong: 'This is not the same range.',
+    submit: 'Run',
+    submitOn: (what: string, count: number) => `${what} on ${servers(count)}`,
   },
 }
 export const commandsTexts: Catalogue<typeof en> = { name: 'commands', en }

@@ -1,8 +1,9 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { queryFields } from '@stockade/contract/query.ts'
 import { useLive } from '../../api/live.ts'
 import { summaryQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
@@ -10,21 +11,23 @@ import { useMay } from '../../api/session.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { commandStatsQuery, commandsLimit, commandsQuery } from '../../fleet/queries.ts'
-import type { CommandType } from '../../fleet/queries.ts'
+import type { CommandRow, CommandType } from '../../fleet/queries.ts'
 import { isOver } from '../../parts/command-progress.tsx'
+import { useKeys } from '../../parts/keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
+import { Chips } from '../../search/chips.tsx'
+import type { ValuesOf } from '../../search/completion.ts'
+import { SearchField } from '../../search/search-field.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
-import { commonTexts } from '../../texts/common.texts.ts'
 import { nameOf } from '../../words/clip.ts'
 import { number, percent } from '../../words/numbers.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { tookWords } from './facts.tsx'
-import { commandStatuses, commandTypes } from './filter.ts'
 import type { CommandsSearch } from './filter.ts'
 import { grouped } from './rows.ts'
 import { CommandList } from './table.tsx'
@@ -36,8 +39,7 @@ const queryOf = (search: CommandsSearch) => ({
   page: search.page ?? 1,
   limit: commandsLimit,
   ...(search.server ? { server_id: search.server } : {}),
-  ...(search.status ? { status: search.status } : {}),
-  ...(search.type ? { type: search.type } : {}),
+  ...(search.q ? { q: search.q } : {}),
 })
 
 /** A page of commands, live; where something is on its way it is asked for as well. */
@@ -57,10 +59,11 @@ export const Commands = () => {
   const navigate = useNavigate()
   const { may, reason } = useMay('write')
   const [run, setRun] = useState<CommandType | null>(null)
+  useKeys(useMemo(() => [{ key: 'c', text: t.keys.run, act: () => setRun('reload-all'), there: () => may }], [t, may]))
   const list = useCommands(search)
   const rows = list.data?.commands
   const page = search.page ?? 1
-  const filtered = Boolean(search.server ?? search.status ?? search.type)
+  const filtered = Boolean(search.server ?? search.q)
   const none = rows?.length === 0 && !filtered && page === 1
   const last = page * commandsLimit >= (list.data?.total ?? 0)
   return (
@@ -78,7 +81,7 @@ export const Commands = () => {
       {!none && (
         <>
           <Stats />
-          <Filters />
+          <Search rows={rows ?? []} />
           <Views list="commands" path="/commands" />
         </>
       )}
@@ -153,56 +156,45 @@ const Stats = () => {
   )
 }
 
-const Filters = () => {
+/** What a field may be completed with: what the fleet and the rows that are shown have. */
+const useValues = (rows: readonly CommandRow[]): ValuesOf => {
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  return field => {
+    if (field === 'server') return servers.map(({ hostname }) => ({ value: hostname }))
+    if (field === 'by') return [...new Set(rows.map(row => row.initiated_by))].map(value => ({ value }))
+    return []
+  }
+}
+
+const Search = ({ rows }: { rows: readonly CommandRow[] }) => {
   const t = textsOf(commandsTexts)
-  const { states } = textsOf(commonTexts)
-  const { types } = textsOf(fleetTexts)
   const search = useSearch({ from: '/inside/commands' })
   const navigate = useNavigate()
-  const servers = useQuery(summaryQuery).data?.servers ?? []
-  const filter = (change: Partial<CommandsSearch>) =>
-    void navigate({ to: '/commands', search: { ...search, ...change, page: undefined } })
+  const valuesOf = useValues(rows)
+  const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === search.server)
+  const filter = (change: Partial<CommandsSearch>, replace = false) =>
+    void navigate({ to: '/commands', search: { ...search, ...change, page: undefined }, replace })
   return (
-    <div className={fleet.filters} role="search" aria-label={t.filters}>
-      <select
-        className={parts.input}
-        aria-label={t.server}
-        value={search.server ?? ''}
-        onChange={event => filter({ server: event.currentTarget.value || undefined })}
-      >
-        <option value="">{t.allServers}</option>
-        {servers.map(({ id, hostname }) => (
-          <option key={id} value={id}>
-            {nameOf(hostname)}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.status}
-        value={search.status ?? ''}
-        onChange={event => filter({ status: commandStatuses.find(known => known === event.currentTarget.value) })}
-      >
-        <option value="">{t.allStates}</option>
-        {commandStatuses.map(status => (
-          <option key={status} value={status}>
-            {states[status]}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.type}
-        value={search.type ?? ''}
-        onChange={event => filter({ type: commandTypes.find(known => known === event.currentTarget.value) })}
-      >
-        <option value="">{t.allTypes}</option>
-        {commandTypes.map(type => (
-          <option key={type} value={type}>
-            {types[type]}
-          </option>
-        ))}
-      </select>
+    <div className={fleet.stack} role="search">
+      <SearchField
+        language={queryFields.commands}
+        value={search.q ?? ''}
+        onApply={(q, replace) => filter({ q: q || undefined }, replace)}
+        valuesOf={valuesOf}
+        label={t.search}
+        placeholder={t.searchHint}
+      />
+      {search.server && (
+        <Chips
+          chips={[
+            {
+              name: t.server,
+              value: server ? nameOf(server.hostname) : search.server,
+              onRemove: () => filter({ server: undefined }),
+            },
+          ]}
+        />
+      )}
     </div>
   )
 }

@@ -11,21 +11,26 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { nameOf } from '../../words/clip.ts'
 import { commandsTexts } from './commands.texts.ts'
 
-const canRetry = (row: CommandRow) => !row.cancelled && (row.status === 'failed' || row.status === 'timeout')
+export const canRetry = (row: CommandRow) => !row.cancelled && (row.status === 'failed' || row.status === 'timeout')
 
-/** Queues a command again that failed, or takes one back that waits; nothing for any other. */
-export const RowAct = ({ row, short = false }: { row: CommandRow; short?: boolean }) => {
-  const t = textsOf(commandsTexts)
-  const { may } = useMay('write')
+/** Queues a command again, and leads to the new one. */
+export const useRetry = () => {
   const navigate = useNavigate()
-  const params = { commandId: row.id }
-  const retry = useMutation({
-    mutationFn: () => api.call('POST /commands/{commandId}/retry', { params }),
+  return useMutation({
+    mutationFn: (commandId: string) => api.call('POST /commands/{commandId}/retry', { params: { commandId } }),
     onSuccess: ({ id }) => {
       void queries.invalidateQueries({ queryKey: ['commands'] })
       void navigate({ to: '/commands/$commandId', params: { commandId: id } })
     },
   })
+}
+
+/** Queues a command again that failed, or takes one back that waits; nothing for any other. */
+export const RowAct = ({ row, short = false }: { row: CommandRow; short?: boolean }) => {
+  const t = textsOf(commandsTexts)
+  const { may } = useMay('write')
+  const params = { commandId: row.id }
+  const retry = useRetry()
   const cancel = useMutation({
     mutationFn: () => api.call('DELETE /commands/{commandId}', { params }),
     onSettled: () => {
@@ -44,7 +49,7 @@ export const RowAct = ({ row, short = false }: { row: CommandRow; short?: boolea
           variant="default"
           loading={retry.isPending}
           aria-label={t.retryShort(nameOf(row.server.hostname))}
-          onClick={() => retry.mutate()}
+          onClick={() => retry.mutate(row.id)}
         >
           {t.retry}
         </Button>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CommandRow } from '../../fleet/queries.ts'
-import { grouped, tallyOf, tookOf } from './rows.ts'
+import { grouped, saidTogether, tallyOf, tookOf } from './rows.ts'
 
 const row = (id: string, given: Partial<CommandRow> = {}): CommandRow => ({
   id,
@@ -50,4 +50,13 @@ describe('the list of commands', () => {
       1250,
     )
   })
+})
+
+it('says of a batch what all of it asks for, or that it asks for several things', () => {
+  const said = (of: CommandRow) => `${of.type} ${String(of.params.ip)}`
+  const mixed = (newest: CommandRow, different: number) => `${different} × ${newest.type}`
+  const one = row('1', { params: { ip: '203.0.113.7' } })
+  expect(saidTogether([one, { ...one, id: '2' }], said, mixed)).toBe('reload-all 203.0.113.7')
+  expect(saidTogether([one, row('2', { params: { ip: '203.0.113.8' } })], said, mixed)).toBe('2 × reload-all')
+  expect(saidTogether([], said, mixed)).toBe('')
 })

@@ -32,6 +32,17 @@ export const grouped = (rows: readonly CommandRow[], first: boolean, last: boole
   })
 }
 
+/** What a batch asks for: the one thing, or of what kind its different things are. `said` puts a command in words. */
+export const saidTogether = (
+  rows: readonly CommandRow[],
+  said: (row: CommandRow) => string,
+  mixed: (newest: CommandRow, different: number) => string,
+): string => {
+  const [newest] = rows
+  const different = new Set(rows.map(said)).size
+  return !newest ? '' : different === 1 ? said(newest) : mixed(newest, different)
+}
+
 /** One word for where a command is, as the whole product says it. */
 export const wordOf = (row: Pick<CommandRow, 'status' | 'cancelled'>): CommandRow['status'] | 'cancelled' =>
   row.cancelled ? 'cancelled' : row.status

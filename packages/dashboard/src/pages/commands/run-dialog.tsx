@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
-import { jailsQuery, queries } from '../../api/queries.ts'
+import { jailsQuery, queries, summaryQuery } from '../../api/queries.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { Picks } from '../../fleet/picks.tsx'
 import { templatesQuery } from '../../fleet/queries.ts'
@@ -17,6 +17,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { readRange } from '../../words/address.ts'
 import { readDuration } from '../../words/time.ts'
+import { isWide } from '../whitelist/lines.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { commandTypes } from './filter.ts'
 
@@ -26,6 +27,7 @@ const types = commandTypes.filter(type => type !== 'deploy-template')
 const RunDialog = (props: {
   type: CommandType
   server?: string | undefined
+  servers?: ReadonlySet<string>
   jail?: string | undefined
   onClose: () => void
 }) => (
@@ -38,6 +40,7 @@ export default RunDialog
 const Form = (props: {
   type: CommandType
   server?: string | undefined
+  servers?: ReadonlySet<string>
   jail?: string | undefined
   onClose: () => void
 }) => {
@@ -45,19 +48,28 @@ const Form = (props: {
   const names = textsOf(fleetTexts).types
   const navigate = useNavigate()
   const [type, setType] = useState<CommandType>(props.type)
-  const [servers, setServers] = useState<ReadonlySet<string>>(new Set(props.server ? [props.server] : []))
+  const [servers, setServers] = useState<ReadonlySet<string>>(
+    props.servers ?? new Set(props.server ? [props.server] : []),
+  )
   const [jail, setJail] = useState(props.jail ?? '')
   const [ip, setIp] = useState('')
   const [time, setTime] = useState('')
   const [template, setTemplate] = useState('')
+  const [again, setAgain] = useState('')
   const [tried, setTried] = useState(false)
   const jailsId = useId()
   const [first = ''] = servers
+  const away = (useQuery(summaryQuery).data?.servers ?? []).filter(
+    ({ id, status }) => servers.has(id) && status !== 'online',
+  ).length
   const only = servers.size === 1 ? first : ''
   const jails = useQuery({ ...jailsQuery(only), enabled: only !== '' }).data?.jails ?? []
   const templates = useQuery({ ...templatesQuery({}), enabled: type === 'remove-template' }).data?.templates ?? []
   const needsJail = type.startsWith('jail-') || type.endsWith('-ip')
+  // Nothing is left to be typed: who only presses Enter has not read it.
+  const calm = props.servers !== undefined && !props.type.endsWith('-ip')
   const needsIp = type.endsWith('-ip')
+  const wide = type === 'ban-ip' && isWide(ip)
   const seconds = time.trim() ? readDuration(time) : undefined
   const errors = {
     jail: !needsJail
@@ -72,6 +84,7 @@ const Form = (props: {
     ip: needsIp && !readRange(ip) ? t.wrongIp : undefined,
     time: type === 'ban-ip' && seconds === null ? t.wrongDuration : undefined,
     template: type === 'remove-template' && template === '' ? t.noTemplate : undefined,
+    again: wide && again.trim() !== ip.trim() ? t.wideWrong : undefined,
     servers: servers.size === 0 ? t.noServers : undefined,
   }
   const params = {
@@ -113,7 +126,7 @@ const Form = (props: {
           <select
             {...ids}
             className={parts.input}
-            data-autofocus
+            data-autofocus={calm ? undefined : true}
             value={type}
             onChange={event => {
               const chosen = types.find(known => known === event.currentTarget.value)
@@ -180,15 +193,33 @@ const Form = (props: {
           )}
         </Field>
       )}
-      <Picks chosen={servers} onChosen={setServers} error={shown('servers')} />
+      <Picks chosen={servers} onChosen={setServers} away={() => ''} error={shown('servers')} />
+      {servers.size > 0 && (
+        <p className={parts.note} role="status">
+          {textsOf(commandsTexts).runsOn(servers.size, away)}
+        </p>
+      )}
+      {wide && (
+        <Field label={t.wide(ip.trim())} error={shown('again')}>
+          {ids => (
+            <input
+              {...ids}
+              {...plain}
+              dir="ltr"
+              value={again}
+              onChange={event => setAgain(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      )}
       {type === 'service-restart' && <p className={parts.warn}>{t.restart}</p>}
       {type === 'jail-disable' && <p className={parts.warn}>{t.disable}</p>}
       <Refusal error={run.error} />
       <div className={parts.row}>
         <Button type="submit" loading={run.isPending}>
-          {t.submit(servers.size)}
+          {servers.size === 0 ? t.submit : t.submitOn(names[type], servers.size)}
         </Button>
-        <Button variant="default" onClick={props.onClose}>
+        <Button variant="default" onClick={props.onClose} data-autofocus={calm ? true : undefined}>
           {textsOf(commonTexts).cancel}
         </Button>
       </div>

@@ -1,11 +1,13 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import fleet from '../../fleet/fleet.module.css'
+import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { useSaid } from '../../fleet/said.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import parts from '../../parts/parts.module.css'
+import { focusedRow } from '../../parts/row-of.ts'
 import { Mark, State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -13,8 +15,9 @@ import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { commandsTexts } from './commands.texts.ts'
+import { useCommandKeys } from './keys.ts'
 import { ServerLink, tookWords } from './facts.tsx'
-import { tallyOf, tookOf, wordOf } from './rows.ts'
+import { saidTogether, tallyOf, tookOf, wordOf } from './rows.ts'
 import type { Group } from './rows.ts'
 import styles from './commands.module.css'
 
@@ -26,6 +29,8 @@ export const CommandList = ({ groups }: { groups: readonly Group[] }) => {
   const t = textsOf(commandsTexts)
   const narrow = useNarrow()
   useListKeys()
+  const rows = useMemo(() => groups.flatMap(group => (group.kind === 'one' ? [group.row] : group.rows)), [groups])
+  useCommandKeys(rows, focusedRow)
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
   const toggle = (batchId: string) =>
     setUnfolded(before => {
@@ -90,7 +95,7 @@ const What = ({ row }: { row: CommandRow }) => {
 }
 
 const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => (
-  <tr className={within ? styles.of : undefined} data-row>
+  <tr className={within ? styles.of : undefined} data-row data-name={row.id}>
     <td>
       <State is={wordOf(row)} />
     </td>
@@ -135,18 +140,27 @@ const Tally = ({ rows }: { rows: readonly CommandRow[] }) => {
   )
 }
 
+/** What a batch asks for, in words. */
+const useTogether = () => {
+  const t = textsOf(commandsTexts)
+  const { types } = textsOf(fleetTexts)
+  const said = useSaid()
+  return (rows: readonly CommandRow[]) =>
+    saidTogether(rows, said, ({ type }, different) => t.mixed(types[type], different))
+}
+
 const servers = (batch: Batch) => {
   const t = textsOf(commandsTexts)
-  return batch.open ? t.atLeast(batch.rows.length) : t.servers(batch.rows.length)
+  const count = new Set(batch.rows.map(({ server }) => server.id)).size
+  return batch.open ? t.atLeast(count) : t.servers(count)
 }
 
 const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) => {
   const t = textsOf(commandsTexts)
   const { batch, open, onToggle } = props
-  const said = useSaid()
+  const what = useTogether()(batch.rows)
   const [newest] = batch.rows
   if (!newest) return null
-  const what = said(newest)
   return (
     <tr data-row>
       <td>
@@ -182,7 +196,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
 }
 
 const Card = ({ row }: { row: CommandRow }) => (
-  <li className={parts.card} data-row>
+  <li className={parts.card} data-row data-name={row.id}>
     <div className={parts.cardTop}>
       <What row={row} />
       <State is={wordOf(row)} />
@@ -203,14 +217,14 @@ const Card = ({ row }: { row: CommandRow }) => (
 
 /** On a card there is no room to unfold: its page shows every server. */
 const BatchCard = ({ batch }: { batch: Batch }) => {
-  const said = useSaid()
+  const what = useTogether()(batch.rows)
   const [newest] = batch.rows
   if (!newest) return null
   return (
     <li className={parts.card} data-row>
       <div className={parts.cardTop}>
         <Link to="/batches/$batchId" params={{ batchId: batch.batchId }} className={fleet.name}>
-          <bdi>{said(newest)}</bdi>
+          <bdi>{what}</bdi>
         </Link>
         <span className={parts.muted}>{servers(batch)}</span>
       </div>
