@@ -85,8 +85,8 @@ export const optionsQuery = queryOptions({
 })
 
 export interface ServersFilter {
-  readonly search?: string | undefined
-  readonly status?: 'online' | 'offline' | 'pending' | undefined
+  /** In the grammar of searches. */
+  readonly q?: string | undefined
   readonly page: number
 }
 export const serversLimit = 100
@@ -98,8 +98,7 @@ export const serversQuery = (filter: ServersFilter) =>
         query: {
           page: filter.page,
           limit: serversLimit,
-          ...(filter.search ? { search: filter.search } : {}),
-          ...(filter.status ? { status: filter.status } : {}),
+          ...(filter.q ? { q: filter.q } : {}),
         },
         signal,
       }),

@@ -1,57 +1,114 @@
+import { Fragment, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { serversLimit, serversQuery, summaryQuery } from '../../api/queries.ts'
+import { queryFields } from '@stockade/contract/query.ts'
+import { queries, serversLimit, serversQuery, summaryQuery } from '../../api/queries.ts'
 import type { ServerRow } from '../../api/queries.ts'
-import { useMay } from '../../api/session.ts'
+import { useMay, useMe } from '../../api/session.ts'
+import fleet from '../../fleet/fleet.module.css'
+import { syncQuery } from '../../fleet/queries.ts'
+import type { Sync } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
+import { useKeys } from '../../parts/keys.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
-import { State } from '../../parts/state.tsx'
+import { Mark, State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Trouble } from '../../parts/trouble.tsx'
-import { useTyped } from '../../parts/typed.ts'
+import { Refusal, Trouble } from '../../parts/trouble.tsx'
 import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
+import type { ValuesOf } from '../../search/completion.ts'
+import { SearchField } from '../../search/search-field.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
-import { statuses } from './filter.ts'
+import { BulkBar } from './bulk-bar.tsx'
+import { groupsOf, isOlder, placesOf, strayed } from './groups.ts'
+import type { Places, Status } from './groups.ts'
 import { Metrics } from './metrics.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
-import { nameOf } from '../../words/clip.ts'
+
+/** Every server that a search finds, page by page. */
+const idsOf = async (q: string | undefined): Promise<readonly string[]> => {
+  const ids: string[] = []
+  for (let page = 1; ; page++) {
+    const { servers, total } = await queries.fetchQuery(serversQuery({ q, page }))
+    ids.push(...servers.map(({ id }) => id))
+    if (servers.length === 0 || ids.length >= total) return ids
+  }
+}
+
+/** In groups by their state; a server stays where it is until the list is sorted again, or another one is asked for. */
+const usePlaces = (rows: readonly ServerRow[] | undefined, list: string) => {
+  const [kept, setKept] = useState<{ list: string; places: Places } | null>(null)
+  const before = kept?.list === list ? kept.places : undefined
+  if (rows && (!before || rows.length !== before.size || rows.some(({ id }) => !before.has(id))))
+    setKept({ list, places: placesOf(rows, before) })
+  const places: Places = before ?? new Map()
+  return {
+    places,
+    changed: rows ? strayed(rows, places) : 0,
+    sort: () => rows && setKept({ list, places: placesOf(rows) }),
+  }
+}
 
 export const Servers = () => {
   const t = textsOf(serversTexts)
   const search = useSearch({ from: '/inside/servers' })
   const navigate = useNavigate()
   const { may } = useMay('admin')
+  const operator = useMay('write').may
   const narrow = useNarrow()
   useListKeys()
-  const list = useQuery(serversQuery({ ...search, page: search.page ?? 1 }))
+  useKeys(
+    useMemo(
+      () => [{ key: 'a', text: t.add, act: () => void navigate({ to: '/servers/new', search: {} }), there: () => may }],
+      [t, navigate, may],
+    ),
+  )
+  const list = useQuery(serversQuery({ q: search.q, page: search.page ?? 1 }))
   const counts = useQuery(summaryQuery).data?.counts
+  const sync = useQuery(syncQuery).data?.servers
   const rows = list.data?.servers
-  const filtered = Boolean(search.search ?? search.status)
+  const { places, changed, sort } = usePlaces(
+    list.isPlaceholderData ? undefined : rows,
+    `${search.q ?? ''} ${search.page ?? 1}`,
+  )
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const chooseAll = useMutation({
+    mutationFn: () => idsOf(search.q),
+    onSuccess: ids => setChosen(new Set(ids)),
+  })
+  const filtered = search.q !== undefined
   const all = counts ? counts.online + counts.offline + counts.pending : 0
   const none = rows?.length === 0 && !filtered && (search.page ?? 1) === 1
+  const total = list.data?.total ?? 0
 
   const add = may && (
     <ButtonLink to="/servers/new" leftSection={<IconPlus size={16} />}>
       {t.add}
     </ButtonLink>
   )
+  const shown: Shown = {
+    groups: groupsOf(rows ?? [], places),
+    sync: useMemo(() => new Map(sync?.map(server => [server.id, server])), [sync]),
+    chosen,
+    onChosen: operator ? setChosen : undefined,
+  }
   return (
     <Page title={t.title} actions={!none && add}>
       {!none && (
         <>
           {counts && <p className={parts.muted}>{t.counts(all, counts.online, counts.offline, counts.pending)}</p>}
-          <Filters />
+          <Search rows={rows ?? []} />
           <Views list="servers" path="/servers" />
         </>
       )}
@@ -72,13 +129,32 @@ export const Servers = () => {
           </Button>
         </div>
       )}
-      {rows && rows.length > 0 && (narrow ? <Cards rows={rows} /> : <Table rows={rows} />)}
-      {list.data && list.data.total > serversLimit && (
+      {chosen.size > 0 && (
+        <BulkBar
+          chosen={chosen}
+          onClear={() => setChosen(new Set())}
+          more={
+            total > serversLimit && chosen.size < total
+              ? { total, choose: () => chooseAll.mutate(), busy: chooseAll.isPending }
+              : null
+          }
+        />
+      )}
+      <Refusal error={chooseAll.error} />
+      {changed > 0 && (
+        <div role="status">
+          <button type="button" className={parts.chip} onClick={sort}>
+            {t.again(changed)}
+          </button>
+        </div>
+      )}
+      {rows && rows.length > 0 && (narrow ? <Cards {...shown} /> : <Table {...shown} />)}
+      {list.data && total > serversLimit && (
         <Pages
           page={search.page ?? 1}
           limit={serversLimit}
           shown={list.data.servers.length}
-          total={list.data.total}
+          total={total}
           onPage={page => navigate({ to: '/servers', search: { ...search, page } })}
         />
       )}
@@ -86,54 +162,42 @@ export const Servers = () => {
   )
 }
 
-const Filters = () => {
+/** What a field may be completed with, as far as the servers that are shown have it. */
+const valuesIn =
+  (rows: readonly ServerRow[]): ValuesOf =>
+  field => {
+    const of = (value: (row: ServerRow) => string | null) =>
+      [...new Set(rows.map(value))].flatMap(found => (found ? [{ value: found }] : []))
+    switch (field) {
+      case 'name':
+        return of(row => row.hostname)
+      case 'ip':
+        return of(row => row.ip_address)
+      case 'os':
+        return of(row => row.os)
+      case 'engine':
+        return of(row => row.engine_version)
+      case 'agent':
+        return of(row => row.agent_version)
+      default:
+        return []
+    }
+  }
+
+const Search = ({ rows }: { rows: readonly ServerRow[] }) => {
   const t = textsOf(serversTexts)
   const search = useSearch({ from: '/inside/servers' })
   const navigate = useNavigate()
-  const { typed, setTyped } = useTyped(
-    search.search ?? '',
-    text =>
-      void navigate({
-        to: '/servers',
-        search: { ...search, search: text || undefined, page: undefined },
-        replace: true,
-      }),
-    { wait: 250, valid: () => true },
-  )
   return (
-    <div className={styles.filters} role="search">
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.search}
-        placeholder={t.search}
-        autoCapitalize="none"
-        spellCheck={false}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
+    <div className={fleet.stack} role="search">
+      <SearchField
+        language={queryFields.servers}
+        value={search.q ?? ''}
+        onApply={(q, replace) => void navigate({ to: '/servers', search: { q: q || undefined }, replace })}
+        valuesOf={valuesIn(rows)}
+        label={t.search}
+        placeholder={t.searchHint}
       />
-      <select
-        className={parts.input}
-        aria-label={t.status}
-        value={search.status ?? ''}
-        onChange={event =>
-          void navigate({
-            to: '/servers',
-            search: {
-              ...search,
-              status: statuses.find(status => status === event.currentTarget.value),
-              page: undefined,
-            },
-          })
-        }
-      >
-        <option value="">{t.all}</option>
-        {statuses.map(status => (
-          <option key={status} value={status}>
-            {textsOf(commonTexts).states[status]}
-          </option>
-        ))}
-      </select>
     </div>
   )
 }
@@ -158,85 +222,173 @@ const Seen = ({ server }: { server: ServerRow }) => {
   )
 }
 
-const Table = ({ rows }: { rows: readonly ServerRow[] }) => {
+interface Shown {
+  readonly groups: readonly { readonly status: Status; readonly rows: readonly ServerRow[] }[]
+  readonly sync: ReadonlyMap<string, Sync>
+  readonly chosen: ReadonlySet<string>
+  /** Absent for those who may not act on servers. */
+  readonly onChosen: ((chosen: ReadonlySet<string>) => void) | undefined
+}
+
+const Choose = ({ server, chosen, onChosen }: { server: ServerRow } & Pick<Shown, 'chosen' | 'onChosen'>) =>
+  onChosen && (
+    <label className={styles.choose}>
+      <input
+        type="checkbox"
+        aria-label={textsOf(serversTexts).choose(nameOf(server.hostname))}
+        checked={chosen.has(server.id)}
+        onChange={event => {
+          const next = new Set(chosen)
+          if (event.currentTarget.checked) next.add(server.id)
+          else next.delete(server.id)
+          onChosen(next)
+        }}
+      />
+    </label>
+  )
+
+const ChooseAll = ({ groups, chosen, onChosen }: Shown) => {
+  const ids = groups.flatMap(({ rows }) => rows.map(({ id }) => id))
+  return (
+    onChosen && (
+      <label className={styles.choose}>
+        <input
+          type="checkbox"
+          aria-label={textsOf(serversTexts).chooseAll}
+          checked={ids.every(id => chosen.has(id))}
+          onChange={event => onChosen(event.currentTarget.checked ? new Set([...chosen, ...ids]) : new Set())}
+        />
+      </label>
+    )
+  )
+}
+
+const Agent = ({ version }: { version: string | null }) => {
+  const newest = useMe()?.version ?? ''
+  return (
+    <>
+      <Stranger text={version ?? textsOf(commonTexts).none} most={16} />{' '}
+      {isOlder(version, newest) && <Mark tone="warn">{textsOf(serversTexts).update}</Mark>}
+    </>
+  )
+}
+
+const Table = (props: Shown) => {
   const t = textsOf(serversTexts)
-  const { none } = textsOf(commonTexts)
+  const { none, states } = textsOf(commonTexts)
+  const { groups, sync, onChosen } = props
+  const columns = Object.entries(t.columns).filter(([key]) => key !== 'choose' || onChosen)
   return (
     <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
       <table className={parts.table}>
         <caption className={parts.hidden}>{t.caption}</caption>
         <thead>
           <tr>
-            {Object.entries(t.columns).map(([key, name]) => (
+            {columns.map(([key, name]) => (
               <th key={key} scope="col" className={key === 'jails' || key === 'bans' ? parts.end : undefined}>
-                {name}
+                {key === 'choose' ? <ChooseAll {...props} /> : name}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map(server => (
-            <tr key={server.id} data-row>
-              <td>
-                <State is={server.status} />
-              </td>
-              <td className={styles.names}>
-                <Name server={server} />
-              </td>
-              <td className={parts.mono}>{server.ip_address ?? none}</td>
-              <td className={parts.cut}>
-                <Stranger text={server.description || none} most={200} />
-              </td>
-              <td className={parts.end}>{number(server.active_jails)}</td>
-              <td className={parts.end}>{number(server.total_bans)}</td>
-              <td>
-                <Metrics of={server.metrics} />
-              </td>
-              <td>
-                <Stranger text={server.engine_version ?? none} most={16} />
-              </td>
-              <td>
-                <Stranger text={server.agent_version ?? none} most={16} />
-              </td>
-              <td>
-                <Seen server={server} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
+        {groups.map(({ status, rows }) => (
+          <tbody key={status} data-group={status}>
+            {groups.length > 1 && (
+              <tr className={styles.group}>
+                <th colSpan={columns.length} scope="rowgroup">
+                  {t.groups(states[status], rows.length)}
+                </th>
+              </tr>
+            )}
+            {rows.map(server => (
+              <tr key={server.id} data-row>
+                {onChosen && (
+                  <td>
+                    <Choose server={server} {...props} />
+                  </td>
+                )}
+                <td>
+                  <State is={server.status} />
+                </td>
+                <td className={styles.names}>
+                  <Name server={server} />
+                </td>
+                <td className={parts.mono}>{server.ip_address ?? none}</td>
+                <td className={parts.cut}>
+                  <Stranger text={server.description || none} most={200} />
+                </td>
+                <td className={parts.end}>{number(server.active_jails)}</td>
+                <td className={parts.end}>{number(server.total_bans)}</td>
+                <td>
+                  <Metrics of={server.metrics} />
+                </td>
+                <td>
+                  <Stranger text={server.engine_version ?? none} most={16} />
+                </td>
+                <td>
+                  <Agent version={server.agent_version} />
+                </td>
+                <td>
+                  <Synced sync={sync.get(server.id)} />
+                </td>
+                <td>
+                  <Seen server={server} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        ))}
       </table>
     </div>
   )
 }
 
-const urgency = { offline: 0, pending: 1, online: 2 } as const
-const Cards = ({ rows }: { rows: readonly ServerRow[] }) => {
+const Synced = ({ sync }: { sync: Sync | undefined }) =>
+  sync ? <State is={sync.sync_status} /> : <>{textsOf(commonTexts).none}</>
+
+const Cards = (props: Shown) => {
   const t = textsOf(serversTexts)
-  // What needs a look stands on top; the order by name stays within.
-  const sorted = [...rows].sort((a, b) => urgency[a.status] - urgency[b.status])
-  return (
-    <ul className={styles.cards}>
-      {sorted.map(server => (
-        <li key={server.id} className={parts.card} data-row>
-          <div className={parts.cardTop}>
-            <Name server={server} />
-            <State is={server.status} />
-          </div>
-          <div className={parts.facts}>
-            {server.ip_address && <span className={parts.mono}>{server.ip_address}</span>}
-            <span>{t.jailsAndBans(server.active_jails, number(server.total_bans))}</span>
-            <span>
-              <Seen server={server} />
-            </span>
-          </div>
-          {server.description && (
-            <p className={parts.muted}>
-              <Stranger text={server.description} most={120} />
-            </p>
-          )}
-          {server.metrics && <Metrics of={server.metrics} />}
-        </li>
-      ))}
-    </ul>
-  )
+  const { states } = textsOf(commonTexts)
+  const { groups, sync } = props
+  return groups.map(({ status, rows }) => (
+    <Fragment key={status}>
+      {groups.length > 1 && <h2 className={parts.panelTitle}>{t.groups(states[status], rows.length)}</h2>}
+      <ul className={styles.cards} data-group={status}>
+        {rows.map(server => (
+          <li key={server.id} className={parts.card} data-row>
+            <div className={parts.cardTop}>
+              <span className={styles.titled}>
+                <Choose server={server} {...props} />
+                <Name server={server} />
+              </span>
+              <State is={server.status} />
+            </div>
+            <div className={parts.facts}>
+              {server.ip_address && <span className={parts.mono}>{server.ip_address}</span>}
+              <span>{t.jailsAndBans(server.active_jails, number(server.total_bans))}</span>
+              <span>
+                <Seen server={server} />
+              </span>
+              {sync.has(server.id) && (
+                <span>
+                  {t.columns.whitelist}: <Synced sync={sync.get(server.id)} />
+                </span>
+              )}
+              {server.agent_version && (
+                <span>
+                  {t.columns.agent}: <Agent version={server.agent_version} />
+                </span>
+              )}
+            </div>
+            {server.description && (
+              <p className={parts.muted}>
+                <Stranger text={server.description} most={120} />
+              </p>
+            )}
+            {server.metrics && <Metrics of={server.metrics} />}
+          </li>
+        ))}
+      </ul>
+    </Fragment>
+  ))
 }

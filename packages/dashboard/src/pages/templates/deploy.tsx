@@ -16,6 +16,7 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { nameOf } from '../../words/clip.ts'
+import { forServers } from './for-servers.ts'
 import { SettingsFields } from './settings-fields.tsx'
 import { readSettings, settingWords, untyped } from './settings-words.ts'
 import { templatesTexts } from './templates.texts.ts'
@@ -34,7 +35,7 @@ export const DeployTemplate = () => {
   const template = query.data
   const summary = useQuery(summaryQuery).data?.servers
   const [step, setStep] = useState<'servers' | 'settings' | 'review'>('servers')
-  const [servers, setServers] = useState<ReadonlySet<string>>(new Set())
+  const [servers, setServers] = useState(forServers.take)
   const [typed, setTyped] = useState(untyped)
   const [tried, setTried] = useState(false)
   const { settings, wrong } = readSettings(typed)

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import type { Viewport } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* Many servers at once, the commands that come of it, and the key of one of them. */
+describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen together on a %s', viewportName => {
+  let server: TestServer
+  let admin: Signed
+  let browser: Browser
+  let page: Page
+  let complaints: string[]
+  let close: () => Promise<void>
+  const hosts: Host[] = []
+  const names = ['web-01', 'web-02', 'db-01']
+
+  beforeAll(async () => {
+    await built()
+    server = await startServer()
+    admin = await server.setUp()
+    for (const name of names) {
+      const made = await admin.client.call('POST /servers', { body: { hostname: name } })
+      const host = await enrol(server, made.install_command, name)
+      await host.beat(['sshd'])
+      hosts.push(host)
+    }
+    browser = await launch()
+    ;({ page, complaints, close } = await visit(browser, server.url, { viewportName, bypassCSP: true }))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await browser?.close()
+    await server?.close()
+  })
+  const dialog = () => page.getByRole('dialog')
+  const bar = () => page.getByRole('region', { name: 'Chosen servers' })
+
+  it('are found, chosen and reloaded, with Cancel under Enter', async () => {
+    await page.goto('servers')
+    await page.getByLabel('Search by name or address').fill('name:web-*')
+    await page.getByText('db-01').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('q')).toBe('name:web-*')
+    await page.getByLabel('Choose web-01').check()
+    await page.getByLabel('Choose web-02').check()
+    await bar().getByText('2 servers chosen').waitFor()
+    expect(await breaches(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+    await bar().getByRole('button', { name: 'Reload all jails…' }).click()
+    await dialog().getByText('Runs on 2 servers.').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Cancel')
+    await dialog().getByRole('button', { name: 'Reload all jails on 2 servers' }).click()
+    await page.getByRole('heading', { name: 'Reload all jails · 2 servers' }).waitFor()
+    for (const host of hosts)
+      for (const { id } of await host.orders()) await host.answer(id, host !== hosts[1], 'said so')
+    await page.getByRole('button', { name: 'Retry on 1 server that failed' }).waitFor()
+  })
+  it('get a template that is chosen after them, and the whitelist again', async () => {
+    await page.goto('servers')
+    await page.getByLabel('Choose db-01').check()
+    await bar().getByRole('button', { name: 'Sync the whitelist' }).click()
+    await page.getByText('1 server takes the whitelist over.').first().waitFor()
+    await bar().getByRole('button', { name: 'Deploy a template…' }).click()
+    await dialog().getByLabel('Template').selectOption({ index: 1 })
+    await dialog().getByRole('button', { name: 'Next' }).click()
+    await page.waitForURL('**/templates/*/deploy')
+    await page.getByText('1 server chosen').waitFor()
+    expect(await page.getByLabel('db-01').isChecked()).toBe(true)
+  })
+  it('ban an address; a very wide range has to be typed again', async () => {
+    await page.goto('servers')
+    await page.getByLabel('Choose web-01').check()
+    await page.getByLabel('Choose db-01').check()
+    await bar().getByRole('button', { name: 'Ban…', exact: true }).click()
+    await dialog().getByLabel('Address or range', { exact: true }).fill('203.0.0.0/8')
+    await dialog().getByLabel('Jail').fill('stockade')
+    await dialog().getByRole('button', { name: 'Ban on 2 servers' }).click()
+    await dialog().getByText('This is not the same range.').waitFor()
+    await dialog().getByLabel('Address or range', { exact: true }).fill('203.0.113.9')
+    await dialog().getByRole('button', { name: 'Ban on 2 servers' }).click()
+    await page.waitForURL('**/batches/*')
+    const orders = [...((await hosts[0]?.orders()) ?? []), ...((await hosts[2]?.orders()) ?? [])]
+    expect(orders.map(({ type, params }) => `${type} ${String(params.ip)}`)).toEqual([
+      'ban-ip 203.0.113.9',
+      'ban-ip 203.0.113.9',
+    ])
+  })
+  it('stay where they are when their state changes, until they are sorted again', async () => {
+    await admin.client.call('POST /servers', { body: { hostname: 'mail-01' } })
+    await page.goto('servers')
+    const group = (of: string) => page.locator(`[data-group="${of}"]`)
+    await group('pending').getByText('mail-01').waitFor()
+    const made = await admin.client.call('POST /servers/{serverId}/regenerate-token', {
+      params: { serverId: (await admin.client.call('GET /servers', { query: { q: 'mail-01' } })).servers[0]?.id ?? '' },
+    })
+    await (await enrol(server, made.install_command, 'mail-01')).beat()
+    await page.getByText('1 has changed its state. Sort again').click()
+    await group('online').getByText('mail-01').waitFor()
+    expect(await group('pending').count()).toBe(0)
+  })
+  it('commands are searched, run and retried by keys', async () => {
+    await page.goto('commands?status=failed')
+    expect(await page.getByLabel('Search the commands').inputValue()).toBe('status:failed')
+    await page.locator('[data-row]').first().waitFor()
+    if (viewportName === 'phone') return
+    await page.getByRole('complementary', { name: 'Activity' }).waitFor()
+    await page.getByRole('button', { name: /^Show the commands of the batch/ }).click()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('y')
+    await page.getByText('Copied said so').first().waitFor()
+    await page.keyboard.press('Shift+R')
+    await page.waitForURL('**/commands/*')
+    await page.getByText('the earlier command').waitFor()
+    await page.goto('commands')
+    await page.getByRole('complementary', { name: 'Activity' }).waitFor()
+    await page.keyboard.press('c')
+    await dialog().getByText('Run a command').first().waitFor()
+  })
+  it('the key of an agent is rotated, and the page waits for the host to use the new one', async () => {
+    const [host] = hosts
+    await page.goto(`servers/${host?.id ?? ''}/settings`)
+    await page.getByRole('button', { name: 'Rotate the key…' }).click()
+    await page.getByRole('button', { name: 'Make a new command' }).click()
+    const command = await page.getByLabel('Command to run on the host').inputValue()
+    await page.getByText('web-01 has not called yet').waitFor()
+    const renewed = await enrol(server, command, 'web-01')
+    await page.getByText('The host has fetched its new key').waitFor()
+    await renewed.beat()
+    await page.getByText(/web-01 uses the new key since \d\d:\d\d\. The old key is off\./).waitFor()
+    await expect(host?.beat()).rejects.toMatchObject({ status: 401 })
+    expect(await overflows(page)).toBe(false)
+    expect(complaints.filter(text => !/status of 40[14]/.test(text))).toEqual([])
+  })
+})
