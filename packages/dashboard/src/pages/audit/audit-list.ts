@@ -22,12 +22,6 @@ const auditQuery = ({ open: _, ...search }: AuditSearch) =>
     refetchInterval: every(30_000),
   })
 
-/** Names of users for the filter, by id; without an answer it shows numbers. */
-export const namesQuery = queryOptions({
-  queryKey: ['users', 'names'],
-  queryFn: ({ signal }) => api.call('GET /users', { query: { limit: 100 }, signal }),
-})
-
 const newestOf = (entries: readonly Entry[]) => entries.reduce((newest, { id }) => Math.max(newest, id), 0)
 
 /** The list as the reader knows it: what comes later is counted and waits above it until it is asked for. */

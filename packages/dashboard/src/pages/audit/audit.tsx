@@ -1,8 +1,8 @@
-import { Fragment, useId, useState } from 'react'
+import { Fragment, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconX } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { addTerm, queryFields } from '@stockade/contract/query.ts'
 import { announce } from '../../parts/announce.tsx'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
@@ -13,10 +13,13 @@ import { Trouble } from '../../parts/trouble.tsx'
 import { useTyped } from '../../parts/typed.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
+import type { ValuesOf } from '../../search/completion.ts'
+import { SearchField } from '../../search/search-field.tsx'
+import { conditionsOf } from '../../search/terms.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { clip } from '../../words/clip.ts'
 import { exactTime, localInput } from '../../words/time.ts'
-import { namesQuery, useAuditList } from './audit-list.ts'
+import { useAuditList } from './audit-list.ts'
 import type { Entry } from './audit-list.ts'
 import { auditTexts } from './audit.texts.ts'
 import { toldOf } from './details.ts'
@@ -24,12 +27,13 @@ import { auditLimit, exportOf, linkOf, ranges, turnTo } from './filter.ts'
 import type { AuditSearch } from './filter.ts'
 import styles from './audit.module.css'
 
+const language = queryFields.audit
 const presets = {
   day: { from: 'now-24h' },
-  signIns: { action: 'auth.login' },
-  failed: { action: 'auth.login_failed' },
-  settings: { action: 'settings.' },
-  access: { action: 'user.' },
+  signIns: { q: 'action:auth.login' },
+  failed: { q: 'action:auth.login_failed' },
+  settings: { q: 'action:settings.' },
+  access: { q: 'action:user.,session.,key.,mfa.' },
 } as const satisfies Record<string, AuditSearch>
 const presetNames = ['day', 'signIns', 'failed', 'settings', 'access'] as const
 
@@ -61,7 +65,7 @@ export const Audit = () => {
   }
   return (
     <Page title={t.title}>
-      <Filters />
+      <Filters rows={rows ?? []} />
       <div className={styles.top}>
         {rows && rows.length > 0 && (
           <Pages page={page} limit={auditLimit} shown={rows.length} total={total} onPage={turn} />
@@ -111,16 +115,12 @@ export const Audit = () => {
   )
 }
 
-const Filters = () => {
+const Filters = ({ rows }: { rows: readonly Entry[] }) => {
   const t = textsOf(auditTexts)
   const search = useSearch({ from: '/inside/audit' })
   const filter = useFilter()
-  const users = useQuery(namesQuery).data?.users ?? []
-  const known = search.user === undefined || users.some(({ id }) => id === search.user)
   const isSame = (preset: AuditSearch) =>
-    JSON.stringify([preset.action, preset.from]) === JSON.stringify([search.action, search.from]) &&
-    search.user === undefined &&
-    search.to === undefined
+    JSON.stringify([preset.q, preset.from]) === JSON.stringify([search.q, search.from]) && search.to === undefined
   return (
     <div role="search" aria-label={t.filters} className={styles.filters}>
       <div className={styles.presets} role="group" aria-label={t.presets}>
@@ -138,21 +138,14 @@ const Filters = () => {
         ))}
       </div>
       <div className={styles.fields}>
-        <select
-          className={parts.input}
-          aria-label={t.user}
-          value={search.user ?? ''}
-          onChange={event => filter({ user: Number(event.currentTarget.value) || undefined })}
-        >
-          <option value="">{t.allUsers}</option>
-          {!known && <option value={search.user}>{t.userNo(search.user ?? 0)}</option>}
-          {users.map(({ id, username }) => (
-            <option key={id} value={id}>
-              {clip(username, 60).shown}
-            </option>
-          ))}
-        </select>
-        <ActionFilter />
+        <SearchField
+          language={language}
+          value={search.q ?? ''}
+          onApply={(q, replace) => filter({ q: q || undefined }, replace)}
+          valuesOf={valuesIn(rows)}
+          label={t.search}
+          placeholder={t.searchHint}
+        />
         <TimeFilter />
       </div>
     </div>
@@ -162,47 +155,26 @@ const Filters = () => {
 const actionNames = Object.keys(textsOf(auditTexts).actions)
 const beginnings = [...new Set(actionNames.map(name => `${name.split('.')[0] ?? ''}.`))]
 
-const ActionFilter = () => {
-  const t = textsOf(auditTexts)
-  const search = useSearch({ from: '/inside/audit' })
-  const filter = useFilter()
-  const id = useId()
-  const { typed, setTyped, valid } = useTyped(
-    search.action ?? '',
-    text => filter({ action: text || undefined }, true),
-    { wait: 300, valid: text => /^[\w.]{0,64}$/.test(text) },
-  )
-  return (
-    <div className={styles.action}>
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.action}
-        aria-invalid={!valid || undefined}
-        aria-describedby={valid ? undefined : `${id}-wrong`}
-        placeholder={t.actionHint}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        dir="ltr"
-        maxLength={64}
-        list={id}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
-      <datalist id={id}>
-        {[...beginnings, ...actionNames].map(name => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      {!valid && (
-        <p id={`${id}-wrong`} className={parts.error} role="alert">
-          {t.actionWrong}
-        </p>
-      )}
-    </div>
-  )
-}
+/** What a field may be completed with: all actions, and who and whence as far as they are shown. */
+const valuesIn =
+  (rows: readonly Entry[]): ValuesOf =>
+  field => {
+    const each = (values: readonly (string | null)[]) =>
+      [...new Set(values)].flatMap(value => (value ? [{ value }] : []))
+    switch (field) {
+      case 'action':
+        return [
+          ...beginnings.map(value => ({ value })),
+          ...actionNames.map(value => ({ value, label: actionWords(value) })),
+        ]
+      case 'user':
+        return each(rows.map(({ user }) => user))
+      case 'ip':
+        return each(rows.map(({ ip_address }) => ip_address))
+      default:
+        return []
+    }
+  }
 
 const TimeFilter = () => {
   const t = textsOf(auditTexts)
@@ -279,8 +251,10 @@ const Nothing = () => {
       </div>
     )
   const removable = [
-    ...(search.user ? [{ text: t.without.user, change: { user: undefined } }] : []),
-    ...(search.action ? [{ text: `${t.without.action} ${search.action}`, change: { action: undefined } }] : []),
+    ...conditionsOf(search.q ?? '', language).map(({ text, rest }) => ({
+      text: t.without.term(text),
+      change: { q: rest || undefined },
+    })),
     ...(search.from || search.to ? [{ text: t.without.time, change: { from: undefined, to: undefined } }] : []),
   ]
   if (removable.length === 0) return <p className={parts.empty}>{t.empty}</p>
@@ -293,10 +267,7 @@ const Nothing = () => {
             <IconX size={14} /> {text}
           </button>
         ))}
-        <Button
-          variant="default"
-          onClick={() => filter({ user: undefined, action: undefined, from: undefined, to: undefined })}
-        >
+        <Button variant="default" onClick={() => filter({ q: undefined, from: undefined, to: undefined })}>
           {t.clear}
         </Button>
       </div>
@@ -432,17 +403,22 @@ const Toggle = ({ entry, open, onToggle }: { entry: Entry; open: boolean; onTogg
   )
 }
 
-/** A name leads to all that this user did; keys and the system have no number to filter by. */
-const Who = ({ entry }: { entry: Entry }) => {
+/** Narrows the list to a value of a field. */
+const useOnly = () => {
+  const { q = '' } = useSearch({ from: '/inside/audit' })
   const filter = useFilter()
-  const user = useQuery(namesQuery).data?.users.find(({ username }) => username === entry.user)
-  if (!user) return <Stranger text={entry.user} most={60} />
+  return (field: string, value: string) => filter({ q: addTerm(q, language, field, value) })
+}
+
+/** A name leads to all that was done by it: of a user, a key or the system. */
+const Who = ({ entry }: { entry: Entry }) => {
+  const only = useOnly()
   return (
     <button
       type="button"
       className={parts.value}
       title={textsOf(auditTexts).filterUser(entry.user)}
-      onClick={() => filter({ user: user.id })}
+      onClick={() => only('user', entry.user)}
     >
       <Stranger text={entry.user} most={60} />
     </button>
@@ -450,7 +426,7 @@ const Who = ({ entry }: { entry: Entry }) => {
 }
 
 const Action = ({ entry }: { entry: Entry }) => {
-  const filter = useFilter()
+  const only = useOnly()
   return (
     <span className={styles.names}>
       <span>{actionWords(entry.action)}</span>
@@ -458,7 +434,7 @@ const Action = ({ entry }: { entry: Entry }) => {
         type="button"
         className={`${parts.value ?? ''} ${styles.dotted ?? ''}`}
         title={textsOf(auditTexts).filterAction(entry.action)}
-        onClick={() => filter({ action: entry.action })}
+        onClick={() => only('action', entry.action)}
       >
         {entry.action}
       </button>

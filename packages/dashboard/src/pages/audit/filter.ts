@@ -1,10 +1,10 @@
 import type { QueryOf, settings } from '@stockade/contract'
+import { withTerms } from '../../words/terms.ts'
 
 /** What the URL says of the audit log. Relative ranges stay relative: `from=now-24h`. */
 export interface AuditSearch {
-  readonly user?: number | undefined
-  /** A whole name, or a beginning that ends in a dot. */
-  readonly action?: string | undefined
+  /** In the grammar of searches. */
+  readonly q?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   /** The newest moment of further pages, so that what comes meanwhile moves nothing. */
@@ -31,8 +31,8 @@ export const readAuditSearch = (raw: Record<string, unknown>): AuditSearch => {
   const action = typeof raw.action === 'string' ? raw.action.trim() : ''
   const from = typeof raw.from === 'string' && /^now-\d{1,4}[hd]$/.test(raw.from) ? raw.from : moment(raw.from)
   const found: AuditSearch = {
-    user: whole(raw.user, 1),
-    action: /^[\w.]{1,64}$/.test(action) ? action : undefined,
+    // Links may name the action alone.
+    q: withTerms([/^[\w.]{1,64}$/.test(action) ? `action:${action}` : undefined], raw.q),
     from,
     to: moment(raw.to),
     pin: moment(raw.pin),
@@ -47,15 +47,14 @@ const beginning = (from: string, end: number): string => {
   if (!relative) return from
   return new Date(end - Number(relative[1]) * (relative[2] === 'h' ? 3_600_000 : 86_400_000)).toISOString()
 }
-type Filter = Pick<QueryOf<typeof settings.listAudit>, 'user_id' | 'action' | 'from' | 'to'>
+type Filter = Pick<QueryOf<typeof settings.listAudit>, 'q' | 'from' | 'to'>
 
 /** The API's filter for it, at this moment; list and export take the same. */
 export const auditFilterOf = (search: AuditSearch, now: number): Filter => {
-  const { user, action, from, to, pin } = search
+  const { q, from, to, pin } = search
   const end = to !== undefined && pin !== undefined ? (Date.parse(to) < Date.parse(pin) ? to : pin) : (to ?? pin)
   return {
-    ...(user ? { user_id: user } : {}),
-    ...(action ? { action } : {}),
+    ...(q ? { q } : {}),
     ...(from ? { from: beginning(from, to ? Date.parse(to) : now) } : {}),
     ...(end ? { to: end } : {}),
   }
