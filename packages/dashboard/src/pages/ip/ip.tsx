@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useMemo, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -6,6 +6,8 @@ import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { banQuery, queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { barsOfMoments } from '../../charts/bars.ts'
+import { Later, loadOverTime } from '../../charts/later.tsx'
 import { lookUpQuery } from '../../fleet/queries.ts'
 import type { LookUp } from '../../fleet/queries.ts'
 import fleet from '../../fleet/fleet.module.css'
@@ -33,6 +35,8 @@ import { ipTexts } from './ip.texts.ts'
 import styles from './ip.module.css'
 
 const UnbanDialog = lazy(() => import('./unban-dialog.tsx'))
+/** What is beside the decision travels after it. */
+const loadAround = () => import('./around.tsx').then(({ Around }) => Around)
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
 const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 
@@ -86,7 +90,7 @@ const Known = ({ ip }: { ip: string }) => {
       {reason && <p className={parts.help}>{reason}</p>}
       <Trouble what={t.what} query={query} />
       {query.isPending && <Waiting />}
-      {found && <Facts found={found} />}
+      {found && <Facts found={found} at={query.dataUpdatedAt} />}
       <Suspense>
         {dialog === 'unban' && found && <UnbanDialog found={found} onClose={close} />}
         {dialog === 'whitelist' && <AddDialog given={ip} onClose={close} />}
@@ -96,7 +100,7 @@ const Known = ({ ip }: { ip: string }) => {
   )
 }
 
-const Facts = ({ found }: { found: LookUp }) => {
+const Facts = ({ found, at }: { found: LookUp; at: number }) => {
   const t = textsOf(ipTexts)
   const kind = kindOf(found.ip)
   return (
@@ -135,7 +139,9 @@ const Facts = ({ found }: { found: LookUp }) => {
         </Panel>
         <About found={found} />
       </div>
+      <Timeline found={found} at={at} />
       <History found={found} />
+      <Later load={loadAround} given={{ ip: found.ip }} />
     </>
   )
 }
@@ -223,8 +229,6 @@ const About = ({ found }: { found: LookUp }) => {
   const newest = found.ban_history[0]
   // The history may be longer than what is shown of it.
   const whole = found.ban_history.length === found.total_bans
-  const v4 = /^(\d+\.\d+\.\d+)\./.exec(found.ip)
-  const neighbours = v4 ? `${v4[1] ?? ''}.0/24` : `${found.ip}/64`
   return (
     <Panel title={t.about}>
       <dl className={parts.details}>
@@ -239,7 +243,21 @@ const About = ({ found }: { found: LookUp }) => {
           )}
         </dd>
         <dt>{t.network}</dt>
-        <dd>{network ? <Stranger text={network} most={160} /> : unknown}</dd>
+        <dd>
+          {found.asn ? (
+            <Link to="/bans" search={{ asn: found.asn }}>
+              <Stranger text={network} most={160} />
+            </Link>
+          ) : network ? (
+            <Stranger text={network} most={160} />
+          ) : (
+            unknown
+          )}
+        </dd>
+        <dt>{t.name}</dt>
+        <dd>
+          <Name ip={found.ip} />
+        </dd>
         <dt>{t.bans}</dt>
         <dd>{number(found.total_bans)}</dd>
         {oldest && whole && (
@@ -267,16 +285,59 @@ const About = ({ found }: { found: LookUp }) => {
           </>
         )}
       </dl>
-      <p>
-        <Link to="/bans" search={{ ip: neighbours }} className={parts.link}>
-          {t.neighbours(neighbours)}
-        </Link>
-      </p>
       {(place || network) && (
         <p className={parts.help}>
           {t.credit} {found.geo_credit}
         </p>
       )}
+    </Panel>
+  )
+}
+
+/** Who runs the network may have given it a name; it is asked for only by a click, since its name servers may notice. */
+const Name = ({ ip }: { ip: string }) => {
+  const t = textsOf(ipTexts)
+  const [asked, ask] = useState(false)
+  const query = useQuery({
+    queryKey: ['name', ip],
+    queryFn: async ({ signal }) =>
+      (await api.call('GET /bans/lookup/{ip}', { params: { ip }, query: { reverse: true }, signal })).reverse_name,
+    enabled: asked,
+    staleTime: Infinity,
+  })
+  if (query.error) return <Refusal error={query.error} />
+  if (query.data === null) return <span role="status">{t.noName}</span>
+  if (query.data !== undefined)
+    return (
+      <span role="status">
+        <Stranger text={query.data} most={253} />
+      </span>
+    )
+  return (
+    <button type="button" className={parts.quiet} disabled={asked} onClick={() => ask(true)}>
+      {asked ? textsOf(commonTexts).loading : t.askName}
+    </button>
+  )
+}
+
+const Timeline = ({ found, at }: { found: LookUp; at: number }) => {
+  const t = textsOf(ipTexts)
+  const rows = found.ban_history
+  // The clock of a host, or this one, may be ahead.
+  const bars = useMemo(() => {
+    const moments = rows.map(({ banned_at }) => Date.parse(banned_at)).reverse()
+    return barsOfMoments(moments, Math.max(at, (moments.at(-1) ?? 0) + 1))
+  }, [rows, at])
+  const search = useMemo(() => ({ ip: found.ip }), [found.ip])
+  if (rows.length === 0) return null
+  return (
+    <Panel title={t.timeline}>
+      <Later
+        load={loadOverTime}
+        given={{ title: t.timeline, bars, search, small: true }}
+        room={<div className={styles.chartRoom} />}
+      />
+      {found.total_bans > rows.length && <p className={parts.help}>{t.timelineShown(rows.length)}</p>}
     </Panel>
   )
 }
