@@ -47,40 +47,41 @@ interface Counted {
   /** End of the time in which the bans were counted, exclusive: its beginning is that of the statistics. */
   readonly to: string
 }
+/** What a message changes in the figures, and when that was. */
 interface Heard {
-  readonly of: Stats
-  readonly bans: number
-  readonly active: number
-  readonly newest: number
+  readonly at: number
+  readonly bans: 0 | 1
+  readonly active: -1 | 0 | 1
 }
-/** The figures with what was reported since they were counted: statistics are read again every few seconds at most. */
+/** So many are kept: more come in a storm only, and the next answer of the service has them. */
+const mostHeard = 2000
+
+/**
+ * The figures with what was reported since they were counted: statistics are read again every few seconds at most. What was
+ * heard while an answer was on its way may be in it or not, which only its end tells.
+ */
 export const useCounted = (stats: Stats | undefined): Counted | undefined => {
-  const [heard, setHeard] = useState<Heard | null>(null)
+  const [heard, setHeard] = useState<readonly Heard[]>([])
+  const end = stats ? Date.parse(stats.to) : 0
   useEffect(
     () =>
       live.listen(message => {
-        if (!stats || (message.type !== 'ban' && message.type !== 'unban')) return
-        const at = Date.parse(message.data.banned_at)
-        const counts = message.type === 'ban' && at >= Date.parse(stats.to)
-        setHeard(before => {
-          const known = before?.of === stats ? before : { of: stats, bans: 0, active: 0, newest: 0 }
-          if (message.type === 'unban') return { ...known, active: known.active - 1 }
-          if (!counts) return known
-          return {
-            of: stats,
-            bans: known.bans + 1,
-            active: known.active + (message.data.active ? 1 : 0),
-            newest: Math.max(known.newest, at),
-          }
-        })
+        if (message.type !== 'ban' && message.type !== 'unban') return
+        const { banned_at, unbanned_at, active } = message.data
+        const news: Heard =
+          message.type === 'ban'
+            ? { at: Date.parse(banned_at), bans: 1, active: active ? 1 : 0 }
+            : { at: Date.parse(unbanned_at ?? banned_at), bans: 0, active: -1 }
+        setHeard(before => [...before.filter(({ at }) => at >= end), news].slice(-mostHeard))
       }),
-    [stats],
+    [end],
   )
   if (!stats) return undefined
-  const since = heard?.of === stats ? heard : null
+  const since = heard.filter(({ at }) => at >= end)
+  const newest = Math.max(0, ...since.map(({ bans, at }) => (bans === 1 ? at : 0)))
   return {
-    bans: stats.total_bans + (since?.bans ?? 0),
-    active: Math.max(0, stats.active_now + (since?.active ?? 0)),
-    to: since && since.newest > 0 ? new Date(since.newest + 1).toISOString() : stats.to,
+    bans: stats.total_bans + since.reduce((sum, { bans }) => sum + bans, 0),
+    active: Math.max(0, stats.active_now + since.reduce((sum, { active }) => sum + active, 0)),
+    to: newest > 0 ? new Date(newest + 1).toISOString() : stats.to,
   }
 }
