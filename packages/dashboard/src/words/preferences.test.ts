@@ -23,9 +23,14 @@ describe('preferences that were kept', () => {
       clock: '12' as const,
       language: 'de',
       views: { bans: [{ name: 'Today', search: 'from=now-1d' }] },
+      columns: { bans: 'state,jail' },
     }
     expect(readPreferences(JSON.parse(JSON.stringify(kept)))).toEqual(kept)
   })
+  it('leaves out columns that are none', () =>
+    expect(readPreferences({ columns: { bans: '<b>', users: 7, servers: 'name' } }).columns).toEqual({
+      servers: 'name',
+    }))
   it('bounds views', () => {
     const many = Array.from({ length: 80 }, (_, index) => ({ name: `v${index}`, search: '' }))
     const odd = [

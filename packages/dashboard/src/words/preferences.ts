@@ -21,6 +21,8 @@ export interface Preferences {
   readonly reduced: boolean
   /** Saved views of lists, by the name of the list. */
   readonly views: Readonly<Record<string, readonly View[]>>
+  /** The columns of lists that were chosen, with commas, by the name of the list; the usual ones where none were. */
+  readonly columns: Readonly<Record<string, string>>
 }
 const usual: Preferences = {
   density: 'normal',
@@ -32,6 +34,7 @@ const usual: Preferences = {
   keys: true,
   reduced: false,
   views: {},
+  columns: {},
 }
 export const bounds = { views: 50, viewName: 60, viewSearch: 2000 } as const
 
@@ -52,6 +55,7 @@ const isView = (value: unknown): value is View =>
 export const readPreferences = (given: unknown): Preferences => {
   const kept = isRecord(given) ? given : {}
   const views = isRecord(kept.views) ? kept.views : {}
+  const columns = isRecord(kept.columns) ? kept.columns : {}
   return {
     density: oneOf(kept.density, ['normal', 'roomy', 'dense'], usual.density),
     zone: oneOf(kept.zone, ['browser', 'utc', 'site'], usual.zone),
@@ -64,6 +68,11 @@ export const readPreferences = (given: unknown): Preferences => {
     views: Object.fromEntries(
       Object.entries(views).flatMap(([list, found]) =>
         Array.isArray(found) ? [[list, found.filter(isView).slice(0, bounds.views)] as const] : [],
+      ),
+    ),
+    columns: Object.fromEntries(
+      Object.entries(columns).flatMap(([list, named]) =>
+        typeof named === 'string' && /^[a-z_,]{1,300}$/.test(named) ? [[list, named] as const] : [],
       ),
     ),
   }

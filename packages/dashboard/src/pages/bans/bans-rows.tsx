@@ -9,6 +9,7 @@ import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { useWords } from '../../parts/now.ts'
 import parts from '../../parts/parts.module.css'
+import { usePreferences } from '../../parts/preferences.ts'
 import { State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -220,8 +221,11 @@ const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
       )
     case 'banned':
       return <Time at={ban.banned_at} />
-    case 'ends':
-      return <Ends ban={ban} />
+    case 'ends': {
+      // The state says that it is over; here is since when.
+      const over = ban.active ? null : (ban.unbanned_at ?? ban.expires_at)
+      return over === null ? <Ends ban={ban} /> : <Time at={over} />
+    }
     case 'times':
       return <>{ban.occurrences === undefined ? none : number(ban.occurrences)}</>
     case 'duration':
@@ -308,10 +312,17 @@ const Row = memo(function Row(props: { ban: Ban; open: boolean; columns: readonl
   )
 })
 
+/** Those that the address names, or that the user chose last; null: the usual ones. */
+const useColumns = () => {
+  const { cols } = useBansSearch()
+  const { columns } = usePreferences()
+  return columnsOf(cols ?? columns.bans)
+}
+
 export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: number | null }) => {
   const t = textsOf(bansTexts)
   const selection = useSelecting()
-  const named = columnsOf(useBansSearch().cols)
+  const named = useColumns()
   const columns = named ?? usualColumns
   const all = selection !== null && rows.every(({ id }) => selection.chosen.has(id))
   const some = selection !== null && rows.some(({ id }) => selection.chosen.has(id))

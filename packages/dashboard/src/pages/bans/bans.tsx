@@ -88,7 +88,7 @@ const List = ({ opened }: { opened: number | null }) => {
         title={t.title}
         actions={
           <>
-            {!phone && <BuiltViews />}
+            {!narrow && <BuiltViews />}
             <Button onClick={() => setDialog('ban')} disabled={!may} leftSection={<IconBan size={16} />}>
               {t.ban}
             </Button>
@@ -106,7 +106,7 @@ const List = ({ opened }: { opened: number | null }) => {
             </p>
           )}
           <Filters rows={rows ?? noRows} />
-          {phone && (
+          {narrow && (
             <div className={styles.views}>
               <BuiltViews />
             </div>

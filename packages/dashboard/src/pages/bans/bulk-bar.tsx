@@ -29,7 +29,6 @@ export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total
   if (!selection || (chosen.length === 0 && !doing)) return null
   const still = chosen.filter(({ active }) => active)
   const open = (what: What) => setDoing({ what, bans: chosen })
-  const addresses = addressesOf(chosen).length
   return (
     <>
       <div className={styles.bulk} role="region" aria-label={t.bulk.label}>
@@ -62,7 +61,14 @@ export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total
           {doing.what === 'whitelist' ? (
             <WhitelistDialog given={addressesOf(doing.bans).join('\n')} onClose={() => setDoing(null)} />
           ) : (
-            <BulkDialog what={doing.what} bans={doing.bans} addresses={addresses} onClose={() => setDoing(null)} />
+            <BulkDialog
+              what={doing.what}
+              bans={doing.bans}
+              addresses={
+                addressesOf(doing.what === 'unban' ? doing.bans.filter(({ active }) => active) : doing.bans).length
+              }
+              onClose={() => setDoing(null)}
+            />
           )}
         </Suspense>
       )}

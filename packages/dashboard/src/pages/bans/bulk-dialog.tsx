@@ -88,7 +88,7 @@ const UnbanMany = ({ bans, onClose }: Given) => {
           {textsOf(commonTexts).cancel}
         </Button>
         <Button
-          color="var(--danger)"
+          variant="danger"
           loading={unban.isPending}
           disabled={targets.length === 0}
           onClick={() => unban.mutate()}
@@ -143,7 +143,7 @@ const BanMany = ({ bans, onClose }: Given) => {
           {textsOf(commonTexts).cancel}
         </Button>
         <Button
-          color="var(--danger)"
+          variant="danger"
           loading={ban.isPending}
           disabled={tooMany || servers.length === 0}
           onClick={() => ban.mutate()}

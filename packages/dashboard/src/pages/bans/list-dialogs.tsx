@@ -4,11 +4,13 @@ import { useRouter, useSearch } from '@tanstack/react-router'
 import { urlOf } from '@stockade/client'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
+import { usePreferences } from '../../parts/preferences.ts'
 import { ownAddress } from '../../place.ts'
 import { copyValue } from '../../search/value-menu.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { number } from '../../words/numbers.ts'
+import { preferences } from '../../words/preferences.ts'
 import { useFilter } from './bans-filters.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { allColumns, columnsOf, usualColumns } from './columns.ts'
@@ -21,12 +23,19 @@ export const ViewDialog = ({ narrow, onClose }: { narrow: boolean; onClose: () =
   const search = useSearch({ from: '/inside/bans' })
   const filter = useFilter()
   const router = useRouter()
-  const shown = columnsOf(search.cols) ?? usualColumns
+  const { columns } = usePreferences()
+  const shown = columnsOf(search.cols ?? columns.bans) ?? usualColumns
+  /** In the address, for whoever gets the link; and with the user, for the next time. */
+  const choose = (cols: string | undefined) => {
+    const { bans: _before, ...others } = preferences.read().columns
+    preferences.change({ columns: cols === undefined ? others : { ...others, bans: cols } })
+    filter({ cols }, true)
+  }
   const toggle = (column: (typeof allColumns)[number], on: boolean) => {
     const next = allColumns.filter(one => (one === column ? on : shown.includes(one)))
     if (next.length === 0) return
     const usual = next.length === usualColumns.length && next.every((one, index) => one === usualColumns[index])
-    filter({ cols: usual ? undefined : next.join(',') }, true)
+    choose(usual ? undefined : next.join(','))
   }
   const link = (fixed: boolean) => {
     const now = Date.now()
@@ -76,8 +85,8 @@ export const ViewDialog = ({ narrow, onClose }: { narrow: boolean; onClose: () =
           </Button>
         </div>
         <div className={parts.row}>
-          {search.cols && (
-            <Button variant="default" onClick={() => filter({ cols: undefined }, true)}>
+          {(search.cols ?? columns.bans) && (
+            <Button variant="default" onClick={() => choose(undefined)}>
               {t.usualColumns}
             </Button>
           )}
