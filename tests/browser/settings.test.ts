@@ -122,6 +122,9 @@ describe.runIf(hasBrowser)('settings', () => {
       await test()
       await page.getByText(/The chat took the test message\. It took \d+\.\d s\./).waitFor()
       expect(receiver.posts).toMatchObject([{ title: 'Test message', category: 'test' }])
+      const steps = await page.getByRole('list', { name: 'Steps of the test' }).getByRole('listitem').allTextContents()
+      expect(steps.length).toBeGreaterThan(2)
+      expect(steps.every(step => /\d+ msDone/.test(step))).toBe(true)
       await page.getByRole('button', { name: 'Show it' }).click()
       await page.getByText(receiver.url).waitFor()
     })
@@ -130,6 +133,7 @@ describe.runIf(hasBrowser)('settings', () => {
       await test()
       const said = page.getByRole('alert').filter({ hasText: 'The test was not delivered.' })
       await said.getByText(/The chat did not take the message: .*This hook was removed by its owner\./).waitFor()
+      await page.getByRole('list', { name: 'Steps of the test' }).getByText('Failed').waitFor()
       receiver.state.refuseWith = ''
     })
     it('refuse a target that nobody may call, beside its field', async () => {

@@ -32,6 +32,7 @@ import type { endsTexts } from '../pages/whitelist/ends.texts.ts'
 import type { whitelistTexts } from '../pages/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../parts/command.texts.ts'
 import type { keysTexts } from '../parts/keys.texts.ts'
+import type { stepsTexts } from '../parts/steps.texts.ts'
 import type { viewsTexts } from '../parts/views.texts.ts'
 import type { searchTexts } from '../search/search.texts.ts'
 import type { activityTexts } from '../shell/activity.texts.ts'
@@ -79,6 +80,7 @@ export interface Texts {
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>
+  steps: Of<typeof stepsTexts>
   views: Of<typeof viewsTexts>
   search: Of<typeof searchTexts>
   activity: Of<typeof activityTexts>

@@ -10,6 +10,9 @@ import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
+import { stepsOf } from '../../parts/step-list.ts'
+import type { Step } from '../../parts/step-list.ts'
+import { Steps } from '../../parts/steps.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Refusal, Trouble, fieldProblem, sentenceOf } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
@@ -283,7 +286,7 @@ const ChatPanel = ({ is, typed, onTyped, unsaved, error, wrong }: Shown<Chat, Ty
           channel={t.chat}
           unsaved={unsaved}
           says={t.saysWhat(site)}
-          send={async () => (await api.call('POST /settings/chat/test')).message}
+          send={() => api.call('POST /settings/chat/test')}
         />
       </div>
     </Panel>
@@ -378,9 +381,7 @@ const EmailPanel = ({ is, typed, onTyped, unsaved, error, wrong }: Shown<Email, 
         <Test
           channel={t.email}
           unsaved={unsaved}
-          send={async () =>
-            (await api.call('POST /settings/email/test', { body: to.trim() ? { recipient: to.trim() } : {} })).message
-          }
+          send={() => api.call('POST /settings/email/test', { body: to.trim() ? { recipient: to.trim() } : {} })}
         />
       </div>
     </Panel>
@@ -437,19 +438,24 @@ const Delivery = ({ is }: { is: Chat | Email }) => {
   )
 }
 
-const timed = async (send: () => Promise<string>) => {
+interface Outcome {
+  readonly message: string
+  readonly steps: readonly Step[]
+}
+const timed = async (send: () => Promise<Outcome>) => {
   const began = performance.now()
-  const words = await send()
-  return { words, seconds: ((performance.now() - began) / 1000).toFixed(1) }
+  const { message, steps } = await send()
+  return { words: message, steps, seconds: ((performance.now() - began) / 1000).toFixed(1) }
 }
 
-const Test = (props: { channel: string; unsaved: boolean; says?: string; send: () => Promise<string> }) => {
+const Test = (props: { channel: string; unsaved: boolean; says?: string; send: () => Promise<Outcome> }) => {
   const t = textsOf(notificationsTexts)
   const [early, setEarly] = useState(false)
   const run = useMutation({
     mutationFn: () => timed(props.send),
     onSettled: () => queries.invalidateQueries({ queryKey: settingsQuery.queryKey }),
   })
+  const steps = stepsOf(run.error)
   const start = () => {
     setEarly(props.unsaved)
     if (!props.unsaved && !run.isPending) run.mutate()
@@ -469,12 +475,14 @@ const Test = (props: { channel: string; unsaved: boolean; says?: string; send: (
           </p>
         )}
       </div>
+      {run.data && <Steps done={run.data.steps} />}
       {run.error && (
         <div className={`${parts.refusal ?? ''} ${styles.outcome ?? ''}`} role="alert">
           <strong>{t.testFailed}</strong>
           <p>{sentenceOf(run.error)}</p>
         </div>
       )}
+      {steps.length > 0 && <Steps done={steps} />}
     </div>
   )
 }

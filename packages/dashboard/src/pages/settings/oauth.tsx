@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { FormEvent } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
@@ -18,6 +17,7 @@ import { Check } from '../identity/choices.tsx'
 import { oauthQuery } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
 import identity from '../identity/identity.module.css'
+import { useDraft } from './draft.ts'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
 import { readNames } from './typed.ts'
@@ -35,6 +35,23 @@ interface Typed {
 }
 const lines = (names: readonly string[]) => names.join('\n')
 const same = (typed: string, names: readonly string[]) => readNames(typed).join('\n') === names.join('\n')
+const typedA = ({ provider_a: is }: Oauth): Typed => ({
+  enabled: is.enabled,
+  clientId: '',
+  clientSecret: '',
+  allowed: lines(is.allowed_users),
+})
+const typedB = ({ provider_b: is }: Oauth): Typed => ({
+  enabled: is.enabled,
+  clientId: '',
+  clientSecret: '',
+  allowed: lines(is.allowed_domains),
+})
+const typedRest = (is: Oauth) => ({
+  org: is.provider_a.allowed_org ?? '',
+  role: is.default_role,
+  localOff: is.local_login_disabled,
+})
 const credentials = ({ clientId, clientSecret }: Typed) => ({
   ...(clientId.trim() ? { client_id: clientId.trim() } : {}),
   ...(clientSecret ? { client_secret: clientSecret } : {}),
@@ -47,32 +64,16 @@ export const OauthSettings = () => {
     <SettingsPage title={t.oauth}>
       <Trouble what={t.what} query={oauth} />
       {oauth.isPending && <Waiting />}
-      {oauth.data && <Form key={JSON.stringify(oauth.data)} is={oauth.data} />}
+      {oauth.data && <Form is={oauth.data} />}
     </SettingsPage>
   )
 }
 
 const Form = ({ is }: { is: Oauth }) => {
   const t = textsOf(settingsTexts)
-  const fresh = {
-    a: {
-      enabled: is.provider_a.enabled,
-      clientId: '',
-      clientSecret: '',
-      allowed: lines(is.provider_a.allowed_users),
-    },
-    b: {
-      enabled: is.provider_b.enabled,
-      clientId: '',
-      clientSecret: '',
-      allowed: lines(is.provider_b.allowed_domains),
-    },
-  }
-  const [a, setA] = useState<Typed>(fresh.a)
-  const [b, setB] = useState<Typed>(fresh.b)
-  const [org, setOrg] = useState(is.provider_a.allowed_org ?? '')
-  const [role, setRole] = useState(is.default_role)
-  const [localOff, setLocalOff] = useState(is.local_login_disabled)
+  const drafts = { a: useDraft(typedA(is)), b: useDraft(typedB(is)), rest: useDraft(typedRest(is)) }
+  const [a, b] = [drafts.a.values, drafts.b.values]
+  const { org, role, localOff } = drafts.rest.values
   const orgIs = is.provider_a.allowed_org ?? ''
 
   const word = (on: boolean) => (on ? t.on : t.off)
@@ -103,41 +104,64 @@ const Form = ({ is }: { is: Oauth }) => {
       : [t.change(t.localOff, word(is.local_login_disabled), word(localOff))]),
   ]
   const save = useMutation({
-    mutationFn: () =>
-      api.call('PATCH /settings/oauth', {
+    mutationFn: async () => {
+      const fresh = await queries.fetchQuery({ ...oauthQuery, staleTime: 0 })
+      const current = [
+        drafts.a.isCurrent(typedA(fresh)),
+        drafts.b.isCurrent(typedB(fresh)),
+        drafts.rest.isCurrent(typedRest(fresh)),
+      ]
+      if (current.includes(false)) return
+      // Only what was touched: what somebody else changed meanwhile stays.
+      const [ofA, ofB, ofRest] = [drafts.a.changed, drafts.b.changed, drafts.rest.changed]
+      await api.call('PATCH /settings/oauth', {
         body: {
           provider_a: {
-            enabled: a.enabled,
+            ...(ofA.has('enabled') ? { enabled: a.enabled } : {}),
             ...credentials(a),
-            allowed_users: [...readNames(a.allowed)],
-            allowed_org: org.trim() || null,
+            ...(ofA.has('allowed') ? { allowed_users: [...readNames(a.allowed)] } : {}),
+            ...(ofRest.has('org') ? { allowed_org: org.trim() || null } : {}),
           },
-          provider_b: { enabled: b.enabled, ...credentials(b), allowed_domains: [...readNames(b.allowed)] },
-          default_role: role,
-          ...(localOff === is.local_login_disabled ? {} : { local_login_disabled: localOff }),
+          provider_b: {
+            ...(ofB.has('enabled') ? { enabled: b.enabled } : {}),
+            ...credentials(b),
+            ...(ofB.has('allowed') ? { allowed_domains: [...readNames(b.allowed)] } : {}),
+          },
+          ...(ofRest.has('role') ? { default_role: role } : {}),
+          ...(ofRest.has('localOff') ? { local_login_disabled: localOff } : {}),
         },
-      }),
-    onSuccess: async () => {
-      announce(t.saved)
-      // The credentials are kept, and never come back.
-      setA(typed => ({ ...typed, clientId: '', clientSecret: '' }))
-      setB(typed => ({ ...typed, clientId: '', clientSecret: '' }))
+      })
       await queries.invalidateQueries({ queryKey: oauthQuery.queryKey })
       await queries.invalidateQueries({ queryKey: optionsQuery.queryKey })
+      // The credentials are kept, and never come back.
+      reset()
+      announce(t.saved)
     },
   })
+  const reset = () => {
+    for (const draft of Object.values(drafts)) draft.reset()
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (changes.length > 0 && !save.isPending) save.mutate()
   }
   const discard = () => {
-    setA(fresh.a)
-    setB(fresh.b)
-    setOrg(orgIs)
-    setRole(is.default_role)
-    setLocalOff(is.local_login_disabled)
+    reset()
     save.reset()
   }
+  const names = {
+    enabled: t.enabled,
+    clientId: t.clientId,
+    clientSecret: t.clientSecret,
+    org: t.org,
+    role: t.defaultRole,
+    localOff: t.localOff,
+  }
+  const overtaken = [
+    ...drafts.a.overtaken.map(name => `${t.provider_a}, ${name === 'allowed' ? t.users : names[name]}`),
+    ...drafts.b.overtaken.map(name => `${t.provider_b}, ${name === 'allowed' ? t.domains : names[name]}`),
+    ...drafts.rest.overtaken.map(name => names[name]),
+  ]
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
       <div className={identity.columns}>
@@ -146,7 +170,7 @@ const Form = ({ is }: { is: Oauth }) => {
           about={t.aboutA}
           is={is.provider_a}
           typed={a}
-          onTyped={setA}
+          onTyped={drafts.a.set}
           list={{ label: t.users, help: t.usersHelp }}
           nobody={readNames(a.allowed).length === 0 && !org.trim()}
         >
@@ -161,7 +185,7 @@ const Form = ({ is }: { is: Oauth }) => {
                 dir="ltr"
                 maxLength={100}
                 value={org}
-                onChange={event => setOrg(event.currentTarget.value)}
+                onChange={event => drafts.rest.set({ org: event.currentTarget.value })}
               />
             )}
           </Field>
@@ -171,15 +195,20 @@ const Form = ({ is }: { is: Oauth }) => {
           about={t.aboutB}
           is={is.provider_b}
           typed={b}
-          onTyped={setB}
+          onTyped={drafts.b.set}
           list={{ label: t.domains, help: t.domainsHelp }}
           nobody={readNames(b.allowed).length === 0}
         />
         <Panel>
-          <RoleChoice legend={t.defaultRole} value={role} onValue={setRole} />
+          <RoleChoice legend={t.defaultRole} value={role} onValue={chosen => drafts.rest.set({ role: chosen })} />
         </Panel>
         <Panel title={t.local}>
-          <Check label={t.localOff} meaning={t.localHelp} checked={localOff} onChecked={setLocalOff} />
+          <Check
+            label={t.localOff}
+            meaning={t.localHelp}
+            checked={localOff}
+            onChecked={off => drafts.rest.set({ localOff: off })}
+          />
         </Panel>
       </div>
       {statusOf(save.error) === 409 && (
@@ -188,7 +217,7 @@ const Form = ({ is }: { is: Oauth }) => {
         </p>
       )}
       <Refusal error={save.error} />
-      <SaveBar changes={changes} busy={save.isPending} onDiscard={discard} />
+      <SaveBar changes={changes} overtaken={overtaken} busy={save.isPending} onDiscard={discard} />
     </form>
   )
 }
@@ -198,7 +227,7 @@ const Provider = (props: {
   about: string
   is: { readonly client_id_set: boolean; readonly client_secret_set: boolean }
   typed: Typed
-  onTyped: (typed: Typed) => void
+  onTyped: (change: Partial<Typed>) => void
   list: { readonly label: string; readonly help: string }
   nobody: boolean
   children?: React.ReactNode
@@ -218,7 +247,7 @@ const Provider = (props: {
         <Check
           label={t.enabled}
           checked={typed.enabled}
-          onChecked={enabled => onTyped({ ...typed, enabled })}
+          onChecked={enabled => onTyped({ enabled })}
           meaning={typed.enabled ? (complete ? props.nobody && t.nobody : t.incomplete) : undefined}
         />
         <Field label={t.clientId} help={is.client_id_set ? t.isSet : t.isNotSet}>
@@ -232,7 +261,7 @@ const Provider = (props: {
               dir="ltr"
               maxLength={512}
               value={typed.clientId}
-              onChange={event => onTyped({ ...typed, clientId: event.currentTarget.value })}
+              onChange={event => onTyped({ clientId: event.currentTarget.value })}
             />
           )}
         </Field>
@@ -247,7 +276,7 @@ const Provider = (props: {
               dir="ltr"
               maxLength={1024}
               value={typed.clientSecret}
-              onChange={event => onTyped({ ...typed, clientSecret: event.currentTarget.value })}
+              onChange={event => onTyped({ clientSecret: event.currentTarget.value })}
             />
           )}
         </Field>
@@ -261,7 +290,7 @@ const Provider = (props: {
               spellCheck={false}
               dir="ltr"
               value={typed.allowed}
-              onChange={event => onTyped({ ...typed, allowed: event.currentTarget.value })}
+              onChange={event => onTyped({ allowed: event.currentTarget.value })}
             />
           )}
         </Field>

@@ -9,7 +9,6 @@ export type SiemStatus = Reply<'GET /siem/status'>
 export type EventType = Reply<'GET /siem/event-types'>['event_types'][number]
 export type Delivery = Reply<'GET /siem/deliveries'>['deliveries'][number]
 export type Stats = Reply<'GET /siem/stats'>
-export type Step = Reply<'POST /siem/test'>['steps'][number]
 
 /* The live feed tells nothing of forwarding. What changes by itself is asked for while it is seen. */
 export const pollEvery = every(5000)

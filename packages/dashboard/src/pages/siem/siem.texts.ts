@@ -114,17 +114,6 @@ const en = {
   testing: 'Sending…',
   testDone: 'The test event was taken.',
   testFailed: 'The test event did not arrive.',
-  testSteps: 'Steps of the test',
-  steps: {
-    resolve: 'Look up the name',
-    connect: 'Connect',
-    tls: 'Agree on TLS',
-    write: 'Write',
-    answer: 'Answer',
-  },
-  stepDone: 'Done',
-  stepFailed: 'Failed',
-  stepNotReached: 'Not reached',
   ms: (ms: string) => `${ms} ms`,
   hints: {
     resolve: 'Is the name spelled right, and does the DNS of this server know it?',

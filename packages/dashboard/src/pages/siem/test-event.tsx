@@ -8,15 +8,17 @@ import { CopyButton, CopyField } from '../../parts/copy.tsx'
 import { Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
+import { stepsOf } from '../../parts/step-list.ts'
+import type { Step, StepName } from '../../parts/step-list.ts'
+import { Steps } from '../../parts/steps.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Refusal, sentenceOf } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
-import { number } from '../../words/numbers.ts'
-import type { SiemSettings, Step } from './queries.ts'
+import type { SiemSettings } from './queries.ts'
 import { searchFor } from './samples.ts'
 import styles from './siem.module.css'
 import { siemTexts } from './siem.texts.ts'
-import { notReached, plannedSteps, stepsOf } from './steps.ts'
+import { plannedSteps } from './steps.ts'
 
 /** Proves that events arrive, or shows at which step they do not. */
 export const TestEvent = ({ is, unsaved }: { is: SiemSettings; unsaved: boolean }) => {
@@ -81,40 +83,14 @@ export const TestEvent = ({ is, unsaved }: { is: SiemSettings; unsaved: boolean 
   )
 }
 
-const Failure = ({ steps, planned }: { steps: readonly Step[]; planned: readonly Step['name'][] }) => {
+const Failure = ({ steps, planned }: { steps: readonly Step[]; planned: readonly StepName[] }) => {
   const t = textsOf(siemTexts)
   const failed = steps.find(({ ok }) => !ok)
   return (
     <>
       {steps.length > 0 && <Steps done={steps} planned={planned} />}
-      <p>{t.hints[failed?.name ?? 'none']}</p>
+      <p>{t.hints[failed && failed.name !== 'authenticate' ? failed.name : 'none']}</p>
     </>
-  )
-}
-
-const Steps = ({ done, planned }: { done: readonly Step[]; planned: readonly Step['name'][] }) => {
-  const t = textsOf(siemTexts)
-  return (
-    <ol className={styles.steps} aria-label={t.testSteps}>
-      {done.map(({ name, ok, ms, detail }, index) => (
-        <li key={index}>
-          <span>{t.steps[name]}</span>
-          <span className={parts.muted}>{t.ms(number(ms))}</span>
-          <Mark tone={ok ? 'ok' : 'danger'}>{ok ? t.stepDone : t.stepFailed}</Mark>
-          <span className={styles.detail}>
-            <Stranger text={detail} most={600} />
-          </span>
-        </li>
-      ))}
-      {done.some(({ ok }) => !ok) &&
-        notReached(planned, done).map(name => (
-          <li key={name}>
-            <span>{t.steps[name]}</span>
-            <span />
-            <Mark tone="neutral">{t.stepNotReached}</Mark>
-          </li>
-        ))}
-    </ol>
   )
 }
 
