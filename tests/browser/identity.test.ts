@@ -255,6 +255,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await page.getByLabel('I have saved these codes').check()
     await page.getByRole('button', { name: 'Finish' }).click()
     await page.getByText('Signing in asks for a code').waitFor()
+    await page.getByText('10 backup codes are left.').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New backup codes')
 
     await page.getByRole('button', { name: 'New backup codes' }).click()
@@ -275,6 +276,18 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await dialog.getByRole('button', { name: 'Turn it off' }).click()
     await page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
     expect((await admin.call('GET /users/{userId}', { params: { userId: 2 } })).mfa_enabled).toBe(false)
+  })
+  it('shows from where one works, and keeps that from being banned', async () => {
+    const mine = page.getByRole('list', { name: 'Addresses I use' })
+    await mine.getByText('Not banned').waitFor()
+    await mine.getByRole('button', { name: 'Whitelist 127.0.0.1' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Addresses and ranges').inputValue()).toBe('127.0.0.1 # berta’s address')
+    await dialog.getByLabel('It stays').selectOption('For 1 day')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await mine.getByText('Whitelisted').waitFor()
+    expect((await admin.call('GET /whitelist')).whitelist[0]).toMatchObject({ ip: '127.0.0.1', created_by: 'berta' })
   })
   it('lists the sessions in words, ends the others, and says why at the sign-in', async () => {
     const phone = await visit(browser, server.url, {
@@ -576,6 +589,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
 describe.runIf(hasBrowser)('signing in with a provider', () => {
   let server: TestServer
   let github: Awaited<ReturnType<typeof startGithub>>
+  let admin: Client
   let page: Page
   let close: () => Promise<void>
   beforeAll(async () => {
@@ -589,7 +603,7 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
         STOCKADE_PROVIDER_A_API_URL: `${github.url}/api`,
       },
     })
-    await server.setUp()
+    admin = (await server.setUp()).client
     ;({ page, close } = await visit(browser, server.url))
   })
   afterAll(async () => {
@@ -616,6 +630,15 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.getByRole('radio', { name: /^Admin/ }).check()
     await page.getByLabel('Turn signing in with a password off').check()
     await page.getByText('GitHub, Client secret: not set → a new one').waitFor()
+    // What somebody else changes meanwhile shows, is told where it is the same, and takes nothing of what is being typed.
+    await admin.call('PATCH /settings/oauth', {
+      body: { provider_a: { allowed_users: ['zoe'] }, provider_b: { allowed_domains: ['stockade.example'] } },
+    })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('GitHub, Allowed users').waitFor()
+    expect(await page.getByLabel('Allowed domains').inputValue()).toBe('stockade.example')
+    expect(await page.getByLabel('Client ID').first().inputValue()).toBe('gh-id')
+    expect(await page.getByLabel('Allowed users').inputValue()).toBe('gina\nhans')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('No admin signs in with a provider yet.').waitFor()
     // What was typed is still there.
@@ -624,6 +647,10 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('One is set. Leave this empty to keep it.').first().waitFor()
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+    expect(await admin.call('GET /settings/oauth')).toMatchObject({
+      provider_a: { allowed_users: ['gina', 'hans'] },
+      provider_b: { allowed_domains: ['stockade.example'] },
+    })
   })
   it('leads back to the page that was asked for', async () => {
     await leave()

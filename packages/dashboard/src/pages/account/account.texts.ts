@@ -1,3 +1,4 @@
+import { plural } from '../../texts/catalogue.ts'
 import type { Catalogue } from '../../texts/catalogue.ts'
 
 const en = {
@@ -26,6 +27,21 @@ const en = {
   same: 'The new password is the current one.',
   factor: 'Second factor',
   factorOn: 'Signing in asks for a code of your authenticator app.',
+  codesLeft: (count: number) =>
+    count === 0
+      ? 'No backup code is left. Make new ones before you lose the phone.'
+      : plural(count, { one: '1 backup code is left.', other: `${count} backup codes are left.` }),
+  addresses: {
+    title: 'Addresses I use',
+    text: 'Where your open sessions began. A whitelisted address is never banned, on any server.',
+    thisOne: 'This one',
+    banned: (count: number) => plural(count, { one: 'Banned on 1 server', other: `Banned on ${count} servers` }),
+    free: 'Not banned',
+    whitelisted: 'Whitelisted',
+    whitelist: 'Whitelist this…',
+    whitelistOf: (ip: string) => `Whitelist ${ip}`,
+    note: (name: string) => `${name}’s address`,
+  },
   newCodes: 'New backup codes',
   newCodesText: 'The present backup codes stop working, whether they were used or not.',
   newCodesVerb: 'Make new codes',

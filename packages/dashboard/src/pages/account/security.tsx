@@ -25,6 +25,7 @@ import { Sessions } from '../identity/sessions.tsx'
 import identity from '../identity/identity.module.css'
 import { keepsRules } from '../set-up/rules.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
+import { Addresses } from './addresses.tsx'
 import { AccountPage } from './account-page.tsx'
 import { accountTexts } from './account.texts.ts'
 
@@ -47,6 +48,7 @@ const Parts = ({ me }: { me: Me }) => {
           <Password user={user.data} />
         </div>
       )}
+      <Addresses me={me} />
       <Sessions userId={me.id} endAllText={t.endOthersText} />
     </>
   )
@@ -133,6 +135,7 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
   const renew = async (password: string) => {
     const { backup_codes } = await api.call('POST /auth/mfa/backup-codes', { body: { password } })
     setCodes(backup_codes)
+    await queries.invalidateQueries({ queryKey: meQuery.queryKey })
   }
   return (
     <Panel title={t.factor}>
@@ -149,6 +152,9 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
         <div className={identity.block}>
           <State is="enabled" word={words.mfaOn} />
           <p>{t.factorOn}</p>
+          {me.backup_codes_left !== null && (
+            <p className={me.backup_codes_left < 3 ? parts.warn : parts.muted}>{t.codesLeft(me.backup_codes_left)}</p>
+          )}
           {user.oauth_provider === null && (
             <div className={parts.row}>
               <Button ref={renewing} variant="default" onClick={() => setAsking('codes')}>

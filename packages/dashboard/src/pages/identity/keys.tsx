@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
@@ -85,6 +86,7 @@ export const Keys = ({ userId, role, title }: { userId: number; role: Role; titl
         {made && <ShownOnce made={made} onDone={done} />}
         <Trouble what={t.what} query={keys} />
         {keys.isPending && <Waiting lines={2} />}
+        {rows && <EndingSoon rows={rows} />}
         {rows?.length === 0 && !making && !made && (
           <div className={styles.block}>
             <p className={parts.muted}>{t.none}</p>
@@ -115,6 +117,8 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
   const [name, setName] = useState('')
   const [permissions, setPermissions] = useState<Permission>('read')
   const [life, setLife] = useState<number>(90)
+  const [server, setServer] = useState('')
+  const servers = useQuery(summaryQuery).data?.servers ?? []
   const [tried, setTried] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
@@ -125,6 +129,7 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
         body: {
           name: name.trim(),
           permissions,
+          ...(server === '' ? {} : { server_id: server }),
           ...(life > 0 ? { expires_at: new Date(Date.now() + life * day).toISOString() } : {}),
         },
       }),
@@ -168,6 +173,25 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
         value={permissions}
         onValue={setPermissions}
       />
+      {servers.length > 0 && (
+        <Field label={t.keys.server} help={t.keys.serverHelp} error={fieldProblem(create.error, 'server_id')}>
+          {ids => (
+            <select
+              {...ids}
+              className={parts.input}
+              value={server}
+              onChange={event => setServer(event.currentTarget.value)}
+            >
+              <option value="">{t.keys.allServers}</option>
+              {servers.map(({ id, hostname }) => (
+                <option key={id} value={id}>
+                  {t.keys.oneServer(nameOf(hostname))}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
       <Field label={t.keys.expiry} error={fieldProblem(create.error, 'expires_at')}>
         {ids => (
           <select
@@ -210,9 +234,9 @@ const ShownOnce = ({ made, onDone }: { made: Made; onDone: () => void }) => {
       </h2>
       <p>{t.once}</p>
       <CopyField text={made.key} label={t.key} />
-      <p>{t.try}</p>
+      <p>{made.server_id === null ? t.try : t.tryOne}</p>
       <CopyField
-        text={`curl -fsS -H "Authorization: Bearer ${made.key}" ${ownAddress}/api/v1/servers`}
+        text={`curl -fsS -H "Authorization: Bearer ${made.key}" ${ownAddress}/api/v1/servers${made.server_id === null ? '' : `/${made.server_id}`}`}
         label={t.curl}
       />
       <div className={parts.row}>
@@ -238,6 +262,41 @@ const Expiry = ({ at }: { at: string | null }) => {
   if (left === 'over') return <State is="expired" />
   if (left === 'soon') return <Mark tone="warn">{`${words} · ${t.soon}`}</Mark>
   return <time dateTime={at}>{words}</time>
+}
+
+/** When and from where it was used last. */
+const Used = ({ of }: { of: Key }) => {
+  const t = textsOf(identityTexts)
+  if (of.last_used === null) return <>{t.keys.unused}</>
+  return (
+    <>
+      <Time at={of.last_used} />
+      {of.last_used_from !== null && (
+        <>
+          {' '}
+          {t.sessions.from}{' '}
+          <Link to="/ip/$addr" params={{ addr: of.last_used_from }} className={parts.mono}>
+            {of.last_used_from}
+          </Link>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Those that end within a week, said above the list: afterwards what uses them stands still. */
+const EndingSoon = ({ rows }: { rows: readonly Key[] }) => {
+  const t = textsOf(identityTexts).keys
+  const ending = useWords(now =>
+    rows
+      .filter(({ expires_at }) => {
+        const left = expires_at === null ? 0 : Date.parse(expires_at) - now
+        return left > 0 && left < 7 * day
+      })
+      .map(({ name }) => nameOf(name))
+      .join(', '),
+  )
+  return ending === '' ? null : <p className={parts.warn}>{t.endingSoon(ending)}</p>
 }
 
 interface Rows {
@@ -275,7 +334,9 @@ const Table = ({ rows, onRevoke }: Rows) => {
               <td>
                 <Expiry at={key.expires_at} />
               </td>
-              <td>{key.last_used ? <Time at={key.last_used} /> : t.keys.unused}</td>
+              <td>
+                <Used of={key} />
+              </td>
               <td>
                 <Time at={key.created_at} />
               </td>
@@ -317,7 +378,7 @@ const Cards = ({ rows, onRevoke }: Rows) => {
               {t.keys.columns.expires}: <Expiry at={key.expires_at} />
             </span>
             <span>
-              {t.keys.columns.used}: {key.last_used ? <Time at={key.last_used} /> : t.keys.unused}
+              {t.keys.columns.used}: <Used of={key} />
             </span>
           </div>
           <Button
