@@ -47,9 +47,10 @@ interface Counted {
   /** End of the time in which the bans were counted, exclusive: its beginning is that of the statistics. */
   readonly to: string
 }
-/** What a message changes in the figures, and when that was. */
+/** What a message changes in the figures; `at` by the clock of the service, `heard` by this one. */
 interface Heard {
   readonly at: number
+  readonly heard: number
   readonly bans: 0 | 1
   readonly active: -1 | 0 | 1
 }
@@ -57,31 +58,38 @@ interface Heard {
 const mostHeard = 2000
 
 /**
- * The figures with what was reported since they were counted: statistics are read again every few seconds at most. What was
- * heard while an answer was on its way may be in it or not, which only its end tells.
+ * The figures with what was reported since they were counted: statistics are read again every few seconds at most. What is
+ * heard after an answer is not in it; what is heard while one is on its way is not in it when it happened after its end.
+ * @param readAt when the statistics were read, in milliseconds
  */
-export const useCounted = (stats: Stats | undefined): Counted | undefined => {
+export const useCounted = (stats: Stats | undefined, readAt: number): Counted | undefined => {
   const [heard, setHeard] = useState<readonly Heard[]>([])
-  const end = stats ? Date.parse(stats.to) : 0
+  const [from, end] = stats ? [Date.parse(stats.from), Date.parse(stats.to)] : [0, 0]
   useEffect(
     () =>
       live.listen(message => {
         if (message.type !== 'ban' && message.type !== 'unban') return
         const { banned_at, unbanned_at, active } = message.data
+        const now = Date.now()
         const news: Heard =
           message.type === 'ban'
-            ? { at: Date.parse(banned_at), bans: 1, active: active ? 1 : 0 }
-            : { at: Date.parse(unbanned_at ?? banned_at), bans: 0, active: -1 }
-        setHeard(before => [...before.filter(({ at }) => at >= end), news].slice(-mostHeard))
+            ? { at: Date.parse(banned_at), heard: now, bans: 1, active: active ? 1 : 0 }
+            : { at: Date.parse(unbanned_at ?? banned_at), heard: now, bans: 0, active: -1 }
+        setHeard(before => [...before.filter(isNews(end, readAt)), news].slice(-mostHeard))
       }),
-    [end],
+    [end, readAt],
   )
   if (!stats) return undefined
-  const since = heard.filter(({ at }) => at >= end)
-  const newest = Math.max(0, ...since.map(({ bans, at }) => (bans === 1 ? at : 0)))
+  const since = heard.filter(isNews(end, readAt))
+  const bans = since.filter(({ bans, at }) => bans === 1 && at >= from)
+  const newest = Math.max(0, ...bans.map(({ at }) => at))
   return {
-    bans: stats.total_bans + since.reduce((sum, { bans }) => sum + bans, 0),
+    bans: stats.total_bans + bans.length,
     active: Math.max(0, stats.active_now + since.reduce((sum, { active }) => sum + active, 0)),
-    to: newest > 0 ? new Date(newest + 1).toISOString() : stats.to,
+    to: newest >= end ? new Date(newest + 1).toISOString() : stats.to,
   }
 }
+const isNews =
+  (end: number, readAt: number) =>
+  ({ at, heard }: Heard): boolean =>
+    at >= end || heard > readAt

@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import { serversLimit, serversQuery, summaryQuery } from '../../api/queries.ts'
+import { serversLimit, summaryQuery } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import type { Period } from '../../fleet/queries.ts'
@@ -19,14 +20,25 @@ export const Quiet = ({ period }: { period: Period }) => {
   const servers = useQuery(summaryQuery).data?.servers ?? []
   // Their jails stand in the pages of the list; where there are more than one page, nobody doubts that they watch.
   const few = servers.length > 0 && servers.length <= serversLimit
-  const rows = useQuery({ ...serversQuery({ page: 1 }), enabled: few, refetchInterval: false }).data?.servers
-  const watched = rows?.reduce((sum, { active_jails }) => sum + active_jails, 0)
+  const states = servers.map(({ id, status }) => `${id} ${status}`).join()
+  const watched = useQuery({
+    // A host that comes or goes changes what is watched.
+    queryKey: ['watched', states],
+    queryFn: async ({ signal }) =>
+      (await api.call('GET /servers', { query: { limit: serversLimit }, signal })).servers.reduce(
+        (sum, { active_jails }) => sum + active_jails,
+        0,
+      ),
+    enabled: few,
+    placeholderData: keepPreviousData,
+    refetchInterval: every(15_000),
+  }).data
   const online = servers.find(({ status }) => status === 'online')
   return (
     <div className={parts.empty}>
       <p>
         {t.quietTitle(textsOf(fleetTexts).periods[period])}{' '}
-        {few && rows && watched !== undefined && t.watching(rows.length, watched)}
+        {few && watched !== undefined && t.watching(servers.length, watched)}
       </p>
       {may && online && <TestBan server={online} />}
     </div>

@@ -1,0 +1,339 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import type { Visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* The overview, the charts, the map, and what the pages of a server and of an address tell: every number leads to a list of as many. */
+
+const hour = 3_600_000
+describe.runIf(hasBrowser)('the overview', () => {
+  let browser: Browser
+  let server: TestServer
+  let admin: Signed
+  let host: Host
+  let other: Host
+  let seen: Visit
+  let page: Page
+  beforeAll(async () => {
+    await built()
+    browser = await launch()
+    server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
+    admin = await server.setUp()
+    seen = await visit(browser, server.url, { bypassCSP: true })
+    page = seen.page
+    await page.addInitScript(
+      `window.shift = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value }).observe({ type: 'layout-shift', buffered: true })`,
+    )
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await seen?.close()
+    await browser?.close()
+    await server?.close()
+  })
+  const panel = (title: string | RegExp) =>
+    page.locator('section').filter({ has: page.getByRole('heading', { name: title, level: 2 }) })
+  const figure = (label: string) => page.getByText(label, { exact: true }).locator('xpath=..').getByRole('link').first()
+  const reader = () => page.getByRole('slider', { name: /^Bars of: Bans of the last/ })
+  const reading = () => reader().getAttribute('aria-valuetext')
+  const showTable = async () => {
+    await page.getByText('Show as table').click()
+    await page.getByRole('columnheader', { name: 'When' }).waitFor()
+  }
+  /** Reports bans of the past, as a host does that was away. */
+  const reportAt = async (by: Host, bans: readonly (readonly [ip: string, jail: string, at: number])[]) => {
+    const { results } = await by.client.call('POST /bans/batch', {
+      body: {
+        bans: bans.map(([ip, jail, at]) => ({
+          ip,
+          jail,
+          banned_at: new Date(at).toISOString(),
+          ban_duration: 3600,
+          event_id: randomUUID(),
+        })),
+      },
+    })
+    expect(results.map(({ error }) => error)).toEqual(bans.map(() => null))
+  }
+  const totalOf = async (href: string): Promise<number> => {
+    const { server: server_id, active, ...query } = Object.fromEntries(new URL(href, server.url).searchParams)
+    const { total } = await admin.client.call('GET /bans', {
+      query: {
+        ...query,
+        ...(server_id ? { server_id } : {}),
+        ...(active ? { active: active === 'true' } : {}),
+      },
+    })
+    return total
+  }
+  /** Links to lists of bans, each with the number that stands beside it or on it. */
+  const linksOf = (within = 'main') =>
+    page.evaluate<[href: string, count: number][]>(
+      `[...document.querySelectorAll(${JSON.stringify(`${within} a[href*="/bans?"]`)})].flatMap(link => {
+        const row = link.closest('li, tr')
+        const own = /^[\\d,]+/.exec(link.textContent)
+        const beside = row && /[\\d,]+/.exec(row.lastElementChild.tagName === 'TD' ? row.lastElementChild.textContent : row.children[1]?.textContent ?? '')
+        const said = beside ?? own
+        return said ? [[link.href, Number(said[0].replaceAll(',', ''))]] : []
+      })`,
+    )
+  const checkLinks = async (within?: string, least = 1) => {
+    const links = await linksOf(within)
+    expect(links.length).toBeGreaterThanOrEqual(least)
+    for (const [href, count] of links) expect(await totalOf(href), href).toBe(count)
+    return links.length
+  }
+
+  it('asks for a server where there is none', async () => {
+    await page.getByRole('heading', { name: 'No servers yet' }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Add a server' }).waitFor()
+    await admin.client.call('POST /users', {
+      body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
+    })
+    const viewer = await visit(browser, server.url)
+    await signIn(viewer.page, 'vera', password)
+    await viewer.page.getByText('Ask an admin.').waitFor()
+    expect(await viewer.page.getByRole('main').getByRole('link', { name: 'Add a server' }).count()).toBe(0)
+    await viewer.close()
+  })
+  it('says who watches where nothing was banned, and makes a test ban', async () => {
+    host = await enrol(
+      server,
+      (await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })).install_command,
+    )
+    await host.beat(['sshd', 'postfix'])
+    await page.getByText('No bans in the last 24 h. 1 server watches 2 jails.').waitFor()
+    await page.getByRole('button', { name: 'Make a test ban' }).click()
+    await page.getByRole('main').getByText('Pending').first().waitFor()
+    const [order] = await host.orders()
+    expect(order).toMatchObject({ type: 'ban-ip', params: { ip: '192.0.2.1', duration: 60 } })
+    await host.answer(order?.id ?? '')
+    await host.ban('192.0.2.1', { jail: 'stockade', ban_duration: 60 })
+    // Without a reload: the page has its figures, its chart and the ban itself.
+    await expect.poll(() => figure('Bans, last 24 h').textContent()).toBe('1')
+    await panel('Last bans').getByRole('link', { name: '192.0.2.1' }).waitFor()
+    await reader().waitFor()
+  })
+  it('leads from every number to a list of as many', async () => {
+    const made = await admin.client.call('POST /servers', { body: { hostname: 'db-01' } })
+    other = await enrol(server, made.install_command, 'db-01')
+    await other.beat(['sshd'])
+    const now = Date.now()
+    const ips = ['8.8.4.1', '8.8.4.1', '8.8.4.2', '193.0.1.1', '203.0.113.7', '2001:db8::7', '198.51.100.9']
+    const jails = ['sshd', 'sshd', 'postfix', 'sshd', 'nginx-http-auth', 'recidive', 'dovecot', 'exim']
+    const draw = Array.from({ length: 160 }, (_, index) => {
+      const age = ((index * 7919) % 1000) / 1000
+      const spread = index % 2 === 0 ? 24 * hour : 29 * 24 * hour
+      return [ips[index % 7] ?? '', jails[index % 8] ?? '', Math.floor(now - 1000 - age * spread)] as const
+    })
+    await reportAt(host, draw.slice(0, 100))
+    await reportAt(other, draw.slice(100))
+    for (const [period, words] of [
+      ['', '24 h'],
+      ['?period=week', '7 days'],
+      ['?period=month', '30 days'],
+    ] as const) {
+      await page.goto(period)
+      await reader().waitFor()
+      // What was counted a moment ago may be given again for a day; longer periods are asked for the first time.
+      if (period !== '') await panel('Top addresses').getByRole('link').first().waitFor()
+      await settled(page)
+      await showTable()
+      const links = await checkLinks('main', 20)
+      expect(links).toBeLessThan(100)
+      await page.getByRole('img', { name: new RegExp(`^Bans of the last ${words}\\. \\d+ bans, at most`) }).waitFor()
+    }
+    const { total_bans } = await admin.client.call('GET /bans/stats', { query: { period: 'month' } })
+    await figure('Bans, last 30 days').click()
+    await page.getByText(`1–50 of ${total_bans}`).first().waitFor()
+    expect(seen.complaints).toEqual([])
+  })
+  it('is moved by nothing that happens while it is read', async () => {
+    await page.goto('')
+    await reader().waitFor()
+    await panel('Top jails').getByRole('listitem').first().waitFor()
+    await settled(page)
+    const before = Number((await figure('Bans, last 24 h').textContent())?.replaceAll(',', ''))
+    for (let index = 1; index <= 6; index++) await other.ban(`198.51.100.${index}`, { jail: 'a'.repeat(64) })
+    const began = Date.now()
+    await expect.poll(() => figure('Bans, last 24 h').textContent()).toBe(String(before + 6))
+    expect(Date.now() - began).toBeLessThan(2000)
+    await expect.poll(() => panel('Last bans').getByRole('listitem').first().textContent()).toContain('198.51.100.6')
+    // Also between two answers of the service the number and its list agree.
+    const link = figure('Bans, last 24 h')
+    expect(await totalOf((await link.getAttribute('href')) ?? '')).toBe(before + 6)
+    await settled(page)
+    expect(await page.evaluate<number>('window.shift')).toBeLessThanOrEqual(0.02)
+  })
+  it('reads, opens and zooms bars by keys and by the pointer', async () => {
+    await page.keyboard.press('2')
+    await page.waitForURL('**/?period=week')
+    await page.keyboard.press('3')
+    await page.waitForURL('**/?period=month')
+    await page.keyboard.press('1')
+    await page.waitForURL(url => url.search === '')
+    await page.getByText('Bans, last 24 h', { exact: true }).waitFor()
+    await settled(page)
+    await reader().focus()
+    await page.keyboard.press('End')
+    expect(await reading()).toMatch(/^\d+ Nov|^\d+ \w+ \d\d:\d\d to .*: [\d,]+ bans?, so far$/)
+    await page.keyboard.press('ArrowLeft')
+    const before = await reading()
+    expect(before).not.toContain('so far')
+    const count = Number(/: ([\d,]+) ban/.exec(before ?? '')?.[1])
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/bans?from=*')
+    expect(await totalOf(page.url())).toBe(count)
+    const one = new URL(page.url()).searchParams
+    expect(Date.parse(one.get('to') ?? '') - Date.parse(one.get('from') ?? '')).toBe(hour)
+    await page.goBack()
+    // Drawn over: a range. The chart lies still while it is done.
+    const canvas = page.locator('main canvas')
+    await canvas.waitFor()
+    const box = await canvas.boundingBox()
+    if (!box) throw new Error('There is no chart.')
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 60)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.7, box.y + 60, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL('**/bans?from=*')
+    const range = new URL(page.url()).searchParams
+    expect(Date.parse(range.get('to') ?? '') - Date.parse(range.get('from') ?? '')).toBeGreaterThan(5 * hour)
+    await page.goBack()
+    await canvas.waitFor()
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 80)
+    await page.getByText(/\d+ \w+ \d\d:\d\d to \d\d:\d\d: \d+ bans?$/).waitFor()
+    await page.mouse.click(box.x + box.width * 0.5, box.y + 80)
+    await page.waitForURL('**/bans?from=*')
+  })
+  it('draws itself anew in the other scheme', async () => {
+    await page.goto('')
+    await page.locator('main canvas').waitFor()
+    await settled(page)
+    const pixels = () => page.evaluate<string>(`document.querySelector('main canvas').toDataURL()`)
+    const light = await pixels()
+    await page.evaluate(`document.documentElement.dataset.mantineColorScheme = 'dark'`)
+    await expect.poll(pixels).not.toBe(light)
+  })
+  it('has the map last, drawn when it is come to, with the same as a table', async () => {
+    await page.goto('')
+    await reader().waitFor()
+    await settled(page)
+    expect(await page.locator('[data-country]').count()).toBe(0)
+    await page.getByRole('heading', { name: /came from$/ }).scrollIntoViewIfNeeded()
+    await page.getByRole('img', { name: /from 2 countries\. Most from United States\./ }).waitFor()
+    await panel(/came from$/)
+      .getByRole('cell', { name: 'Netherlands' })
+      .waitFor()
+    expect(await breaches(page)).toEqual([])
+    await page.locator('[data-country=US]').click()
+    await page.waitForURL('**/bans?*country=US*')
+  })
+  it('keeps what it has where one part fails', async () => {
+    for (const [path, what] of [
+      ['**/api/v1/bans/top?*', 'the most frequent networks and addresses'],
+      ['**/api/v1/bans/stats?*', 'the statistics'],
+      ['**/api/v1/servers/summary', 'Servers'],
+      ['**/api/v1/bans?limit=8', 'the last bans'],
+      ['**/assets/over-time-*.js', null],
+    ] as const) {
+      await page.route(path, route => route.fulfill({ status: 403, json: { error: 'Forbidden', message: 'Not you.' } }))
+      await page.goto('')
+      await (
+        what === null
+          ? page.getByText('This part of the page could not be loaded.')
+          : page.getByText(`Could not load ${what}`).first()
+      ).waitFor()
+      await page.getByText('Your address').waitFor()
+      expect(await page.getByRole('heading', { level: 2 }).count(), path).toBeGreaterThan(1)
+      await page.unroute(path)
+    }
+    seen.complaints.splice(0)
+  })
+  it('on a wall has nothing around it', async () => {
+    await page.goto('?kiosk=1&period=week')
+    await page.getByText('Bans, last 7 days', { exact: true }).waitFor()
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
+    await page.keyboard.press('Escape')
+    await page.waitForURL(url => url.search === '?period=week')
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  })
+  it('shows hundreds of servers as cells, one stop of the Tab key for each state', async () => {
+    for (let index = 0; index < 30; index++)
+      await admin.client.call('POST /servers', { body: { hostname: `node-${String(index).padStart(2, '0')}` } })
+    await page.goto('')
+    const cells = panel('Servers').getByRole('link', { name: /, Pending$/ })
+    await expect.poll(() => cells.count()).toBe(30)
+    expect(await panel('Servers').locator('a[tabindex="0"]').count()).toBe(2)
+    await cells.first().focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('End')
+    await page.keyboard.press('ArrowLeft')
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('node-28, Pending')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/servers/*/overview')
+  })
+  it('fits a phone, where the tops are one at a time and the map is asked for', async () => {
+    const phone = await visit(browser, server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
+    await signIn(phone.page, 'admin', password)
+    await phone.page.getByRole('button', { name: 'Networks' }).click()
+    await phone.page.getByRole('heading', { name: 'Top networks' }).waitFor()
+    expect(await phone.page.getByRole('heading', { name: 'Top jails' }).count()).toBe(0)
+    await phone.page.getByRole('button', { name: 'Show the map' }).click()
+    await phone.page.getByRole('cell', { name: 'Netherlands' }).waitFor()
+    await settled(phone.page)
+    expect(await overflows(phone.page)).toBe(false)
+    expect(await breaches(phone.page)).toEqual([])
+    expect(phone.complaints).toEqual([])
+    await phone.close()
+  })
+
+  it('tells of one server what the list tells, and moves among its tabs by number', async () => {
+    await page.goto(`servers/${host.id}/overview`)
+    await reader().waitFor()
+    await page.getByText('83 % · high').waitFor()
+    await settled(page)
+    await showTable()
+    await checkLinks('main', 10)
+    for (const [key, name] of ['overview', 'jails', 'bans', 'commands', 'settings']
+      .map((name, index) => [String(index + 1), name] as const)
+      .reverse()) {
+      await page.keyboard.press(key)
+      await page.waitForURL(`**/servers/${host.id}/${name}`)
+    }
+    const seenAt = new Date(Date.now() - 24 * 60_000 - 5000)
+    const told = await admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })
+    // Away for so long only as far as this page is told: the host of this test can't be waited for.
+    await page.route(`**/api/v1/servers/${host.id}`, route =>
+      route.fulfill({ json: { ...told, status: 'offline', last_heartbeat: seenAt.toISOString() } }),
+    )
+    await page.reload()
+    await page.getByText(/^Last seen \d\d:\d\d \(24 min ago\)\. Commands will wait, up to 24 h\.$/).waitFor()
+    await page.unroute(`**/api/v1/servers/${host.id}`)
+  })
+  it('tells of an address when it was banned, who is beside it, and where else it stands', async () => {
+    for (const ip of ['198.51.100.77', '198.51.100.7'])
+      await admin.client.call('POST /whitelist', { body: { ip, description: randomUUID() } })
+    await page.goto('ip/198.51.100.9')
+    await page.getByRole('slider', { name: 'Bars of: Bans of this address over time' }).waitFor()
+    await panel('Neighbours in 198.51.100.0/24').getByRole('link', { name: '198.51.100.6' }).waitFor()
+    await settled(page)
+    await showTable()
+    await checkLinks('main', 8)
+    await page.getByRole('button', { name: 'Look up its name' }).click()
+    await page.getByText('It has no name').waitFor()
+    await page.getByRole('button', { name: 'Show its knocks' }).click()
+    await page.getByText('It never knocked.').waitFor()
+    await panel('In the audit log').getByText('No entry names this address.').waitFor()
+    expect(await breaches(page)).toEqual([])
+    await go(page, 'ip/198.51.100.7')
+    await expect.poll(() => panel('In the audit log').getByRole('listitem').count()).toBe(1)
+    expect(seen.complaints).toEqual([])
+  })
+})
