@@ -327,41 +327,43 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
   const all = selection !== null && rows.every(({ id }) => selection.chosen.has(id))
   const some = selection !== null && rows.some(({ id }) => selection.chosen.has(id))
   return (
-    <div className={`${parts.frame} ${styles.frame ?? ''}`} tabIndex={0} role="region" aria-label={t.caption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.caption}</caption>
-        <thead>
-          <tr>
-            {selection && (
-              <th scope="col" className={styles.select}>
-                <label className={styles.choose}>
-                  <input
-                    type="checkbox"
-                    aria-label={t.choosePage}
-                    checked={all}
-                    ref={box => {
-                      if (box) box.indeterminate = some && !all
-                    }}
-                    onChange={() => selection.set(rows, !all)}
-                  />
-                </label>
+    <div className={styles.box}>
+      <div className={`${parts.frame} ${styles.frame ?? ''}`} tabIndex={0} role="region" aria-label={t.caption}>
+        <table className={parts.table}>
+          <caption className={parts.hidden}>{t.caption}</caption>
+          <thead>
+            <tr>
+              {selection && (
+                <th scope="col" className={styles.select}>
+                  <label className={styles.choose}>
+                    <input
+                      type="checkbox"
+                      aria-label={t.choosePage}
+                      checked={all}
+                      ref={box => {
+                        if (box) box.indeterminate = some && !all
+                      }}
+                      onChange={() => selection.set(rows, !all)}
+                    />
+                  </label>
+                </th>
+              )}
+              <Head column="ip" usual={named === null} />
+              {columns.map(column => (
+                <Head key={column} column={column} usual={named === null} />
+              ))}
+              <th scope="col" className={parts.last}>
+                {t.columns.actions}
               </th>
-            )}
-            <Head column="ip" usual={named === null} />
-            {columns.map(column => (
-              <Head key={column} column={column} usual={named === null} />
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(ban => (
+              <Row key={ban.id} ban={ban} open={ban.id === opened} columns={columns} usual={named === null} />
             ))}
-            <th scope="col" className={parts.last}>
-              {t.columns.actions}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(ban => (
-            <Row key={ban.id} ban={ban} open={ban.id === opened} columns={columns} usual={named === null} />
-          ))}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }

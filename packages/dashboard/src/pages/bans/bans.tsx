@@ -118,7 +118,7 @@ const List = ({ opened }: { opened: number | null }) => {
             {rows && rows.length > 0 && (
               <div className={styles.top}>
                 <Pages page={page} limit={limit} shown={rows.length} total={total} onPage={turn} />
-                {search.page && search.to && (
+                {search.to && (
                   <button type="button" className={parts.chip} onClick={() => filter({ to: undefined })}>
                     {t.backToNow}
                   </button>
