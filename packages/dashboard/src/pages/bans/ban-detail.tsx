@@ -17,7 +17,7 @@ import { commonTexts } from '../../texts/common.texts.ts'
 import { number } from '../../words/numbers.ts'
 import { duration, exactTime } from '../../words/time.ts'
 import { stateOf } from './ban-state.ts'
-import { Ends } from './bans-rows.tsx'
+import { Ends, Narrowing } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
@@ -107,7 +107,9 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
         </dd>
         <dt>{t.jail}</dt>
         <dd>
-          <Stranger text={ban.jail} most={64} />
+          <Narrowing field="jail" value={ban.jail}>
+            <Stranger text={ban.jail} most={64} />
+          </Narrowing>
         </dd>
         <dt>{t.bannedAt}</dt>
         <dd>
@@ -116,11 +118,31 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
         <dt>{t.length}</dt>
         <dd>{ban.ban_duration === null ? unknown : duration(ban.ban_duration)}</dd>
         <dt>{t.by}</dt>
-        <dd>{ban.banned_by === 'engine' ? t.engine : <Stranger text={ban.banned_by} most={80} />}</dd>
+        <dd>
+          <Narrowing field="by" value={ban.banned_by}>
+            {ban.banned_by === 'engine' ? t.engine : <Stranger text={ban.banned_by} most={80} />}
+          </Narrowing>
+        </dd>
         <dt>{t.place}</dt>
-        <dd>{place ? <Stranger text={place} most={120} /> : unknown}</dd>
+        <dd>
+          {ban.country ? (
+            <Narrowing field="country" value={ban.country} shown={place}>
+              <Stranger text={place} most={120} />
+            </Narrowing>
+          ) : (
+            unknown
+          )}
+        </dd>
         <dt>{t.network}</dt>
-        <dd>{network ? <Stranger text={network} most={160} /> : unknown}</dd>
+        <dd>
+          {ban.asn ? (
+            <Narrowing field="asn" value={ban.asn.replace(/^AS/, '')} shown={network}>
+              <Stranger text={network} most={160} />
+            </Narrowing>
+          ) : (
+            unknown
+          )}
+        </dd>
         {ban.reputation_score !== null && ban.reputation_score !== undefined && (
           <>
             <dt>{t.score}</dt>

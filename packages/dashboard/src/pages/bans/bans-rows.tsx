@@ -37,7 +37,7 @@ const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 export const Ends = ({ ban }: { ban: Ban }) => <>{useWords(now => ending(ban, now))}</>
 
 /** A value that the list can be narrowed to, or to all but it. */
-const Narrowing = (props: {
+export const Narrowing = (props: {
   field: string
   value: string
   /** As it is shown and copied, where that is not the value of the search. */

@@ -67,6 +67,7 @@ export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total
               addresses={
                 addressesOf(doing.what === 'unban' ? doing.bans.filter(({ active }) => active) : doing.bans).length
               }
+              onRun={selection.clear}
               onClose={() => setDoing(null)}
             />
           )}

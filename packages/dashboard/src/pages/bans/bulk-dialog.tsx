@@ -26,6 +26,8 @@ interface Given {
   readonly what: What
   readonly bans: readonly Ban[]
   readonly addresses: number
+  /** It is ordered: what was chosen is no longer as it was. */
+  readonly onRun: () => void
   readonly onClose: () => void
 }
 
@@ -66,13 +68,14 @@ const Away = ({ servers }: { servers: ReadonlySet<string> }) => {
   )
 }
 
-const UnbanMany = ({ bans, onClose }: Given) => {
+const UnbanMany = ({ bans, onRun, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
   const targets = unbanTargets(bans)
   const servers = new Set(targets.map(({ server_id }) => server_id))
   const addresses = addressesOf(targets.map(({ params }) => params)).length
   const over = bans.filter(({ active }) => !active).length
   const unban = useMutation({
+    onSuccess: onRun,
     mutationFn: () =>
       patiently(() => api.call('POST /commands/batch', { body: { type: 'unban-ip', targets: [...targets] } }), never),
   })
@@ -103,7 +106,7 @@ const UnbanMany = ({ bans, onClose }: Given) => {
 /** Commands in one batch, whatever their number of servers. */
 const mostCommands = 10_000
 const mostAddresses = 1000
-const BanMany = ({ bans, onClose }: Given) => {
+const BanMany = ({ bans, onRun, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const ips = addressesOf(bans)
@@ -111,6 +114,7 @@ const BanMany = ({ bans, onClose }: Given) => {
   const tooMany = commands > mostCommands || ips.length > mostAddresses
   const [force, setForce] = useState(false)
   const ban = useMutation({
+    onSuccess: onRun,
     mutationFn: () =>
       patiently(
         () =>
