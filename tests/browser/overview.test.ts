@@ -290,6 +290,15 @@ describe.runIf(hasBrowser)('the overview', () => {
     await settled(phone.page)
     expect(await overflows(phone.page)).toBe(false)
     expect(await breaches(phone.page)).toEqual([])
+    // A finger does not point: the first tap reads a bar, the second opens it.
+    const canvas = phone.page.locator('main canvas')
+    await canvas.scrollIntoViewIfNeeded()
+    const box = await canvas.boundingBox()
+    const at = [(box?.x ?? 0) + (box?.width ?? 0) * 0.6, (box?.y ?? 0) + 60] as const
+    await phone.page.touchscreen.tap(...at)
+    await phone.page.getByText(/\d\d:\d\d to \d\d:\d\d: \d+ bans?$/).waitFor()
+    await phone.page.touchscreen.tap(...at)
+    await phone.page.waitForURL('**/bans?from=*')
     expect(phone.complaints).toEqual([])
     await phone.close()
   })

@@ -71,10 +71,16 @@ export const OverTime = ({ title, bars, search = {}, small = false }: Chart) => 
     const range = { from: new Date(one.from).toISOString(), to: new Date(other.to).toISOString() }
     void navigate({ to: '/bans', search: { ...search, ...range } })
   }
+  function take(next: readonly [number, number] | null) {
+    setTaken(next)
+    plot.current?.mark(next && [Math.min(...next), Math.max(...next)])
+  }
   function onOpen(index: number, by: string) {
     // A finger does not point before it taps.
-    if (by === 'touch' && tapped.current !== index) tapped.current = index
-    else open(index, index)
+    if (by === 'touch' && tapped.current !== index) {
+      tapped.current = index
+      take([index, index])
+    } else open(index, index)
   }
 
   const total = bars.reduce((sum, { count }) => sum + count, 0)
@@ -87,10 +93,6 @@ export const OverTime = ({ title, bars, search = {}, small = false }: Chart) => 
     return other.running ? t.soFar(text) : text
   }
   const read = taken ? words(Math.min(...taken), Math.max(...taken)) : pointed === null ? '' : words(pointed, pointed)
-  const take = (next: readonly [number, number] | null) => {
-    setTaken(next)
-    plot.current?.mark(next && [Math.min(...next), Math.max(...next)])
-  }
   const last = bars.length - 1
   const press = (event: KeyboardEvent) => {
     const at = taken?.[1] ?? last
