@@ -33,6 +33,7 @@ import type { whitelistTexts } from '../pages/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../parts/command.texts.ts'
 import type { keysTexts } from '../parts/keys.texts.ts'
 import type { stepsTexts } from '../parts/steps.texts.ts'
+import type { timeRangeTexts } from '../parts/time-range.texts.ts'
 import type { viewsTexts } from '../parts/views.texts.ts'
 import type { searchTexts } from '../search/search.texts.ts'
 import type { activityTexts } from '../shell/activity.texts.ts'
@@ -81,6 +82,7 @@ export interface Texts {
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>
   steps: Of<typeof stepsTexts>
+  'time-range': Of<typeof timeRangeTexts>
   views: Of<typeof viewsTexts>
   search: Of<typeof searchTexts>
   activity: Of<typeof activityTexts>

@@ -1,4 +1,4 @@
-import { Fragment, useState } from 'react'
+import { Fragment } from 'react'
 import { Button } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -9,8 +9,8 @@ import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Stranger } from '../../parts/stranger.tsx'
+import { TimeRange } from '../../parts/time-range.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
-import { useTyped } from '../../parts/typed.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import type { ValuesOf } from '../../search/completion.ts'
@@ -18,12 +18,12 @@ import { SearchField } from '../../search/search-field.tsx'
 import { conditionsOf } from '../../search/terms.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { clip } from '../../words/clip.ts'
-import { exactTime, localInput } from '../../words/time.ts'
+import { exactTime } from '../../words/time.ts'
 import { useAuditList } from './audit-list.ts'
 import type { Entry } from './audit-list.ts'
 import { auditTexts } from './audit.texts.ts'
 import { toldOf } from './details.ts'
-import { auditLimit, exportOf, linkOf, ranges, turnTo } from './filter.ts'
+import { auditLimit, exportOf, linkOf, turnTo } from './filter.ts'
 import type { AuditSearch } from './filter.ts'
 import styles from './audit.module.css'
 
@@ -146,7 +146,7 @@ const Filters = ({ rows }: { rows: readonly Entry[] }) => {
           label={t.search}
           placeholder={t.searchHint}
         />
-        <TimeFilter />
+        <TimeRange from={search.from} to={search.to} onRange={filter} />
       </div>
     </div>
   )
@@ -175,67 +175,6 @@ const valuesIn =
         return []
     }
   }
-
-const TimeFilter = () => {
-  const t = textsOf(auditTexts)
-  const search = useSearch({ from: '/inside/audit' })
-  const filter = useFilter()
-  const relative = ranges.find(range => range === search.from)
-  const [asked, setAsked] = useState(false)
-  const between = search.to !== undefined || (search.from !== undefined ? !relative : asked)
-  const choose = (value: string) => {
-    setAsked(value === 'between')
-    if (value !== 'between') filter({ from: ranges.find(range => range === value), to: undefined })
-  }
-  return (
-    <>
-      <select
-        className={parts.input}
-        aria-label={t.range}
-        value={between ? 'between' : (relative ?? '')}
-        onChange={event => choose(event.currentTarget.value)}
-      >
-        <option value="">{t.anyTime}</option>
-        {ranges.map(range => (
-          <option key={range} value={range}>
-            {t.ranges[range]}
-          </option>
-        ))}
-        <option value="between">{t.between}</option>
-      </select>
-      {between && (
-        <>
-          <Edge name="from" />
-          <Edge name="to" />
-        </>
-      )}
-    </>
-  )
-}
-
-/** One end of the range, taken over once it is a whole moment and the typing rests. */
-const Edge = ({ name }: { name: 'from' | 'to' }) => {
-  const search = useSearch({ from: '/inside/audit' })
-  const filter = useFilter()
-  const at = Date.parse(search[name] ?? '')
-  const { typed, setTyped } = useTyped(
-    Number.isNaN(at) ? '' : localInput(at),
-    text => filter({ [name]: text ? new Date(text).toISOString() : undefined }, true),
-    { wait: 800, valid: text => text === '' || Date.parse(text) >= 0 },
-  )
-  return (
-    <label className={styles.edge}>
-      <span>{textsOf(auditTexts)[name]}</span>
-      <input
-        className={parts.input}
-        type="datetime-local"
-        step={1}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
-    </label>
-  )
-}
 
 const Nothing = () => {
   const t = textsOf(auditTexts)

@@ -14,7 +14,6 @@ export interface AuditSearch {
   readonly open?: number | undefined
 }
 export const auditLimit = 50
-export const ranges = ['now-24h', 'now-7d', 'now-30d'] as const
 
 const moment = (value: unknown): string | undefined =>
   typeof value === 'string' &&

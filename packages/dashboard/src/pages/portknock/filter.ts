@@ -1,4 +1,5 @@
 import type { QueryOf, portknock } from '@stockade/contract'
+import { ranges } from '../../words/ranges.ts'
 
 /* What the URLs of port knocking say. */
 
@@ -6,7 +7,6 @@ export interface PageSearch {
   readonly page?: number | undefined
 }
 export const statuses = ['success', 'failed', 'blocked'] as const
-export const ranges = ['now-24h', 'now-7d', 'now-30d'] as const
 /** Relative ranges stay relative: `from=now-24h`. */
 export interface HistorySearch extends PageSearch {
   readonly server?: string | undefined

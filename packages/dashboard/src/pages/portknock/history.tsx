@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -7,15 +6,14 @@ import { Pages } from '../../parts/pages.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
+import { TimeRange } from '../../parts/time-range.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
-import { useTyped } from '../../parts/typed.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { clip, nameOf } from '../../words/clip.ts'
-import { localInput } from '../../words/time.ts'
 import { Address, At, ServerLink } from './facts.tsx'
-import { historyLimit, ranges, statuses } from './filter.ts'
+import { historyLimit, statuses } from './filter.ts'
 import type { HistorySearch } from './filter.ts'
 import { KnockPage } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
@@ -129,70 +127,8 @@ const Filters = ({ sequences }: { sequences: readonly Sequence[] }) => {
           </option>
         ))}
       </select>
-      <TimeFilter />
+      <TimeRange from={search.from} to={search.to} onRange={filter} />
     </div>
-  )
-}
-
-const TimeFilter = () => {
-  const t = textsOf(portknockTexts).history
-  const search = useSearch({ from: '/inside/portknock/history' })
-  const filter = useFilter()
-  const relative = ranges.find(range => range === search.from)
-  const [asked, setAsked] = useState(false)
-  const between = search.to !== undefined || (search.from !== undefined ? !relative : asked)
-  const choose = (value: string) => {
-    setAsked(value === 'between')
-    if (value !== 'between') filter({ from: ranges.find(range => range === value), to: undefined })
-    else if (relative) filter({ from: undefined })
-  }
-  return (
-    <>
-      <select
-        className={parts.input}
-        aria-label={t.range}
-        value={between ? 'between' : (relative ?? '')}
-        onChange={event => choose(event.currentTarget.value)}
-      >
-        <option value="">{t.anyTime}</option>
-        {ranges.map(range => (
-          <option key={range} value={range}>
-            {t.ranges[range]}
-          </option>
-        ))}
-        <option value="between">{t.between}</option>
-      </select>
-      {between && (
-        <>
-          <Edge name="from" />
-          <Edge name="to" />
-        </>
-      )}
-    </>
-  )
-}
-
-/** One end of the range, taken over once it is a whole moment and the typing rests. */
-const Edge = ({ name }: { name: 'from' | 'to' }) => {
-  const search = useSearch({ from: '/inside/portknock/history' })
-  const filter = useFilter()
-  const at = Date.parse(search[name] ?? '')
-  const { typed, setTyped } = useTyped(
-    Number.isNaN(at) ? '' : localInput(at),
-    text => filter({ [name]: text ? new Date(text).toISOString() : undefined }, true),
-    { wait: 800, valid: text => text === '' || Date.parse(text) >= 0 },
-  )
-  return (
-    <label className={styles.edge}>
-      <span>{textsOf(portknockTexts).history[name]}</span>
-      <input
-        className={parts.input}
-        type="datetime-local"
-        step={1}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
-    </label>
   )
 }
 
