@@ -175,7 +175,7 @@ const Search = ({ rows }: { rows: readonly CommandRow[] }) => {
   const filter = (change: Partial<CommandsSearch>, replace = false) =>
     void navigate({ to: '/commands', search: { ...search, ...change, page: undefined }, replace })
   return (
-    <div className={fleet.stack} role="search">
+    <div className={parts.row} role="search">
       <SearchField
         language={queryFields.commands}
         value={search.q ?? ''}

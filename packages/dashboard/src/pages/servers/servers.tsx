@@ -189,7 +189,7 @@ const Search = ({ rows }: { rows: readonly ServerRow[] }) => {
   const search = useSearch({ from: '/inside/servers' })
   const navigate = useNavigate()
   return (
-    <div className={fleet.stack} role="search">
+    <div className={parts.row} role="search">
       <SearchField
         language={queryFields.servers}
         value={search.q ?? ''}
