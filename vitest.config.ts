@@ -14,6 +14,16 @@ const common = {
   retry: 1,
 } as const
 
+/** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
+const whole = process.env.STOCKADE_TEST_WHOLE === '1'
+/** Long tests that hardly touch the database: on PostgreSQL only in a whole run. */
+const sameOnEither = [
+  'packages/server/test/fuzz.test.ts',
+  'packages/server/src/admin/admin.test.ts',
+  'packages/server/src/features/license/*.test.ts',
+  'packages/server/src/features/reputation/*.test.ts',
+]
+
 export default defineConfig({
   test: {
     // Most of the time a test waits for something real: three of them keep two cores busy.
@@ -46,7 +56,7 @@ export default defineConfig({
           name: 'postgres',
           env: { STOCKADE_TEST_ENGINE: 'postgres' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
-          exclude: ['**/*.unit.test.ts'],
+          exclude: ['**/*.unit.test.ts', ...(whole ? [] : sameOnEither)],
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },
       },
@@ -56,10 +66,9 @@ export default defineConfig({
           ...common,
           name: 'pair',
           env: { STOCKADE_TEST_ENGINE: 'postgres', STOCKADE_TEST_PAIR: '1' },
-          include:
-            process.env.STOCKADE_TEST_WHOLE === '1'
-              ? ['packages/server/{src,test}/**/*.test.ts']
-              : ['packages/server/src/features/{keys,servers,settings,whitelist}/*.test.ts'],
+          include: whole
+            ? ['packages/server/{src,test}/**/*.test.ts']
+            : ['packages/server/src/features/{keys,servers,settings,whitelist}/*.test.ts'],
           exclude: ['**/*.unit.test.ts'],
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },
