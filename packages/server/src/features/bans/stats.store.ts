@@ -35,6 +35,13 @@ export const countByHour = async (sql: Sql, servers: ServerScope, from: number):
   return sumUp([hours.rows, edge.rows])
 }
 
+/** When the newest ban from `since` on began, by the clock of its host; null without one. */
+export const newestBan = async (sql: Sql, servers: ServerScope, since: number): Promise<number | null> => {
+  const { rows } = await raw<{ at: number | null }>`select max(banned_at) as at from bans
+    where ${all([...on(servers), raw`banned_at >= ${since}`])}`.execute(sql)
+  return rows[0]?.at ?? null
+}
+
 /** Bans since `from` by the id of their jail or country. */
 export const countBy = async (
   sql: Sql,

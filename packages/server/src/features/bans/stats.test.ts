@@ -120,6 +120,16 @@ describe('statistics of bans', () => {
     clock.forward(5 * 3600 + 1234)
     await check()
   })
+  test('end where the list of as many bans ends, also for a host whose clock is ahead', async () => {
+    const at = Math.floor(clock()) + 45_000
+    await send([{ host: 0, ip: '8.8.4.4', jail: 'sshd', at }])
+    const { from, to, total_bans } = await admin.client.call('GET /bans/stats', { query: { period: 'week' } })
+    expect(Date.parse(to)).toBe(at + 1)
+    expect((await admin.client.call('GET /bans', { query: { from, to, limit: 1 } })).total).toBe(total_bans)
+    // The other one's is right.
+    const other = await admin.client.call('GET /bans/stats', { query: { server_id: hosts[1]?.id ?? '' } })
+    expect(Date.parse(other.to)).toBeLessThanOrEqual(clock())
+  })
   test('of a server have ranked lists and hours as text', async () => {
     const [host] = hosts
     if (!host) return

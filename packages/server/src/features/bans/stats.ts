@@ -9,7 +9,15 @@ import type { ServersService } from '../servers/servers.service.ts'
 import { totalsOf } from '../servers/servers.store.ts'
 import { dayOf, hourOf } from './append.ts'
 import { countBans } from './bans.store.ts'
-import { countAddresses, countAddressesOn, countBy, countByHour, countryCodes, jailNames } from './stats.store.ts'
+import {
+  countAddresses,
+  countAddressesOn,
+  countBy,
+  countByHour,
+  countryCodes,
+  jailNames,
+  newestBan,
+} from './stats.store.ts'
 import type { Counts } from './stats.store.ts'
 
 type BanStats = ReplyOf<typeof contract.banStats>
@@ -50,22 +58,25 @@ export const createBanStats = (needs: {
 
   const gather = async (scope: ServerScope, period: Period) => {
     const sql = db.read
-    const to = clock()
+    const now = clock()
     const length = shapes.periods[period] * second
-    const from = to - length
+    const from = now - length
     const hours = await countByHour(sql, scope, from)
-    // A host's clock may be ahead by minutes: what it reports now belongs to this window, so nothing ends at `to`.
-    const last = Math.max(to, ...hours.keys())
+    const last = Math.max(now, ...hours.keys())
     const days = regroup(hours, dayOf)
     const jails = await countBy(sql, 'jail', scope, from)
     const named = await jailNames(sql, jails.keys())
     const countries = await countBy(sql, 'country', scope, from)
     const codes = await countryCodes(sql)
+    const total = sum(hours)
+    const addresses = await (scope === 'all'
+      ? countAddresses(sql, db.engine, from)
+      : countAddressesOn(sql, db.engine, scope, from))
+    // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
+    const to = Math.max(now, ((await newestBan(sql, scope, now)) ?? 0) + 1)
     return {
-      total: sum(hours),
-      addresses: await (scope === 'all'
-        ? countAddresses(sql, db.engine, from)
-        : countAddressesOn(sql, db.engine, scope, from)),
+      total,
+      addresses,
       jails: [...jails].map(([id, count]) => ({ name: named.get(id) ?? '', count })).sort(byCount),
       countries: [...countries]
         .map(([id, count]) => {
@@ -87,8 +98,8 @@ export const createBanStats = (needs: {
           ? steps(hours, hourOf(from), hourOf(last), hour)
           : steps(days, dayOf(from), dayOf(last), day)
         ).map(({ start, count }) => ({ start: iso(start), count })),
-        previous_total: await countBans(sql, { servers: scope, from: from - length, to: from, withRetired: true }, to),
-        active_now: await countBans(sql, { servers: scope, active: true }, to),
+        previous_total: await countBans(sql, { servers: scope, from: from - length, to: from, withRetired: true }, now),
+        active_now: await countBans(sql, { servers: scope, active: true }, now),
       },
     }
   }
