@@ -280,7 +280,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
   it('shows from where one works, and keeps that from being banned', async () => {
     const mine = page.getByRole('list', { name: 'Addresses I use' })
     await mine.getByText('Not banned').waitFor()
-    await mine.getByRole('button', { name: 'Whitelist 127.0.0.1' }).click()
+    await mine.getByRole('button', { name: 'Whitelist this: 127.0.0.1' }).click()
     const dialog = page.getByRole('dialog')
     expect(await dialog.getByLabel('Addresses and ranges').inputValue()).toBe('127.0.0.1 # berta’s address')
     await dialog.getByLabel('It stays').selectOption('For 1 day')
@@ -704,6 +704,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
   let admin: Client
   /** Another place, with a provider, where a second factor is required. */
   let strict: TestServer
+  let invitation = ''
   beforeAll(async () => {
     server = await startServer()
     strict = await startServer()
@@ -718,6 +719,8 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
         params: { userId: 1 },
         body: { name, permissions: 'write', expires_at: new Date(Date.now() + days * 86_400_000).toISOString() },
       })
+    const invited = { username: 'erik', email: 'erik@stockade.example', invite: true, mfa_required: true }
+    invitation = new URL((await admin.call('POST /users', { body: invited })).setup_url ?? '').search
     const chief = (await strict.setUp()).client
     for (const name of Object.keys(viewports).flatMap(size => [`${size}_light`, `${size}_dark`]))
       await person(chief, name)
@@ -778,6 +781,16 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       act: async page => {
         await page.getByText('Chosen servers').click()
         await press('Add the user', seen('Use 3 to 50 letters'))(page)
+      },
+    },
+    { name: 'a user who is invited', path: 'users/3', act: seen('Not accepted yet.') },
+
+    {
+      name: 'an invitation',
+      path: 'users/3',
+      act: async page => {
+        await page.goto(`invite${invitation}`)
+        await page.getByText(/You will sign in as|This link was used already/).waitFor()
       },
     },
     { name: 'a user', path: 'users/2', act: seen('No session is open.') },

@@ -36,7 +36,7 @@ export const Addresses = ({ me }: { me: Me }) => {
                 <Link to="/ip/$addr" params={{ addr: address.ip }} className={parts.mono}>
                   {address.ip}
                 </Link>{' '}
-                {address.current && <Mark tone="ok">{t.thisOne}</Mark>}
+                {address.current && <Mark tone="ok">{t.here}</Mark>}
                 <div className={parts.facts}>
                   <span>
                     <State is={servers > 0 ? 'banned' : 'expired'} word={servers > 0 ? t.banned(servers) : t.free} />

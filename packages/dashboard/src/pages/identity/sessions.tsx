@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
+import { meQuery, queries } from '../../api/queries.ts'
 import { announce } from '../../parts/announce.tsx'
 import { Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
@@ -29,7 +29,11 @@ export const Sessions = (props: {
   const { userId } = props
   const sessions = useQuery(sessionsQuery(userId))
   const [asking, setAsking] = useState(false)
-  const refetch = () => queries.invalidateQueries({ queryKey: sessionsQuery(userId).queryKey })
+  const refetch = () => {
+    // It tells of the addresses of the own ones.
+    void queries.invalidateQueries({ queryKey: meQuery.queryKey })
+    return queries.invalidateQueries({ queryKey: sessionsQuery(userId).queryKey })
+  }
   const end = useMutation({
     mutationFn: (sessionId: string) =>
       api.call('DELETE /users/{userId}/sessions/{sessionId}', { params: { userId, sessionId } }),
