@@ -16,3 +16,9 @@ it('has words for nothing and for many', () =>
   ]))
 it('keeps an old value that has no new one', () =>
   expect(toldOf({ old_hostname: 'web-01' })).toEqual([{ name: 'old_hostname', to: 'web-01' }]))
+it('tells what is within a value in words too', () =>
+  expect(toldOf({ type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.7', force: true }, settings: {} })).toEqual([
+    { name: 'type', to: 'ban-ip' },
+    { name: 'params', to: 'jail sshd, ip 203.0.113.7, force true' },
+    { name: 'settings', to: '–' },
+  ]))

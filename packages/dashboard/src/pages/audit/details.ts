@@ -9,7 +9,9 @@ const words = (value: unknown): string => {
   if (value === null || value === undefined) return '–'
   if (typeof value === 'string') return value === '' ? '–' : value
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(words).join(', ')
-  return JSON.stringify(value)
+  if (typeof value !== 'object') return JSON.stringify(value)
+  const told = Object.entries(value).map(([name, each]) => `${name} ${words(each)}`)
+  return told.length === 0 ? '–' : told.join(', ')
 }
 /** What says nothing to a person; it stands in the JSON. */
 const dull = new Set(['id', 'session_id', 'user_id', 'agent_id', 'version', 'valid_agent_id'])
