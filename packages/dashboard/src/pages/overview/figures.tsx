@@ -15,10 +15,10 @@ import type { Stats } from './queries.ts'
 import styles from './overview.module.css'
 
 /** Four numbers; each leads to what it counts, within the time in which it was counted. */
-export const Figures = ({ period, stats, readAt }: { period: Period; stats: Stats | undefined; readAt: number }) => {
+export const Figures = ({ period, stats }: { period: Period; stats: Stats | undefined }) => {
   const t = textsOf(overviewTexts)
   const f = textsOf(fleetTexts)
-  const counted = useCounted(stats, readAt)
+  const counted = useCounted(stats)
   const counts = useQuery(summaryQuery).data?.counts
   return (
     <div className={styles.figures}>

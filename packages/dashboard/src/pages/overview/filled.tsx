@@ -1,12 +1,10 @@
 import { useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { summaryQuery } from '../../api/queries.ts'
-import { every } from '../../api/quiet.ts'
 import { barsOf } from '../../charts/bars.ts'
 import { FleetStrip } from '../../charts/fleet-strip.tsx'
 import { Later, loadOverTime } from '../../charts/later.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
-import { banStatsQuery } from '../../fleet/queries.ts'
 import type { Period } from '../../fleet/queries.ts'
 import { Panel } from '../../parts/page.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
@@ -16,6 +14,7 @@ import { Figures } from './figures.tsx'
 import { Last } from './last.tsx'
 import { MapPanel } from './map-panel.tsx'
 import { overviewTexts } from './overview.texts.ts'
+import { statsQuery } from './queries.ts'
 import type { Stats } from './queries.ts'
 import { Tops } from './tops.tsx'
 import styles from './overview.module.css'
@@ -27,12 +26,12 @@ const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 export const Filled = ({ period }: { period: Period }) => {
   const t = textsOf(overviewTexts)
   const f = textsOf(fleetTexts)
-  const query = useQuery({ ...banStatsQuery(period), refetchInterval: every(60_000) })
+  const query = useQuery(statsQuery(period))
   const stats = query.data
   return (
     <div className={styles.page} data-old={query.isPlaceholderData || undefined}>
       <Trouble what={t.what} query={query} />
-      <Figures period={period} stats={stats} readAt={query.dataUpdatedAt} />
+      <Figures period={period} stats={stats} />
       {stats?.total_bans === 0 ? (
         <Later load={loadQuiet} given={{ period }} />
       ) : (

@@ -8,7 +8,22 @@ import type { Ban } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import type { Period } from '../../fleet/queries.ts'
 
-export type Stats = Reply<'GET /bans/stats'>
+/** With the moments, by the clock of this page, between which the service counted. */
+export interface Stats extends Reply<'GET /bans/stats'> {
+  readonly askedAt: number
+  readonly readAt: number
+}
+export const statsQuery = (period: Period) =>
+  queryOptions({
+    queryKey: ['stats', 'overview', period],
+    queryFn: async ({ signal }): Promise<Stats> => {
+      const askedAt = Date.now()
+      const reply = await api.call('GET /bans/stats', { query: { period }, signal })
+      return { ...reply, askedAt, readAt: Date.now() }
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: every(60_000),
+  })
 
 /** Networks and addresses with the most bans; its window is its own. */
 export const topQuery = (period: Period) =>
@@ -57,14 +72,24 @@ interface Heard {
 /** So many are kept: more come in a storm only, and the next answer of the service has them. */
 const mostHeard = 2000
 
+/** After so long without news a burst is over, in milliseconds. */
+const settles = 600
+
 /**
  * The figures with what was reported since they were counted: statistics are read again every few seconds at most. What is
- * heard after an answer is not in it; what is heard while one is on its way is not in it when it happened after its end.
- * @param readAt when the statistics were read, in milliseconds
+ * heard after an answer is not in it; of what is heard while one is on its way nobody knows, so it is asked for once more
+ * when it has become quiet.
  */
-export const useCounted = (stats: Stats | undefined, readAt: number): Counted | undefined => {
+export const useCounted = (stats: Stats | undefined): Counted | undefined => {
   const [heard, setHeard] = useState<readonly Heard[]>([])
+  const { askedAt, readAt } = stats ?? { askedAt: 0, readAt: 0 }
   const [from, end] = stats ? [Date.parse(stats.from), Date.parse(stats.to)] : [0, 0]
+  const [lastAt, setLastAt] = useState(0)
+  useEffect(() => {
+    if (lastAt <= askedAt || lastAt > readAt) return
+    const timer = setTimeout(() => void queries.invalidateQueries({ queryKey: ['stats', 'overview'] }), settles)
+    return () => clearTimeout(timer)
+  }, [lastAt, askedAt, readAt])
   useEffect(
     () =>
       live.listen(message => {
@@ -75,6 +100,7 @@ export const useCounted = (stats: Stats | undefined, readAt: number): Counted | 
           message.type === 'ban'
             ? { at: Date.parse(banned_at), heard: now, bans: 1, active: active ? 1 : 0 }
             : { at: Date.parse(unbanned_at ?? banned_at), heard: now, bans: 0, active: -1 }
+        setLastAt(now)
         setHeard(before => [...before.filter(isNews(end, readAt)), news].slice(-mostHeard))
       }),
     [end, readAt],
