@@ -1,9 +1,11 @@
+import { useMemo } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
+import { useKeys } from '../../parts/keys.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
@@ -32,6 +34,7 @@ export const Users = () => {
   const navigate = useNavigate()
   const narrow = useNarrow()
   useListKeys()
+  useKeys(useMemo(() => [{ key: 'a', text: t.add, act: () => void navigate({ to: '/users/new' }) }], [t, navigate]))
   const list = useQuery(usersQuery({ ...search, page: search.page ?? 1 }))
   const rows = list.data?.users
   const filtered = Boolean(search.search ?? search.role)

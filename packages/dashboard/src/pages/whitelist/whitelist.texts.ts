@@ -10,6 +10,7 @@ const en = {
   lead: 'Addresses that are never banned, on any server.',
   count: (count: string, n: number) => entries(count, n),
   add: 'Add',
+  addKey: 'Add to the whitelist',
   import: 'Import',
   export: 'Export',
   exports: { plain: 'As text', csv: 'As CSV', json: 'As JSON' },

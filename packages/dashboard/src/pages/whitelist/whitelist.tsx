@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -10,6 +10,7 @@ import fleet from '../../fleet/fleet.module.css'
 import { checkQuery, whitelistLimit, whitelistQuery } from '../../fleet/queries.ts'
 import type { Entry } from '../../fleet/queries.ts'
 import { tellUnlisted } from '../../fleet/undo.ts'
+import { useKeys } from '../../parts/keys.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { useWords } from '../../parts/now.ts'
 import { Page } from '../../parts/page.tsx'
@@ -53,6 +54,9 @@ export const Whitelist = () => {
   const { may, reason } = useMay('write')
   const mine = useMe()?.ip_address ?? ''
   const [open, setOpen] = useState<Open | null>(null)
+  useKeys(
+    useMemo(() => [{ key: 'a', text: t.addKey, act: () => setOpen({ what: 'add' }), there: () => may }], [t, may]),
+  )
   const page = search.page ?? 1
   const list = useQuery(whitelistQuery({ page, ...(search.search ? { search: search.search } : {}) }))
   const rows = list.data?.whitelist
