@@ -34,7 +34,7 @@ describe.runIf(hasBrowser)('languages', () => {
     'commands',
     'templates',
     'users',
-    'settings/security',
+    'settings/general',
     'audit',
     'more',
   ]

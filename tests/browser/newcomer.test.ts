@@ -125,7 +125,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
   })
 
   it('takes the settings to another instance', async () => {
-    await page.goto('settings/service')
+    await page.goto('settings/general')
     await page.getByLabel('Name of this site').fill('Fence')
     await page.getByLabel('Address of this site').fill('https://fence.example')
     await page.getByLabel('Time zone').fill('Europe/Berlin')

@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('settings', () => {
 
   it('begin with the service; the bar lists what would change, and Ctrl S saves it', async () => {
     await page.goto('settings')
-    await page.waitForURL('**/settings/service')
+    await page.waitForURL('**/settings/general')
     expect(await bar().count()).toBe(0)
     const zone = page.getByLabel('Time zone')
     await zone.fill('Moon/Sea')
@@ -354,7 +354,7 @@ describe.runIf(hasBrowser)('settings', () => {
   ])('are accessible on a %s, %s', async (viewportName, scheme) => {
     const other = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true })
     const looks: [string, string][] = [
-      ['settings/service', 'Time zone'],
+      ['settings/general', 'Time zone'],
       ['settings/notifications', 'Webhook address'],
       ['settings/reputation', 'Used today'],
       ['settings/backup', 'Settings to import'],
@@ -390,7 +390,7 @@ describe.runIf(hasBrowser)('settings', () => {
       expect(await other.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
       for (const path of [
         'audit',
-        'settings/service',
+        'settings/general',
         'settings/notifications',
         'settings/backup',
         'settings/licence',

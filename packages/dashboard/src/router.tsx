@@ -387,12 +387,12 @@ const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
   beforeLoad: () => {
-    throw redirect({ to: '/settings/service', replace: true })
+    throw redirect({ to: '/settings/general', replace: true })
   },
 })
 const serviceSettings = createRoute({
   getParentRoute: () => inside,
-  path: '/settings/service',
+  path: '/settings/general',
   component: forAdmins(lazyRouteComponent(() => import('./pages/settings/service.tsx'), 'ServiceSettings')),
 })
 const securitySettings = createRoute({

@@ -180,7 +180,7 @@ const Form = (is: { hour: number; zone: string; chat: Chat; email: Email }) => {
               label={t.hour}
               help={
                 <Help of="notifications.daily_summary_hour">
-                  {t.hourHelp(is.zone)} <Link to="/settings/service">{t.toZone}</Link>
+                  {t.hourHelp(is.zone)} <Link to="/settings/general">{t.toZone}</Link>
                 </Help>
               }
               error={fieldProblem(saveHour.error, 'notifications.daily_summary_hour')}

@@ -19,7 +19,7 @@ export const SettingsPage = (props: { title: string; children: ReactNode }) => {
       <Sections
         label={t.sections}
         items={[
-          { to: '/settings/service', text: t.service },
+          { to: '/settings/general', text: t.service },
           { to: '/settings/security', text: t.security },
           { to: '/settings/oauth', text: t.oauth },
           { to: '/settings/notifications', text: t.notifications },
