@@ -4,7 +4,7 @@ import styles from './identity.module.css'
 
 type Section =
   | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
-  | `/settings/${'service' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'}`
+  | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { findSettings } from './index-of.ts'
 
 it.each([
-  ['time z', 'service', 'Time zone'],
+  ['time z', 'general', 'Time zone'],
   ['discord', 'notifications', 'Webhook address'],
   ['SMTP pass', 'notifications', 'Password'],
   ['second', 'security', 'Require a second factor'],

@@ -4,7 +4,7 @@ import { licenceTexts } from './licence.texts.ts'
 import { notificationsTexts } from './notifications.texts.ts'
 import { settingsTexts } from './settings.texts.ts'
 
-type Section = 'service' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'
+type Section = 'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'
 export interface Found {
   readonly section: Section
   readonly name: string
@@ -16,7 +16,7 @@ const all = (): readonly (Found & { readonly words: string })[] => {
   const b = textsOf(backupTexts)
   const l = textsOf(licenceTexts)
   const listed: Record<Section, readonly (readonly [string, string])[]> = {
-    service: [
+    general: [
       [s.siteName, s.siteNameHelp],
       [s.siteUrl, s.siteUrlHelp],
       [s.timezone, s.timezoneHelp],
@@ -64,7 +64,11 @@ const all = (): readonly (Found & { readonly words: string })[] => {
     ],
   }
   return (Object.keys(listed) as Section[]).flatMap(section =>
-    listed[section].map(([name, help]) => ({ section, name, words: `${name} ${help} ${s[section]}`.toLowerCase() })),
+    listed[section].map(([name, help]) => ({
+      section,
+      name,
+      words: `${name} ${help} ${section === 'general' ? s.service : s[section]}`.toLowerCase(),
+    })),
   )
 }
 

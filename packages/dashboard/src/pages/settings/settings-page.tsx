@@ -60,7 +60,7 @@ const Find = () => {
           {found.map(({ section, name }) => (
             <li key={`${section} ${name}`}>
               <Link to={`/settings/${section}`} className={styles.hit} onClick={() => setTyped('')}>
-                {name} <span className={parts.muted}>{t[section]}</span>
+                {name} <span className={parts.muted}>{section === 'general' ? t.service : t[section]}</span>
               </Link>
             </li>
           ))}
