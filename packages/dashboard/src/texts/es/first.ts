@@ -1,1 +1,32 @@
-export const texts = {}
+import { banDialog, bans, ends, ip, overview, server, serverList } from './bans.ts'
+import { addServer, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
+import { activity, charts, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
+import type { First, Texts } from '../texts.ts'
+
+export const texts: Pick<Texts, First> = {
+  charts,
+  fleet,
+  undo,
+  'add-server': addServer,
+  'ban-dialog': banDialog,
+  bans,
+  ends,
+  invite,
+  ip,
+  overview,
+  server,
+  servers: serverList,
+  'set-up': setUp,
+  enrol,
+  'second-factor': secondFactor,
+  'sign-in': signIn,
+  command,
+  search,
+  activity,
+  find,
+  notices,
+  shell,
+  toasts,
+  common,
+  time,
+}
