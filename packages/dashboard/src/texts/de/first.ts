@@ -1,1 +1,33 @@
-export const texts = {}
+import type { First, Texts } from '../texts.ts'
+import { banDialog, bans, overview, search } from './bans.ts'
+import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
+import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
+import { activity, command, common, find, fleet, notices, shell, time, toasts, undo } from './shell.ts'
+
+export const texts: Pick<Texts, First> = {
+  charts,
+  fleet,
+  undo,
+  'add-server': addServer,
+  'ban-dialog': banDialog,
+  bans,
+  ends,
+  invite,
+  ip,
+  overview,
+  server,
+  servers: serversPage,
+  'set-up': setUp,
+  enrol,
+  'second-factor': secondFactor,
+  'sign-in': signIn,
+  command,
+  search,
+  activity,
+  find,
+  notices,
+  shell,
+  toasts,
+  common,
+  time,
+}
