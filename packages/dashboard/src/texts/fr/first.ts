@@ -1,1 +1,32 @@
-export const texts = {}
+import type { First, Texts } from '../texts.ts'
+import { banDialog, bans, ip, overview, server, serverList } from './bans.ts'
+import { addServer, charts, ends, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
+import { activity, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
+
+export const texts: Pick<Texts, First> = {
+  charts,
+  fleet,
+  undo,
+  'add-server': addServer,
+  'ban-dialog': banDialog,
+  bans,
+  ends,
+  invite,
+  ip,
+  overview,
+  server,
+  servers: serverList,
+  'set-up': setUp,
+  enrol,
+  'second-factor': secondFactor,
+  'sign-in': signIn,
+  command,
+  search,
+  activity,
+  find,
+  notices,
+  shell,
+  toasts,
+  common,
+  time,
+}

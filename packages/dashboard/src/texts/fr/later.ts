@@ -1,1 +1,28 @@
-export const texts = {}
+import type { First, Texts } from '../texts.ts'
+import { account, audit, identity, notifications, settings, users } from './admin.ts'
+import { commands, templates, whitelist } from './control.ts'
+import { backup, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
+import { portknock } from './portknock.ts'
+import { siem } from './siem.ts'
+
+export const texts: Omit<Texts, First> = {
+  account,
+  preferences,
+  'rotate-key': rotateKey,
+  audit,
+  commands,
+  identity,
+  portknock,
+  backup,
+  licence,
+  notifications,
+  settings,
+  siem,
+  templates,
+  users,
+  whitelist,
+  keys,
+  steps,
+  'time-range': timeRange,
+  views,
+}
