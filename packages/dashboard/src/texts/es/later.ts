@@ -1,1 +1,28 @@
-export const texts = {}
+import { keys, rotateKey, steps, timeRange, views } from './entry.ts'
+import { audit, commands, templates, users, whitelist } from './manage.ts'
+import { portknock } from './portknock.ts'
+import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
+import { siem } from './siem.ts'
+import type { First, Texts } from '../texts.ts'
+
+export const texts: Omit<Texts, First> = {
+  account,
+  preferences,
+  'rotate-key': rotateKey,
+  audit,
+  commands,
+  identity,
+  portknock,
+  backup,
+  licence,
+  notifications,
+  settings,
+  siem,
+  templates,
+  users,
+  whitelist,
+  keys,
+  steps,
+  'time-range': timeRange,
+  views,
+}
