@@ -333,6 +333,6 @@ export const commands: Texts['commands'] = {
     wide: ip => `${ip} ist ein sehr großer Bereich. Tippen Sie ihn zur Bestätigung noch einmal ein:`,
     wideWrong: 'Das ist nicht derselbe Bereich.',
     submit: 'Ausführen',
-    submitOn: (what, count) => `${what}: ${servers(count)}`,
+    submitOn: (what, count) => `${what} auf ${onServers(count)}`,
   },
 }

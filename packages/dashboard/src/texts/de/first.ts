@@ -3,6 +3,7 @@ import { banDialog, bans, overview, search } from './bans.ts'
 import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
 import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
 import { activity, command, common, find, fleet, notices, shell, time, toasts, undo } from './shell.ts'
+import { portknock } from './portknock.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -15,6 +16,7 @@ export const texts: Pick<Texts, First> = {
   invite,
   ip,
   overview,
+  portknock,
   server,
   servers: serversPage,
   'set-up': setUp,

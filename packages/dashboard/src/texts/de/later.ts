@@ -1,9 +1,7 @@
 import type { First, Texts } from '../texts.ts'
 import { commands, templates, whitelist } from './control.ts'
-import { keys, preferences, views } from './entry.ts'
-import { rotateKey, steps, timeRange } from './hosts.ts'
+import { keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, audit, identity, users } from './people.ts'
-import { portknock } from './portknock.ts'
 import { backup, licence, notifications, settings } from './settings.ts'
 import { siem } from './siem.ts'
 
@@ -14,7 +12,6 @@ export const texts: Omit<Texts, First> = {
   audit,
   commands,
   identity,
-  portknock,
   backup,
   licence,
   notifications,

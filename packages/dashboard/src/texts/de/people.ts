@@ -305,7 +305,7 @@ export const audit: Texts['audit'] = {
   new: (count, more) => (count === 1 && !more ? '1 neuer' : `${count}${more ? '+' : ''} neue`),
   showNew: 'Zeigen',
   pinned: 'Zurück zum Jetzt',
-  caption: 'Was getan wurde, neueste zuerst',
+  caption: 'Was getan wurde, das Neueste zuerst',
   columns: { time: 'Zeit', who: 'Wer', action: 'Aktion', details: 'Was', address: 'Adresse' },
   unfold: (action, time) => `Einzelheiten: ${action}, ${time}`,
   details: 'Einzelheiten als JSON',

@@ -52,7 +52,7 @@ export const settings: Texts['settings'] = {
   provider_a: 'GitHub',
   provider_b: 'OpenID Connect',
   aboutA:
-    'Registrieren Sie bei GitHub eine OAuth-App mit dieser Rückrufadresse. Ein GitHub Enterprise steht in der Umgebung des Servers.',
+    'Registrieren Sie bei GitHub eine OAuth-App mit dieser Rückrufadresse. Ein GitHub Enterprise wird in der Umgebung des Servers angegeben.',
   aboutB:
     'Registrieren Sie bei Ihrem Anbieter einen Client mit dieser Rückrufadresse. Welcher Anbieter es ist, steht in der Umgebung des Servers.',
   redirect: 'Rückrufadresse zum Registrieren',
@@ -91,7 +91,7 @@ export const settings: Texts['settings'] = {
     'Fragt AbuseIPDB, wie oft eine Adresse gemeldet wurde, und meldet Adressen, die Ihre Hosts sperren. Ohne eigenen Schlüssel wird nichts gefragt und nichts gesendet.',
   reputationEnabled: 'Adressen nachschlagen und melden',
   reputationEnabledHelp:
-    'Von Haus aus aus. Nur öffentliche Adressen werden gemeldet, mit den passenden Logzeilen, anonymisiert.',
+    'Von Haus aus ausgeschaltet. Nur öffentliche Adressen werden gemeldet, mit den passenden Logzeilen, anonymisiert.',
   reputationKey: 'API-Schlüssel',
   reputationKeyHelp: 'Aus Ihrem Konto bei AbuseIPDB. Er liegt verschlüsselt und wird nie gezeigt.',
   reputationNoKey: 'Es ist an, und es gibt keinen Schlüssel: nichts wird gefragt oder gesendet.',
@@ -145,9 +145,9 @@ export const notifications: Texts['notifications'] = {
   errors: 'Störungen',
   errorsHelp: 'Server, die offline gehen, Befehle, die fehlschlagen, Agenten, die geklont wurden. Von Haus aus an.',
   syncs: 'Die Whitelist',
-  syncsHelp: 'Jede Änderung, und welche Server sie bestätigt haben. Von Haus aus aus.',
+  syncsHelp: 'Jede Änderung, und welche Server sie bestätigt haben. Von Haus aus ausgeschaltet.',
   summary: 'Die Tageszusammenfassung',
-  summaryHelp: 'Sperren des Vortags nach Server, Jail und Land. Von Haus aus aus.',
+  summaryHelp: 'Sperren des Vortags nach Server, Jail und Land. Von Haus aus ausgeschaltet.',
   hourTitle: 'Tageszusammenfassung',
   hour: 'Gesendet um',
   hourHelp: zone => `In der Zeitzone dieses Dienstes, ${zone}; für Chat und E-Mail gleich. Von Haus aus 08:00.`,
@@ -204,7 +204,7 @@ export const licence: Texts['licence'] = {
       'Die gespeicherte ist nicht von der Lizenzstelle unterschrieben, der dieser Server vertraut: es gilt die Stufe Persönlich. Was läuft, läuft weiter.',
   },
   noAuthority:
-    'Dieser Server vertraut noch keiner Lizenzstelle. Setzen Sie STOCKADE_LICENSE_PUBLIC_KEY auf den öffentlichen Schlüssel der Ihren, und starten Sie ihn neu.',
+    'Dieser Server vertraut noch keiner Lizenzstelle. Setzen Sie STOCKADE_LICENSE_PUBLIC_KEY auf den öffentlichen Schlüssel Ihrer Lizenzstelle, und starten Sie den Server neu.',
   enter: 'Lizenzschlüssel eingeben',
   key: 'Lizenzschlüssel',
   keyHelp: 'Ganz, von „stk1.“ bis zum Ende. Er wird hier geprüft, nichts wird anderswohin gesendet.',
