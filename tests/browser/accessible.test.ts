@@ -3,7 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { appearances, breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import {
+  appearances,
+  breaches,
+  built,
+  go,
+  hasBrowser,
+  inTurn,
+  launch,
+  overflows,
+  settled,
+  signIn,
+  visit,
+} from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -320,8 +332,6 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       expect(await breaches(page)).toEqual([])
       expect(await overflows(page)).toBe(false)
     }
-    it.each(inside)('$name', judge)
-    it.each(outside)('$name', judge)
-    if ((viewportName === 'desktop') === (scheme === 'light')) it.each(ofFleet)('$name', judge)
+    it.each(inTurn([...inside, ...outside, ...ofFleet], [viewportName, scheme]))('$name', judge)
   })
 })

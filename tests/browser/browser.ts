@@ -37,8 +37,12 @@ const everyLook = [
   ['tablet', 'light'],
   ['tablet', 'dark'],
 ] as const satisfies readonly (readonly [Viewport, Scheme])[]
-/** In what every page is judged: a desktop and a phone, each scheme once; all six with `npm run test:accessible`. */
-export const appearances = process.env.STOCKADE_TEST_WHOLE === '1' ? everyLook : everyLook.slice(0, 2)
+const whole = process.env.STOCKADE_TEST_WHOLE === '1'
+/** In what pages are judged: a desktop in light and a phone in dark; all six with `npm run test:accessible`. */
+export const appearances = whole ? everyLook : everyLook.slice(0, 2)
+/** Of pages that are judged by axe each one in turn in one of the two, since each takes a second; in a whole run all in all. */
+export const inTurn = <T>(looks: readonly T[], [viewport]: readonly [Viewport, Scheme]): readonly T[] =>
+  whole ? looks : looks.filter((_, index) => (index % 2 === 0) === (viewport === 'desktop'))
 
 /** What each page has asked for and has no answer to yet. */
 const requests = new WeakMap<Page, Set<Request>>()

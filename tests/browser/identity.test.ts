@@ -8,6 +8,7 @@ import {
   breaches,
   built,
   hasBrowser,
+  inTurn,
   launch,
   appearances,
   overflows,
@@ -836,7 +837,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       expect(await breaches(judged)).toEqual([])
       expect(await overflows(judged)).toBe(false)
     }
-    it.each(looks)('$name', async ({ path, act }) => {
+    it.each(inTurn(looks, [viewportName, scheme]))('$name', async ({ path, act }) => {
       await page.goto(path)
       await act(page)
       await judge(page)
