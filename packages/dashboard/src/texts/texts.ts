@@ -105,6 +105,7 @@ export type First =
   | 'invite'
   | 'ip'
   | 'overview'
+  | 'portknock'
   | 'server'
   | 'servers'
   | 'set-up'

@@ -1,6 +1,7 @@
 import { banDialog, bans, ends, ip, overview, server, serverList } from './bans.ts'
 import { addServer, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
 import { activity, charts, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
+import { portknock } from './portknock.ts'
 import type { First, Texts } from '../texts.ts'
 
 export const texts: Pick<Texts, First> = {
@@ -14,6 +15,7 @@ export const texts: Pick<Texts, First> = {
   invite,
   ip,
   overview,
+  portknock,
   server,
   servers: serverList,
   'set-up': setUp,

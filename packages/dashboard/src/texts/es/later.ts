@@ -1,6 +1,5 @@
-import { keys, rotateKey, steps, timeRange, views } from './entry.ts'
 import { audit, commands, templates, users, whitelist } from './manage.ts'
-import { portknock } from './portknock.ts'
+import { keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import type { First, Texts } from '../texts.ts'
@@ -12,7 +11,6 @@ export const texts: Omit<Texts, First> = {
   audit,
   commands,
   identity,
-  portknock,
   backup,
   licence,
   notifications,

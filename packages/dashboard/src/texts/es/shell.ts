@@ -12,7 +12,7 @@ export const time: Texts['time'] = {
   minutes: n => `${n} min`,
   hours: n => `${n} h`,
   days: n => `${n} d`,
-  left: time => `Quedan ${time}`,
+  left: time => (time.startsWith('1 ') ? `Queda ${time}` : `Quedan ${time}`),
   permanent: 'Permanente',
   endUnknown: 'Desconocido',
   ending: 'Termina ahora',

@@ -2,6 +2,7 @@ import type { First, Texts } from '../texts.ts'
 import { banDialog, bans, ip, overview, server, serverList } from './bans.ts'
 import { addServer, charts, ends, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
 import { activity, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
+import { portknock } from './portknock.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -14,6 +15,7 @@ export const texts: Pick<Texts, First> = {
   invite,
   ip,
   overview,
+  portknock,
   server,
   servers: serverList,
   'set-up': setUp,

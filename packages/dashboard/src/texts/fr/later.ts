@@ -2,7 +2,6 @@ import type { First, Texts } from '../texts.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
 import { backup, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
-import { portknock } from './portknock.ts'
 import { siem } from './siem.ts'
 
 export const texts: Omit<Texts, First> = {
@@ -12,7 +11,6 @@ export const texts: Omit<Texts, First> = {
   audit,
   commands,
   identity,
-  portknock,
   backup,
   licence,
   notifications,

@@ -1,0 +1,71 @@
+import type { Texts } from '../texts.ts'
+
+export const keys: Texts['keys'] = {
+  title: 'Teclas',
+  page: 'En esta página',
+  go: 'Ir a',
+  off: 'Las teclas sueltas están desactivadas en las preferencias.',
+  toPreferences: 'Ir a las preferencias',
+  then: 'después',
+  list: 'Mostrar esta lista',
+  search: 'Buscar en esta página',
+  times: 'Horas exactas o relativas',
+  undo: 'Deshacer lo último',
+  find: 'Buscar cualquier cosa',
+  next: 'Fila siguiente',
+  previous: 'Fila anterior',
+  select: 'Seleccionar la fila',
+  unban: 'Desbloquear',
+  whitelist: 'Añadir a la whitelist',
+  more: 'Más sobre la fila',
+}
+export const steps: Texts['steps'] = {
+  label: 'Pasos de la prueba',
+  steps: {
+    resolve: 'Resolver el nombre',
+    connect: 'Conectar',
+    tls: 'Negociar TLS',
+    authenticate: 'Autenticar',
+    write: 'Escribir',
+    answer: 'Respuesta',
+  },
+  done: 'Hecho',
+  failed: 'Fallido',
+  notReached: 'No alcanzado',
+  ms: ms => `${ms} ms`,
+}
+export const timeRange: Texts['time-range'] = {
+  range: 'Tiempo',
+  anyTime: 'Cualquier momento',
+  ranges: { 'now-24h': 'Últimas 24 horas', 'now-7d': 'Últimos 7 días', 'now-30d': 'Últimos 30 días' },
+  between: 'Entre…',
+  from: 'Desde',
+  to: 'Hasta',
+}
+export const views: Texts['views'] = {
+  label: 'Vistas guardadas',
+  save: 'Guardar esta vista',
+  edit: 'Editar las vistas',
+  done: 'Listo',
+  name: 'Nombre de la vista',
+  nameOf: name => `Nombre de la vista ${name}`,
+  remove: name => `Quitar la vista ${name}`,
+  removed: name => `Vista ${name} eliminada.`,
+  saved: name => `Vista ${name} guardada.`,
+}
+export const rotateKey: Texts['rotate-key'] = {
+  title: 'Clave del agente',
+  text: 'Crea una clave nueva para el agente de este host, por ejemplo si se reinstaló o si alguien puede conocer la anterior. El agente actual sigue funcionando hasta que se use la clave nueva, 24 horas como máximo.',
+  rotate: 'Renovar la clave…',
+  create: 'Crear un comando nuevo',
+  cancel: 'Dejarla como está',
+  run: name => `Ejecute esto en ${name}. Sirve una vez, dentro de 24 horas, y solo se muestra ahora.`,
+  command: 'Comando para ejecutar en el host',
+  used: 'El host ha obtenido su clave nueva',
+  notUsed: name => `${name} aún no se ha conectado`,
+  waiting: name => `Esperando a que ${name} use la clave nueva`,
+  rotated: (name, time) => `${name} usa la clave nueva desde las ${time}. La anterior ya no sirve.`,
+  slow: 'Nada todavía. El host debe llegar a la dirección del comando, y el comando debe ejecutarse entero, como root.',
+  leave: 'Puede salir de esta página: el host hace el cambio por sí mismo.',
+  done: 'Listo',
+}
