@@ -90,6 +90,48 @@ describe.runIf(hasBrowser)('languages', () => {
       await close()
     }
   })
+  it.each([
+    ['de', 'Anmelden', 'Sperren', 'Übersicht'],
+    ['fr', 'Se connecter', null, null],
+    ['es', 'Iniciar sesión', null, null],
+  ])(
+    '%s: from the sign-in on, and nothing sticks out on a phone',
+    async (language, signInWord, bansWord, overviewWord) => {
+      const { page, complaints, close } = await inLanguage(language, 'phone')
+      try {
+        await page.goto('login')
+        await page.getByRole('button', { name: signInWord }).waitFor()
+        expect(await page.locator('html').getAttribute('lang')).toBe(language)
+        await enter(page)
+        if (overviewWord !== null) expect(await page.locator('main h1').textContent()).toBe(overviewWord)
+        if (bansWord !== null) await page.locator('nav').getByText(bansWord, { exact: true }).waitFor()
+        for (const path of paths) {
+          await open(page, path)
+          expect(await sticksOut(page), path).toEqual([])
+          const english = await page.evaluate<string[]>(
+            `[...document.querySelectorAll('main h1, main th, main button')].map(element => element.textContent.trim())
+            .filter(text => /\\b(the|of|all|show|add|remove|search|server[s]? and)\\b/i.test(text))`,
+          )
+          expect(english, path).toEqual([])
+        }
+        expect(complaints.filter(text => !text.includes('401'))).toEqual([])
+      } finally {
+        await close()
+      }
+    },
+  )
+  it('the language is chosen in the preferences', async () => {
+    const { page, close } = await visit(browser, server.url)
+    try {
+      await signIn(page, 'admin', password)
+      await page.goto('account/preferences')
+      await page.getByLabel('Language').selectOption('fr')
+      await page.getByRole('button', { name: 'Reload now' }).click()
+      await page.locator('html[lang=fr]').waitFor()
+    } finally {
+      await close()
+    }
+  })
   it('pages fit when they are written from right to left', async () => {
     const { page, close } = await visit(browser, server.url, { viewportName: 'phone' })
     await page.addInitScript(`document.documentElement.dir = 'rtl'`)

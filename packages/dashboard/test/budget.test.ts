@@ -79,6 +79,16 @@ describe('what the dashboard weighs, compressed', () => {
     expect(heavy).toEqual([])
   })
 
+  it.each(['de', 'fr', 'es'])('the texts of %s: two files of at most 20 KB', language => {
+    const parts = ['first', 'later'].map(name => filesOf([`src/texts/${language}/${name}.ts`]))
+    for (const files of parts) {
+      const own = [...files].filter(file => !firstLoad([]).has(file))
+      const kilobytes = sum(own, '.js')
+      expect(kilobytes).toBeGreaterThan(5)
+      expect(kilobytes).toBeLessThanOrEqual(20)
+    }
+  })
+
   it('the first paint waits for one style sheet of about a kilobyte', () => {
     const sheets = [...read('index.html').matchAll(/rel="stylesheet" href="\.\/([^"]+)"/g)].map(([, at]) => at ?? '')
     expect(sheets).toHaveLength(1)
