@@ -7,7 +7,7 @@ import { account, startDemo } from './demo.ts'
 
 /* `npm run pictures`: the pictures of the README, taken of the demo by Debian's Chromium (CHROMIUM names another one). */
 
-const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
+const folder = fileURLToPath(new URL('../docs/images/', import.meta.url))
 
 interface Picture {
   readonly name: string
