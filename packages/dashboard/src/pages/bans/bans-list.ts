@@ -11,7 +11,8 @@ export const bansQuery = (search: BansSearch) =>
   queryOptions({
     queryKey: ['bans', asked(search)],
     queryFn: ({ signal }) => api.call('GET /bans', { query: bansQueryOf(search, Date.now()), signal }),
-    placeholderData: keepPreviousData,
+    // The last list stays until the next one is there; not where none will come, since it would answer another question.
+    placeholderData: isReadable(search) ? keepPreviousData : undefined,
     enabled: isReadable(search),
   })
 /** Which columns are shown does not make another list. */
