@@ -20,8 +20,7 @@ const whole = process.env.STOCKADE_TEST_WHOLE === '1'
 const sameOnEither = [
   'packages/server/test/fuzz.test.ts',
   'packages/server/src/admin/admin.test.ts',
-  'packages/server/src/features/license/*.test.ts',
-  'packages/server/src/features/reputation/*.test.ts',
+  'packages/server/src/features/{license,mfa,notifications,oauth,reputation}/*.test.ts',
 ]
 
 export default defineConfig({

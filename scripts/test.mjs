@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /* Everything that must hold before a change lands: types, lint, format, then the tests, whose count comes last. */
@@ -21,15 +21,23 @@ const steps = [
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']],
 ]
 let failed = false
-if (only.length === 0)
-  for (const [name, args] of steps) {
+/** Runs a check; what it prints is shown when it is done, so that the three do not mix. */
+const check = ([name, args]) =>
+  new Promise(resolve => {
     const started = Date.now()
-    const done = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
-    process.stderr.write(
-      `stockade: ${name} ${done.status === 0 ? 'passed' : 'FAILED'} (${((Date.now() - started) / 1000).toFixed(1)} s)\n`,
-    )
-    if (done.status !== 0) failed = true
-  }
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', data => (output += data))
+    child.on('close', code => {
+      process.stdout.write(output)
+      process.stderr.write(
+        `stockade: ${name} ${code === 0 ? 'passed' : 'FAILED'} (${((Date.now() - started) / 1000).toFixed(1)} s)\n`,
+      )
+      if (code !== 0) failed = true
+      resolve()
+    })
+  })
+if (only.length === 0) await Promise.all(steps.map(check))
 const tests = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...only], {
   cwd: root,
   stdio: 'inherit',

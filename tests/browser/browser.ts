@@ -40,6 +40,8 @@ const everyLook = [
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
 /** In what pages are judged: a desktop in light and a phone in dark; all six with `npm run test:accessible`. */
 export const appearances = whole ? everyLook : everyLook.slice(0, 2)
+/** Long flows that are the same in both sizes: on a phone, which is the harder one; on a desktop too in a whole run. */
+export const sizes: readonly Viewport[] = whole ? ['desktop', 'phone'] : ['phone']
 /** Of pages that are judged by axe each one in turn in one of the two, since each takes a second; in a whole run all in all. */
 export const inTurn = <T>(looks: readonly T[], [viewport]: readonly [Viewport, Scheme]): readonly T[] =>
   whole ? looks : looks.filter((_, index) => (index % 2 === 0) === (viewport === 'desktop'))

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
-import type { Viewport } from './browser.ts'
+import { built, hasBrowser, launch, overflows, signIn, sizes, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
 /* What an operator does with a fleet: ban and unban everywhere, whitelist an office, deploy a template, look into an address. */
-describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('a fleet of three on a %s', viewportName => {
+describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName => {
   let server: TestServer
   let admin: Signed
   let browser: Browser

@@ -14,6 +14,7 @@ import {
   overflows,
   settled,
   signIn,
+  sizes,
   viewports,
   visit,
 } from './browser.ts'
@@ -346,7 +347,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
   })
 })
 
-describe.runIf(hasBrowser).each(['desktop', 'phone'] as const)('an admin on a %s', viewportName => {
+describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
   let server: TestServer
   let admin: Client
   let page: Page
