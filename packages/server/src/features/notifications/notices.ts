@@ -54,8 +54,9 @@ export const noticeOfBan = (ban: BanRow): Notice => {
       'Banned by': ban.banned_by,
     }),
     tables: [],
-    path: `/bans/${ban.id}`,
-    label: 'Show the ban',
+    // Where it is lifted everywhere with two clicks; a range has no such page.
+    path: ban.prefix === null ? `/ip/${encodeURIComponent(ip)}` : `/bans/${ban.id}`,
+    label: ban.prefix === null ? 'Show the address' : 'Show the ban',
     at: ban.banned_at,
     row: [ip, ban.jail, oneLine(ban.hostname), ban.country ?? '–'],
   }
