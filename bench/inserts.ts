@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { prepare } from '../packages/server/src/features/bans/append.sqlite.ts'
+import { packBatch } from '../packages/server/src/features/bans/packed.ts'
 import { aRow } from './bans.ts'
 
 /*
@@ -14,8 +15,8 @@ export interface Inserted {
 }
 const [, , file = '', mode = 'row', group = '64', seconds = '3', servers = '20'] = process.argv
 const db = new DatabaseSync(file)
-db.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 10000;
-  pragma cache_size = -65536; pragma temp_store = memory`)
+db.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 30000;
+  pragma cache_size = -16384; pragma temp_store = memory`)
 
 const insert = db.prepare(`insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
   city, latitude, longitude, log_lines, banned_by, event_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
@@ -26,7 +27,7 @@ const rowsOf = (count: number) =>
 const write = (count: number) => {
   const items = rowsOf(count)
   db.exec('begin immediate')
-  if (mode === 'all') append({ items, now: Date.now() })
+  if (mode === 'all') append(packBatch({ items, now: Date.now() }))
   else
     for (const row of items)
       insert.run(

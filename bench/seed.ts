@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { aHost, spawnServer } from '@stockade/server/testing'
 import { prepare } from '../packages/server/src/features/bans/append.sqlite.ts'
+import { packBatch } from '../packages/server/src/features/bans/packed.ts'
 import { aRow, anAddress, pick } from './bans.ts'
 
 /** A data folder with hosts and bans, and the keys to it. */
@@ -63,11 +64,11 @@ const fill = (dataDir: string, hosts: number, bans: number): void => {
       return aRow(1 + Math.floor(Math.random() * hosts), at, address(), pick([600, 3600, 3600, 86_400, 604_800]))
     })
     db.exec('begin immediate')
-    append({ items, now })
+    append(packBatch({ items, now }))
     db.exec('commit')
   }
   db.exec('begin immediate')
-  append({ items: [], now })
+  append(packBatch({ items: [], now }))
   db.exec('commit; pragma wal_checkpoint(truncate); pragma optimize')
   db.close()
 }

@@ -26,8 +26,8 @@ export const uuidText = (bytes: Uint8Array): string => {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
-/** Its 16 bytes, in a buffer of their own: a slice of Node's shared pool would take all of the pool along to a thread. */
-export const uuidBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll('-', ''), 'hex'))
+/** Its 16 bytes; a slice of Node's shared pool, so nothing to keep for long or to hand to a thread. */
+export const uuidBytes = (text: string): Uint8Array => Buffer.from(text.replaceAll('-', ''), 'hex')
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** `length` random characters of 62: 5.95 bits each. */

@@ -8,7 +8,7 @@ export interface IpRange {
 }
 
 const textOf = (bytes: Uint8Array): string => {
-  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`
   const address = ipaddr.fromByteArray([...bytes])
   return address.kind() === 'ipv6' ? (address as ipaddr.IPv6).toRFC5952String() : address.toString()
 }
@@ -43,6 +43,8 @@ const mapped = (bytes: Uint8Array) =>
 export const parseIp = (text: string): IpRange | null => {
   const read = bytesOf(text)
   if (!read) return null
+  // There is one way to write an IPv4 address.
+  if (read.length === 4) return { bytes: read, prefix: null, text }
   const bytes = mapped(read) ? read.slice(12) : read
   return { bytes, prefix: null, text: textOf(bytes) }
 }

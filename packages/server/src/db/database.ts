@@ -14,6 +14,8 @@ export interface Procedure<Input, Output> {
   readonly name: string
   readonly module: string
   readonly postgres: (client: PoolClient, input: Input) => Promise<Output>
+  /** How input and output cross to the writer thread, where plain objects would be too dear. */
+  readonly packing?: { pack(input: Input): unknown; unpack(value: unknown): Output }
 }
 export type PreparedProcedure<Input, Output> = (input: Input) => Output
 export type Prepare<Input, Output> = (db: DatabaseSync) => PreparedProcedure<Input, Output>

@@ -40,7 +40,7 @@ if (!port) throw new Error('This runs as a worker thread.')
 export const openForWriting = (file: string): DatabaseSync => {
   const db = new DatabaseSync(file, { timeout: 2000 })
   db.exec(`pragma page_size = 2048; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;
-    pragma wal_autocheckpoint = 30000; pragma cache_size = -65536; pragma temp_store = memory;
+    pragma wal_autocheckpoint = 30000; pragma cache_size = -16384; pragma temp_store = memory;
     pragma journal_size_limit = 67108864`)
   return db
 }

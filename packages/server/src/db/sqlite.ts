@@ -275,7 +275,9 @@ export const openSqlite = async (file: string, longest = longestScan): Promise<D
     async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
       const release = await writer.acquire()
       try {
-        return await writer.run<Output>(procedure.name, procedure.module, input)
+        const { name, module, packing } = procedure
+        if (!packing) return await writer.run<Output>(name, module, input)
+        return packing.unpack(await writer.run(name, module, packing.pack(input)))
       } finally {
         release()
       }

@@ -52,6 +52,8 @@ export interface Http {
   serve<E extends Endpoint>(endpoint: E, handler: Handler<E>): void
   /** Who sends this request, by header or cookie. */
   identify(request: FastifyRequest): Actor | Promise<Actor>
+  /** The cookies that came with a request. */
+  cookiesOf(request: FastifyRequest): Record<string, string | undefined>
   /** Refuses cookies that a page of another origin sent along. */
   checkOrigin(request: FastifyRequest): void
   /** What answers a page's path that is neither the API's nor a file. */
@@ -103,9 +105,19 @@ const anywhere = { rate: 'standard' } as const
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const prefix = '/api/v1'
 
+/** The last addresses as they came, canonical: hosts call again and again. */
+const canonical = new Map<string, string | null>()
+const canonicalOf = (text: string): string | null => {
+  const known = canonical.get(text)
+  if (known !== undefined) return known
+  const read = parseIp(text)?.text ?? null
+  if (canonical.size >= 10_000) canonical.clear()
+  canonical.set(text, read)
+  return read
+}
 /** The caller's address: canonical, and the connection's own where a trusted proxy sent nonsense. */
 export const addressOf = (request: FastifyRequest): string =>
-  parseIp(request.ip)?.text ?? parseIp(request.socket.remoteAddress ?? '')?.text ?? '0.0.0.0'
+  canonicalOf(request.ip) ?? canonicalOf(request.socket.remoteAddress ?? '') ?? '0.0.0.0'
 
 const budgetHeaders = (budget: Budget) => ({
   'x-ratelimit-limit': String(budget.limit),
@@ -132,6 +144,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     trustProxy: needs.trustedProxies.length > 0 ? [...needs.trustedProxies] : false,
     bodyLimit: bounds.body,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    // A logger for each request costs more than finding who asks; what is logged of one names it.
+    childLoggerFactory: logger => logger,
     genReqId: () => `${origin}-${(++requests).toString(36)}`,
     requestTimeout: 30_000,
     connectionTimeout: 0,
@@ -152,7 +166,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   }
   // Whoever sends a request's head drop by drop does not hold a connection for long.
   fastify.server.headersTimeout = 10_000
-  await fastify.register(cookie)
+  // Cookies are read where somebody comes with one and without a header: hosts never do.
+  await fastify.register(cookie, { hook: false })
   fastify.decorateRequest('actor', null)
   fastify.decorateRequest('byCookie', false)
   fastify.setValidatorCompiler(({ schema, httpPart }) =>
@@ -173,6 +188,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     parseJson(request, withoutNul(text), done)
   })
 
+  const cookiesOf = (request: FastifyRequest) => fastify.parseCookie(request.headers.cookie ?? '')
   /** Answers at once for a key of a host, which is most of what comes; else waits for storage. */
   const identify = (request: FastifyRequest): Actor | Promise<Actor> => {
     const ip = addressOf(request)
@@ -187,7 +203,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         : credentials.byToken(credential, ip)
       return found instanceof Promise ? found.then(known) : known(found)
     }
-    const value = request.cookies[cookieNames.secure] ?? request.cookies[cookieNames.plain]
+    const cookies = cookiesOf(request)
+    const value = cookies[cookieNames.secure] ?? cookies[cookieNames.plain]
     if (!value) return nobody
     return credentials.byCookie(value, ip).then(actor => {
       request.byCookie = actor !== null
@@ -278,7 +295,13 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     needs.observe(endpoint ? nameOf(endpoint) : 'other', reply.statusCode, reply.elapsedTime / 1000)
     if (debugs)
       request.log.debug(
-        { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+        {
+          reqId: request.id,
+          method: request.method,
+          url: request.url,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
         'answered',
       )
     done()
@@ -313,7 +336,10 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     if (needs.storage(error)) {
       return unavailable('Storage does not answer. Try again in a moment.')
     }
-    request.log.error({ err: error, method: request.method, url: request.routeOptions.url }, 'defect')
+    request.log.error(
+      { reqId: request.id, err: error, method: request.method, url: request.routeOptions.url },
+      'defect',
+    )
     return new Problem(
       500,
       'Internal Server Error',
@@ -354,9 +380,16 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       .send(problem.body)
   })
 
+  const settled = async <T>(answered: T | Promise<T>): Promise<T> => {
+    const answer = await answered
+    await needs.settle()
+    return answer
+  }
+
   return {
     fastify,
     identify,
+    cookiesOf,
     checkOrigin,
     mounted,
     fallback(answer) {
@@ -385,10 +418,10 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
           ...(endpoint.method === 'GET' ? {} : { body: endpoint.body ?? (endpoint.lenient ? {} : empty) }),
           ...(json ? { response: { [endpoint.status]: serialised(endpoint.reply, produces) } } : {}),
         },
-        handler: async (request, reply) => {
+        handler: (request, reply) => {
           reply.status(endpoint.status)
           if (json) reply.header('cache-control', 'no-store')
-          const answer = await handler({
+          const answered = handler({
             actor: request.actor as never,
             params: request.params as never,
             query: request.query as never,
@@ -396,8 +429,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
             request,
             reply,
           })
-          if (settles) await needs.settle()
-          return answer
+          return settles ? settled(answered) : Promise.resolve(answered)
         },
       })
     },

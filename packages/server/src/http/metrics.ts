@@ -53,14 +53,29 @@ export const createMetrics = (gauges: {
       this.set(gauges.live())
     },
   })
+  /** Answers since the counter was last asked for: labels are dear, and nobody reads between two scrapes. */
+  const answered = new Map<string, Map<number, number>>()
+  const count = (endpoint: string, status: number) => {
+    let statuses = answered.get(endpoint)
+    if (!statuses) answered.set(endpoint, (statuses = new Map()))
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  const settle = () => {
+    for (const [endpoint, statuses] of answered)
+      for (const [status, n] of statuses) requests.inc({ endpoint, status }, n)
+    answered.clear()
+  }
   return {
     observe(endpoint, status, seconds) {
-      requests.inc({ endpoint, status })
+      count(endpoint, status)
       if (!endpoint.endsWith('/commands/pending')) duration.observe(seconds)
     },
     bansReported: count => bans.inc(count),
     failed: where => failures.inc({ where }),
-    text: () => registry.metrics(),
+    text() {
+      settle()
+      return registry.metrics()
+    },
     contentType: registry.contentType,
   }
 }

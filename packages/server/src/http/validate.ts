@@ -8,7 +8,9 @@ import { Problem } from '../core/problem.ts'
 
 const make = (coerceTypes: boolean) => {
   const ajv = new Ajv({ coerceTypes, allErrors: true, strict: false, useDefaults: false, removeAdditional: false })
-  ;(formats as unknown as FormatsPlugin)(ajv, ['date-time', 'date', 'email', 'uuid', 'uri'])
+  ;(formats as unknown as FormatsPlugin)(ajv, ['date-time', 'date', 'email', 'uri'])
+  // Without the library's `urn:uuid:` in front, which is not what is stored.
+  ajv.addFormat('uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i)
   ajv.addFormat('ip', text => parseIp(text) !== null)
   ajv.addFormat('ip-or-range', text => parseRange(text) !== null)
   return ajv

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
 import { cellTables, cellsOf, expiryOf, hoursMoved } from './append.ts'
-import type { AppendInput, Appended, BanEnd, NewBan } from './append.ts'
+import type { Appended, BanEnd, NewBan } from './append.ts'
+import { packResults, unpackBatch } from './packed.ts'
+import type { PackedBatch } from './packed.ts'
 
-/** So many bans may wait to be summed: readers look at each of them, and one page of sums serves many. */
-const mostUnsummed = 1024
+/** So many bans may wait to be summed: readers look at each of them (a millisecond), and one page of sums serves many. */
+const mostUnsummed = 2048
 
 /** Adds the bans since the last time to the sums, and the views read on from there: within the caller's transaction. */
 export const prepareSums = (db: DatabaseSync): (() => void) => {
@@ -59,7 +61,7 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
 }
 
 /** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
-export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Appended[]> => {
+export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float64Array> => {
   const insert = db.prepare(`insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
     city, latitude, longitude, log_lines, banned_by, event_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (server_no, event_id) do nothing`)
@@ -154,13 +156,15 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<AppendInput, Append
   }
   const sumUp = prepareSums(db)
   const unsummed = db.prepare('select coalesce(max(id), 0) - (select ban_id from rolled_up) as n from bans')
-  return ({ items, now }) => {
+  return batch => {
+    const { now } = batch
+    const items = unpackBatch(batch)
     try {
       const results = items.map(item => (item.kind === 'ban' ? addBan(item, now) : endBan(item, now)))
       if (items.length === 0 || (unsummed.get() as { n: number }).n >= mostUnsummed) sumUp()
       jails.settle(true)
       countries.settle(true)
-      return results
+      return packResults(results)
     } catch (error) {
       jails.settle(false)
       countries.settle(false)

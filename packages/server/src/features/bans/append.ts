@@ -1,5 +1,6 @@
 import type { Procedure } from '../../db/database.ts'
 import { appendToPostgres } from './append.postgres.ts'
+import { packBatch, unpackResults } from './packed.ts'
 
 export { addToSums } from './append.postgres.ts'
 
@@ -75,34 +76,44 @@ export const cellTables = [
 ] as const
 /** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
 export const cellsOf = (bans: readonly Counted[]): number[][][] => {
-  const sums = cellTables.map(() => new Map<string, number[]>())
-  const count = (table: number, ...key: number[]) => {
-    const sum = sums[table]
-    if (!sum) return
-    const name = key.join(' ')
-    const cell = sum.get(name)
-    if (cell) cell[cell.length - 1] = (cell.at(-1) ?? 0) + 1
-    else sum.set(name, [...key, 1])
-  }
+  const sums = cellTables.map(([, keys]) => cellSums(keys.length))
+  const [servers, cube, hoursJail, hoursCountry, hoursServer, daysJail, daysCountry] = sums
   for (const { serverNo, jailId, countryId, bannedAt } of bans) {
     const hour = hourOf(bannedAt)
     const day = dayOf(bannedAt)
-    count(0, serverNo)
-    count(1, serverNo, jailId, countryId)
-    count(2, hour, jailId)
-    count(3, hour, countryId)
-    count(4, serverNo, hour)
-    count(5, serverNo, day, jailId)
-    count(6, serverNo, day, countryId)
+    servers?.count(serverNo)
+    cube?.count(serverNo, jailId, countryId)
+    hoursJail?.count(hour, jailId)
+    hoursCountry?.count(hour, countryId)
+    hoursServer?.count(serverNo, hour)
+    daysJail?.count(serverNo, day, jailId)
+    daysCountry?.count(serverNo, day, countryId)
   }
-  const byKey = (a: number[], b: number[]) => {
-    for (let index = 0; index < a.length - 1; index++) {
-      const order = (a[index] ?? 0) - (b[index] ?? 0)
-      if (order !== 0) return order
-    }
-    return 0
+  return sums.map(sum => sum.cells())
+}
+/** Counts keys of up to three numbers; nested maps, since a text for each key costs more than the rest of a sum. */
+const cellSums = (width: number) => {
+  const firsts = new Map<number, Map<number, Map<number, number>>>()
+  const inner = <V>(map: Map<number, Map<number, V>>, key: number) => {
+    const known = map.get(key)
+    if (known) return known
+    const made = new Map<number, V>()
+    map.set(key, made)
+    return made
   }
-  return sums.map(sum => [...sum.values()].sort(byKey))
+  const sorted = <V>(map: Map<number, V>) => [...map].sort(([a], [b]) => a - b)
+  return {
+    count(first: number, second = 0, third = 0) {
+      const counts = inner(inner(firsts, first), second)
+      counts.set(third, (counts.get(third) ?? 0) + 1)
+    },
+    cells: (): number[][] =>
+      sorted(firsts).flatMap(([first, seconds]) =>
+        sorted(seconds).flatMap(([second, thirds]) =>
+          sorted(thirds).map(([third, n]) => [...[first, second, third].slice(0, width), n]),
+        ),
+      ),
+  }
 }
 /**
  * How the counts of addresses by the hour of their last ban change: `seen` are an address's bans in the order of their
@@ -129,4 +140,5 @@ export const appendBans: Procedure<AppendInput, Appended[]> = {
   name: 'appendBans',
   module: new URL('./append.sqlite.ts', import.meta.url).href,
   postgres: appendToPostgres,
+  packing: { pack: packBatch, unpack: value => unpackResults(value as Float64Array) },
 }

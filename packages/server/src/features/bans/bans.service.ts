@@ -171,14 +171,10 @@ export const createBans = (needs: {
     ...plainView(row, now),
     whitelisted: needs.isListed({ bytes: row.ip, prefix: row.prefix, text: '' }),
   })
+  const isListed = ({ ip, prefix }: NewBan) => needs.isListed({ bytes: ip, prefix, text: '' })
   /** A host banned what the whitelist covers: it did happen, so it is kept, and it is undone. */
-  const undoListed = async (bans: readonly NewBan[]) => {
-    for (const { serverNo, ip, prefix } of bans) {
-      const text = ipText(ip, prefix)
-      if (needs.isListed({ bytes: ip, prefix, text }))
-        await commands.queue(system, serverNo, 'unban-ip', { jail: '*', ip: text })
-    }
-  }
+  const undo = ({ serverNo, ip, prefix }: NewBan) =>
+    commands.queue(system, serverNo, 'unban-ip', { jail: '*', ip: ipText(ip, prefix) })
   let unsummed = true
   const group = createGroup<Append, Appended>(
     async items => {
@@ -200,15 +196,12 @@ export const createBans = (needs: {
     isOfContent,
   )
   /** Checks and completes a report; what is written is decided here, before the batch. */
-  const accept = async (agent: AgentActor, report: contract.BanReport): Promise<NewBan> => {
-    // Places are never looked up again: in the first second of the process a report waits for the data.
-    await ipinfo.ready
+  const complete = (agent: AgentActor, report: contract.BanReport, by: string | null): NewBan => {
     const now = clock()
     const ip = parseRange(report.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
     const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
     const place = ipinfo.locate(ip)
-    const by = report.command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, report.command_id)
     return {
       kind: 'ban',
       serverNo: agent.serverNo,
@@ -230,8 +223,22 @@ export const createBans = (needs: {
       eventId: uuidBytes(report.event_id ?? uuid7(now)),
     }
   }
-  const noteFirst = async (serverNo: number) => {
+  let placesKnown = false
+  void ipinfo.ready.then(() => (placesKnown = true))
+  /** The same, waiting only where it must: nearly every report is complete at once, and waits cost more than the rest. */
+  const accept = (agent: AgentActor, report: contract.BanReport): NewBan | Promise<NewBan> => {
+    const { command_id } = report
+    if (placesKnown && command_id === undefined) return complete(agent, report, null)
+    // Places are never looked up again: in the first second of the process a report waits for the data.
+    return ipinfo.ready.then(async () =>
+      complete(agent, report, command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)),
+    )
+  }
+  /** What new bans bring about. Nothing, for most of them. */
+  const follow = async (serverNo: number, bans: readonly NewBan[]) => {
+    needs.onReported(bans.length)
     if (registry.byNo(serverNo)?.row.first_ban_at === null) await needs.onFirstBan(serverNo, clock())
+    for (const ban of bans) if (isListed(ban)) await undo(ban)
   }
   const contextAt = (now: number): SearchContext => ({ engine: db.engine, now, countries: countryNames() })
   /** What the filters of a list ask for together; null where nothing can match. */
@@ -339,14 +346,13 @@ export const createBans = (needs: {
       return (await bansById(db.read, ids)).map(row => ({ ...viewOf(row, now), serverNo: row.server_no }))
     },
     async report(agent, report) {
-      const ban = await accept(agent, report)
+      const accepted = accept(agent, report)
+      const ban = accepted instanceof Promise ? await accepted : accepted
       const [result] = await group.add([ban])
       const server = registry.byNo(agent.serverNo)
       if (!result || result.id === null || !server) throw notFound('This server was removed.')
       if (result.changed) {
-        needs.onReported(1)
-        await noteFirst(agent.serverNo)
-        await undoListed([ban])
+        await follow(agent.serverNo, [ban])
       } else {
         const [first] = await bansById(db.read, [result.id])
         if (first) return { ...viewOf(first, clock()), server_id: server.row.id }
@@ -366,7 +372,7 @@ export const createBans = (needs: {
         throw invalid('bans', `bans and unbans together may be at most ${bounds.batch}.`)
       const items: Append[] = []
       const answers: { event_id: string | null; error: string | null; item: number | null }[] = []
-      const judge = async (raw: unknown, check: () => Promise<Append>) => {
+      const judge = async (raw: unknown, check: () => Append | Promise<Append>) => {
         const given = (raw as { event_id?: unknown } | null)?.event_id
         const event_id = typeof given === 'string' ? given.slice(0, 64) : null
         try {
@@ -382,9 +388,9 @@ export const createBans = (needs: {
         throw invalid(details[0]?.path ?? '', details.map(detail => detail.message).join('; '))
       }
       for (const raw of bans)
-        await judge(raw, async () => (checkBanReport(raw) ? accept(agent, raw) : refuse(checkBanReport.errors)))
+        await judge(raw, () => (checkBanReport(raw) ? accept(agent, raw) : refuse(checkBanReport.errors)))
       for (const raw of unbans)
-        await judge(raw, async () => {
+        await judge(raw, () => {
           if (!checkUnbanReport(raw)) return refuse(checkUnbanReport.errors)
           const ip = parseRange(raw.ip)
           if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
@@ -394,11 +400,7 @@ export const createBans = (needs: {
         })
       const results = await group.add(items)
       const fresh = items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
-      if (fresh.length > 0) {
-        needs.onReported(fresh.length)
-        await noteFirst(agent.serverNo)
-        await undoListed(fresh)
-      }
+      if (fresh.length > 0) await follow(agent.serverNo, fresh)
       return {
         results: answers.map(({ event_id, error, item }) => ({
           event_id,

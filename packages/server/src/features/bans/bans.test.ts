@@ -133,6 +133,7 @@ describe('a reported ban', () => {
     ['ban_duration', { ip: '203.0.113.1', jail: 'sshd', ban_duration: '600' }],
     ['ban_duration', { ip: '203.0.113.1', jail: 'sshd', ban_duration: -2 }],
     ['event_id', { ip: '203.0.113.1', jail: 'sshd', event_id: 'x' }],
+    ['event_id', { ip: '203.0.113.1', jail: 'sshd', event_id: `urn:uuid:${crypto.randomUUID()}` }],
     ['banned_at', { ip: '203.0.113.1', jail: 'sshd', banned_at: 'yesterday' }],
     ['log_lines', { ip: '203.0.113.1', jail: 'sshd', log_lines: ['a'] }],
   ])('with a bad %s is refused: %o', async (path, body) => {

@@ -36,17 +36,43 @@ export const loadNetworks = async (files: { readonly ipv4: string; readonly ipv6
   return networksOf(ipv4, ipv6, owners.finish())
 }
 
-const networksOf = (ipv4: Ranges, ipv6: Ranges, owners: Owners): Networks => ({
-  find(bytes) {
-    const owner = ownerOf(bytes.length === 4 ? ipv4 : ipv6, wordsOf(bytes))
-    if (owner === null) return null
+/** Attacks come from few networks, so those are made once; beyond this all are forgotten. */
+const mostKept = 5000
+
+const networksOf = (ipv4: Ranges, ipv6: Ranges, owners: Owners): Networks => {
+  const kept = new Map<number, Network>()
+  const networkOf = (owner: number): Network => {
     const nameStart = owner === 0 ? 0 : (owners.nameEnds[owner - 1] ?? 0)
     return {
       asn: owners.asns[owner] ?? 0,
       org: owners.names.toString('utf8', nameStart, owners.nameEnds[owner]),
     }
-  },
-})
+  }
+  return {
+    find(bytes) {
+      const owner = bytes.length === 4 ? ownerOfIpv4(ipv4, ipv4Word(bytes)) : ownerOf(ipv6, wordsOf(bytes))
+      if (owner === null) return null
+      const known = kept.get(owner)
+      if (known) return known
+      if (kept.size >= mostKept) kept.clear()
+      const made = networkOf(owner)
+      kept.set(owner, made)
+      return made
+    },
+  }
+}
+
+const ownerOfIpv4 = ({ starts, ends, owners, count }: Ranges, address: number): number | null => {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((starts[middle] ?? 0) <= address) low = middle + 1
+    else high = middle
+  }
+  if (low === 0 || (ends[low - 1] ?? 0) < address) return null
+  return owners[low - 1] ?? null
+}
 
 const ownerOf = (ranges: Ranges, address: readonly number[]): number | null => {
   let low = 0
@@ -68,6 +94,10 @@ const compare = (words: Uint32Array, at: number, address: readonly number[]): nu
   }
   return 0
 }
+
+/** An IPv4 address as one unsigned number. */
+export const ipv4Word = (bytes: Uint8Array): number =>
+  (bytes[0] ?? 0) * 0x1000000 + (((bytes[1] ?? 0) << 16) | ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0))
 
 /** The address as unsigned 32-bit words, the highest first. */
 export const wordsOf = (bytes: Uint8Array): number[] => {

@@ -1,5 +1,5 @@
 import { lastOf, parseRange } from '../../core/ip.ts'
-import { wordsOf } from './networks.ts'
+import { ipv4Word, wordsOf } from './networks.ts'
 
 /*
  * Ranges that are nobody's place: private, local, documentation, multicast and reserved ones of IANA's special-purpose
@@ -30,13 +30,19 @@ const bounds = (text: string) => {
   if (!range) throw new Error(`${text} is no range`)
   return [...wordsOf(range.bytes).slice(0, 2), ...wordsOf(lastOf(range)).slice(0, 2)]
 }
-const ipv4Bounds = ipv4.map(bounds)
+const ipv4Bounds = ipv4.map(text => {
+  const [first = 0, last = 0] = bounds(text)
+  return { first, last }
+})
 const ipv6Bounds = ipv6.map(bounds)
 
 /** Whether an address of 4 or 16 bytes belongs to no place on the internet. */
 export const isSpecial = (bytes: Uint8Array): boolean => {
+  if (bytes.length === 4) {
+    const word = ipv4Word(bytes)
+    return ipv4Bounds.some(({ first, last }) => word >= first && word <= last)
+  }
   const [high = 0, low = 0] = wordsOf(bytes)
-  if (bytes.length === 4) return ipv4Bounds.some(([first = 0, last = 0]) => high >= first && high <= last)
   if (high >>> 29 !== 1) return true
   return ipv6Bounds.some(
     ([firstHigh = 0, firstLow = 0, lastHigh = 0, lastLow = 0]) =>

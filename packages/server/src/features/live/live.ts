@@ -43,39 +43,42 @@ export const mountLive = async (
   let waiting: StockadeEvent[] = []
   let sending: Promise<void> | null = null
 
-  await http.fastify.register(websocket, {
-    options: { maxPayload: 4096, handleProtocols: protocols => (protocols.has(liveProtocol) ? liveProtocol : false) },
-  })
   /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
   const tokenOf = (request: FastifyRequest) => {
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map(part => part.trim())
     return offered.find(part => part.startsWith('bearer.'))?.slice(7)
   }
-  http.fastify.get(
-    '/api/v1/ws',
-    {
-      websocket: true,
-      preValidation: async request => {
-        const token = tokenOf(request)
-        if (token) request.headers.authorization = `Bearer ${token}`
-        const actor = await http.identify(request)
-        if (actor.kind === 'anonymous') throw unauthorized('Sign in, or offer the subprotocol bearer.<token>.')
-        if (request.byCookie) http.checkOrigin(request)
-        const refused = refusal(actor, { access: 'read' } as never)
-        if (refused) throw refused
-        request.actor = actor
+  // In a scope of its own: the plugin's hooks would run for every request.
+  await http.fastify.register(async scope => {
+    await scope.register(websocket, {
+      options: { maxPayload: 4096, handleProtocols: protocols => (protocols.has(liveProtocol) ? liveProtocol : false) },
+    })
+    scope.get(
+      '/api/v1/ws',
+      {
+        websocket: true,
+        preValidation: async request => {
+          const token = tokenOf(request)
+          if (token) request.headers.authorization = `Bearer ${token}`
+          const actor = await http.identify(request)
+          if (actor.kind === 'anonymous') throw unauthorized('Sign in, or offer the subprotocol bearer.<token>.')
+          if (request.byCookie) http.checkOrigin(request)
+          const refused = refusal(actor, { access: 'read' } as never)
+          if (refused) throw refused
+          request.actor = actor
+        },
       },
-    },
-    (socket, request) => {
-      const actor = request.actor
-      if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
-      const client: Client = { socket, actor, request, alive: true, behind: false }
-      clients.add(client)
-      socket.on('pong', () => (client.alive = true))
-      socket.on('error', () => socket.terminate())
-      socket.on('close', () => clients.delete(client))
-    },
-  )
+      (socket, request) => {
+        const actor = request.actor
+        if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
+        const client: Client = { socket, actor, request, alive: true, behind: false }
+        clients.add(client)
+        socket.on('pong', () => (client.alive = true))
+        socket.on('error', () => socket.terminate())
+        socket.on('close', () => clients.delete(client))
+      },
+    )
+  })
 
   const send = (client: Client, message: LiveMessage, text: string) => {
     if (client.socket.bufferedAmount > buffer) client.behind = true

@@ -23,7 +23,7 @@ export const mountOauth = (http: Http, oauth: OauthService, baseUrl: () => strin
   }
   const finish = async (id: ProviderId, request: FastifyRequest, reply: FastifyReply) => {
     const returned = new URL(request.url, 'http://localhost')
-    const signIn = await oauth.finish(id, returned, request.cookies[cookie], visitor(request))
+    const signIn = await oauth.finish(id, returned, http.cookiesOf(request)[cookie], visitor(request))
     reply.clearCookie(cookie, options())
     if (typeof signIn === 'string') return reply.redirect(page(`/login?error=${signIn}`), 302)
     setSessionCookie(reply, signIn.cookie, baseUrl())
