@@ -22,6 +22,7 @@ export default ts.config(
   {
     files: ['**/*.cjs'],
     rules: { '@typescript-eslint/no-require-imports': 'off', 'no-var': 'off', 'prefer-const': 'off' },
+    languageOptions: { globals: { exports: 'readonly' } },
   },
   {
     files: ['**/*.{mjs,cjs}'],

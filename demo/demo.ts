@@ -47,6 +47,7 @@ const startServer = async (dataDir: string, host: string, port: number) => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       STOCKADE_HOST: host,
       STOCKADE_PORT: String(port),
       STOCKADE_DATA_DIR: dataDir,

@@ -8,6 +8,7 @@
 var childProcess = require('child_process')
 var fs = require('fs')
 var path = require('path')
+var compiled = require('./compiled.cjs')
 
 var root = path.resolve(__dirname, '..')
 var bin = path.join(root, 'node_modules', '.bin')
@@ -50,11 +51,14 @@ function node() {
   say('this needs Node 22.19 or newer, and the one that comes with the packages is missing. Run: npm install')
   process.exit(1)
 }
-var env = Object.assign({}, process.env, { PATH: bin + path.delimiter + process.env.PATH })
+/** Asked for once the packages are there. */
+function environment() {
+  return Object.assign(compiled.environment(root), { PATH: bin + path.delimiter + process.env.PATH })
+}
 
 /** Runs until it ends, hands signals on, and ends as it ends. */
 function hand(program, args) {
-  var child = childProcess.spawn(program, args, { cwd: root, stdio: 'inherit', env: env })
+  var child = childProcess.spawn(program, args, { cwd: root, stdio: 'inherit', env: environment() })
   ;['SIGTERM', 'SIGINT', 'SIGHUP'].forEach(function (signal) {
     process.on(signal, function () {
       // A terminal sends Ctrl-C to both: the child stops by itself and must not get it twice.
@@ -66,7 +70,7 @@ function hand(program, args) {
   })
 }
 function build() {
-  must(node(), [path.join(root, 'scripts', 'build.mjs')], { env: env })
+  must(node(), [path.join(root, 'scripts', 'build.mjs')], { env: environment() })
 }
 
 install()
@@ -80,7 +84,7 @@ else if (task === 'start') {
 } else if (task === 'bench') {
   hand(node(), [path.join(root, 'bench', 'main.ts')].concat(rest))
 } else if (task === 'test') {
-  must(node(), [path.join(root, 'scripts', 'test-programs.mjs')], { env: env })
+  must(node(), [path.join(root, 'scripts', 'test-programs.mjs')], { env: environment() })
   build()
   hand(node(), [path.join(root, 'scripts', 'test.mjs')].concat(rest))
 } else {

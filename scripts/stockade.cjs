@@ -9,6 +9,7 @@
 var fs = require('fs')
 var path = require('path')
 var childProcess = require('child_process')
+var compiled = require('./compiled.cjs')
 
 var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
@@ -26,10 +27,10 @@ if (!fs.existsSync(path.join(root, 'node_modules')) || (program !== own && !isNe
   process.exit(1)
 }
 // `npm start` runs the server in the checkout: a relative data folder must mean the same one here.
-var options = { stdio: 'inherit' }
+var options = { stdio: 'inherit', env: compiled.environment(root) }
 if (onHost) {
   options.cwd = root
-  options.env = Object.assign({}, process.env, { STOCKADE_CALLED_FROM: process.cwd() })
+  options.env.STOCKADE_CALLED_FROM = process.cwd()
 }
 var child = childProcess.spawn(program, [entry].concat(args), options)
 ;['SIGTERM', 'SIGINT'].forEach(function (signal) {

@@ -189,7 +189,7 @@ export interface SpawnedServer extends TestServer {
 export const spawnServer = async (options: Options = {}): Promise<SpawnedServer> => {
   const place = await placeOf(options)
   const child = spawn(process.execPath, [fileURLToPath(new URL('../main.ts', import.meta.url))], {
-    env: { PATH: process.env.PATH, ...place.env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...place.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
