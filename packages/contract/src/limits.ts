@@ -21,6 +21,8 @@ export const bounds = {
   sequencesPerHost: 1000,
   openingsPerHost: 10_000,
   preferences: 64 * 1024,
+  /** Of lines to try a template with: characters of all, how many, and characters of each. */
+  sample: { length: 64 * 1024, lines: 200, line: 4096 },
 } as const
 
 /** Page sizes of the lists: default and maximum. */

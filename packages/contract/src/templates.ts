@@ -208,19 +208,35 @@ const problems = Type.Array(
     severity: oneOf(['error', 'warning']),
   }),
 )
+/** What became of the lines of a sample, where one was sent. */
+const trial = {
+  /** `ip` is null where the line does not match, or names nobody by address. */
+  matches: Type.Optional(
+    Type.Array(shape({ line: Type.Integer({ minimum: 1 }), matched: Type.Boolean(), ip: nullable(Type.String()) })),
+  ),
+  sample_note: Type.Optional(nullable(Type.String())),
+}
 export const validateTemplate = endpoint({
   method: 'POST',
   path: '/templates/validate',
   tag,
   summary: 'Check a template before saving it',
   description:
-    'Reads both texts as the engine would, as far as that is possible off the host. `problems` is the same with line numbers.',
+    'Reads both texts as the engine would, as far as that is possible off the host. `problems` is the same with line numbers. With `sample`, lines of a log, `matches` says what the filter finds in each: the same as the engine does, or nothing about that line. `sample_note` says in words what could not be tried here and why, such as a filter that lies on the hosts. How old a line is makes no difference.',
   access: 'write',
-  body: shape({ jail_config: config(0), filter_config: Type.Optional(config(0, { default: '' })) }),
+  body: shape({
+    jail_config: config(0),
+    filter_config: Type.Optional(config(0, { default: '' })),
+    sample: Type.Optional(
+      text(0, bounds.sample.length, {
+        description: `Lines of a log: ${bounds.sample.lines} at most, each of ${bounds.sample.line} characters at most.`,
+      }),
+    ),
+  }),
   status: 200,
   reply: Type.Union([
-    shape({ valid: Type.Literal(true), warnings: Type.Array(Type.String()), problems }),
-    shape({ valid: Type.Literal(false), errors: Type.Array(Type.String()), problems }),
+    shape({ valid: Type.Literal(true), warnings: Type.Array(Type.String()), problems, ...trial }),
+    shape({ valid: Type.Literal(false), errors: Type.Array(Type.String()), problems, ...trial }),
   ]),
 })
 

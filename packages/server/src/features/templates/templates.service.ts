@@ -12,6 +12,7 @@ import { authorOf } from '../keys/keys.service.ts'
 import { builtins } from './builtin/catalogue.ts'
 import type { Builtin } from './builtin/catalogue.ts'
 import { namePattern, reservedNames } from './names.ts'
+import { createTrials, readSample } from './sample/trials.ts'
 import {
   allTemplateRows,
   changeTemplate,
@@ -44,7 +45,8 @@ export interface TemplatesService {
   /** By id or by name. @throws Problem 404. */
   get(reference: string): Promise<Template>
   categories(): Promise<ReplyOf<typeof contract.listTemplateCategories>>
-  check(texts: BodyOf<typeof contract.validateTemplate>): ReplyOf<typeof contract.validateTemplate>
+  /** With a sample, also what the filter finds in its lines. @throws Problem 400 where that is beyond its bounds. */
+  check(texts: BodyOf<typeof contract.validateTemplate>): Promise<ReplyOf<typeof contract.validateTemplate>>
   create(
     actor: Principal,
     input: BodyOf<typeof contract.createTemplate>,
@@ -130,6 +132,7 @@ const hashOf = (templateId: number, template: Frozen) =>
 
 export const createTemplates = (needs: { db: Database; clock: Clock; events: Events }): TemplatesService => {
   const { db, clock, events } = needs
+  const trials = createTrials({ clock })
 
   /** A custom template comes before a built-in that took its name in a later version. */
   const find = async (reference: string | number): Promise<Template | null> => {
@@ -181,16 +184,22 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
         })),
       }
     },
-    check({ jail_config, filter_config = '' }) {
+    async check({ jail_config, filter_config = '', sample }) {
+      const lines = sample === undefined ? null : readSample(sample)
       const problems = [...validate({ jail_config, filter_config }, { knownFilters }).problems]
       const told = (severity: 'error' | 'warning') =>
         problems
           .filter(problem => problem.severity === severity)
           .map(({ file, line, message }) => `${file}${line === null ? '' : `, line ${line}`}: ${message}`)
       const errors = told('error')
-      return errors.length === 0
-        ? { valid: true, warnings: told('warning'), problems }
-        : { valid: false, errors, problems }
+      if (errors.length > 0) {
+        const untried = { matches: [], sample_note: 'Lines are tried once the template has no errors.' }
+        return { valid: false, errors, problems, ...(lines ? untried : {}) }
+      }
+      const valid = { valid: true, warnings: told('warning'), problems } as const
+      if (!lines) return valid
+      const { matches, note } = await trials.try({ jail_config, filter_config }, lines)
+      return { ...valid, matches: [...matches], sample_note: note }
     },
     async create(actor, input) {
       const { name, jail_config, filter_config = '' } = input

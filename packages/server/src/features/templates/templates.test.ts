@@ -266,6 +266,93 @@ describe('checking without saving', () => {
   })
 })
 
+describe('lines of a log are tried', () => {
+  const lines = [
+    'Nov 20 12:02:07 host1 shop[12]: login of bob failed from 203.0.113.7',
+    'Nov 20 12:02:08 host1 shop[12]: login of bob went well from 203.0.113.8',
+    '2026-11-20T12:02:09+01:00 host1 shop: login of eve failed from 2001:DB8:0::9',
+  ]
+  const tryLines = async (sample: string, jail_config = jail('shop'), filter_config = filter) => {
+    const body = { jail_config, filter_config, sample }
+    return await admin.client.call('POST /templates/validate', { body })
+  }
+  const regex = (text: string) => `[Definition]\nfailregex = ${text}\n`
+  test('each is marked, and everything else is as without them', async () => {
+    const { matches, sample_note, ...verdict } = await tryLines(`${lines.join('\r\n')}\r\n`)
+    expect(matches).toEqual([
+      { line: 1, matched: true, ip: '203.0.113.7' },
+      { line: 2, matched: false, ip: null },
+      { line: 3, matched: true, ip: '2001:db8::9' },
+    ])
+    expect(sample_note).toBe(null)
+    expect(verdict).toEqual(
+      await admin.client.call('POST /templates/validate', {
+        body: { jail_config: jail('shop'), filter_config: filter },
+      }),
+    )
+    expect(await tryLines('')).toMatchObject({ valid: true, matches: [], sample_note: null })
+  })
+  test('what can not be tried is said in words, and not marked', async () => {
+    const note = async (...texts: [string, string]) => {
+      const reply = await tryLines(lines.join('\n'), ...texts)
+      expect(reply.matches).toEqual([])
+      return reply.sample_note
+    }
+    expect(await note(jail('shop', 'filter = sshd\n'), '')).toContain('The filter sshd lies on the hosts')
+    expect(await note(jail('shop', 'failregex = ^a <HOST>\n'), '')).toContain('brings no filter')
+    expect(await note(jail('shop'), `[INCLUDES]\nbefore = exim-common.conf\n${filter}`)).toContain('exim-common.conf')
+    expect(await note(jail('shop'), regex('^(a)?(?(1)b|c) <HOST>'))).toContain('condition')
+    expect(await note(jail('shop', 'maxlines = 5\n'), filter)).toContain('several lines')
+    expect(await note(jail('shop', 'action = run\n'), filter)).toBe('Lines are tried once the template has no errors.')
+  })
+  test('a name is a match without an address, and is told', async () => {
+    const reply = await tryLines('login of bob failed from mail.example', jail('shop'), regex('failed from <HOST>$'))
+    expect(reply).toMatchObject({
+      matches: [{ line: 1, matched: true, ip: null }],
+      sample_note: expect.stringMatching(/^Line 1: mail\.example is a name/),
+    })
+  })
+  test('an expression that takes for ever is stopped, and nobody waits for it', async () => {
+    const evil = `${lines[0] ?? ''}\n${'a'.repeat(4000)}!\n${lines[1] ?? ''}`
+    const running = tryLines(evil, jail('shop'), regex('^(?:.*failed from <HOST>|(?:a|aa)+$)'))
+    let answered = 0
+    const meanwhile = async () => {
+      await admin.client.call('GET /templates')
+      answered++
+      return null
+    }
+    let reply: Awaited<typeof running> | null = null
+    while (!reply) reply = await Promise.race([running, meanwhile()])
+    expect(reply).toMatchObject({
+      matches: [{ line: 1, matched: true, ip: '203.0.113.7' }],
+      sample_note: expect.stringMatching(/longer than 500 ms .* line 2/),
+    })
+    expect(answered).toBeGreaterThan(10)
+  })
+  test.each([
+    ['a number', 5, 'sample'],
+    ['null', null, 'sample'],
+    ['a list', ['a'], 'sample'],
+    ['too much', 'x\n'.repeat(33 * 1024), 'sample'],
+    ['too many lines', 'x\n'.repeat(201), '201 lines'],
+    ['a line too long', `x\n${'y'.repeat(4097)}`, 'Line 2 is longer'],
+  ])('bad input: %s', async (_, sample, said) => {
+    const reply = await ask('POST', '/templates/validate', { jail_config: jail('shop'), filter_config: filter, sample })
+    expect(reply).toMatchObject({ status: 400, json: { details: [{ path: 'sample' }] } })
+    expect(reply.text).toContain(said)
+  })
+  test('whatever characters it has', async () => {
+    const sample = ['\u0000', '\ud800', '\u202e\u{1f600}', '\t', '', 'x'.repeat(4096)]
+    const reply = await ask('POST', '/templates/validate', {
+      jail_config: jail('shop'),
+      filter_config: regex('^(?:\\W|x)*<ADDR>'),
+      sample: [...sample, ...Array.from({ length: 194 }, () => 'é')].join('\n'),
+    })
+    expect(reply).toMatchObject({ status: 200, json: { sample_note: null } })
+    expect((reply.json as { matches: unknown[] }).matches).toHaveLength(200)
+  })
+})
+
 test('a key that is bound to a server reads templates and checks them, and makes none', async () => {
   expect((await bound.client.call('GET /templates')).total).toBeGreaterThanOrEqual(30)
   await bound.client.call('POST /templates/validate', { body: { jail_config: jail('a') } })

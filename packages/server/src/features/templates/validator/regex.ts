@@ -8,23 +8,49 @@
 type Set128 = Uint8Array
 const everything = 129
 
+/** `folds`: case does not matter there. `script`: the same in JavaScript with its flag v. */
 export type Node =
   | { readonly kind: 'empty' }
   /** ^ $ \A \Z \b \B: no width. */
-  | { readonly kind: 'at'; readonly what: string }
-  | { readonly kind: 'set'; readonly set: Set128 }
+  | { readonly kind: 'at'; readonly what: string; readonly script: string }
+  | { readonly kind: 'set'; readonly set: Set128; readonly script: string; readonly folds: boolean }
   | { readonly kind: 'sequence'; readonly items: readonly Node[] }
   | { readonly kind: 'either'; readonly branches: readonly Node[] }
-  | { readonly kind: 'group'; readonly body: Node }
-  | { readonly kind: 'look'; readonly behind: boolean; readonly body: Node }
-  | { readonly kind: 'repeat'; readonly body: Node; readonly least: number; readonly most: number }
+  /** `number` counts from 1 the groups that keep what they match; null where it keeps nothing. */
+  | { readonly kind: 'group'; readonly body: Node; readonly number: number | null; readonly name: string | null }
+  | { readonly kind: 'look'; readonly behind: boolean; readonly not: boolean; readonly body: Node }
+  | {
+      readonly kind: 'repeat'
+      readonly body: Node
+      readonly least: number
+      readonly most: number
+      readonly lazy: boolean
+    }
   /** An earlier group once more. */
-  | { readonly kind: 'back'; readonly least: number; readonly most: number }
+  | {
+      readonly kind: 'back'
+      readonly number: number
+      readonly least: number
+      readonly most: number
+      readonly folds: boolean
+    }
   /** An address: what fail2ban puts in place of a tag. Never empty. Where it is loose, a quantifier takes only its end. */
-  | { readonly kind: 'tag'; readonly set: Set128; readonly least: number; readonly loose: boolean }
+  | {
+      readonly kind: 'tag'
+      readonly tag: string
+      readonly numbers: readonly number[]
+      readonly set: Set128
+      readonly least: number
+      readonly loose: boolean
+      readonly folds: boolean
+    }
 
 export interface Expression {
   readonly node: Node
+  /** Whether case matters nowhere in it, by a flag at its beginning. */
+  readonly folds: boolean
+  /** Whether a part of it depends on whether a group took part. */
+  readonly conditional: boolean
   /** Names of its groups. */
   readonly names: ReadonlySet<string>
   readonly warnings: readonly string[]
@@ -58,6 +84,7 @@ const word = setOf(
   true,
 )
 const any = setOf(code => code !== 10, true)
+const everyCharacter = setOf(() => true, true)
 const addressSet = setOf(code => /[0-9a-fA-F.:/[\]]/.test(String.fromCharCode(code)), false)
 const hostSet = setOf(code => /[\w.:^[\]-]/.test(String.fromCharCode(code)), true)
 const classes: Readonly<Record<string, Set128>> = {
@@ -67,6 +94,31 @@ const classes: Readonly<Record<string, Set128>> = {
   S: not(space),
   w: word,
   W: not(word),
+}
+const wordScript = '[\\p{L}\\p{N}_]'
+const blanksScript = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+/** Python's classes take letters, digits and blanks of all scripts; JavaScript's own do not. */
+const classScripts: Readonly<Record<string, string>> = {
+  d: '\\p{Nd}',
+  D: '\\P{Nd}',
+  s: `[${blanksScript}]`,
+  S: `[^${blanksScript}]`,
+  w: wordScript,
+  W: `[^${wordScript}]`,
+}
+const scriptOf = (character: string): string =>
+  /^[A-Za-z0-9]$/.test(character) ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+/** A character or a class, and how JavaScript writes it, within a class as well. */
+interface Characters {
+  readonly set: Set128
+  readonly script: string
+}
+const single = (character: string): Characters => ({ set: one(character), script: scriptOf(character) })
+const atScripts: Readonly<Record<string, string>> = {
+  A: '^',
+  Z: '(?![^])',
+  b: `(?:(?<=${wordScript})(?!${wordScript})|(?<!${wordScript})(?=${wordScript}))`,
+  B: `(?:(?<=${wordScript})(?=${wordScript})|(?<!${wordScript})(?!${wordScript}))`,
 }
 const controlEscapes: Readonly<Record<string, string>> = {
   a: '\u0007',
@@ -86,7 +138,7 @@ const tagTable: Record<string, { names: readonly string[]; set: Set128; least: n
   DNS: { names: ['dns'], set: hostSet, least: 1 },
   CIDR: { names: ['cidr'], set: digit, least: 1 },
   SUBNET: { names: ['ip4', 'ip6', 'cidr'], set: addressSet, least: 2 },
-  SKIPLINES: { names: [], set: setOf(() => true, true), least: 1 },
+  SKIPLINES: { names: [], set: everyCharacter, least: 1 },
   'F-ID/': { names: ['fid'], set: classes.S ?? word, least: 1 },
   'F-PORT/': { names: ['fport'], set: word, least: 1 },
 }
@@ -112,6 +164,16 @@ export const isHostTag = (tag: string): boolean => tags.has(tag.slice(1, -1)) ||
 /** What stands where a variable of another file belongs: it has no width and no groups here. */
 export const foreign = '\ue000'
 
+interface Flags {
+  readonly i: boolean
+  readonly m: boolean
+  readonly s: boolean
+}
+const flagsFrom = (before: Flags, on: string, off = ''): Flags => {
+  const now = (flag: keyof Flags) => (before[flag] || on.includes(flag)) && !off.includes(flag)
+  return { i: now('i'), m: now('m'), s: now('s') }
+}
+
 interface Group {
   readonly open: boolean
   readonly least: number
@@ -128,6 +190,9 @@ export const readRegex = (source: string): Expression => {
   const groups: Group[] = [{ open: true, least: 0, most: Infinity, name: null }]
   const names = new Map<string, number>()
   const warnings = new Set<string>()
+  let conditional = false
+  /** What the flags i, m and s say for the part that is read. */
+  let flags: Flags = { i: false, m: false, s: false }
   /** Tags such as <F-USER> that were opened so far: only those can be closed. */
   const opened = new Set<string>()
 
@@ -152,7 +217,7 @@ export const readRegex = (source: string): Expression => {
     const group = groups[index]
     if (index === 0 || !group) return fail(`There is no group ${index} to refer to.`)
     if (group.open) return fail('A group can not be referred to from within itself.')
-    return { kind: 'back', least: group.least, most: group.most }
+    return { kind: 'back', number: index, least: group.least, most: group.most, folds: flags.i }
   }
   const named = (name: string): Node => {
     const index = names.get(name)
@@ -160,7 +225,7 @@ export const readRegex = (source: string): Expression => {
   }
 
   /** The character or class of an escape; null where it is no single character. */
-  const escapeOf = (inClass: boolean): Set128 | null => {
+  const escapeOf = (inClass: boolean): Characters | null => {
     const next = text[at + 1]
     if (next === undefined) return fail('The expression ends within an escape.')
     if (next === foreign) return fail('A variable must not follow a backslash.')
@@ -169,10 +234,10 @@ export const readRegex = (source: string): Expression => {
     if (next === '<' && isTag()) return fail('A tag must not follow a backslash.')
     at += 1
     const set = classes[next]
-    if (set) return set
+    if (set) return { set, script: classScripts[next] ?? '' }
     const control = controlEscapes[next]
-    if (control !== undefined) return one(control)
-    if (next === 'b' && inClass) return one('\b')
+    if (control !== undefined) return single(control)
+    if (next === 'b' && inClass) return single('\b')
     const hex = { x: 2, u: 4, U: 8 }[next]
     if (hex !== undefined) {
       const digits = text.slice(at, at + hex)
@@ -180,16 +245,16 @@ export const readRegex = (source: string): Expression => {
       const code = parseInt(digits, 16)
       if (code > 0x10ffff) fail(`\\${next}${digits} is no character.`)
       at += hex
-      return one(String.fromCodePoint(code))
+      return single(String.fromCodePoint(code))
     }
     if (next === '0' || (inClass && /[1-7]/.test(next))) {
       const digits = /^[0-7]{1,3}/.exec(text.slice(at - 1, at + 2))?.[0] ?? next
       at += digits.length - 1
       if (parseInt(digits, 8) > 0o377) fail(`\\${digits} is no character.`)
-      return one(String.fromCharCode(parseInt(digits, 8)))
+      return single(String.fromCharCode(parseInt(digits, 8)))
     }
     if (/[A-Za-z0-9]/.test(next)) return inClass ? fail(`\\${next} means nothing in a class.`) : null
-    return one(next)
+    return single(next)
   }
   const classNode = (): Node => {
     at++
@@ -197,6 +262,7 @@ export const readRegex = (source: string): Expression => {
     if (negated) at++
     const set = new Uint8Array(everything)
     const add = (more: Set128) => more.forEach((in_, code) => in_ && (set[code] = 1))
+    let script = ''
     let first = true
     for (;;) {
       const character = text[at]
@@ -205,31 +271,40 @@ export const readRegex = (source: string): Expression => {
       first = false
       if (character === foreign) fail('A variable must not stand in a class [...].')
       if (rest(tagPattern) && isTag()) fail('A tag must not stand in a class [...].')
-      const [lowSet, low] = classItem()
+      const [lowSet, low, lowScript] = classItem()
       if (text[at] === '-' && text[at + 1] !== ']' && text[at + 1] !== undefined) {
         at++
-        const [, high] = classItem()
+        const [, high, highScript] = classItem()
         if (low === null || high === null || high < low) fail('A range in a class [...] is the wrong way round.')
         add(setOf(code => code >= (low ?? 0) && code <= (high ?? 0), (high ?? 0) > 127))
-      } else add(lowSet)
+        script += `${lowScript}-${highScript}`
+      } else {
+        add(lowSet)
+        script += lowScript
+      }
     }
     at++
-    return { kind: 'set', set: negated ? not(set) : set }
+    return {
+      kind: 'set',
+      set: negated ? not(set) : set,
+      script: `[${negated ? '^' : ''}${script}]`,
+      folds: flags.i,
+    }
   }
-  /** One member of a class, and its code where it is one character. */
-  const classItem = (): readonly [Set128, number | null] => {
+  /** One member of a class, its code where it is one character, and how JavaScript writes it. */
+  const classItem = (): readonly [Set128, number | null, string] => {
     if (text[at] === '\\') {
       const isClass = (text[at + 1] ?? '') in classes
       const from = at
-      const set = escapeOf(true) ?? fail('This escape means nothing in a class.')
-      if (isClass) return [set, null]
+      const { set, script } = escapeOf(true) ?? fail('This escape means nothing in a class.')
+      if (isClass) return [set, null, script]
       const code = set.indexOf(1)
       // Beyond ASCII the order is not known here; Python's is that of the code points.
-      return [set, code === 128 ? 128 + from : code]
+      return [set, code === 128 ? 128 + from : code, script]
     }
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0)
     at += character.length
-    return [one(character), character.codePointAt(0) ?? 0]
+    return [one(character), character.codePointAt(0) ?? 0, scriptOf(character)]
   }
   const isTag = (): boolean => {
     const tag = rest(tagPattern)?.[0]
@@ -244,8 +319,21 @@ export const readRegex = (source: string): Expression => {
     const known = tags.get(tag.slice(1, -1))
     if (known) {
       at += tag.length
-      for (const name of known.names) close(open(name), { kind: 'empty' })
-      return { kind: 'tag', set: known.set, least: known.least, loose: /ADDR|SUBNET|IP4|SKIPLINES/.test(tag) }
+      const numbers = known.names.map(name => {
+        const number = open(name)
+        close(number, { kind: 'empty' })
+        return number
+      })
+      const loose = /ADDR|SUBNET|IP4|SKIPLINES/.test(tag)
+      return {
+        kind: 'tag',
+        tag: tag.slice(1, -1),
+        numbers,
+        set: known.set,
+        least: known.least,
+        loose,
+        folds: flags.i,
+      }
     }
     const match = custom.exec(tag)
     if (!match) return null
@@ -266,22 +354,30 @@ export const readRegex = (source: string): Expression => {
     else fail('A group "(" is not closed.')
     depth--
     if (captures) close(index, body)
-    return { kind: 'group', body }
+    return { kind: 'group', body, number: captures ? index : null, name }
+  }
+  /** The same under other flags, which end with the group. */
+  const under = <T>(other: Flags, read: () => T): T => {
+    const before = flags
+    flags = other
+    const result = read()
+    flags = before
+    return result
   }
   const group = (): Node => {
     if (text[at + 1] !== '?') {
       at++
       // The engine makes the flags of `((?i)...)` the group's own.
-      const flags = rest(/\(\?([a-z]+)\)/y)
-      if (flags) {
-        checkFlags(flags[1] ?? '')
-        at += flags[0].length
+      const own = rest(/\(\?([a-z]+)\)/y)
+      if (own) {
+        checkFlags(own[1] ?? '')
+        at += own[0].length
         if (++depth > deepest) fail(`Groups lie deeper than ${deepest} in one another.`)
-        const body = alternatives()
+        const body = under(flagsFrom(flags, own[1] ?? ''), alternatives)
         if (text[at] !== ')') fail('A group "(" is not closed.')
         at++
         depth--
-        return { kind: 'group', body }
+        return { kind: 'group', body, number: null, name: null }
       }
       return inner(null)
     }
@@ -295,18 +391,19 @@ export const readRegex = (source: string): Expression => {
       at += reference[0].length
       return named(reference[1] ?? '')
     }
-    const look = rest(/\(\?(<?)[=!]/y)
+    const look = rest(/\(\?(<?)([=!])/y)
     if (look) {
       at += look[0].length
       const node = inner(null, false)
       const behind = look[1] === '<'
       const [least, most] = widthOf(node)
       if (behind && least !== most) fail('What is looked behind for must have one fixed length.')
-      return { kind: 'look', behind, body: node }
+      return { kind: 'look', behind, not: look[2] === '!', body: node }
     }
     const condition = rest(/\(\?\((\w+)\)/y)
     if (condition) {
       at += condition[0].length
+      conditional = true
       const name = condition[1] ?? ''
       if (/^\d+$/.test(name)) {
         const index = Number(name)
@@ -316,7 +413,7 @@ export const readRegex = (source: string): Expression => {
       const node = inner(null, false)
       const body = node.kind === 'group' ? node.body : node
       if (body.kind === 'either' && body.branches.length > 2) fail('A condition has two branches at most.')
-      return body.kind === 'either' ? node : { kind: 'repeat', body: node, least: 0, most: 1 }
+      return body.kind === 'either' ? node : { kind: 'repeat', body: node, least: 0, most: 1, lazy: false }
     }
     const comment = rest(/\(\?#[^)<]*\)/y)
     if (comment) {
@@ -329,12 +426,13 @@ export const readRegex = (source: string): Expression => {
       if ((local[2] ?? '').includes('x') || [...(local[2] ?? '')].some(flag => local[1]?.includes(flag)))
         fail('A flag is turned on and off at once.')
       at += local[0].length
-      const flags = rest(/\(\?([a-z]+)\)/y)
-      if (flags && local[0] === '(?:') {
-        checkFlags(flags[1] ?? '')
-        at += flags[0].length
+      const own = rest(/\(\?([a-z]+)\)/y)
+      if (own && local[0] === '(?:') {
+        checkFlags(own[1] ?? '')
+        at += own[0].length
       }
-      return inner(null, false)
+      const on = `${local[1] ?? ''}${local[0] === '(?:' ? (own?.[1] ?? '') : ''}`
+      return under(flagsFrom(flags, on, local[2]), () => inner(null, false))
     }
     return fail(`"${text.slice(at, at + 4)}" begins no group that every version of the engine knows.`)
   }
@@ -359,11 +457,16 @@ export const readRegex = (source: string): Expression => {
         return classNode()
       case '.':
         at++
-        return { kind: 'set', set: any }
+        return flags.s
+          ? { kind: 'set', set: everyCharacter, script: '[^]', folds: flags.i }
+          : { kind: 'set', set: any, script: '[^\\n]', folds: flags.i }
       case '^':
+        at++
+        return { kind: 'at', what: character, script: flags.m ? '(?<![^\\n])' : '^' }
       case '$':
         at++
-        return { kind: 'at', what: character }
+        // Before a last end of line as well.
+        return { kind: 'at', what: character, script: flags.m ? '(?![^\\n])' : '(?![^\\n]|\\n[^])' }
       case foreign:
         at++
         return { kind: 'empty' }
@@ -381,26 +484,28 @@ export const readRegex = (source: string): Expression => {
     }
     const whole = String.fromCodePoint(text.codePointAt(at) ?? 0)
     at += whole.length
-    return { kind: 'set', set: one(whole) }
+    return setNode(single(whole))
   }
+  const setNode = ({ set, script }: Characters): Node => ({ kind: 'set', set, script, folds: flags.i })
   const escaped = (): Node => {
     const next = text[at + 1] ?? ''
     if (/[AZbB]/.test(next)) {
       at += 2
-      return { kind: 'at', what: next === 'A' ? '^' : next === 'Z' ? '$' : next }
+      const what = next === 'A' ? '^' : next === 'Z' ? '$' : next
+      return { kind: 'at', what, script: atScripts[next] ?? '' }
     }
     if (/[1-9]/.test(next)) {
       const octal = /^[0-3][0-7]{2}/.exec(text.slice(at + 1, at + 4))?.[0]
       if (octal) {
         at += 4
-        return { kind: 'set', set: one(String.fromCharCode(parseInt(octal, 8))) }
+        return setNode(single(String.fromCharCode(parseInt(octal, 8))))
       }
       const digits = /^[1-9]\d?/.exec(text.slice(at + 1, at + 3))?.[0] ?? next
       at += 1 + digits.length
       return back(Number(digits))
     }
-    const set = escapeOf(false)
-    return set ? { kind: 'set', set } : fail(`\\${next} is no escape that Python knows.`)
+    const characters = escapeOf(false)
+    return characters ? setNode(characters) : fail(`\\${next} is no escape that Python knows.`)
   }
   const sequence = (): Node => {
     const items: Node[] = []
@@ -434,10 +539,11 @@ export const readRegex = (source: string): Expression => {
     if (least > largestRepeat || (most !== Infinity && most > largestRepeat)) fail(`${all} repeats too often.`)
     if (most < least) fail(`In ${all} the smaller number comes first.`)
     at += all.length
-    if (text[at] === '?') at++
+    const lazy = text[at] === '?'
+    if (lazy) at++
     else if (text[at] === '+') fail(`${all}+ is known to newer engines only.`)
     if (rest(/\*|\+|\?|\{\d*,?\d*\}/y) && !text.startsWith('{}', at)) fail('Two quantifiers follow one another.')
-    return { kind: 'repeat', body: node, least, most }
+    return { kind: 'repeat', body: node, least, most, lazy }
   }
   const alternatives = (): Node => {
     const branches = [sequence()]
@@ -448,16 +554,18 @@ export const readRegex = (source: string): Expression => {
     return branches.length === 1 && branches[0] ? branches[0] : { kind: 'either', branches }
   }
 
-  const flags = rest(/\(\?([a-zA-Z]+)\)/y)
-  if (flags) {
-    checkFlags(flags[1] ?? '')
-    at += flags[0].length
+  const leading = rest(/\(\?([a-zA-Z]+)\)/y)
+  if (leading) {
+    checkFlags(leading[1] ?? '')
+    at += leading[0].length
+    flags = flagsFrom(flags, leading[1] ?? '')
   }
+  const folds = flags.i
   const node = alternatives()
   if (at < text.length) fail(text[at] === ')' ? 'A ")" closes nothing.' : 'A closing tag closes nothing.')
   const slow = slowPart(node)
   if (slow) warnings.add(slow)
-  return { node, names: new Set(names.keys()), warnings: [...warnings] }
+  return { node, folds, conditional, names: new Set(names.keys()), warnings: [...warnings] }
 }
 
 const widths = new WeakMap<Node, readonly [number, number]>()

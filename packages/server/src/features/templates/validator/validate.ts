@@ -25,7 +25,7 @@ export interface Verdict {
 /** As many errors, and as many warnings, as anyone reads. */
 const mostProblems = 100
 /** Characters of all expressions of a template, variables filled in: far beyond the engine's own largest filter. */
-const mostExpanded = 256 * 1024
+export const mostExpanded = 256 * 1024
 const longestValue = 64 * 1024
 
 /** Filters that the engine ships and that others build on, or are ready to be built on. */
@@ -76,12 +76,12 @@ const filterChecks: ReadonlyMap<string, Check> = table({
 const expressions = new Set(['failregex', 'ignoreregex', 'prefregex'])
 const manyLined = new Set(['failregex', 'ignoreregex', 'datepattern', 'logpath', 'journalmatch'])
 
-interface Reader {
+export interface Reader {
   readonly report: (line: number | null, message: string, severity?: TemplateProblem['severity']) => void
   /** How many characters of expressions may still be looked at. */
   readonly budget: { left: number }
 }
-type Variables = ReadonlyMap<string, string>
+export type Variables = ReadonlyMap<string, string>
 
 /**
  * Reads both texts as the engine would, as far as that is possible off the host, and says what it would not do for
@@ -293,9 +293,9 @@ const readFilter = (text: string, reader: Reader): { files: readonly string[]; f
 /** The one variable of the engine's own filters that may be used: how a line of a system log begins. */
 const prefixLine = '__prefix_line'
 /** What that one is made of: it would be filled in with itself. */
-const ofPrefix = /^(?:__|_daemon$)/
-const isVariable = (name: string) => /^_[a-z0-9_]{0,63}$/.test(name)
-const joined = (option: Option) => option.lines.map(line => line.text).join('\n')
+export const ofPrefix = /^(?:__|_daemon$)/
+export const isVariable = (name: string) => /^_[a-z0-9_]{0,63}$/.test(name)
+export const joined = (option: Option) => option.lines.map(line => line.text).join('\n')
 
 const readIncludes = (section: Section, { report }: Reader): readonly string[] => {
   const files: string[] = []
@@ -316,15 +316,17 @@ const readIncludes = (section: Section, { report }: Reader): readonly string[] =
 
 /** What `prefregex` is; unknown where it is broken, or another file's. */
 type Prefix = Expression | 'unknown' | null
-interface Names {
+export interface Names {
   readonly variables: Variables
   /** Options of the filter: as <tags> they would be filled in. */
   readonly taken: ReadonlySet<string>
   readonly included: boolean
+  /** What stands for `%(__prefix_line)s` where it is included; a mark, unless it is known. */
+  readonly prefixLine?: string
 }
 
 /** What stops an expansion; the message says why. */
-class Expansion extends Error {}
+export class Expansion extends Error {}
 
 /** Options of a jail: the engine fills them in where they stand as <tags> in a filter. */
 const engineOptions: ReadonlySet<string> = new Set([
@@ -334,7 +336,7 @@ const engineOptions: ReadonlySet<string> = new Set([
   ...'bantime.multipliers bantime.overalljails fail2ban_version fail2ban_confpath'.split(' '),
 ])
 /** Fills in `%(_x)s` and `%%`, then `<_x>`, as the engine does. What an included file defines becomes a mark. */
-const expand = (text: string, names: Names, reader: Reader, prefixes = true): string => {
+export const expand = (text: string, names: Names, reader: Reader, prefixes = true): string => {
   const spend = (length: number) => {
     reader.budget.left -= length
     if (length > longestValue || reader.budget.left < 0)
@@ -358,7 +360,7 @@ const expand = (text: string, names: Names, reader: Reader, prefixes = true): st
         const name = (found[1] ?? '').toLowerCase()
         const own = names.variables.get(name)
         if (own !== undefined) out += fill(own, depth + 1)
-        else if (names.included && prefixes && name === prefixLine) out += foreign
+        else if (names.included && prefixes && name === prefixLine) out += names.prefixLine ?? foreign
         else
           throw new Expansion(
             name === prefixLine && names.included
@@ -409,7 +411,7 @@ const attempt = (lines: readonly Line[], reader: Reader, what: string, read: (li
     }
 }
 /** The lines of a value, each filled in; a variable of several lines makes several. */
-const expressionsOf = (line: Line, names: Names, reader: Reader): readonly string[] =>
+export const expressionsOf = (line: Line, names: Names, reader: Reader): readonly string[] =>
   expand(line.text, names, reader)
     .split('\n')
     .filter(text => text !== '')
@@ -491,4 +493,4 @@ const readVariable = (option: Option, names: Names, reader: Reader) =>
   )
 
 /** A stranger's word in a sentence: short. */
-const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
+export const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
