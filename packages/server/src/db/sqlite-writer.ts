@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { Worker, parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Prepare, PreparedProcedure } from './database.ts'
@@ -35,12 +35,14 @@ if (!port) throw new Error('This runs as a worker thread.')
 
 /**
  * WAL with FULL: a commit that was acknowledged survives a power cut where the disk honours fsync. Small pages, because
- * a batch of bans dirties many index pages and each goes into the WAL whole; the checkpoint comes every 60 MB.
+ * a batch of bans dirties many index pages and each goes into the WAL whole. A small cache, because SQLite looks through
+ * all of it at the end of each transaction that moved pages of an index (the file system has the rest in memory). It
+ * checkpoints by itself only when the checkpointer beside it did not get to it.
  */
 export const openForWriting = (file: string): DatabaseSync => {
   const db = new DatabaseSync(file, { timeout: 2000 })
   db.exec(`pragma page_size = 2048; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;
-    pragma wal_autocheckpoint = 30000; pragma cache_size = -16384; pragma temp_store = memory;
+    pragma wal_autocheckpoint = 120000; pragma cache_size = -16384; pragma temp_store = memory;
     pragma journal_size_limit = 67108864`)
   return db
 }
@@ -78,6 +80,7 @@ const procedureOf = async (name: string, module: string) => {
 const answer = async (request: WriterRequest): Promise<unknown> => {
   if (request.kind === 'query') return query(request.sql, request.parameters)
   if (request.kind === 'close') {
+    await checkpoints.close()
     db.exec('pragma optimize')
     db.close()
     return null
@@ -94,6 +97,57 @@ const answer = async (request: WriterRequest): Promise<unknown> => {
   }
 }
 
+/** So many pages in the log (40 MB) are copied into the file in one go: by then most of them were written several times. */
+const mostLogged = 20_000
+/** Checkpoints beside the writer; the writer itself copies only what is left, so that the log can begin anew. */
+const createCheckpoints = () => {
+  // NOOP tells without doing anything (SQLite 3.51); before, it is taken for PASSIVE, which is right too.
+  const look = db.prepare('pragma wal_checkpoint(noop)')
+  const finish = db.prepare('pragma wal_checkpoint(passive)')
+  const logged = () => Number((look.get() as { log?: number } | undefined)?.log ?? 0)
+  let worker: Worker | null = null
+  let state: 'resting' | 'copying' | 'copied' = 'resting'
+  let looked = 0
+  /** Where a long read keeps the log from beginning anew, the next round comes when as much was written again. */
+  let threshold = mostLogged
+  const start = () => {
+    const made = new Worker(new URL('./sqlite-checkpointer.ts', import.meta.url), { workerData })
+    made.unref()
+    made.on('message', () => (state = 'copied'))
+    made.on('error', () => {})
+    made.on('exit', () => {
+      worker = null
+      if (state === 'copying') state = 'copied'
+    })
+    return made
+  }
+  return {
+    /** After each commit. */
+    look() {
+      if (db.isTransaction) return
+      if (state === 'copied') {
+        state = 'resting'
+        try {
+          finish.get()
+        } catch {
+          // A disk that is full or failing: commits tell of it.
+        }
+        const left = logged()
+        threshold = left >= mostLogged ? left + mostLogged : mostLogged
+        return
+      }
+      if (state === 'copying' || ++looked % 16 !== 0 || logged() < threshold) return
+      state = 'copying'
+      worker ??= start()
+      worker.postMessage('copy')
+    },
+    async close() {
+      await worker?.terminate()
+    },
+  }
+}
+const checkpoints = createCheckpoints()
+
 // Loading a procedure waits; the chain keeps the order of the messages all the same.
 let last: Promise<void> = Promise.resolve()
 port.on('message', (request: WriterRequest) => {
@@ -108,5 +162,6 @@ port.on('message', (request: WriterRequest) => {
     }
     port.postMessage(reply)
     if (request.kind === 'close') port.close()
+    else checkpoints.look()
   })
 })

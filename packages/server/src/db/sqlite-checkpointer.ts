@@ -1,0 +1,24 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { DatabaseSync } from 'node:sqlite'
+import type { WriterData } from './sqlite-writer.ts'
+
+/*
+ * Copies the write-ahead log into the database file, beside the writer: tens of megabytes in scattered pages and a sync of
+ * them take from fifty milliseconds to seconds, and no report should wait for that. One message is one round.
+ */
+
+const port = parentPort
+if (!port) throw new Error('This runs as a worker thread.')
+const db = new DatabaseSync((workerData as WriterData).file, { timeout: 0 })
+db.exec('pragma synchronous = full; pragma cache_size = -256')
+// Twice: the second takes what came during the first, and leaves little to the writer.
+const copy = db.prepare('pragma wal_checkpoint(passive)')
+port.on('message', () => {
+  try {
+    copy.get()
+    copy.get()
+  } catch {
+    // A disk that is full or failing: the writer's own commits tell of it, and the next round comes.
+  }
+  port.postMessage('copied')
+})
