@@ -17,13 +17,14 @@ import { useNarrow, usePhone, useWide } from '../../parts/width.ts'
 import { queryTerm } from '@stockade/contract/query.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { BanDetail } from './ban-detail.tsx'
-import { Filters, useFilter, useSetFilters } from './bans-filters.tsx'
+import { Filters, useSetFilters } from './bans-filters.tsx'
 import { useBansList } from './bans-list.ts'
 import { BanCards, BanTable } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { limitOf, listKey, turnTo } from './filter.ts'
 import { Histogram } from './histogram.tsx'
+import { useFilter } from './narrowing.tsx'
 import { SelectionProvider, useSelection } from './selection.ts'
 import styles from './bans.module.css'
 
@@ -154,7 +155,7 @@ const List = ({ opened }: { opened: number | null }) => {
             <BulkBar search={search} rows={rows ?? noRows} total={total} />
             {query.isPending && query.isFetching && <Waiting lines={12} />}
             {rows && rows.length > 0 && (
-              <div className={query.isPlaceholderData ? styles.stale : undefined}>
+              <div data-old={query.isPlaceholderData || undefined}>
                 {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
               </div>
             )}
