@@ -1,5 +1,6 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import type { BansSearch } from '../pages/bans/filter.ts'
+import { PartValue } from '../pages/bans/part-value.tsx'
 import { Stranger } from '../parts/stranger.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { clip } from '../words/clip.ts'
@@ -12,34 +13,29 @@ export interface RankedRow {
   /** A name of a jail, a network or a country: anybody's text. */
   readonly name: string
   readonly count: number
-  /** The list of exactly these bans; none where the list has no filter for them. */
-  readonly search?: BansSearch | undefined
+  /** What these bans have in common; none where the list has no filter for it. */
+  readonly term?: { readonly field: RankedField; readonly value: string } | undefined
 }
+type RankedField = 'jail' | 'country' | 'asn' | 'ip'
 
 const shown = 5
 
 /**
  * The first five of a ranking and all others together, each with its number and its share of the whole.
  * @param total all that was counted, in the same window
+ * @param of the list of all that was counted, with the exact window: each row leads to its part of it
  */
-export const Ranked = ({ rows, total }: { rows: readonly RankedRow[]; total: number }) => {
+export const Ranked = (props: { rows: readonly RankedRow[]; total: number; of: BansSearch }) => {
+  const { rows, total, of } = props
   const t = textsOf(chartsTexts)
   const first = rows.slice(0, shown)
   const rest = total - first.reduce((sum, { count }) => sum + count, 0)
   const most = Math.max(1, rest, ...first.map(({ count }) => count))
   return (
     <ol className={styles.ranked}>
-      {first.map(({ key, name, count, search }) => (
+      {first.map(({ key, name, count, term }) => (
         <li key={key}>
-          <span>
-            {search ? (
-              <Link to="/bans" search={search} title={clip(name, 253).shown}>
-                <Stranger text={name} most={64} />
-              </Link>
-            ) : (
-              <Stranger text={name} most={64} />
-            )}
-          </span>
+          <span>{term ? <Part name={name} term={term} of={of} /> : <Stranger text={name} most={64} />}</span>
           <Figures count={count} total={total} />
           <Line share={count / most} />
         </li>
@@ -52,6 +48,31 @@ export const Ranked = ({ rows, total }: { rows: readonly RankedRow[]; total: num
         </li>
       )}
     </ol>
+  )
+}
+
+/** Leads to the bans of a row; its menu also to all but them. */
+const Part = (props: { name: string; term: NonNullable<RankedRow['term']>; of: BansSearch }) => {
+  const { name, term, of } = props
+  const { field, value } = term
+  const navigate = useNavigate()
+  const only = { [field]: value }
+  return (
+    <PartValue
+      field={field}
+      value={field === 'asn' ? value.replace(/^AS/, '') : value}
+      shown={clip(name, 253).shown}
+      of={of}
+      only={only}
+      {...(field === 'ip'
+        ? { open: () => void navigate({ to: '/ip/$addr', params: { addr: value }, search: {} }) }
+        : {})}
+      link={
+        <Link to="/bans" search={{ ...of, ...only }}>
+          <Stranger text={name} most={64} />
+        </Link>
+      }
+    />
   )
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { queryFields } from '@stockade/contract/query.ts'
 import { choose, offersAt } from './completion.ts'
 import type { Suggested } from './completion.ts'
-import { conditionsOf, valueOf, withValue } from './terms.ts'
+import { conditionsOf, narrowing, valueOf, withValue } from './terms.ts'
 
 const language = queryFields.bans
 const known: Readonly<Record<string, readonly Suggested[]>> = {
@@ -63,5 +63,21 @@ describe('the conditions of a query', () => {
   ])('%j with the country %j is %j', (query, value, then) => {
     expect(withValue(query, language, 'country', value)).toBe(then)
     expect(valueOf(then, language, 'country')).toBe(value || undefined)
+  })
+})
+
+describe('narrowing a list', () => {
+  const narrowed = (query: string) => {
+    const asked: string[] = []
+    const by = narrowing(language, query, next => asked.push(next))
+    by.only('jail', 'sshd')
+    by.without('jail', 'sshd')
+    return asked
+  }
+  it('adds to what it is searched by', () =>
+    expect(narrowed('country:NL')).toEqual(['country:NL jail:sshd', 'country:NL -jail:sshd']))
+  it('takes back what would leave nothing', () => {
+    expect(narrowed('jail:sshd')).toEqual(['jail:sshd', '-jail:sshd'])
+    expect(narrowed('-jail:sshd')).toEqual(['jail:sshd', '-jail:sshd'])
   })
 })

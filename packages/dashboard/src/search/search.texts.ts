@@ -29,5 +29,7 @@ const en = {
   copied: (value: string) => `Copied ${value}`,
   notCopied: 'The browser does not allow copying here.',
   open: 'Open',
+  onlyValue: (value: string) => `Show only ${value}`,
+  allBut: (value: string) => `Show all but ${value}`,
 }
 export const searchTexts: Catalogue<typeof en> = { name: 'search', en }

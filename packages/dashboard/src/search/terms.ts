@@ -1,4 +1,4 @@
-import { addTerm, parseQuery, printQuery } from '@stockade/contract/query.ts'
+import { addTerm, excludeTerm, parseQuery, printQuery } from '@stockade/contract/query.ts'
 import type { QueryLanguage, QueryNode } from '@stockade/contract/query.ts'
 
 /** One of the things that must all hold, and the query without it. */
@@ -46,3 +46,14 @@ export const withValue = (query: string, language: QueryLanguage, field: string,
   }
   return value === '' ? rest : addTerm(rest, language, field, value)
 }
+
+/** Narrows a list to a value of a field, or to all but it. */
+export interface Narrowing {
+  readonly only: (field: string, value: string) => void
+  readonly without: (field: string, value: string) => void
+}
+/** Of a list that is searched by `query`; `apply` shows it by another search. */
+export const narrowing = (language: QueryLanguage, query: string, apply: (query: string) => unknown): Narrowing => ({
+  only: (field, value) => void apply(addTerm(query, language, field, value)),
+  without: (field, value) => void apply(excludeTerm(query, language, field, value)),
+})

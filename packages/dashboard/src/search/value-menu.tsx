@@ -17,7 +17,12 @@ export interface ValueActs {
   readonly exclude?: () => void
   /** Where the value has a page. */
   readonly open?: () => void
-  readonly more?: readonly { readonly text: string; readonly icon?: ReactNode; readonly act: () => void }[]
+  readonly more?: readonly Act[]
+}
+export interface Act {
+  readonly text: string
+  readonly icon?: ReactNode
+  readonly act: () => void
 }
 
 /** Also on plain http, where a field has to be there for it. */
@@ -40,9 +45,15 @@ const times = { hover: 550, leave: 250, press: 500 } as const
 
 /**
  * A value that opens a menu: by a click, a tap or Enter, and by a pointer that rests on it. `link` is for values that lead
- * somewhere themselves: these open it by a long press, or by the button beside them.
+ * somewhere themselves: these open it by a long press, or by the button beside them; `quiet`: it is seen with the focus only.
  */
-export const Value = (props: { acts: ValueActs; children: ReactNode; link?: ReactNode; dotKey?: string }) => {
+export const Value = (props: {
+  acts: ValueActs
+  children?: ReactNode
+  link?: ReactNode
+  quiet?: boolean
+  dotKey?: string
+}) => {
   const t = textsOf(searchTexts)
   const { acts } = props
   const [opened, setOpened] = useState<Opened>(null)
@@ -108,7 +119,7 @@ export const Value = (props: { acts: ValueActs; children: ReactNode; link?: Reac
         className={props.link ? styles.dots : `${parts.value} ${styles.value ?? ''}`}
         aria-haspopup="menu"
         aria-expanded={opened !== null}
-        {...(props.link ? { 'aria-label': t.menu(acts.value) } : {})}
+        {...(props.link ? { 'aria-label': t.menu(acts.value), 'data-quiet': props.quiet || undefined } : {})}
         {...(props.dotKey ? { 'data-key': props.dotKey } : {})}
         onClick={() => (opened === 'focus' ? close(true) : setOpened('focus'))}
       >
@@ -166,9 +177,9 @@ const Menu = (props: {
   const items = [
     ...(acts.filter ? [{ text: t.filter, icon: <IconFilter size={16} />, act: acts.filter }] : []),
     ...(acts.exclude ? [{ text: t.exclude, icon: <IconFilterOff size={16} />, act: acts.exclude }] : []),
-    { text: t.copy, icon: <IconCopy size={16} />, act: () => void copyValue(acts.value) },
     ...(acts.open ? [{ text: t.open, icon: <IconArrowRight size={16} />, act: acts.open }] : []),
     ...(acts.more ?? []),
+    { text: t.copy, icon: <IconCopy size={16} />, act: () => void copyValue(acts.value) },
   ]
   return (
     <div

@@ -2,7 +2,7 @@ import { Fragment } from 'react'
 import { Button } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { addTerm, queryFields } from '@stockade/contract/query.ts'
+import { queryFields } from '@stockade/contract/query.ts'
 import { announce } from '../../parts/announce.tsx'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
@@ -14,8 +14,9 @@ import { Trouble } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import type { ValuesOf } from '../../search/completion.ts'
+import { Narrows } from '../../search/narrowing.tsx'
 import { SearchField } from '../../search/search-field.tsx'
-import { conditionsOf } from '../../search/terms.ts'
+import { conditionsOf, narrowing } from '../../search/terms.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { clip } from '../../words/clip.ts'
 import { exactTime } from '../../words/time.ts'
@@ -103,7 +104,7 @@ export const Audit = () => {
       <Trouble what={t.what} query={query} />
       {query.isPending && <Waiting lines={12} />}
       {rows && rows.length > 0 && (
-        <div className={query.isPlaceholderData ? styles.stale : undefined}>
+        <div data-old={query.isPlaceholderData || undefined}>
           <Rows rows={rows} />
         </div>
       )}
@@ -342,53 +343,77 @@ const Toggle = ({ entry, open, onToggle }: { entry: Entry; open: boolean; onTogg
   )
 }
 
-/** Narrows the list to a value of a field. */
-const useOnly = () => {
+const useNarrowing = () => {
   const { q = '' } = useSearch({ from: '/inside/audit' })
   const filter = useFilter()
-  return (field: string, value: string) => filter({ q: addTerm(q, language, field, value) })
+  return narrowing(language, q, narrowed => filter({ q: narrowed }))
 }
 
 /** A name leads to all that was done by it: of a user, a key or the system. */
 const Who = ({ entry }: { entry: Entry }) => {
-  const only = useOnly()
+  const by = useNarrowing()
+  const shown = clip(entry.user, 60).shown
   return (
-    <button
-      type="button"
-      className={parts.value}
-      title={textsOf(auditTexts).filterUser(entry.user)}
-      onClick={() => only('user', entry.user)}
-    >
-      <Stranger text={entry.user} most={60} />
-    </button>
+    <Narrows
+      by={by}
+      field="user"
+      value={entry.user}
+      shown={shown}
+      link={
+        <button
+          type="button"
+          className={parts.value}
+          aria-label={textsOf(auditTexts).filterUser(shown)}
+          onClick={() => by.only('user', entry.user)}
+        >
+          <Stranger text={entry.user} most={60} />
+        </button>
+      }
+    />
   )
 }
 
 const Action = ({ entry }: { entry: Entry }) => {
-  const only = useOnly()
+  const by = useNarrowing()
   return (
     <span className={styles.names}>
       <span>{actionWords(entry.action)}</span>
-      <button
-        type="button"
-        className={`${parts.value ?? ''} ${styles.dotted ?? ''}`}
-        title={textsOf(auditTexts).filterAction(entry.action)}
-        onClick={() => only('action', entry.action)}
-      >
-        {entry.action}
-      </button>
+      <Narrows
+        by={by}
+        field="action"
+        value={entry.action}
+        link={
+          <button
+            type="button"
+            className={`${parts.value ?? ''} ${styles.dotted ?? ''}`}
+            aria-label={textsOf(auditTexts).filterAction(entry.action)}
+            onClick={() => by.only('action', entry.action)}
+          >
+            {entry.action}
+          </button>
+        }
+      />
     </span>
   )
 }
 
-const Address = ({ entry }: { entry: Entry }) =>
-  entry.ip_address ? (
-    <Link to="/ip/$addr" params={{ addr: entry.ip_address }} className={`${parts.mono ?? ''} ${parts.link ?? ''}`}>
-      {entry.ip_address}
-    </Link>
+const Address = ({ entry }: { entry: Entry }) => {
+  const by = useNarrowing()
+  return entry.ip_address ? (
+    <Narrows
+      by={by}
+      field="ip"
+      value={entry.ip_address}
+      link={
+        <Link to="/ip/$addr" params={{ addr: entry.ip_address }} className={`${parts.mono ?? ''} ${parts.link ?? ''}`}>
+          {entry.ip_address}
+        </Link>
+      }
+    />
   ) : (
     <span className={parts.muted}>–</span>
   )
+}
 
 const Summary = ({ entry, most }: { entry: Entry; most: number }) => {
   const told = toldOf(entry.details)

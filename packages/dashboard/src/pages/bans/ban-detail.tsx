@@ -17,8 +17,9 @@ import { commonTexts } from '../../texts/common.texts.ts'
 import { number } from '../../words/numbers.ts'
 import { duration, exactTime } from '../../words/time.ts'
 import { stateOf } from './ban-state.ts'
-import { Ends, Narrowing } from './bans-rows.tsx'
+import { Ends } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
+import { BanValue } from './narrowing.tsx'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
 
@@ -101,15 +102,21 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
       <dl className={parts.details}>
         <dt>{t.server}</dt>
         <dd>
-          <Link to="/servers/$serverId" params={{ serverId: ban.server.id }}>
-            <Stranger text={ban.server.hostname} most={80} />
-          </Link>
+          <BanValue
+            field="server"
+            value={ban.server.hostname}
+            link={
+              <Link to="/servers/$serverId" params={{ serverId: ban.server.id }}>
+                <Stranger text={ban.server.hostname} most={80} />
+              </Link>
+            }
+          />
         </dd>
         <dt>{t.jail}</dt>
         <dd>
-          <Narrowing field="jail" value={ban.jail}>
+          <BanValue field="jail" value={ban.jail}>
             <Stranger text={ban.jail} most={64} />
-          </Narrowing>
+          </BanValue>
         </dd>
         <dt>{t.bannedAt}</dt>
         <dd>
@@ -119,16 +126,16 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
         <dd>{ban.ban_duration === null ? unknown : duration(ban.ban_duration)}</dd>
         <dt>{t.by}</dt>
         <dd>
-          <Narrowing field="by" value={ban.banned_by}>
+          <BanValue field="by" value={ban.banned_by}>
             {ban.banned_by === 'engine' ? t.engine : <Stranger text={ban.banned_by} most={80} />}
-          </Narrowing>
+          </BanValue>
         </dd>
         <dt>{t.place}</dt>
         <dd>
           {ban.country ? (
-            <Narrowing field="country" value={ban.country} shown={place}>
+            <BanValue field="country" value={ban.country} shown={place}>
               <Stranger text={place} most={120} />
-            </Narrowing>
+            </BanValue>
           ) : (
             unknown
           )}
@@ -136,9 +143,9 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
         <dt>{t.network}</dt>
         <dd>
           {ban.asn ? (
-            <Narrowing field="asn" value={ban.asn.replace(/^AS/, '')} shown={network}>
+            <BanValue field="asn" value={ban.asn.replace(/^AS/, '')} shown={network}>
               <Stranger text={network} most={160} />
-            </Narrowing>
+            </BanValue>
           ) : (
             unknown
           )}

@@ -1,9 +1,8 @@
-import { Suspense, createContext, lazy, useContext, useMemo, useState } from 'react'
+import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { addTerm, excludeTerm } from '@stockade/contract/query.ts'
+import { useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { banStatsQuery } from '../../fleet/queries.ts'
@@ -24,46 +23,10 @@ import { countries, countryName } from './countries.ts'
 import { filterCount, ranges } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { language } from './matches.ts'
+import { useFilter } from './narrowing.tsx'
 import styles from './bans.module.css'
 
 const FilterSheet = lazy(() => import('./filter-sheet.tsx'))
-
-const Fixed = createContext<BansSearch | null>(null)
-/** Filters of a list of bans that stands on another page; a value that is clicked there leads to the page of bans. */
-export const FixedSearch = Fixed.Provider
-/** What the list is filtered by: as the URL says, or as the page that holds it. */
-export const useBansSearch = (): BansSearch => {
-  const fixed = useContext(Fixed)
-  const search = useSearch({ from: '/inside/bans', shouldThrow: false })
-  return fixed ?? search ?? {}
-}
-
-/** Another filter begins at the first page, of now. */
-export const useFilter = () => {
-  const search = useBansSearch()
-  const navigate = useNavigate()
-  return (change: Partial<BansSearch>, replace = false) =>
-    void navigate({
-      to: '/bans',
-      search: {
-        ...search,
-        // A pin belongs to the pages of the list that it was made for.
-        ...(search.page && !('to' in change) ? { to: undefined } : {}),
-        ...change,
-        page: undefined,
-      },
-      replace,
-    })
-}
-/** Narrows the list to a value of a field, or to anything but it. */
-export const useNarrowing = () => {
-  const { q = '' } = useBansSearch()
-  const filter = useFilter()
-  return {
-    only: (field: string, value: string) => filter({ q: addTerm(q, language, field, value) }),
-    without: (field: string, value: string) => filter({ q: excludeTerm(q, language, field, value) }),
-  }
-}
 
 /** What fields may be completed with: from the rows that are shown, and from what is known of the fleet. */
 const useValues = (rows: readonly Ban[]): ValuesOf => {
@@ -143,7 +106,7 @@ export const Filters = ({ rows }: { rows: readonly Ban[] }) => {
       <SetFilters />
       {sheet && (
         <Suspense>
-          <FilterSheet rows={rows} onClose={() => setSheet(false)} />
+          <FilterSheet rows={rows} range={<Range />} onClose={() => setSheet(false)} />
         </Suspense>
       )}
     </div>
@@ -161,7 +124,7 @@ const AddressProblem = () => {
 }
 
 /** The words for a range that `from` names. */
-export const useRangeWords = () => {
+const useRangeWords = () => {
   const t = textsOf(bansTexts)
   const [now] = useState(() => Date.now())
   const at = (iso: string) => shortDate(Date.parse(iso), now)
@@ -175,7 +138,7 @@ export const useRangeWords = () => {
 }
 
 /** The time, by name; another one than these is set among the filters. */
-export const Range = ({ onCustom }: { onCustom?: () => void }) => {
+const Range = ({ onCustom }: { onCustom?: () => void }) => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
   const filter = useFilter()

@@ -1,5 +1,4 @@
 import { Suspense, lazy, memo, useState } from 'react'
-import type { ReactNode } from 'react'
 import { IconArrowDown, IconArrowUp, IconFlag, IconShieldPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -15,6 +14,8 @@ import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { toasts } from '../../parts/toasts.ts'
 import { sentenceOf } from '../../parts/trouble.tsx'
+import { actsOn } from '../../search/narrowing.tsx'
+import type { Term } from '../../search/narrowing.tsx'
 import { Value } from '../../search/value-menu.tsx'
 import type { ValueActs } from '../../search/value-menu.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -23,11 +24,11 @@ import { clip, nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { duration, ending } from '../../words/time.ts'
 import { stateOf } from './ban-state.ts'
-import { useBansSearch, useFilter, useNarrowing } from './bans-filters.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { columnsOf, nextSort, sortedBy, usualColumns } from './columns.ts'
 import type { Column } from './columns.ts'
 import { countryName } from './countries.ts'
+import { BanValue, useBansSearch, useFilter, useNarrowing } from './narrowing.tsx'
 import { useSelecting } from './selection.ts'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
@@ -35,31 +36,6 @@ import styles from './bans.module.css'
 const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 
 export const Ends = ({ ban }: { ban: Ban }) => <>{useWords(now => ending(ban, now))}</>
-
-/** A value that the list can be narrowed to, or to all but it. */
-export const Narrowing = (props: {
-  field: string
-  value: string
-  /** As it is shown and copied, where that is not the value of the search. */
-  shown?: string
-  open?: () => void
-  children: ReactNode
-}) => {
-  const { only, without } = useNarrowing()
-  const { field, value, shown = value } = props
-  return (
-    <Value
-      acts={{
-        value: shown,
-        filter: () => only(field, value),
-        exclude: () => without(field, value),
-        ...(props.open ? { open: props.open } : {}),
-      }}
-    >
-      {props.children}
-    </Value>
-  )
-}
 
 /** Tells the reputation database, and says what it answered. */
 const useReport = (ban: Ban) => {
@@ -79,27 +55,24 @@ const Address = ({ ban, whole = false }: { ban: Ban; whole?: boolean }) => {
   const t = textsOf(bansTexts)
   const search = useBansSearch()
   const navigate = useNavigate()
-  const { only, without } = useNarrowing()
+  const by = useNarrowing()
   const { may } = useMay('write')
   const report = useReport(ban)
   // On cards the values have no room for menus of their own.
-  const others = whole
-    ? ([
-        ['jail', ban.jail, clip(ban.jail, 64).shown],
-        ['server', ban.server.hostname, nameOf(ban.server.hostname)],
-        ...(ban.country ? [['country', ban.country, countryName(ban.country)]] : []),
-      ] as [string, string, string][])
+  const others: readonly Term[] = whole
+    ? [
+        { field: 'jail', value: ban.jail, shown: clip(ban.jail, 64).shown },
+        { field: 'server', value: ban.server.hostname, shown: nameOf(ban.server.hostname) },
+        ...(ban.country ? [{ field: 'country', value: ban.country, shown: countryName(ban.country) }] : []),
+      ]
     : []
   const acts: ValueActs = {
     value: ban.ip,
-    filter: () => only('ip', ban.ip),
-    exclude: () => without('ip', ban.ip),
+    filter: () => by.only('ip', ban.ip),
+    exclude: () => by.without('ip', ban.ip),
     open: () => void navigate({ to: '/ip/$addr', params: { addr: ban.ip } }),
     more: [
-      ...others.flatMap(([field, value, shown]) => [
-        { text: t.onlyValue(shown), act: () => only(field, value) },
-        { text: t.allBut(shown), act: () => without(field, value) },
-      ]),
+      ...actsOn(by, others),
       ...(may && !ban.reported_to_reputation_db
         ? [{ text: t.report, icon: <IconFlag size={16} />, act: () => report.mutate() }]
         : []),
@@ -173,49 +146,59 @@ const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
   const { none, unknown } = textsOf(commonTexts)
   const navigate = useNavigate()
   switch (column) {
-    case 'state':
-      return <State is={stateOf(ban)} />
+    case 'state': {
+      const state = stateOf(ban)
+      return (
+        <BanValue
+          field="state"
+          value={state === 'banned' ? 'active' : state}
+          shown={textsOf(commonTexts).states[state]}
+        >
+          <State is={state} />
+        </BanValue>
+      )
+    }
     case 'country':
       return ban.country ? (
-        <Narrowing field="country" value={ban.country} shown={countryName(ban.country)}>
+        <BanValue field="country" value={ban.country} shown={countryName(ban.country)}>
           <span className={styles.code}>{ban.country}</span>
           <span className={styles.country}>{countryName(ban.country)}</span>
-        </Narrowing>
+        </BanValue>
       ) : (
         none
       )
     case 'jail':
       return (
-        <Narrowing field="jail" value={ban.jail}>
+        <BanValue field="jail" value={ban.jail}>
           <Stranger text={ban.jail} most={64} />
-        </Narrowing>
+        </BanValue>
       )
     case 'server':
       return (
-        <Narrowing
+        <BanValue
           field="server"
           value={ban.server.hostname}
           open={() => void navigate({ to: '/servers/$serverId', params: { serverId: ban.server.id } })}
         >
           <Stranger text={ban.server.hostname} most={80} />
-        </Narrowing>
+        </BanValue>
       )
     case 'network':
     case 'asn': {
       const shown = column === 'asn' ? ban.asn : (ban.asn_org ?? ban.asn)
       return ban.asn && shown ? (
-        <Narrowing field="asn" value={ban.asn.replace(/^AS/, '')} shown={shown}>
+        <BanValue field="asn" value={ban.asn.replace(/^AS/, '')} shown={shown}>
           <Stranger text={shown} most={80} />
-        </Narrowing>
+        </BanValue>
       ) : (
         none
       )
     }
     case 'city':
       return ban.city ? (
-        <Narrowing field="city" value={ban.city}>
+        <BanValue field="city" value={ban.city}>
           <Stranger text={ban.city} most={80} />
-        </Narrowing>
+        </BanValue>
       ) : (
         none
       )

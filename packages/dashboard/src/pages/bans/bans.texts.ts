@@ -32,8 +32,6 @@ const en = {
     actions: 'Actions',
   },
   details: (ip: string) => `Details of the ban of ${ip}`,
-  onlyValue: (value: string) => `Show only ${value}`,
-  allBut: (value: string) => `Show all but ${value}`,
   choose: (ip: string, jail: string, server: string) => `Choose ${ip} in ${jail} on ${server}`,
   choosePage: 'Choose all of this page',
   chooseTo: 'Choose all rows up to this one',

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -12,12 +13,12 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { nameOf } from '../../words/clip.ts'
 import { localInput } from '../../words/time.ts'
-import { Range, useFilter } from './bans-filters.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { countries } from './countries.ts'
 import type { BansSearch } from './filter.ts'
 import { language } from './matches.ts'
 import styles from './bans.module.css'
+import { useFilter } from './narrowing.tsx'
 
 interface Option {
   readonly value: string
@@ -25,7 +26,13 @@ interface Option {
 }
 
 /** The usual filters to choose from, for whoever does not want to write them. They become part of the search. */
-const FilterSheet = ({ rows, onClose }: { rows: readonly Ban[]; onClose: () => void }) => {
+const FilterSheet = (props: {
+  rows: readonly Ban[]
+  /** The choice of a time, as the list has it too. */
+  range: ReactNode
+  onClose: () => void
+}) => {
+  const { rows, range, onClose } = props
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
   const navigate = useNavigate()
@@ -106,7 +113,7 @@ const FilterSheet = ({ rows, onClose }: { rows: readonly Ban[]; onClose: () => v
         <div className={styles.moments}>
           <div className={parts.field}>
             <span className={styles.label}>{t.range}</span>
-            <Range />
+            {range}
           </div>
           <Moment
             label={t.from}

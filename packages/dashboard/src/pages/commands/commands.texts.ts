@@ -74,6 +74,15 @@ const en = {
       ? `Runs on ${servers(count)}.`
       : `Runs on ${servers(count)}; ${plural(away, { one: '1 is offline and gets it when it is back', other: `${away} are offline and get it when they are back` })}.`,
   shownOf: (shown: number, total: string) => `The tally is of the ${shown} on this page, of ${total} in all.`,
+  ssh: {
+    title: (jail: string) => `Disable ${jail}?`,
+    one: (jail: string, host: string) =>
+      `${jail} guards your SSH log-in on ${host}. While it is off, nobody who guesses passwords there is banned.`,
+    many: (jail: string, count: number) =>
+      `${jail} guards your SSH log-in on ${servers(count)}. While it is off, nobody who guesses passwords there is banned.`,
+    yes: (jail: string, host: string) => `Disable ${jail} on ${host}`,
+    yesMany: (jail: string, count: number) => `Disable ${jail} on ${servers(count)}`,
+  },
   dialog: {
     title: 'Run a command',
     what: 'What to do',

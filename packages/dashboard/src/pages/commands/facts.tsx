@@ -13,6 +13,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { clip, nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { commandsTexts } from './commands.texts.ts'
+import { CommandValue } from './narrowing.tsx'
 import { tookOf, wordOf } from './rows.ts'
 
 /** `38 ms`, `1.4 s`. */
@@ -23,9 +24,21 @@ export const tookWords = (ms: number | null): string => {
 }
 
 export const ServerLink = ({ row }: { row: CommandRow }) => (
-  <Link to="/servers/$serverId" params={{ serverId: row.server.id }} className={parts.link}>
-    <Stranger text={row.server.hostname} most={60} />
-  </Link>
+  <CommandValue
+    field="server"
+    value={row.server.hostname}
+    shown={nameOf(row.server.hostname)}
+    link={
+      <Link to="/servers/$serverId" params={{ serverId: row.server.id }} className={parts.link}>
+        <Stranger text={row.server.hostname} most={60} />
+      </Link>
+    }
+  />
+)
+export const By = ({ row }: { row: CommandRow }) => (
+  <CommandValue field="by" value={row.initiated_by} shown={clip(row.initiated_by, 60).shown}>
+    <Stranger text={row.initiated_by} most={40} />
+  </CommandValue>
 )
 
 /** All that is known of a command: where it is, what was asked, what came back. */
@@ -55,7 +68,7 @@ export const Facts = ({ row }: { row: CommandRow }) => {
             </dd>
             <dt>{t.by}</dt>
             <dd>
-              <Stranger text={row.initiated_by} most={60} />
+              <By row={row} />
             </dd>
             <dt>{t.created}</dt>
             <dd>
@@ -118,7 +131,7 @@ export const Facts = ({ row }: { row: CommandRow }) => {
                 <div key={name} style={{ display: 'contents' }}>
                   <dt>{name}</dt>
                   <dd className={parts.mono}>
-                    <Value value={value} />
+                    <Asked value={value} />
                   </dd>
                 </div>
               ))}
@@ -131,7 +144,7 @@ export const Facts = ({ row }: { row: CommandRow }) => {
   )
 }
 
-const Value = ({ value }: { value: unknown }) =>
+const Asked = ({ value }: { value: unknown }) =>
   typeof value === 'object' && value !== null ? (
     <>
       {Object.entries(value).map(([name, each]) => (

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { jailsQuery, queries, summaryQuery } from '../../api/queries.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
+import { guardsSsh } from '../../fleet/guards-ssh.ts'
 import { Picks } from '../../fleet/picks.tsx'
 import { templatesQuery } from '../../fleet/queries.ts'
 import type { CommandType } from '../../fleet/queries.ts'
@@ -20,6 +21,7 @@ import { readDuration } from '../../words/time.ts'
 import { isWide } from '../whitelist/lines.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { commandTypes } from './filter.ts'
+import { SshQuestion } from './ssh-question.tsx'
 
 /** Any command for any servers, with the form that its type needs; deploying has a page of its own. */
 const types = commandTypes.filter(type => type !== 'deploy-template')
@@ -59,11 +61,13 @@ const Form = (props: {
   const [tried, setTried] = useState(false)
   const jailsId = useId()
   const [first = ''] = servers
-  const away = (useQuery(summaryQuery).data?.servers ?? []).filter(
-    ({ id, status }) => servers.has(id) && status !== 'online',
-  ).length
+  const [asking, setAsking] = useState(false)
+  const chosen = (useQuery(summaryQuery).data?.servers ?? []).filter(({ id }) => servers.has(id))
+  const away = chosen.filter(({ status }) => status !== 'online').length
   const only = servers.size === 1 ? first : ''
   const jails = useQuery({ ...jailsQuery(only), enabled: only !== '' }).data?.jails ?? []
+  // Of several servers only the name is known.
+  const filter = jails.find(({ name }) => name === jail.trim())?.filter
   const templates = useQuery({ ...templatesQuery({}), enabled: type === 'remove-template' }).data?.templates ?? []
   const needsJail = type.startsWith('jail-') || type.endsWith('-ip')
   // Nothing is left to be typed: who only presses Enter has not read it.
@@ -115,10 +119,26 @@ const Form = (props: {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    if (Object.values(errors).every(error => error === undefined) && !run.isPending) run.mutate()
+    if (Object.values(errors).some(error => error !== undefined) || run.isPending) return
+    if (type === 'jail-disable' && guardsSsh(jail.trim(), filter)) setAsking(true)
+    else run.mutate()
   }
   const shown = <K extends keyof typeof errors>(name: K) => (tried ? errors[name] : undefined)
   const plain = { className: parts.input, autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
+  if (asking)
+    return (
+      <SshQuestion
+        jail={jail.trim()}
+        servers={chosen.map(({ hostname }) => hostname)}
+        busy={run.isPending}
+        error={run.error}
+        onYes={() => run.mutate()}
+        onNo={() => {
+          run.reset()
+          setAsking(false)
+        }}
+      />
+    )
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
       <Field label={t.what}>

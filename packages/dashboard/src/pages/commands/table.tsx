@@ -12,11 +12,14 @@ import { Mark, State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useNarrow } from '../../parts/width.ts'
+import type { Term } from '../../search/narrowing.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { clip, nameOf } from '../../words/clip.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { useCommandKeys } from './keys.ts'
-import { ServerLink, tookWords } from './facts.tsx'
+import { By, ServerLink, tookWords } from './facts.tsx'
+import { CommandValue } from './narrowing.tsx'
 import { saidTogether, tallyOf, tookOf, wordOf } from './rows.ts'
 import type { Group } from './rows.ts'
 import styles from './commands.module.css'
@@ -85,19 +88,41 @@ export const CommandList = ({ groups }: { groups: readonly Group[] }) => {
   )
 }
 
-const What = ({ row }: { row: CommandRow }) => {
+/** Leads to the command; its menu asks for others of its kind, and on a card for all that stands there. */
+const What = ({ row, whole = false }: { row: CommandRow; whole?: boolean }) => {
   const said = useSaid()
+  const { types } = textsOf(fleetTexts)
+  const { states } = textsOf(commonTexts)
+  const others: readonly Term[] = [
+    { field: 'status', value: wordOf(row), shown: states[wordOf(row)] },
+    { field: 'server', value: row.server.hostname, shown: nameOf(row.server.hostname) },
+    { field: 'by', value: row.initiated_by, shown: clip(row.initiated_by, 60).shown },
+  ]
   return (
-    <Link to="/commands/$commandId" params={{ commandId: row.id }} className={fleet.name}>
-      <bdi>{said(row)}</bdi>
-    </Link>
+    <CommandValue
+      field="type"
+      value={row.type}
+      shown={types[row.type]}
+      others={whole ? others : []}
+      marked={whole}
+      link={
+        <Link to="/commands/$commandId" params={{ commandId: row.id }} className={fleet.name}>
+          <bdi>{said(row)}</bdi>
+        </Link>
+      }
+    />
   )
 }
+const Status = ({ row }: { row: CommandRow }) => (
+  <CommandValue field="status" value={wordOf(row)} shown={textsOf(commonTexts).states[wordOf(row)]}>
+    <State is={wordOf(row)} />
+  </CommandValue>
+)
 
 const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => (
   <tr className={within ? styles.of : undefined} data-row data-name={row.id}>
     <td>
-      <State is={wordOf(row)} />
+      <Status row={row} />
     </td>
     <td>
       <span className={styles.what}>
@@ -108,7 +133,7 @@ const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => 
       <ServerLink row={row} />
     </td>
     <td className={parts.cut}>
-      <Stranger text={row.initiated_by} most={40} />
+      <By row={row} />
     </td>
     <td>
       <Time at={row.created_at} />
@@ -118,7 +143,7 @@ const Row = ({ row, within = false }: { row: CommandRow; within?: boolean }) => 
 )
 
 /** The worst state that a batch has is the one to see; its tally stands beside it. */
-const Tally = ({ rows }: { rows: readonly CommandRow[] }) => {
+const Tally = ({ rows, menus = false }: { rows: readonly CommandRow[]; menus?: boolean }) => {
   const t = textsOf(commandsTexts)
   const { states } = textsOf(commonTexts)
   const tones = {
@@ -131,11 +156,20 @@ const Tally = ({ rows }: { rows: readonly CommandRow[] }) => {
   } as const
   return (
     <span className={styles.tally}>
-      {tallyOf(rows).map(({ state, count }) => (
-        <Mark key={state} tone={tones[state]}>
-          {t.tally(count, states[state])}
-        </Mark>
-      ))}
+      {tallyOf(rows).map(({ state, count }) => {
+        const mark = (
+          <Mark key={state} tone={tones[state]}>
+            {t.tally(count, states[state])}
+          </Mark>
+        )
+        return menus ? (
+          <CommandValue key={state} field="status" value={state} shown={states[state]}>
+            {mark}
+          </CommandValue>
+        ) : (
+          mark
+        )
+      })}
     </span>
   )
 }
@@ -164,7 +198,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
   return (
     <tr data-row>
       <td>
-        <Tally rows={batch.rows} />
+        <Tally rows={batch.rows} menus />
       </td>
       <td>
         <span className={styles.what}>
@@ -185,7 +219,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
       </td>
       <td>{servers(batch)}</td>
       <td className={parts.cut}>
-        <Stranger text={newest.initiated_by} most={40} />
+        <By row={newest} />
       </td>
       <td>
         <Time at={newest.created_at} />
@@ -198,7 +232,7 @@ const BatchRow = (props: { batch: Batch; open: boolean; onToggle: () => void }) 
 const Card = ({ row }: { row: CommandRow }) => (
   <li className={parts.card} data-row data-name={row.id}>
     <div className={parts.cardTop}>
-      <What row={row} />
+      <What row={row} whole />
       <State is={wordOf(row)} />
     </div>
     <div className={parts.facts}>

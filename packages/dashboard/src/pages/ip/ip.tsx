@@ -24,10 +24,11 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
-import { nameOf } from '../../words/clip.ts'
+import { clip, nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { ending } from '../../words/time.ts'
 import { stateOf } from '../bans/ban-state.ts'
+import { BanValue, FixedSearch } from '../bans/narrowing.tsx'
 import { Unban } from '../bans/unban.tsx'
 import { LookUpField, problemOf } from './lookup.tsx'
 import { findAddress, kindOf } from './read-address.ts'
@@ -103,6 +104,8 @@ const Known = ({ ip }: { ip: string }) => {
 const Facts = ({ found, at }: { found: LookUp; at: number }) => {
   const t = textsOf(ipTexts)
   const kind = kindOf(found.ip)
+  // What is chosen of its bans leads to the list of them.
+  const own = useMemo(() => ({ ip: found.ip }), [found.ip])
   return (
     <>
       <Pills found={found} />
@@ -110,37 +113,38 @@ const Facts = ({ found, at }: { found: LookUp; at: number }) => {
       <Further found={found} />
       <div className={fleet.columns}>
         <Panel title={t.now}>
-          {found.active_bans.length === 0 ? (
-            <p className={parts.muted}>{t.nowNone}</p>
-          ) : (
-            <ul className={fleet.lines}>
-              {found.active_bans.map(line => (
-                <li key={line.id}>
-                  <span>
-                    <Link to="/servers/$serverId" params={{ serverId: line.server_id }} className={parts.link}>
-                      <Stranger text={line.server} most={60} />
-                    </Link>{' '}
-                    · <Stranger text={line.jail} most={64} /> ·{' '}
-                    <span className={parts.muted}>
-                      <Ends line={line} />
+          <FixedSearch value={own}>
+            {found.active_bans.length === 0 ? (
+              <p className={parts.muted}>{t.nowNone}</p>
+            ) : (
+              <ul className={fleet.lines}>
+                {found.active_bans.map(line => (
+                  <li key={line.id}>
+                    <span>
+                      <ServerLink line={line} /> · <Jail line={line} /> ·{' '}
+                      <span className={parts.muted}>
+                        <Ends line={line} />
+                      </span>
                     </span>
-                  </span>
-                  <Unban
-                    ban={{
-                      ...line,
-                      ip: found.ip,
-                      server: { id: line.server_id, hostname: line.server },
-                    }}
-                  />
-                </li>
-              ))}
-            </ul>
-          )}
+                    <Unban
+                      ban={{
+                        ...line,
+                        ip: found.ip,
+                        server: { id: line.server_id, hostname: line.server },
+                      }}
+                    />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </FixedSearch>
         </Panel>
         <About found={found} />
       </div>
       <Timeline found={found} at={at} />
-      <History found={found} />
+      <FixedSearch value={own}>
+        <History found={found} />
+      </FixedSearch>
       <Later load={loadAround} given={{ ip: found.ip }} />
     </>
   )
@@ -235,9 +239,16 @@ const About = ({ found }: { found: LookUp }) => {
         <dt>{t.place}</dt>
         <dd>
           {found.country ? (
-            <Link to="/bans" search={{ country: found.country }}>
-              <Stranger text={place} most={120} />
-            </Link>
+            <BanValue
+              field="country"
+              value={found.country}
+              shown={place}
+              link={
+                <Link to="/bans" search={{ country: found.country }}>
+                  <Stranger text={place} most={120} />
+                </Link>
+              }
+            />
           ) : (
             unknown
           )}
@@ -245,9 +256,16 @@ const About = ({ found }: { found: LookUp }) => {
         <dt>{t.network}</dt>
         <dd>
           {found.asn ? (
-            <Link to="/bans" search={{ asn: found.asn }}>
-              <Stranger text={network} most={160} />
-            </Link>
+            <BanValue
+              field="asn"
+              value={found.asn.replace(/^AS/, '')}
+              shown={clip(network, 160).shown}
+              link={
+                <Link to="/bans" search={{ asn: found.asn }}>
+                  <Stranger text={network} most={160} />
+                </Link>
+              }
+            />
           ) : network ? (
             <Stranger text={network} most={160} />
           ) : (
@@ -364,7 +382,7 @@ const History = ({ found }: { found: LookUp }) => {
               </div>
               <div className={parts.facts}>
                 <span>
-                  <Stranger text={line.jail} most={64} />
+                  <Jail line={line} />
                 </span>
                 <BannedAt line={line} ip={found.ip} />
                 <span>
@@ -394,7 +412,7 @@ const History = ({ found }: { found: LookUp }) => {
                     <ServerLink line={line} />
                   </td>
                   <td>
-                    <Stranger text={line.jail} most={64} />
+                    <Jail line={line} />
                   </td>
                   <td>
                     <State is={stateOf({ ...line, ban_duration: null })} />
@@ -425,9 +443,21 @@ const History = ({ found }: { found: LookUp }) => {
 }
 
 const ServerLink = ({ line }: { line: Line }): ReactNode => (
-  <Link to="/servers/$serverId" params={{ serverId: line.server_id }} className={fleet.name}>
-    <Stranger text={line.server} most={60} />
-  </Link>
+  <BanValue
+    field="server"
+    value={line.server}
+    shown={nameOf(line.server)}
+    link={
+      <Link to="/servers/$serverId" params={{ serverId: line.server_id }} className={fleet.name}>
+        <Stranger text={line.server} most={60} />
+      </Link>
+    }
+  />
+)
+const Jail = ({ line }: { line: Line }) => (
+  <BanValue field="jail" value={line.jail} shown={clip(line.jail, 64).shown}>
+    <Stranger text={line.jail} most={64} />
+  </BanValue>
 )
 /** Leads to the ban itself, with its log lines. */
 const BannedAt = ({ line, ip }: { line: Line; ip: string }) => (

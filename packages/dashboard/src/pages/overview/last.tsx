@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
+import type { Ban } from '../../api/queries.ts'
 import { Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
@@ -8,10 +9,34 @@ import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
 import { usePhone } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
+import { clip, nameOf } from '../../words/clip.ts'
 import { stateOf } from '../bans/ban-state.ts'
+import { PartValue } from '../bans/part-value.tsx'
 import { overviewTexts } from './overview.texts.ts'
 import { lastQuery, useLastLive } from './queries.ts'
 import styles from './overview.module.css'
+
+const Where = ({ ban: { jail, server } }: { ban: Ban }) => {
+  const navigate = useNavigate()
+  const open = () => void navigate({ to: '/servers/$serverId', params: { serverId: server.id } })
+  return (
+    <>
+      <PartValue field="jail" value={jail} shown={clip(jail, 64).shown} only={{ jail }}>
+        <Stranger text={jail} most={64} />
+      </PartValue>
+      <span>·</span>
+      <PartValue
+        field="server"
+        value={server.hostname}
+        shown={nameOf(server.hostname)}
+        only={{ server: server.id }}
+        open={open}
+      >
+        <Stranger text={server.hostname} most={60} />
+      </PartValue>
+    </>
+  )
+}
 
 /** What happened last, as it happens. */
 export const Last = () => {
@@ -32,7 +57,13 @@ export const Last = () => {
               {ban.ip}
             </Link>
             <span className={styles.where}>
-              <Stranger text={ban.jail} most={64} /> · <Stranger text={ban.server.hostname} most={60} />
+              {phone ? (
+                <>
+                  <Stranger text={ban.jail} most={64} /> · <Stranger text={ban.server.hostname} most={60} />
+                </>
+              ) : (
+                <Where ban={ban} />
+              )}
             </span>
             <span className={styles.when}>
               {phone ? (

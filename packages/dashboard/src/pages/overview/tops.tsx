@@ -17,34 +17,41 @@ import styles from './overview.module.css'
 const kinds = ['jails', 'countries', 'networks', 'addresses'] as const
 type Kind = (typeof kinds)[number]
 
+/** The exact window that was counted, for the list of it. */
+const windowOf = ({ from, to }: Pick<Stats, 'from' | 'to'>) => ({ from, to })
+
 /** Jails, countries, networks and addresses with the most bans: beside each other, on phones one at a time. */
 export const Tops = ({ period, stats }: { period: Period; stats: Stats | undefined }) => {
   const t = textsOf(overviewTexts)
   const phone = usePhone()
   const [chosen, choose] = useState<Kind>('jails')
   const top = useQuery(topQuery(period))
-  const exact = stats && { from: stats.from, to: stats.to }
-  const found = top.data && { from: top.data.from, to: top.data.to }
+  const of = { jails: stats, countries: stats, networks: top.data, addresses: top.data }
   const rows: Record<Kind, readonly RankedRow[] | undefined> = {
-    jails: stats?.bans_by_jail.map(({ jail, count }) => ({ key: jail, name: jail, count, search: { jail, ...exact } })),
+    jails: stats?.bans_by_jail.map(({ jail, count }) => ({
+      key: jail,
+      name: jail,
+      count,
+      term: { field: 'jail', value: jail },
+    })),
     countries: stats?.bans_by_country.map(({ code, name, count }) => ({
       key: code,
       name,
       count,
       // Bans of unknown places have nothing in common to look for.
-      search: code === 'ZZ' ? undefined : { country: code, ...exact },
+      term: code === 'ZZ' ? undefined : { field: 'country', value: code },
     })),
     networks: top.data?.bans_by_asn.map(({ asn, asn_org, count }) => ({
       key: asn ?? '',
       name: asn === null ? t.unknownNetwork : [asn_org, asn].filter(Boolean).join(' · '),
       count,
-      search: asn === null ? undefined : { asn, ...found },
+      term: asn === null ? undefined : { field: 'asn', value: asn },
     })),
     addresses: top.data?.top_ips.map(({ ip, country, count }) => ({
       key: ip,
       name: [ip, country].filter(Boolean).join(' · '),
       count,
-      search: { ip, ...found },
+      term: { field: 'ip', value: ip },
     })),
   }
   const isLate = (kind: Kind) => kind === 'networks' || kind === 'addresses'
@@ -52,9 +59,7 @@ export const Tops = ({ period, stats }: { period: Period; stats: Stats | undefin
     <Panel key={kind} title={t.top[kind]}>
       {isLate(kind) && <Trouble what={t.whatTop} query={top} />}
       <div className={styles.rankedRoom}>
-        {rows[kind] && (
-          <Ranked rows={rows[kind]} total={(isLate(kind) ? top.data?.total_bans : stats?.total_bans) ?? 0} />
-        )}
+        {rows[kind] && of[kind] && <Ranked rows={rows[kind]} total={of[kind].total_bans} of={windowOf(of[kind])} />}
       </div>
     </Panel>
   )

@@ -13,9 +13,10 @@ import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { number } from '../../words/numbers.ts'
 import { bansQuery } from '../bans/bans-list.ts'
-import { FixedSearch } from '../bans/bans-filters.tsx'
 import { BanCards, BanTable } from '../bans/bans-rows.tsx'
+import { FixedSearch } from '../bans/narrowing.tsx'
 import { useCommands } from '../commands/commands.tsx'
+import { FixedCommands } from '../commands/narrowing.tsx'
 import { grouped } from '../commands/rows.ts'
 import { CommandList } from '../commands/table.tsx'
 import { serverTexts } from './server.texts.ts'
@@ -56,10 +57,11 @@ export const CommandsTab = () => {
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
   const { may } = useMay('write')
   const [running, setRunning] = useState(false)
-  const query = useCommands({ server: serverId })
+  const [search] = useState({ server: serverId })
+  const query = useCommands(search)
   const rows = query.data?.commands
   return (
-    <>
+    <FixedCommands value={search}>
       <div className={parts.row}>
         <Button disabled={!may} onClick={() => setRunning(true)}>
           {t.run}
@@ -86,6 +88,6 @@ export const CommandsTab = () => {
           <RunDialog type="reload-all" server={serverId} onClose={() => setRunning(false)} />
         </Suspense>
       )}
-    </>
+    </FixedCommands>
   )
 }

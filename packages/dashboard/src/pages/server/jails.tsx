@@ -1,12 +1,14 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { queryTerm } from '@stockade/contract/query.ts'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { jailsQuery, queries, serverQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
+import { guardsSsh } from '../../fleet/guards-ssh.ts'
 import { tellSwitched } from '../../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
 import parts from '../../parts/parts.module.css'
@@ -17,11 +19,14 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { clip } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { duration } from '../../words/time.ts'
+import { BanValue, FixedSearch } from '../bans/narrowing.tsx'
 import { serverTexts } from './server.texts.ts'
 
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
+const SshDialog = lazy(() => import('../commands/ssh-question.tsx'))
 
 type Jail = Reply<'GET /servers/{serverId}/jails'>['jails'][number]
 type Act = 'jail-status' | 'jail-reload' | 'jail-enable' | 'jail-disable'
@@ -33,8 +38,9 @@ export const JailsTab = () => {
   const jails = useQuery({ ...jailsQuery(serverId), refetchInterval: every(30_000) })
   const narrow = useNarrow()
   const rows = jails.data?.jails
+  const own = useMemo(() => ({ server: serverId }), [serverId])
   return (
-    <>
+    <FixedSearch value={own}>
       <Trouble what={t.whatJails} query={jails} />
       {jails.isPending && <Waiting lines={3} />}
       {rows?.length === 0 && (
@@ -48,7 +54,7 @@ export const JailsTab = () => {
       {rows &&
         rows.length > 0 &&
         (narrow ? <Cards rows={rows} serverId={serverId} /> : <Table rows={rows} serverId={serverId} />)}
-    </>
+    </FixedSearch>
   )
 }
 
@@ -64,11 +70,28 @@ const ruleOf = (jail: Jail) => {
     : textsOf(serverTexts).rule(jail.maxretry, duration(jail.findtime))
 }
 
-const Name = ({ jail, serverId }: { jail: Jail; serverId: string }) => (
-  <Link to="/bans" search={{ server: serverId, jail: jail.name }} className={parts.link}>
-    <Stranger text={jail.name} most={64} />
-  </Link>
-)
+/** Leads to its bans here; its menu also to those of the others, and to all servers that have such a jail. */
+const Name = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
+  const navigate = useNavigate()
+  return (
+    <BanValue
+      field="jail"
+      value={jail.name}
+      shown={clip(jail.name, 64).shown}
+      more={[
+        {
+          text: textsOf(serverTexts).withJail,
+          act: () => void navigate({ to: '/servers', search: { q: queryTerm('jail', jail.name) } }),
+        },
+      ]}
+      link={
+        <Link to="/bans" search={{ server: serverId, jail: jail.name }} className={parts.link}>
+          <Stranger text={jail.name} most={64} />
+        </Link>
+      }
+    />
+  )
+}
 const Origin = ({ jail }: { jail: Jail }) =>
   jail.template === null ? null : (
     <Link to="/templates/$templateId" params={{ templateId: jail.template }} className={parts.help}>
@@ -163,7 +186,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   const t = textsOf(serverTexts).acts
   const { may } = useMay('write')
   const hostname = useQuery({ ...serverQuery(serverId), enabled: false }).data?.hostname
-  const [dialog, setDialog] = useState<'ban' | null>(null)
+  const [dialog, setDialog] = useState<'ban' | 'ssh' | null>(null)
   const [asked, setAsked] = useState<{ readonly act: Act; readonly commandId: string } | null>(null)
   const run = useMutation({
     mutationFn: async (act: Act) => {
@@ -184,7 +207,10 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
       variant="default"
       aria-label={t.of(words, jail.name)}
       loading={run.isPending && run.variables === act}
-      onClick={() => run.mutate(act)}
+      onClick={() => {
+        if (act === 'jail-disable' && guardsSsh(jail.name, jail.filter)) setDialog('ssh')
+        else run.mutate(act)
+      }}
     >
       {words}
     </Button>
@@ -210,6 +236,17 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
       <Refusal error={run.error} />
       <Suspense>
         {dialog === 'ban' && <BanDialog server={serverId} jail={jail.name} onClose={() => setDialog(null)} />}
+        {dialog === 'ssh' && (
+          <SshDialog
+            jail={jail.name}
+            servers={[hostname ?? '']}
+            onYes={() => {
+              setDialog(null)
+              run.mutate('jail-disable')
+            }}
+            onNo={() => setDialog(null)}
+          />
+        )}
       </Suspense>
     </>
   )

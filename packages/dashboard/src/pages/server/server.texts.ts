@@ -69,6 +69,7 @@ const en = {
     bantime: 'Ban time',
     logpath: 'Log',
   },
+  withJail: 'Servers with this jail',
   rule: (retries: number, time: string) =>
     plural(retries, { one: `1 failure in ${time}`, other: `${retries} failures in ${time}` }),
   settings: 'Settings',

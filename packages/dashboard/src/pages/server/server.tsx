@@ -26,13 +26,14 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { clip, nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { ago, clockTime, duration, shortDate } from '../../words/time.ts'
+import { ServerValue } from '../servers/narrowing.tsx'
 import { SyncRow, useSync } from '../whitelist/sync-panel.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
-import { nameOf } from '../../words/clip.ts'
 
 /** One host: is it well, what does it guard, what was done to it. The frame; each tab is a page of its own. */
 export const ServerPage = () => {
@@ -138,6 +139,16 @@ export const SettingsTab = () => {
   return server ? <Settings key={server.id} server={server} /> : null
 }
 
+/** Asks for all servers that have the same. */
+const Fact = ({ field, value }: { field: 'os' | 'engine' | 'agent'; value: string | null }) =>
+  value === null ? (
+    textsOf(commonTexts).unknown
+  ) : (
+    <ServerValue field={field} value={value} shown={clip(value, 120).shown}>
+      <Stranger text={value} most={120} />
+    </ServerValue>
+  )
+
 const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: boolean }) => {
   const t = textsOf(serverTexts)
   const { unknown } = textsOf(commonTexts)
@@ -146,7 +157,9 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
     <Panel>
       <div className={parts.form}>
         <div className={parts.row}>
-          <State is={server.status} tinted />
+          <ServerValue field="status" value={server.status} shown={textsOf(commonTexts).states[server.status]}>
+            <State is={server.status} tinted />
+          </ServerValue>
           <span className={parts.muted}>
             {server.last_heartbeat ? (
               <>
@@ -186,18 +199,32 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
           </dl>
           <dl className={parts.details}>
             <dt>{t.address}</dt>
-            <dd className={parts.mono}>{server.ip_address ?? unknown}</dd>
+            <dd className={parts.mono}>
+              {server.ip_address ? (
+                <ServerValue
+                  field="ip"
+                  value={server.ip_address}
+                  link={
+                    <Link to="/ip/$addr" params={{ addr: server.ip_address }} search={{}}>
+                      {server.ip_address}
+                    </Link>
+                  }
+                />
+              ) : (
+                unknown
+              )}
+            </dd>
             <dt>{t.system}</dt>
             <dd>
-              <Stranger text={server.os ?? unknown} most={120} />
+              <Fact field="os" value={server.os} />
             </dd>
             <dt>{t.engine}</dt>
             <dd>
-              <Stranger text={server.engine_version ?? unknown} most={60} />
+              <Fact field="engine" value={server.engine_version} />
             </dd>
             <dt>{t.agent}</dt>
             <dd>
-              <Stranger text={server.agent_version ?? unknown} most={60} />
+              <Fact field="agent" value={server.agent_version} />
             </dd>
             {typeof uptime === 'number' && (
               <>
@@ -270,11 +297,12 @@ const Stats = ({ serverId }: { serverId: string }) => {
               <h3 className={parts.help}>{t.stats.jails}</h3>
               <Ranked
                 total={stats.bans_period}
+                of={{ ...own, from: stats.from, to: stats.to }}
                 rows={stats.top_jails.map(({ name, count }) => ({
                   key: name,
                   name,
                   count,
-                  search: { ...own, jail: name, from: stats.from, to: stats.to },
+                  term: { field: 'jail', value: name },
                 }))}
               />
             </div>
@@ -282,11 +310,12 @@ const Stats = ({ serverId }: { serverId: string }) => {
               <h3 className={parts.help}>{t.stats.countries}</h3>
               <Ranked
                 total={stats.bans_period}
+                of={{ ...own, from: stats.from, to: stats.to }}
                 rows={stats.top_countries.map(({ code, name, count }) => ({
                   key: code,
                   name,
                   count,
-                  search: code === 'ZZ' ? undefined : { ...own, country: code, from: stats.from, to: stats.to },
+                  term: code === 'ZZ' ? undefined : { field: 'country', value: code },
                 }))}
               />
             </div>

@@ -23,15 +23,17 @@ import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow } from '../../parts/width.ts'
 import type { ValuesOf } from '../../search/completion.ts'
+import type { Term } from '../../search/narrowing.tsx'
 import { SearchField } from '../../search/search-field.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
-import { nameOf } from '../../words/clip.ts'
+import { clip, nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { groupsOf, isOlder, placesOf, strayed } from './groups.ts'
 import type { Places, Status } from './groups.ts'
 import { Metrics } from './metrics.tsx'
+import { ServerValue } from './narrowing.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
 
@@ -201,10 +203,42 @@ const Search = ({ rows }: { rows: readonly ServerRow[] }) => {
   )
 }
 
-const Name = ({ server }: { server: ServerRow }) => (
-  <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.name}>
-    <Stranger text={server.hostname} most={60} />
-  </Link>
+/** Leads to the server; on a card its menu holds all that the list can be narrowed to. */
+const Name = ({ server, whole = false }: { server: ServerRow; whole?: boolean }) => {
+  const { states } = textsOf(commonTexts)
+  const { status, ip_address: ip, engine_version: engine, agent_version: agent } = server
+  const t = textsOf(serversTexts).columns
+  const others: readonly Term[] = [
+    { field: 'status', value: status, shown: states[status] },
+    ...(ip ? [{ field: 'ip', value: ip }] : []),
+    ...(engine ? [{ field: 'engine', value: engine, shown: `${t.engine} ${clip(engine, 16).shown}` }] : []),
+    ...(agent ? [{ field: 'agent', value: agent, shown: `${t.agent} ${clip(agent, 16).shown}` }] : []),
+  ]
+  return (
+    <ServerValue
+      field="name"
+      value={server.hostname}
+      shown={nameOf(server.hostname)}
+      others={whole ? others : []}
+      marked={whole}
+      link={
+        <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.name}>
+          <Stranger text={server.hostname} most={60} />
+        </Link>
+      }
+    />
+  )
+}
+const Ip = ({ ip }: { ip: string }) => (
+  <ServerValue
+    field="ip"
+    value={ip}
+    link={
+      <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false}>
+        {ip}
+      </Link>
+    }
+  />
 )
 
 /** When it was last heard of; a host that never was can be gone on with. */
@@ -262,11 +296,19 @@ const ChooseAll = ({ groups, chosen, onChosen }: Shown) => {
   )
 }
 
-const Agent = ({ version }: { version: string | null }) => {
+/** `menu`: it can be asked for; on a card there is no room for that. */
+const Agent = ({ version, menu = false }: { version: string | null; menu?: boolean }) => {
   const newest = useMe()?.version ?? ''
+  const shown = <Stranger text={version ?? textsOf(commonTexts).none} most={16} />
   return (
     <>
-      <Stranger text={version ?? textsOf(commonTexts).none} most={16} />{' '}
+      {menu && version ? (
+        <ServerValue field="agent" value={version} shown={clip(version, 60).shown}>
+          {shown}
+        </ServerValue>
+      ) : (
+        shown
+      )}{' '}
       {isOlder(version, newest) && <Mark tone="warn">{textsOf(serversTexts).update}</Mark>}
     </>
   )
@@ -307,12 +349,14 @@ const Table = (props: Shown) => {
                   </td>
                 )}
                 <td>
-                  <State is={server.status} />
+                  <ServerValue field="status" value={server.status} shown={states[server.status]}>
+                    <State is={server.status} />
+                  </ServerValue>
                 </td>
                 <td className={styles.names}>
                   <Name server={server} />
                 </td>
-                <td className={parts.mono}>{server.ip_address ?? none}</td>
+                <td className={parts.mono}>{server.ip_address ? <Ip ip={server.ip_address} /> : none}</td>
                 <td className={parts.cut}>
                   <Stranger text={server.description || none} most={200} />
                 </td>
@@ -322,10 +366,20 @@ const Table = (props: Shown) => {
                   <Metrics of={server.metrics} />
                 </td>
                 <td>
-                  <Stranger text={server.engine_version ?? none} most={16} />
+                  {server.engine_version ? (
+                    <ServerValue
+                      field="engine"
+                      value={server.engine_version}
+                      shown={clip(server.engine_version, 60).shown}
+                    >
+                      <Stranger text={server.engine_version} most={16} />
+                    </ServerValue>
+                  ) : (
+                    none
+                  )}
                 </td>
                 <td>
-                  <Agent version={server.agent_version} />
+                  <Agent version={server.agent_version} menu />
                 </td>
                 <td>
                   <Synced sync={sync.get(server.id)} />
@@ -358,12 +412,16 @@ const Cards = (props: Shown) => {
             <div className={parts.cardTop}>
               <span className={styles.titled}>
                 <Choose server={server} {...props} />
-                <Name server={server} />
+                <Name server={server} whole />
               </span>
               <State is={server.status} />
             </div>
             <div className={parts.facts}>
-              {server.ip_address && <span className={parts.mono}>{server.ip_address}</span>}
+              {server.ip_address && (
+                <span className={parts.mono}>
+                  <Ip ip={server.ip_address} />
+                </span>
+              )}
               <span>{t.jailsAndBans(server.active_jails, number(server.total_bans))}</span>
               <span>
                 <Seen server={server} />

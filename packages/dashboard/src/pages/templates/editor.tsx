@@ -17,7 +17,10 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { nameOf } from '../../words/clip.ts'
 import { Code, goToLine } from './code.tsx'
+import { exampleFor } from './examples.ts'
 import { categories } from './filter.ts'
+import { SampleLog } from './sample.tsx'
+import { tooMuchOf } from './sample-words.ts'
 import { SettingsFields } from './settings-fields.tsx'
 import { readSettings, typedSettings, untyped } from './settings-words.ts'
 import type { Typed } from './settings-words.ts'
@@ -57,7 +60,7 @@ export const NewTemplate = () => {
   const t = textsOf(templatesTexts).editor
   const { from } = useSearch({ from: '/inside/templates/new' })
   const query = useQuery({ ...templateQuery(from ?? ''), enabled: from !== undefined })
-  if (from === undefined) return <Editor title={t.newTitle} begin={blank} saved={null} />
+  if (from === undefined) return <Editor title={t.newTitle} begin={blank} saved={null} example={exampleFor('')} />
   if (!query.data)
     return (
       <Page title={t.newTitle}>
@@ -71,6 +74,7 @@ export const NewTemplate = () => {
       title={t.newTitle}
       begin={{ ...copied, name: '', displayName: t.copyOf(copied.displayName), category: 'custom' }}
       saved={null}
+      example={exampleFor(copied.name)}
     />
   )
 }
@@ -93,6 +97,7 @@ export const EditTemplate = () => {
       title={t.editTitle(nameOf(template.display_name))}
       begin={draftOf(template)}
       saved={template}
+      example={exampleFor(template.name)}
     />
   )
 }
@@ -107,19 +112,29 @@ const useSettled = <T,>(value: T, wait: number): T => {
   return settled
 }
 
-const useProblems = (jail: string, filter: string) => {
-  const settled = useSettled(`${jail}\u0000${filter}`, 400)
-  const [jail_config = '', filter_config = ''] = settled.split('\u0000')
-  return useQuery({
-    queryKey: ['validate', jail_config, filter_config],
-    queryFn: ({ signal }) => api.call('POST /templates/validate', { body: { jail_config, filter_config }, signal }),
+/** Null characters can not be typed, and pasted ones are no part of a log. */
+const useProblems = (jail: string, filter: string, lines: string) => {
+  const sent = lines.trim() === '' || tooMuchOf(lines) ? '' : lines.replaceAll('\u0000', '\ufffd')
+  const settled = useSettled([jail, filter, sent].join('\u0000'), 400)
+  const [jail_config = '', filter_config = '', sample = ''] = settled.split('\u0000')
+  const query = useQuery({
+    queryKey: ['validate', jail_config, filter_config, sample],
+    queryFn: async ({ signal }) => {
+      const body = { jail_config, filter_config, ...(sample === '' ? {} : { sample }) }
+      const { matches, sample_note = null, ...verdict } = await api.call('POST /templates/validate', { body, signal })
+      return { verdict, tried: matches ? { sample, matches, note: sample_note } : null }
+    },
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     gcTime: 60_000,
   })
+  // Lines that are no longer there have no marks either.
+  const tried = sent === '' ? null : (query.data?.tried ?? null)
+  return { query, verdict: query.data?.verdict, tried }
 }
 
-const Editor = ({ title, begin, saved }: { title: string; begin: Draft; saved: Template | null }) => {
+const Editor = (props: { title: string; begin: Draft; saved: Template | null; example: string | null }) => {
+  const { title, begin, saved, example } = props
   const t = textsOf(templatesTexts)
   const e = t.editor
   const navigate = useNavigate()
@@ -129,8 +144,9 @@ const Editor = ({ title, begin, saved }: { title: string; begin: Draft; saved: T
   const fields = { jail: useRef<HTMLTextAreaElement>(null), filter: useRef<HTMLTextAreaElement>(null) }
   const change = (some: Partial<Draft>) => setDraft(before => ({ ...before, ...some }))
   const changed = useDeferredValue(JSON.stringify(draft) !== JSON.stringify(begin))
-  const check = useProblems(draft.jail, draft.filter)
-  const problems = check.data?.problems ?? []
+  const [sample, setSample] = useState('')
+  const { query: check, verdict, tried: triedSample } = useProblems(draft.jail, draft.filter, sample)
+  const problems = verdict?.problems ?? []
   const errors = problems.filter(({ severity }) => severity === 'error')
   const { settings, wrong } = readSettings(draft.typed)
   const builtin = saved?.type === 'builtin'
@@ -289,10 +305,10 @@ const Editor = ({ title, begin, saved }: { title: string; begin: Draft; saved: T
             <div role="status">
               {check.isFetching ? (
                 <Mark tone="info">{e.checking}</Mark>
-              ) : check.data && problems.length === 0 ? (
+              ) : verdict && problems.length === 0 ? (
                 <Mark tone="ok">{e.fine}</Mark>
               ) : (
-                check.data && (
+                verdict && (
                   <Mark tone={errors.length > 0 ? 'danger' : 'warn'}>
                     {e.problems(errors.length, problems.length - errors.length)}
                   </Mark>
@@ -325,6 +341,13 @@ const Editor = ({ title, begin, saved }: { title: string; begin: Draft; saved: T
               </ul>
             )}
             <Trouble what={e.checking} query={check} />
+            <SampleLog
+              sample={sample}
+              onSample={setSample}
+              example={example}
+              tried={triedSample}
+              checking={check.isFetching}
+            />
             <Refusal error={save.error} />
             <div className={parts.row}>
               <Button type="submit" disabled={builtin} loading={save.isPending}>

@@ -94,6 +94,28 @@ const en = {
     leave: 'Leave without saving?',
     notDeployed: 'Hosts keep what was deployed until it is deployed again.',
   },
+  sample: {
+    title: 'Sample log',
+    help: 'Paste lines of a log to see which ones the filter counts as failures, and for which address. How old they are makes no difference, and nothing is stored.',
+    example: 'Fill in an example',
+    trying: 'Trying the lines',
+    results: 'The lines, and what the filter finds',
+    line: (line: number) => `Line ${line}`,
+    matches: (ip: string) => `matches, ${ip}`,
+    matchesNobody: 'matches, no address',
+    noMatch: 'does not match',
+    untried: 'not tried',
+    counts: (matched: number, tried: number, untried: number) =>
+      [
+        plural(tried, { one: `${matched} of 1 line matches.`, other: `${matched} of ${tried} lines match.` }),
+        ...(untried > 0
+          ? [plural(untried, { one: '1 line was not tried.', other: `${untried} lines were not tried.` })]
+          : []),
+      ].join(' '),
+    tooManyLines: (count: number, most: number) => `These are ${count} lines; ${most} can be tried at once.`,
+    lineTooLong: (line: number, most: number) => `Line ${line} is longer than ${most} characters.`,
+    tooLong: (most: number) => `These are more than ${most} characters.`,
+  },
   deployPage: {
     title: (name: string) => `Deploy ${name}`,
     steps: { servers: '1. Servers', settings: '2. Settings', review: '3. Review' },

@@ -34,8 +34,6 @@ export const bans: Texts['bans'] = {
     actions: 'Aktionen',
   },
   details: ip => `Einzelheiten der Sperre von ${ip}`,
-  onlyValue: value => `Nur ${value} zeigen`,
-  allBut: value => `Alles außer ${value} zeigen`,
   choose: (ip, jail, server) => `${ip} in ${jail} auf ${server} auswählen`,
   choosePage: 'Alles auf dieser Seite auswählen',
   chooseTo: 'Alle Zeilen bis zu dieser auswählen',
@@ -249,6 +247,8 @@ export const search: Texts['search'] = {
   copied: value => `${value} kopiert`,
   notCopied: 'Der Browser erlaubt hier kein Kopieren.',
   open: 'Öffnen',
+  onlyValue: value => `Nur ${value} zeigen`,
+  allBut: value => `Alles außer ${value} zeigen`,
 }
 export const overview: Texts['overview'] = {
   title: 'Übersicht',

@@ -100,6 +100,33 @@ export const templates: Texts['templates'] = {
     leave: 'Verlassen, ohne zu speichern?',
     notDeployed: 'Hosts behalten, was verteilt wurde, bis die Vorlage neu verteilt wird.',
   },
+  sample: {
+    title: 'Beispielzeilen',
+    help: 'Fügen Sie Zeilen eines Protokolls ein, um zu sehen, welche der Filter als Fehlschlag zählt und für welche Adresse. Wie alt sie sind, spielt keine Rolle, und nichts wird gespeichert.',
+    example: 'Ein Beispiel einfügen',
+    trying: 'Zeilen werden probiert',
+    results: 'Die Zeilen, und was der Filter findet',
+    line: line => `Zeile ${line}`,
+    matches: ip => `passt, ${ip}`,
+    matchesNobody: 'passt, keine Adresse',
+    noMatch: 'passt nicht',
+    untried: 'nicht probiert',
+    counts: (matched, tried, untried) =>
+      [
+        plural(tried, { one: `${matched} von 1 Zeile passt.`, other: `${matched} von ${tried} Zeilen passen.` }),
+        ...(untried > 0
+          ? [
+              plural(untried, {
+                one: '1 Zeile wurde nicht probiert.',
+                other: `${untried} Zeilen wurden nicht probiert.`,
+              }),
+            ]
+          : []),
+      ].join(' '),
+    tooManyLines: (count, most) => `Das sind ${count} Zeilen; ${most} können auf einmal probiert werden.`,
+    lineTooLong: (line, most) => `Zeile ${line} ist länger als ${most} Zeichen.`,
+    tooLong: most => `Das sind mehr als ${most} Zeichen.`,
+  },
   deployPage: {
     title: name => `${name} verteilen`,
     steps: { servers: '1. Server', settings: '2. Einstellungen', review: '3. Prüfen' },
@@ -310,6 +337,15 @@ export const commands: Texts['commands'] = {
       ? `Läuft auf ${onServers(count)}.`
       : `Läuft auf ${onServers(count)}; ${plural(away, { one: '1 ist offline und bekommt den Befehl, wenn er wieder da ist', other: `${away} sind offline und bekommen den Befehl, wenn sie wieder da sind` })}.`,
   shownOf: (shown, total) => `Gezählt sind die ${shown} auf dieser Seite, von ${total} insgesamt.`,
+  ssh: {
+    title: jail => `${jail} ausschalten?`,
+    one: (jail, host) =>
+      `${jail} schützt Ihre SSH-Anmeldung auf ${host}. Solange es aus ist, wird niemand gesperrt, der dort Passwörter rät.`,
+    many: (jail, count) =>
+      `${jail} schützt Ihre SSH-Anmeldung auf ${onServers(count)}. Solange es aus ist, wird niemand gesperrt, der dort Passwörter rät.`,
+    yes: (jail, host) => `${jail} auf ${host} ausschalten`,
+    yesMany: (jail, count) => `${jail} auf ${onServers(count)} ausschalten`,
+  },
   dialog: {
     title: 'Befehl ausführen',
     what: 'Was zu tun ist',

@@ -68,6 +68,7 @@ export const server: Texts['server'] = {
   offline: 'Befehle warten, bis zu 24 h.',
   jails: 'Jails',
   jailsCaption: 'Jails dieses Servers',
+  withJail: 'Server mit diesem Jail',
   noJails: 'Der Agent hat keine Jails gemeldet.',
   columns: {
     name: 'Jail',

@@ -68,8 +68,6 @@ export const bans: Texts['bans'] = {
     actions: 'Acciones',
   },
   details: ip => `Detalles del bloqueo de ${ip}`,
-  onlyValue: value => `Mostrar solo ${value}`,
-  allBut: value => `Mostrar todo menos ${value}`,
   choose: (ip, jail, server) => `Seleccionar ${ip} en ${jail}, en ${server}`,
   choosePage: 'Seleccionar toda la página',
   chooseTo: 'Seleccionar todas las filas hasta esta',
@@ -447,6 +445,7 @@ export const server: Texts['server'] = {
   offline: 'Los comandos esperarán hasta 24 h.',
   jails: 'Jails',
   jailsCaption: 'Jails de este servidor',
+  withJail: 'Servidores con esta jail',
   noJails: 'El agente no ha comunicado ninguna jail.',
   columns: {
     name: 'Jail',

@@ -94,6 +94,28 @@ export const templates: Texts['templates'] = {
     leave: '¿Salir sin guardar?',
     notDeployed: 'Los hosts conservan lo desplegado hasta que se despliegue de nuevo.',
   },
+  sample: {
+    title: 'Líneas de ejemplo',
+    help: 'Pegue líneas de un registro para ver cuáles cuenta el filtro como fallos, y para qué dirección. Su antigüedad no importa, y no se guarda nada.',
+    example: 'Insertar un ejemplo',
+    trying: 'Probando las líneas',
+    results: 'Las líneas, y lo que encuentra el filtro',
+    line: line => `Línea ${line}`,
+    matches: ip => `coincide, ${ip}`,
+    matchesNobody: 'coincide, sin dirección',
+    noMatch: 'no coincide',
+    untried: 'sin probar',
+    counts: (matched, tried, untried) =>
+      [
+        plural(tried, { one: `Coincide ${matched} de 1 línea.`, other: `Coinciden ${matched} de ${tried} líneas.` }),
+        ...(untried > 0
+          ? [plural(untried, { one: '1 línea quedó sin probar.', other: `${untried} líneas quedaron sin probar.` })]
+          : []),
+      ].join(' '),
+    tooManyLines: (count, most) => `Son ${count} líneas; se pueden probar ${most} a la vez.`,
+    lineTooLong: (line, most) => `La línea ${line} tiene más de ${most} caracteres.`,
+    tooLong: most => `Son más de ${most} caracteres.`,
+  },
   deployPage: {
     title: name => `Desplegar ${name}`,
     steps: { servers: '1. Servidores', settings: '2. Ajustes', review: '3. Revisión' },
@@ -309,6 +331,15 @@ export const commands: Texts['commands'] = {
       ? `Se ejecuta en ${servers(count)}.`
       : `Se ejecuta en ${servers(count)}; ${plural(away, { one: '1 está sin conexión y lo recibe cuando vuelva', other: `${away} están sin conexión y lo reciben cuando vuelvan` })}.`,
   shownOf: (shown, total) => `El recuento es de los ${shown} de esta página, de ${total} en total.`,
+  ssh: {
+    title: jail => `¿Desactivar ${jail}?`,
+    one: (jail, host) =>
+      `${jail} protege su acceso por SSH en ${host}. Mientras esté desactivada, no se bloquea a nadie que pruebe contraseñas allí.`,
+    many: (jail, count) =>
+      `${jail} protege su acceso por SSH en ${servers(count)}. Mientras esté desactivada, no se bloquea a nadie que pruebe contraseñas allí.`,
+    yes: (jail, host) => `Desactivar ${jail} en ${host}`,
+    yesMany: (jail, count) => `Desactivar ${jail} en ${servers(count)}`,
+  },
   dialog: {
     title: 'Ejecutar un comando',
     what: 'Qué hacer',

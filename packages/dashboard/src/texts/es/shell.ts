@@ -334,6 +334,8 @@ export const search: Texts['search'] = {
   copied: value => `Copiado: ${value}`,
   notCopied: 'El navegador no permite copiar aquí.',
   open: 'Abrir',
+  onlyValue: value => `Mostrar solo ${value}`,
+  allBut: value => `Mostrar todo menos ${value}`,
 }
 export const charts: Texts['charts'] = {
   empty: 'Sin bloqueos en este intervalo.',

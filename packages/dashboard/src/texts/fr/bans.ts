@@ -97,8 +97,6 @@ export const bans: Texts['bans'] = {
     actions: 'Actions',
   },
   details: ip => `Détails du ban de ${ip}`,
-  onlyValue: value => `Afficher seulement ${value}`,
-  allBut: value => `Afficher tout sauf ${value}`,
   choose: (ip, jail, server) => `Choisir ${ip} dans ${jail} sur ${server}`,
   choosePage: 'Choisir toute la page',
   chooseTo: 'Choisir toutes les lignes jusqu’à celle-ci',
@@ -363,6 +361,7 @@ export const server: Texts['server'] = {
   offline: 'Les commandes attendront, 24\u00a0h au plus.',
   jails: 'Jails',
   jailsCaption: 'Jails de ce serveur',
+  withJail: 'Serveurs avec ce jail',
   noJails: 'L’agent n’a signalé aucun jail.',
   columns: {
     name: 'Jail',

@@ -202,6 +202,15 @@ export const commands: Texts['commands'] = {
           other: `${away}\u00a0sont hors ligne et la recevront à leur retour`,
         })}.`,
   shownOf: (shown, total) => `Le décompte porte sur les ${shown} de cette page, sur ${total} en tout.`,
+  ssh: {
+    title: jail => `Désactiver ${jail}\u00a0?`,
+    one: (jail, host) =>
+      `${jail} protège votre connexion SSH sur ${host}. Tant qu’il est désactivé, personne n’y est banni pour avoir essayé des mots de passe.`,
+    many: (jail, count) =>
+      `${jail} protège votre connexion SSH sur ${servers(count)}. Tant qu’il est désactivé, personne n’y est banni pour avoir essayé des mots de passe.`,
+    yes: (jail, host) => `Désactiver ${jail} sur ${host}`,
+    yesMany: (jail, count) => `Désactiver ${jail} sur ${servers(count)}`,
+  },
   dialog: {
     title: 'Exécuter une commande',
     what: 'Que faire',
@@ -317,6 +326,36 @@ export const templates: Texts['templates'] = {
     fix: 'Corrigez d’abord les erreurs.',
     leave: 'Quitter sans enregistrer\u00a0?',
     notDeployed: 'Les hôtes gardent ce qui a été déployé jusqu’au prochain déploiement.',
+  },
+  sample: {
+    title: 'Lignes d’exemple',
+    help: 'Collez des lignes d’un journal pour voir lesquelles le filtre compte comme échecs, et pour quelle adresse. Leur âge ne joue aucun rôle, et rien n’est enregistré.',
+    example: 'Insérer un exemple',
+    trying: 'Essai des lignes',
+    results: 'Les lignes, et ce que le filtre y trouve',
+    line: line => `Ligne ${line}`,
+    matches: ip => `correspond, ${ip}`,
+    matchesNobody: 'correspond, aucune adresse',
+    noMatch: 'ne correspond pas',
+    untried: 'non essayée',
+    counts: (matched, tried, untried) =>
+      [
+        plural(tried, {
+          one: `${matched} ligne sur 1 correspond.`,
+          other: `${matched} lignes sur ${tried} correspondent.`,
+        }),
+        ...(untried > 0
+          ? [
+              plural(untried, {
+                one: '1 ligne n’a pas été essayée.',
+                other: `${untried} lignes n’ont pas été essayées.`,
+              }),
+            ]
+          : []),
+      ].join(' '),
+    tooManyLines: (count, most) => `Il y a ${count} lignes\u00a0; ${most} peuvent être essayées à la fois.`,
+    lineTooLong: (line, most) => `La ligne ${line} dépasse ${most} caractères.`,
+    tooLong: most => `Il y a plus de ${most} caractères.`,
   },
   deployPage: {
     title: name => `Déployer ${name}`,

@@ -338,4 +338,6 @@ export const search: Texts['search'] = {
   copied: value => `Copié\u00a0: ${value}`,
   notCopied: 'Le navigateur ne permet pas de copier ici.',
   open: 'Ouvrir',
+  onlyValue: value => `Afficher seulement ${value}`,
+  allBut: value => `Afficher tout sauf ${value}`,
 }
