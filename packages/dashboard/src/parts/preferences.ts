@@ -1,9 +1,22 @@
 import { useSyncExternalStore } from 'react'
+import { useMantineColorScheme } from '@mantine/core'
 import { bounds, preferences } from '../words/preferences.ts'
 import type { Preferences, View } from '../words/preferences.ts'
 
 /** How the user wants the dashboard; the component renders again when that changes. */
 export const usePreferences = (): Preferences => useSyncExternalStore(preferences.watch, preferences.read)
+
+/** Light, dark or as the system has it. What is chosen is worn at once and kept like every other preference. */
+export const useTheme = () => {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return {
+    theme: colorScheme,
+    choose(theme: Preferences['theme']): void {
+      setColorScheme(theme)
+      preferences.change({ theme })
+    },
+  }
+}
 
 const none: readonly View[] = []
 

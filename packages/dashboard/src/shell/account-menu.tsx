@@ -1,6 +1,6 @@
 import '@mantine/core/styles/Popover.css'
 import '@mantine/core/styles/Menu.css'
-import { Menu, useMantineColorScheme } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import {
   IconAdjustments,
   IconClock,
@@ -18,6 +18,7 @@ import type { Me } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
 import { keyList } from '../parts/keys.ts'
 import { keysTexts } from '../parts/keys.texts.ts'
+import { useTheme } from '../parts/preferences.ts'
 import { times, useExact } from '../parts/time.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
@@ -38,10 +39,10 @@ const AccountMenu = ({ me }: { me: Me }) => {
   const navigate = useNavigate()
   const exact = useExact()
   const { paused } = useLive()
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { theme, choose: wear } = useTheme()
   const choose = (value: string) => {
     const scheme = schemes.find(known => known === value)
-    if (scheme) setColorScheme(scheme)
+    if (scheme) wear(scheme)
   }
   const leave = async () => {
     await signOut()
@@ -74,7 +75,7 @@ const AccountMenu = ({ me }: { me: Me }) => {
         ))}
         <Menu.Divider />
         <Menu.Label>{t.theme}</Menu.Label>
-        <Menu.RadioGroup value={colorScheme} onChange={choose}>
+        <Menu.RadioGroup value={theme} onChange={choose}>
           {schemes.map(scheme => (
             <Menu.RadioItem key={scheme} value={scheme}>
               {t.themes[scheme]}

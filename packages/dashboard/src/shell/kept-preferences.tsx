@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
@@ -15,7 +15,7 @@ const isLanguage = (tag: string | null): tag is Language => tag !== null && Obje
 
 /** Takes over what the account keeps, and keeps there what is changed here. The last one to write wins. */
 export const KeptPreferences = () => {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { setColorScheme } = useMantineColorScheme()
   const userId = useMe()?.id
   const { zone } = usePreferences()
   const siteZone = useQuery({ ...optionsQuery, enabled: zone === 'site' }).data?.timezone
@@ -63,12 +63,5 @@ export const KeptPreferences = () => {
     }
   }, [userId])
 
-  // Chosen in the menu or by the find box; the browser kept it already.
-  const worn = useRef(colorScheme)
-  useEffect(() => {
-    if (worn.current === colorScheme) return
-    worn.current = colorScheme
-    if (preferences.read().theme !== colorScheme) preferences.change({ theme: colorScheme })
-  }, [colorScheme])
   return null
 }

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { optionsQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
@@ -8,7 +7,7 @@ import { keyList } from '../../parts/keys.ts'
 import { useWords } from '../../parts/now.ts'
 import { Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
-import { usePreferences } from '../../parts/preferences.ts'
+import { usePreferences, useTheme } from '../../parts/preferences.ts'
 import { groupsFor } from '../../shell/places.ts'
 import { shellTexts } from '../../shell/shell.texts.ts'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -42,7 +41,7 @@ const optionsOf = <T extends string>(names: Readonly<Record<T, string>>) =>
 const Look = () => {
   const t = textsOf(preferencesTexts)
   const { density } = usePreferences()
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { theme, choose: wear } = useTheme()
   const [chosen, setChosen] = useState(chosenLanguage)
   const [differs, setDiffers] = useState(false)
   const choose = (value: string) => {
@@ -54,12 +53,7 @@ const Look = () => {
   return (
     <Panel title={t.look}>
       <div className={parts.form}>
-        <Choices
-          legend={t.theme}
-          options={optionsOf(textsOf(shellTexts).themes)}
-          value={colorScheme}
-          onValue={setColorScheme}
-        />
+        <Choices legend={t.theme} options={optionsOf(textsOf(shellTexts).themes)} value={theme} onValue={wear} />
         <Choices
           legend={t.density}
           options={optionsOf(t.densities)}

@@ -1,6 +1,5 @@
 import { Suspense, lazy, useId, useMemo, useState } from 'react'
 import type { KeyboardEvent } from 'react'
-import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
@@ -10,6 +9,7 @@ import { lookUpQuery, templatesQuery } from '../../fleet/queries.ts'
 import { usersQuery } from '../../pages/identity/queries.ts'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
+import { useTheme } from '../../parts/preferences.ts'
 import { Trouble } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { findTexts } from './find.texts.ts'
@@ -34,7 +34,7 @@ export default FindDialog
 const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) => void }) => {
   const t = textsOf(findTexts)
   const router = useRouter()
-  const { setColorScheme } = useMantineColorScheme()
+  const { choose: wear } = useTheme()
   const role = useMe()?.role
   const isAdmin = role !== undefined && roleMay(role, 'admin')
   const servers = useQuery(summaryQuery).data?.servers
@@ -61,7 +61,7 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
       return
     }
     if (act.kind === 'leave') location.assign(new URL(`.${act.path}`, document.baseURI))
-    else if (act.kind === 'scheme') setColorScheme(act.scheme)
+    else if (act.kind === 'scheme') wear(act.scheme)
     else void signOut().then(() => router.navigate({ to: '/login' }))
   }
   const press = (event: KeyboardEvent) => {
