@@ -5,10 +5,15 @@ import { chromium } from 'playwright-core'
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { buildDashboard } from '../../packages/dashboard/build.mjs'
 
-/** Debian's chromium, or the one that is named. */
-const program = process.env.CHROMIUM ?? '/usr/bin/chromium'
+/**
+ * Debian's chromium, or the one that is named. The same without a window's outside, where there is one, needs two thirds
+ * of the CPU; the first flows of a newcomer run in the whole program all the same.
+ */
+const named = process.env.CHROMIUM
+const whole = named ?? '/usr/bin/chromium'
+const bare = named ?? '/usr/bin/chromium-headless-shell'
 /** Without a browser the tests are skipped, not failed: the runner says aloud what is missing. */
-export const hasBrowser = existsSync(program)
+export const hasBrowser = existsSync(whole)
 
 /** The dashboard as it is served; built when it is not there. */
 export const built = async (): Promise<void> => {
@@ -16,9 +21,9 @@ export const built = async (): Promise<void> => {
     await buildDashboard()
 }
 
-export const launch = (): Promise<Browser> =>
+export const launch = (program: 'whole' | 'bare' = 'bare'): Promise<Browser> =>
   chromium.launch({
-    executablePath: program,
+    executablePath: program === 'bare' && existsSync(bare) ? bare : whole,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   })
 
@@ -37,14 +42,14 @@ const everyLook = [
   ['tablet', 'light'],
   ['tablet', 'dark'],
 ] as const satisfies readonly (readonly [Viewport, Scheme])[]
-const whole = process.env.STOCKADE_TEST_WHOLE === '1'
+const everything = process.env.STOCKADE_TEST_WHOLE === '1'
 /** In what pages are judged: a desktop in light and a phone in dark; all six with `npm run test:accessible`. */
-export const appearances = whole ? everyLook : everyLook.slice(0, 2)
+export const appearances = everything ? everyLook : everyLook.slice(0, 2)
 /** Long flows that are the same in both sizes: on a phone, which is the harder one; on a desktop too in a whole run. */
-export const sizes: readonly Viewport[] = whole ? ['desktop', 'phone'] : ['phone']
+export const sizes: readonly Viewport[] = everything ? ['desktop', 'phone'] : ['phone']
 /** Of pages that are judged by axe each one in turn in one of the two, since each takes a second; in a whole run all in all. */
 export const inTurn = <T>(looks: readonly T[], [viewport]: readonly [Viewport, Scheme]): readonly T[] =>
-  whole ? looks : looks.filter((_, index) => (index % 2 === 0) === (viewport === 'desktop'))
+  everything ? looks : looks.filter((_, index) => (index % 2 === 0) === (viewport === 'desktop'))
 
 /** What each page has asked for and has no answer to yet. */
 const requests = new WeakMap<Page, Set<Request>>()

@@ -18,7 +18,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
   beforeAll(async () => {
     await built()
     server = await startServer()
-    browser = await launch()
+    browser = await launch('whole')
     ;({ page, complaints } = await visit(browser, server.url, { viewportName }))
   })
   afterAll(async () => {

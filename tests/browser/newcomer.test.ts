@@ -18,7 +18,7 @@ let browser: Browser
 beforeAll(async () => {
   if (!hasBrowser) return
   await built()
-  browser = await launch()
+  browser = await launch('whole')
 })
 afterAll(() => browser?.close())
 

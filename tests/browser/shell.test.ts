@@ -403,13 +403,14 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.getByRole('heading', { name: 'Preferences' }).focus()
       await page.keyboard.press('g')
       await page.keyboard.press('b')
+      const keptBy = async (tab: Page) => {
+        const cookies = await tab.context().cookies()
+        const headers = { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') }
+        const reply = await fetch(`${server.url}/api/v1/users/me/preferences`, { headers })
+        return ((await reply.json()) as { preferences: unknown }).preferences
+      }
       await expect
-        .poll(async () => {
-          const cookies = await page.context().cookies()
-          const headers = { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') }
-          const reply = await fetch(`${server.url}/api/v1/users/me/preferences`, { headers })
-          return ((await reply.json()) as { preferences: unknown }).preferences
-        })
+        .poll(() => keptBy(page))
         .toMatchObject({ density: 'dense', zone: 'utc', clock: '12', theme: 'dark', start: '/servers', keys: false })
       expect(page.url()).toMatch(/preferences$/)
       const other = await visit(browser, server.url)
@@ -426,7 +427,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         await other.page.getByLabel('Single keys do something').check()
         await other.page.getByLabel('Light').check()
         await other.page.getByLabel('First page').selectOption('Overview')
-        await other.page.waitForResponse(reply => reply.request().method() === 'PUT')
+        await expect.poll(() => keptBy(other.page)).toMatchObject({ theme: 'light', start: '/', keys: true })
       } finally {
         await other.close()
       }
