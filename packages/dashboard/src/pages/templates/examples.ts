@@ -1,0 +1,37 @@
+/** Lines as hosts log them, for templates that bring their own filter; and for a new one. */
+const examples: Readonly<Record<string, readonly string[]>> = {
+  '': [
+    'Nov 20 12:02:07 web-01 my-service[812]: login failed from 203.0.113.7',
+    'Nov 20 12:02:09 web-01 my-service[812]: login failed from 2001:db8::7',
+    'Nov 20 12:02:12 web-01 my-service[812]: login of alice from 192.0.2.10',
+  ],
+  portscan: [
+    'Nov 20 12:31:04 web-01 kernel: [93211.402113] [UFW BLOCK] IN=eth0 OUT= SRC=203.0.113.45 DST=192.0.2.10 LEN=44 TTL=243 PROTO=TCP SPT=45120 DPT=3389',
+    '2026-11-20T12:31:06.120934+00:00 web-01 kernel: stockade-scan: IN=eth0 OUT= SRC=2001:db8::bad1 DST=2001:db8::10 LEN=60 PROTO=UDP SPT=39122 DPT=1900',
+    'Nov 20 12:31:08 web-01 kernel: [93215.104032] [UFW ALLOW] IN=eth0 OUT= SRC=198.51.100.9 DST=192.0.2.10 LEN=60 PROTO=TCP SPT=41000 DPT=22',
+  ],
+  wordpress: [
+    '203.0.113.21 - - [20/Nov/2026:12:40:01 +0000] "POST /wp-login.php HTTP/1.1" 200 4521 "-" "Mozilla/5.0"',
+    '2001:db8::c0de - - [20/Nov/2026:12:40:03 +0000] "POST /xmlrpc.php HTTP/1.1" 403 403 "-" "Mozilla/5.0"',
+    '198.51.100.30 - - [20/Nov/2026:12:40:06 +0000] "POST /wp-login.php HTTP/1.1" 302 0 "-" "Mozilla/5.0"',
+  ],
+  openvpn: [
+    'Nov 20 12:50:01 vpn-01 openvpn[812]: 203.0.113.60:49211 TLS Error: TLS handshake failed',
+    'Nov 20 12:50:04 vpn-01 openvpn[812]: TLS Error: incoming packet authentication failed from [AF_INET6]2001:db8::62:40120',
+    'Nov 20 12:50:06 vpn-01 openvpn[812]: 198.51.100.64:51000 TLS: Initial packet from [AF_INET]198.51.100.64:51000',
+  ],
+  proxmox: [
+    'Nov 20 13:01:01 pve-01 pvedaemon[1203]: authentication failure; rhost=203.0.113.80 user=root@pam msg=Authentication failure',
+    'Nov 20 13:01:03 pve-01 pvedaemon[1204]: authentication failure; rhost=2001:db8::80 user=root@pam msg=Authentication failure',
+    "Nov 20 13:01:04 pve-01 pvedaemon[1204]: <root@pam> successful auth for user 'root@pam'",
+  ],
+  vaultwarden: [
+    '[2026-11-20 13:10:01.123][vaultwarden::api::identity][ERROR] Username or password is incorrect. Try again. IP: 203.0.113.90. Username: alice@example.org.',
+    '[2026-11-20 13:10:02.456][vaultwarden::api::admin][ERROR] Invalid admin token. IP: 2001:db8::90',
+    '[2026-11-20 13:10:04.000][vaultwarden::api::identity][INFO] User alice@example.org logged in successfully. IP: 198.51.100.90',
+  ],
+}
+
+/** An example for a template by its name, or for a new one by no name; null where its filter lies on the hosts. */
+export const exampleFor = (name: string): string | null =>
+  Object.hasOwn(examples, name) ? (examples[name]?.join('\n') ?? null) : null
