@@ -240,7 +240,15 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     { name: 'a batch', path: () => `batches/${batchId}`, seen: 'text=0 of 2 done' },
     { name: 'templates', path: () => 'templates?category=mail', seen: 'text=postfix' },
     { name: 'a template', path: () => 'templates/sshd', seen: 'text=What it writes' },
-    { name: 'a new template', path: () => 'templates/new?from=sshd', seen: 'text=No problems found.' },
+    {
+      name: 'a new template',
+      path: () => 'templates/new?from=wordpress',
+      seen: 'text=No problems found.',
+      act: async page => {
+        await page.getByRole('button', { name: 'Fill in an example' }).click()
+        await page.getByText('2 of 3 lines match.').waitFor()
+      },
+    },
     { name: 'deploy a template', path: () => 'templates/sshd/deploy', seen: 'text=All online' },
     { name: 'jails', path: () => `servers/${host.id}/jails`, seen: 'text=Ban here' },
     { name: 'bans of a server', path: () => `servers/${host.id}/bans`, seen: '[data-ban]' },

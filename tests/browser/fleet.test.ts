@@ -161,6 +161,39 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await clean()
   })
 
+  it('tries lines of a log with a template before it goes anywhere', async () => {
+    await page.goto('templates/new?from=proxmox')
+    await page.getByRole('button', { name: 'Fill in an example' }).click()
+    await page.getByText('2 of 3 lines match.').waitFor()
+    const results = page.getByRole('list', { name: 'The lines, and what the filter finds' }).getByRole('listitem')
+    expect(await results.allInnerTexts()).toEqual([
+      expect.stringMatching(/^Line 1\s+matches, 203\.0\.113\.80\s/),
+      expect.stringMatching(/^Line 2\s+matches, 2001:db8::80\s/),
+      expect.stringMatching(/^Line 3\s+does not match\s/),
+    ])
+    // The marks follow the filter as well as the lines.
+    const typed = await page.getByLabel('Filter', { exact: true }).inputValue()
+    await page.getByLabel('Filter', { exact: true }).fill(`${typed}ignoreregex = root@pam msg`)
+    await page.getByText('Lines are tried once the template has no errors.').waitFor()
+    await page.getByLabel('Filter', { exact: true }).fill(typed.replace('ignoreregex =', 'ignoreregex = 2001:'))
+    await page.getByText('1 of 3 lines match.').waitFor()
+    const sample = page.getByLabel('Sample log')
+    await sample.fill(`${await sample.inputValue()}\nERROR Nov 20 13:01:05 <img src=x onerror=alert(1)>\u202e`)
+    await page.getByText('1 of 3 lines match. 1 line was not tried.').waitFor()
+    await page.getByText('"ERROR" stands where a time zone may stand').waitFor()
+    await results.last().getByRole('button', { name: 'Line 4' }).click()
+    expect(await page.evaluate('document.getSelection().toString()')).toMatch(/^ERROR Nov 20/)
+    await clean()
+    await sample.fill('a\n'.repeat(201))
+    await page.getByText('These are 201 lines; 200 can be tried at once.').waitFor()
+    await sample.fill('')
+    await results.first().waitFor({ state: 'detached' })
+    await page.goto('templates/sshd/edit')
+    await page.getByLabel('Sample log').fill('Nov 20 12:02:07 host1 sshd[123]: Failed password for root')
+    await page.getByText('The filter sshd lies on the hosts').waitFor()
+    await clean()
+  })
+
   it('looks into an address out of a line of a log', async () => {
     await hosts[1]?.ban('203.0.113.7', { log_lines: 'Failed password for root from 203.0.113.7 port 4242 ssh2' })
     await page.goto('ip')
