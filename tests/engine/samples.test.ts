@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { exampleFor } from '../../packages/dashboard/src/pages/templates/examples.ts'
 import { builtins } from '../../packages/server/src/features/templates/builtin/catalogue.ts'
 import { blameOf } from '../../packages/server/src/features/templates/sample/blame.ts'
 import { Untriable } from '../../packages/server/src/features/templates/sample/javascript.ts'
@@ -94,14 +95,24 @@ describe.skipIf(!engineThere)('lines of a log, against the engine', () => {
   it('every built-in template finds the same as the engine in every line, or says that it is not tried', () => {
     const own = builtins.filter(({ filter_config }) => filter_config !== '')
     const { judged, matched, differ, untried } = compare(
-      own.map(({ filter_config }) => ({ jail: sampleJail(), filter: filter_config, lines: everyLine })),
+      own.map(({ name, filter_config }) => ({
+        jail: sampleJail(),
+        filter: filter_config,
+        lines: [...everyLine, ...(exampleFor(name)?.split('\n') ?? [])],
+      })),
     )
     expect(differ).toEqual([])
     expect(untried).toEqual([])
-    expect(judged).toBe(own.length * everyLine.length)
+    expect(judged).toBe(own.length * (everyLine.length + 3))
     expect(matched).toBeGreaterThanOrEqual(
       Object.values(ownLines).flatMap(lines => lines.filter(([address]) => address !== null)).length,
     )
+    // The examples of the dashboard: two lines that match, and one that does not.
+    for (const { name, filter_config } of own) {
+      const lines = exampleFor(name)?.split('\n') ?? []
+      const found = judge({ jail: sampleJail(), filter: filter_config, lines })
+      expect(found, name).toEqual([[expect.stringContaining('.')], [expect.stringContaining(':')], []])
+    }
     for (const { jail_config, filter_config } of builtins.filter(each => each.filter_config === ''))
       expect(judge({ jail: jail_config, filter: filter_config, lines: everyLine })).toMatch(/lies on the hosts/)
   })

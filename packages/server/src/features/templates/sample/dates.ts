@@ -183,6 +183,9 @@ const unbound = (pattern: string): string => {
   return text.replace(/^\((?:\?:)?\^\|\\b\|\\W\)/, '').replace(/\(\?=\\b\|\\W\|\$\)$/, '')
 }
 
+/** Characters of all forms; the engine's own list has a tenth of it. */
+const longest = 64 * 1024
+
 interface Listed {
   readonly draft: Draft
   readonly weight: number
@@ -205,6 +208,7 @@ export const dateForms = (patterns: readonly string[], now: number): readonly Da
   const conversions = conversionsAt(now)
   const listed: Listed[] = []
   const known = new Set<string>()
+  let length = 0
   const add = (more: readonly Listed[], ignoreKnown: boolean) => {
     for (const each of more) {
       if (known.has(each.draft.name)) {
@@ -213,6 +217,8 @@ export const dateForms = (patterns: readonly string[], now: number): readonly Da
       }
       known.add(each.draft.name)
       listed.push(each)
+      length += each.draft.text.length
+      if (length > longest) throw new Untriable('The datepattern is longer than can be tried here.')
     }
   }
   for (const pattern of patterns) {

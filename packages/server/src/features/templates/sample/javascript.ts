@@ -46,18 +46,22 @@ const decisive = /^(?:ip4|ip6|dns|fid|cidr|content)$/
 
 interface Scope {
   readonly folds: boolean
-  /** Groups that have taken part for certain when this place is reached. */
+  /** Groups that count: something refers to them, or they decide. */
+  readonly kept: ReadonlySet<number>
+  /** Of those, the ones that have taken part for certain when this place is reached. */
   readonly sure: Set<number>
-  /** Groups that something refers to. */
-  readonly referred: ReadonlySet<number>
 }
 
 /** @throws Untriable */
 export const toJavaScript = (expression: Expression): Script => {
   if (expression.conditional) untriable('A condition, (?(group)...), can not be tried here.')
-  const referred = new Set<number>()
-  for (const node of nodesOf(expression.node)) if (node.kind === 'back') referred.add(node.number)
-  const source = write(expression.node, { folds: expression.folds, sure: new Set(), referred })
+  const kept = new Set<number>()
+  for (const node of nodesOf(expression.node)) {
+    if (node.kind === 'back') kept.add(node.number)
+    if (node.kind === 'group' && node.number !== null && decisive.test(node.name ?? '')) kept.add(node.number)
+    if (node.kind === 'tag' && node.tag !== 'F-PORT/') for (const number of node.numbers) kept.add(number)
+  }
+  const source = write(expression.node, { folds: expression.folds, kept, sure: new Set() })
   return { source, flags: expression.folds ? 'iv' : 'v' }
 }
 
@@ -82,7 +86,7 @@ const write = (node: Node, scope: Scope): string => {
     case 'set':
       return inCase(node.script, node.folds, scope)
     case 'tag':
-      for (const number of node.numbers) if (!/HOST|ADDR|SUBNET/.test(node.tag)) scope.sure.add(number)
+      if (!/HOST|ADDR|SUBNET/.test(node.tag)) for (const number of node.numbers) scope.sure.add(number)
       return inCase(`(?:${tagScript(node.tag)})`, node.folds, scope)
     case 'sequence':
       return node.items.map(item => write(item, scope)).join('')
@@ -99,7 +103,7 @@ const write = (node: Node, scope: Scope): string => {
     case 'group': {
       const body = write(node.body, scope)
       if (node.number === null) return `(?:${body})`
-      scope.sure.add(node.number)
+      if (scope.kept.has(node.number)) scope.sure.add(node.number)
       return node.name === null ? `(${body})` : `(?<${node.name}>${body})`
     }
     case 'back':
@@ -130,12 +134,12 @@ const write = (node: Node, scope: Scope): string => {
 const inCase = (script: string, folds: boolean, scope: Scope): string =>
   folds === scope.folds ? script : `(?${folds ? '' : '-'}i:${script})`
 
-/** Whether a group within it decides or is referred to, but for those that are sure to take part. */
-const matters = (body: Node, scope: Scope, sure: ReadonlySet<number>): boolean =>
+/** Whether a group within it counts, but for those that are sure to take part. */
+const matters = (body: Node, { kept }: Scope, sure: ReadonlySet<number>): boolean =>
+  kept.size > 0 &&
   nodesOf(body).some(node => {
-    if (node.kind === 'tag') return node.tag !== 'F-PORT/' && node.numbers.some(number => !sure.has(number))
-    if (node.kind !== 'group' || node.number === null || sure.has(node.number)) return false
-    return scope.referred.has(node.number) || decisive.test(node.name ?? '')
+    const numbers = node.kind === 'tag' ? node.numbers : node.kind === 'group' ? [node.number ?? 0] : []
+    return numbers.some(number => kept.has(number) && !sure.has(number))
   })
 
 /** The same for texts of ASCII only: without the sets of all scripts it is ready much sooner. */

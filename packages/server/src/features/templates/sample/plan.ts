@@ -7,6 +7,7 @@ import { Expansion, expand, isVariable, joined, mostExpanded, ofPrefix, shown } 
 import type { Names } from '../validator/validate.ts'
 import { dateForms } from './dates.ts'
 import { Untriable, toJavaScript } from './javascript.ts'
+import type { Script } from './javascript.ts'
 import type { Plan } from './lines.ts'
 
 export type UseDns = 'yes' | 'warn' | 'no' | 'raw'
@@ -59,17 +60,28 @@ const makePlan = (
   const [prefix] = expanded(definition.get('prefregex')?.lines ?? [], names).map(read)
   const fails = linesOf('failregex').map(read)
   const ignores = linesOf('ignoreregex').map(read)
+  const budget = { left: longest }
+  const dates = dateForms(datesOf(init.get('datepattern') ?? definition.get('datepattern'), names), now)
   return {
-    dates: dateForms(datesOf(init.get('datepattern') ?? definition.get('datepattern'), names), now),
-    prefix: prefix ? toJavaScript(prefix) : null,
-    fails: fails.map(toJavaScript),
-    ignores: ignores.map(toJavaScript),
+    dates,
+    prefix: prefix ? within(budget, prefix) : null,
+    fails: fails.map(fail => within(budget, fail)),
+    ignores: ignores.map(ignore => within(budget, ignore)),
     usedns,
     note:
       valueOf(jail.get('backend')) === 'systemd'
         ? 'The jail reads the journal, whose lines begin with the host and have no date. Here lines are tried as those of a file.'
         : null,
   }
+}
+
+/** Characters of all expressions in JavaScript: nothing can stop the thread while it takes one in. */
+const longest = 192 * 1024
+const within = (budget: { left: number }, expression: Expression): Script => {
+  const script = toJavaScript(expression)
+  budget.left -= script.source.length
+  if (budget.left < 0) throw new Untriable('The filter is longer than can be tried here.')
+  return script
 }
 
 const whyElsewhere = (jail: ReadonlyMap<string, Option>): string => {

@@ -17,6 +17,7 @@ const found = (filter_config: string, lines: readonly string[], more = '') => {
     verdict === null || typeof verdict === 'string' ? verdict : blameOf(verdict, plan.usedns),
   )
 }
+const many = (date: string) => Array.from({ length: 40 }, (_, n) => `${n}${'x'.repeat(200)}${date}`).join('\n  ')
 const somebody = (ip: string | null, name: string | null = null) => ({ ip, name })
 
 describe('an expression of Python in JavaScript', () => {
@@ -148,6 +149,8 @@ describe('what a filter finds', () => {
     ['maxlines', `${regex('^<ADDR>')}[Init]\nmaxlines = 2\n`, /several lines/],
     ['[Init]', `${regex('^<ADDR>')}[Init]\nfailregex = ^b <ADDR>\n`, /\[Init\]/],
     ['a piece of common.conf', `[INCLUDES]\nbefore = common.conf\n${regex('^<ADDR>')}__pid_re = x\n`, /__pid_re/],
+    ['many boundaries', regex(...Array.from({ length: 3 }, () => `^(?:${'\\b'.repeat(3000)})?<ADDR>`)), /longer than/],
+    ['many dates', `${regex('^<ADDR>')}datepattern = ${many('{DATE}')}\n`, /longer than/],
     ['one date pattern twice', `${regex('^<ADDR>')}datepattern = %%Y\n  %%Y\n`, /twice/],
   ])('%s is not tried', (_, filter, why) => {
     expect(() => found(filter, [])).toThrow(Untriable)

@@ -103,11 +103,15 @@ const runInThread = (job: TrialJob, limits: Limits): Promise<Run> => {
   })
   const tooLong = () =>
     `It took longer than ${limits.run} ms and was stopped at line ${verdicts.length + 1}: an expression may keep the engine busy with such a line.`
-  return new Promise<Run>(resolve => {
+  return new Promise<Run>((resolve, reject) => {
+    let ended = false
     const end = (stopped: string | null) => {
+      if (ended) return
+      ended = true
       clearTimeout(timer)
-      void worker.terminate()
-      resolve({ verdicts, stopped })
+      const run = { verdicts: [...verdicts], stopped }
+      // Its place is free only once it is gone.
+      void worker.terminate().finally(() => resolve(run))
     }
     let timer = setTimeout(() => end('The server is too busy to try lines. Try again in some seconds.'), limits.start)
     worker.on('message', (message: TrialMessage) => {
@@ -118,7 +122,12 @@ const runInThread = (job: TrialJob, limits: Limits): Promise<Run> => {
         end('An expression can not be run here: it is too large, or something in it is the wrong way round.')
       else if (verdicts.push(message.verdict) === job.lines.length) end(null)
     })
-    worker.once('error', () => end('An expression takes more memory than can be given to it here.'))
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+        return end('An expression takes more memory than can be given to it here.')
+      clearTimeout(timer)
+      reject(error)
+    })
     worker.once('exit', () => end('Trying the lines ended early.'))
   })
 }
