@@ -93,8 +93,36 @@ const read = (data: unknown): LiveMessage | null => {
   }
 }
 
+/** In a storm so long between two looks at what has come: each look renders what it changed once. In milliseconds. */
+const breath = 100
+let arrived: string[] = []
+let looking: ReturnType<typeof setTimeout> | undefined
+let looked = 0
+/** The first message at once; those that follow closely go together. */
 const take = (text: string) => {
   heard = Date.now()
+  arrived.push(text)
+  if (looking !== undefined) return
+  const rest = looked + breath - heard
+  // The clock may have been set back.
+  if (rest <= 0 || rest > breath) return look()
+  looking = setTimeout(look, rest)
+}
+const look = () => {
+  clearTimeout(looking)
+  looking = undefined
+  looked = Date.now()
+  const texts = arrived
+  arrived = []
+  for (const text of texts)
+    try {
+      takeOne(text)
+    } catch (error) {
+      // What one message breaks is no reason to lose the others.
+      reportError(error)
+    }
+}
+const takeOne = (text: string) => {
   const message = read(text)
   if (!message) return
   if (message.type === 'resync') return happened('fell behind')
@@ -248,6 +276,9 @@ export const live = {
   stop(): void {
     running?.stop()
     running = null
+    clearTimeout(looking)
+    looking = undefined
+    arrived = []
     disconnect()
     tabs?.leave()
     tabs = null

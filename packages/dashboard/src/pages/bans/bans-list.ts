@@ -20,6 +20,8 @@ const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSea
 
 /** How often the list is read again for bans of which only the service can tell whether they belong into it. */
 const pause = 5000
+/** So many new ones are counted; of more it is only said that there are more. A list stays open for days. */
+const mostWaiting = 999
 const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max(newest, ban.id), 0)
 
 /**
@@ -53,7 +55,10 @@ export const useBansList = (search: BansSearch) => {
         }, pause)
       else {
         const { id } = message.data
-        setHeard(before => ({ key, ids: new Set(before.key === key ? [...before.ids, id] : [id]) }))
+        setHeard(before => {
+          if (before.key !== key) return { key, ids: new Set([id]) }
+          return before.ids.size > mostWaiting ? before : { key, ids: new Set([...before.ids, id]) }
+        })
       }
     })
     return () => {
@@ -73,8 +78,9 @@ export const useBansList = (search: BansSearch) => {
     query,
     rows: bans && isFresh ? bans.filter(ban => ban.id <= limit) : bans,
     total: query.data?.total ?? 0,
-    /** How many wait above the list. */
-    waiting: isFresh && limit !== Infinity ? waiting.size : 0,
+    /** How many wait above the list, and whether there are more than that. */
+    waiting: isFresh && limit !== Infinity ? Math.min(waiting.size, mostWaiting) : 0,
+    more: waiting.size > mostWaiting,
     async showWaiting() {
       const read = await refetch()
       if (read.data) setKnown({ key, newest: newestOf(read.data.bans) })

@@ -35,7 +35,8 @@ const en = {
   choose: (ip: string, jail: string, server: string) => `Choose ${ip} in ${jail} on ${server}`,
   choosePage: 'Choose all of this page',
   chooseTo: 'Choose all rows up to this one',
-  new: (count: number) => plural(count, { one: '1 new', other: `${count} new` }),
+  new: (count: number, more: boolean) =>
+    more ? `${count}+ new` : plural(count, { one: '1 new', other: `${count} new` }),
   showNew: 'Show',
   filters: 'Filters',
   filtersSet: (count: number) => (count === 0 ? 'Filters' : `Filters (${count})`),

@@ -51,7 +51,7 @@ const List = ({ opened }: { opened: number | null }) => {
   const filter = useFilter()
   const { may, reason } = useMay('write')
   const [dialog, setDialog] = useState<'ban' | 'export' | 'view' | null>(null)
-  const { query, rows, total, waiting, showWaiting } = useBansList(search)
+  const { query, rows, total, waiting, more, showWaiting } = useBansList(search)
   const selection = useSelection(listKey(search), rows ?? noRows)
   const page = search.page ?? 1
   const limit = limitOf(search)
@@ -64,7 +64,7 @@ const List = ({ opened }: { opened: number | null }) => {
   }
   const show = async () => {
     await showWaiting()
-    announce(t.new(waiting))
+    announce(t.new(waiting, more))
   }
   const fresh = useRef<HTMLButtonElement>(null)
   useListKeys()
@@ -127,7 +127,7 @@ const List = ({ opened }: { opened: number | null }) => {
                 <span role="status">
                   {waiting > 0 && (
                     <button type="button" className={parts.chip} onClick={show} ref={fresh}>
-                      <strong>{t.new(waiting)}</strong> {t.showNew}
+                      <strong>{t.new(waiting, more)}</strong> {t.showNew}
                     </button>
                   )}
                 </span>
