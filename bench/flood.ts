@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { aHost, spawnServer } from '@stockade/server/testing'
 import { aHeartbeat } from './bans.ts'
-import { pinServer } from './programs.ts'
+import { moveTo } from './programs.ts'
 import { say } from './report.ts'
 
 /*
@@ -90,7 +90,7 @@ else {
       )
     })
   const server = await spawnServer()
-  pinServer(server.pid)
+  moveTo('server', server.pid)
   try {
     const { client } = await server.setUp()
     const host = await aHost(server, client, 'flooded')

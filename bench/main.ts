@@ -8,9 +8,10 @@ import { countryCodes, jailNames } from './bans.ts'
 import type { Load, Measured } from './load.ts'
 import type { Inserted } from './inserts.ts'
 import type { Synced } from './disk.ts'
-import { applyLoad, coresApart, insertRows, pinServer, startEcho, syncDisk } from './programs.ts'
+import { applyLoad, coresApart, insertRows, moveTo, startEcho, syncDisk } from './programs.ts'
 import { head, judge, lineOf, median, print, printRows, ratio, say } from './report.ts'
 import type { Line } from './report.ts'
+import type { Core } from './programs.ts'
 import { databaseIn, grow, seed } from './seed.ts'
 import type { Seeded } from './seed.ts'
 
@@ -29,8 +30,8 @@ const callers = [1, 16, 64]
 const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'stockade-bench-'))
 
 const measured = new Map<string, Measured[]>()
-const note = async (name: string, load: Load) => {
-  measured.set(name, [...(measured.get(name) ?? []), await applyLoad(load)])
+const note = async (name: string, load: Load, core?: Core) => {
+  measured.set(name, [...(measured.get(name) ?? []), await applyLoad(load, core)])
 }
 const line = (name: string, shown = name): Line => lineOf(shown, measured.get(name) ?? [])
 
@@ -39,7 +40,7 @@ const serve = async <T>(dataDir: string, work: (server: { port: number; pid: num
   const profile = process.env.BENCH_PROFILE
   const env: Record<string, string> = profile ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {}
   const server = await spawnServer({ dataDir, env })
-  pinServer(server.pid)
+  moveTo('server', server.pid)
   try {
     return await work(server)
   } finally {
@@ -99,6 +100,16 @@ const writes = async (seeded: Seeded) => {
         await note(`bans ${connections}`, { ...bans, connections })
         await insert('row', connections)
         await insert('all', connections)
+      }
+      if (coresApart) {
+        // As it runs at a user's: its two threads, the generator and the echo wherever there is room.
+        for (const process of [pid, echo.pid]) moveTo('any', process)
+        for (const [name, load] of [
+          ['echo, any core', { ...toEcho, body: 'report' }],
+          ['bans, any core', bans],
+        ] as const)
+          await note(name, { ...load, connections: 64, spin: false }, 'any')
+        for (const process of [pid, echo.pid]) moveTo('server', process)
       }
       await note('echo heartbeat', { ...toEcho, connections: 16, body: 'heartbeat' })
       await note('heartbeats', beats)
@@ -214,6 +225,12 @@ try {
     printRows(`  raw inserts, groups of ${connections}`, row, cpuOf(raw.row.get(connections)))
     printRows(`  server's own write, no HTTP`, all, cpuOf(raw.all.get(connections)))
   }
+  const free = line('bans, any core', 'as it runs, nothing pinned, 64')
+  const freeEcho = line('echo, any core', '  bare Fastify echo')
+  if (coresApart) {
+    print(free, ratio(free.rate, freeEcho.rate), ratio(free.rate, rateOf(raw.row.get(64))))
+    print(freeEcho)
+  }
   head('Heartbeats', 'of echo')
   const beats = line('heartbeats', 'heartbeat, 16 connections')
   const beatEcho = line('echo heartbeat', '  bare Fastify echo')
@@ -245,6 +262,10 @@ try {
     '',
     Math.round((rawRate * cpuOf(raw.row.get(64))) / most.cpu),
   )
+  if (coresApart) {
+    judge('the same as it runs, of the echo, at least', free.rate / freeEcho.rate, 0.2)
+    judge('the same as it runs, a second, at least', Math.round(free.rate), Math.round((8000 * rawRate) / 15_000))
+  }
   judge('POST /bans at 64 connections, p99, at most', most.p99, 100, ' ms')
   judge('errors of all, at most', everything, 0)
   judge('heartbeats, of the echo, at least', beats.rate / beatEcho.rate, 0.6, '', beatEcho.cpu / beats.cpu)

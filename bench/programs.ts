@@ -13,22 +13,24 @@ const run = promisify(execFile)
 const pinned = cpus().length > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
 /** Whether the two sides have a core each; else they take time from one another and only ratios mean anything. */
 export const coresApart = pinned
-const cores = { server: '0', generator: '1' } as const
+/** Where a part runs: on the core of what is measured, on the generator's, or wherever there is room. */
+const cores = { server: '0', generator: '1', any: `0-${cpus().length - 1}` } as const
+export type Core = keyof typeof cores
 
-const command = (core: keyof typeof cores, script: string, args: readonly string[]) => {
+const command = (core: Core, script: string, args: readonly string[]) => {
   const line = [process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...args]
   const all = pinned ? ['taskset', '-c', cores[core], ...line] : line
   return { program: all[0] ?? '', args: all.slice(1) }
 }
-const resultOf = async <T>(core: keyof typeof cores, script: string, args: readonly string[]): Promise<T> => {
+const resultOf = async <T>(core: Core, script: string, args: readonly string[]): Promise<T> => {
   const { program, args: rest } = command(core, script, args)
   const { stdout } = await run(program, rest, { maxBuffer: 1 << 26 })
   return JSON.parse(stdout) as T
 }
 
-/** Moves a running process, all of its threads, to the server's core. */
-export const pinServer = (pid: number): void => {
-  if (pinned) spawnSync('taskset', ['-a', '-c', '-p', cores.server, String(pid)])
+/** Moves a running process, all of its threads. */
+export const moveTo = (core: Core, pid: number): void => {
+  if (pinned) spawnSync('taskset', ['-a', '-c', '-p', cores[core], String(pid)])
 }
 
 export interface Echo {
@@ -47,7 +49,8 @@ export const startEcho = async (): Promise<Echo> => {
   return { port, pid: child.pid ?? 0, stop: () => void child.kill() }
 }
 
-export const applyLoad = (load: Load): Promise<Measured> => resultOf('generator', './load.ts', [JSON.stringify(load)])
+export const applyLoad = (load: Load, core: Core = 'generator'): Promise<Measured> =>
+  resultOf(core, './load.ts', [JSON.stringify(load)])
 export const insertRows = (file: string, mode: 'row' | 'all', group: number, seconds: number, servers: number) =>
   resultOf<Inserted>('server', './inserts.ts', [file, mode, String(group), String(seconds), String(servers)])
 export const syncDisk = (file: string, seconds: number) =>
