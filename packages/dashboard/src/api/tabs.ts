@@ -77,8 +77,11 @@ export const joinTabs = (on: { lead(): void; follow(): void; hear(news: News): v
     }
   }
   const leave = () => {
-    if (leading && read()?.tab === tab) localStorage.removeItem(name)
-    if (leading) tell({ kind: 'left' })
+    // Also what was only claimed: nobody else could lead until that is too old.
+    clearTimeout(settle)
+    const held = read()?.tab === tab
+    if (held) localStorage.removeItem(name)
+    if (held || leading) tell({ kind: 'left' })
     leading = null
   }
   channel.onmessage = ({ data }: MessageEvent<News>) => {
