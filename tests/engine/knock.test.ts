@@ -112,7 +112,7 @@ describeHosts('port knocking in the kernel', () => {
       const at = Date.now()
       expect(await net.reaches(right, protocol, port)).toBe(true)
       const held = await net.connect(right, port)
-      await until(() => events(right).length > 0, 2, 'the event')
+      await until(() => events(right).length > 0, 10, 'the event')
       expect(Date.now() - at).toBeLessThan(2000)
       // The flow of a UDP client is known to the kernel for a while; a new one has a new port.
       await until(async () => !(await net.reaches(right, protocol, port)), 5, 'the end of the opening')
@@ -123,13 +123,13 @@ describeHosts('port knocking in the kernel', () => {
     const knockedTwice = async (): Promise<void> => {
       for (const each of ports) await net.knock(again, protocol, [each, each], 0.01)
       expect(await net.reaches(again, protocol, port)).toBe(true)
-      await until(() => statuses(again).includes('success'), 2, 'the event')
+      await until(() => statuses(again).includes('success'), 10, 'the event')
       expect(statuses(again)).toEqual(['success'])
     }
     const wrongOrder = async (): Promise<void> => {
       await net.knock(wrong, protocol, [one, three, two])
       expect(await net.reaches(wrong, protocol, port)).toBe(false)
-      await until(() => events(wrong).length === 2, 2, 'the events')
+      await until(() => events(wrong).length === 2, 10, 'the events')
       expect(events(wrong)).toMatchObject([
         { status: 'failed', reason: 'wrong order' },
         { status: 'failed', reason: 'wrong order' },
@@ -138,7 +138,7 @@ describeHosts('port knocking in the kernel', () => {
     const tooSlow = async (): Promise<void> => {
       await net.knock(slow, protocol, ports, 1.2)
       expect(await net.reaches(slow, protocol, port)).toBe(false)
-      await until(() => events(slow).length > 0, 2, 'the event')
+      await until(() => events(slow).length > 0, 10, 'the event')
       expect(events(slow)).toMatchObject([{ status: 'failed', reason: 'too slow' }])
     }
     const blockedOne = async (): Promise<void> => {
@@ -146,7 +146,7 @@ describeHosts('port knocking in the kernel', () => {
       const at = Date.now()
       await net.knock(banned, protocol, ports)
       expect(await net.reaches(banned, protocol, port)).toBe(false)
-      await until(() => statuses(banned).length === 5, 2, 'the events')
+      await until(() => statuses(banned).length === 5, 10, 'the events')
       expect(events(banned)).toMatchObject([
         { status: 'failed' },
         { status: 'failed' },
@@ -197,7 +197,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.knock(wrong, 'tcp', [9203])
     await net.knock(wrong, 'tcp', [7201, 8202, 7201, 9203])
     expect(await net.reaches(wrong, 'tcp', 2203)).toBe(false)
-    await until(() => statuses(wrong).length === 3, 2, 'the events')
+    await until(() => statuses(wrong).length === 3, 10, 'the events')
     expect(statuses(wrong)).toEqual(['failed', 'blocked', 'blocked'])
     expect(events(right)).toMatchObject([{ status: 'success', sequence_id: 3 }])
   })
@@ -231,7 +231,7 @@ describeHosts('port knocking in the kernel', () => {
   it('what opened by a knock stays until the server has heard of it and wants it closed', async () => {
     const guest = net.client(4)
     await net.knock(guest, 'tcp', LONG.knock_ports)
-    await until(() => events(guest).length === 1, 2, 'the event')
+    await until(() => events(guest).length === 1, 10, 'the event')
     await take(state())
     expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
     knock.taken(events(guest).map(({ event_id }) => event_id))
@@ -244,7 +244,7 @@ describeHosts('port knocking in the kernel', () => {
     const [guest, banned] = [net.client(4), net.client(6)]
     await net.knock(guest, 'tcp', LONG.knock_ports)
     for (let i = 0; i < 3; i += 1) await net.knock(banned, 'tcp', [8302])
-    await until(() => statuses(banned).includes('blocked') && events(guest).length === 1, 2, 'the events')
+    await until(() => statuses(banned).includes('blocked') && events(guest).length === 1, 10, 'the events')
     const told0 = told.length
     await net.rules('flush', 'ruleset')
     const flushed = Date.now()
@@ -261,7 +261,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.rules('flush', 'chain', 'inet', 'stockade_knock', 'pre')
     await until(async () => !(await net.reaches(net.client(4), 'tcp', 2204)), 9, 'the rules again')
 
-    await until(() => statuses(banned).length === 5, 2, 'the event of the blocked knock')
+    await until(() => statuses(banned).length === 5, 10, 'the event of the blocked knock')
     await knock.stop()
     const missed = net.client(4)
     await net.knock(missed, 'tcp', LONG.knock_ports)
@@ -269,7 +269,7 @@ describeHosts('port knocking in the kernel', () => {
     await knock.start()
     await stillSo()
     expect(ALL.every(({ id }) => inForce(id))).toBe(true)
-    await until(() => events(missed).length === 1, 2, 'what happened while the agent was away')
+    await until(() => events(missed).length === 1, 10, 'what happened while the agent was away')
     await sleep(800)
     expect(statuses(guest)).toEqual(['success'])
     expect(statuses(banned)).toEqual(['failed', 'failed', 'failed', 'blocked', 'blocked'])
