@@ -141,7 +141,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
       await expect.poll(query).toBe('-status:failed')
       await page.goto('audit')
       await page.getByText('server.enroll').first().waitFor()
-      await page.getByRole('button', { name: 'Only server.enroll' }).first().click()
+      await page.getByRole('button', { name: 'server.enroll', exact: true }).first().click()
       await expect.poll(query).toBe('action:server.enroll')
       await page.goto(`servers/${hosts[1]?.id ?? ''}/commands`)
       await page.getByRole('button', { name: 'admin', exact: true }).last().click()

@@ -250,7 +250,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     for (const [path, what] of [
       ['**/api/v1/bans/top?*', 'the most frequent networks and addresses'],
       ['**/api/v1/bans/stats?*', 'the statistics'],
-      ['**/api/v1/servers/summary', 'Servers'],
+      ['**/api/v1/servers/summary', 'the servers'],
       ['**/api/v1/bans?limit=8', 'the last bans'],
       ['**/assets/over-time-*.js', null],
     ] as const) {
@@ -265,6 +265,33 @@ describe.runIf(hasBrowser)('the overview', () => {
       expect(await page.getByRole('heading', { level: 2 }).count(), path).toBeGreaterThan(1)
       await page.unroute(path)
     }
+    seen.complaints.splice(0)
+  })
+  it('keeps what went wrong while it tries again, and says when it will', async () => {
+    const answer = Promise.withResolvers<null>()
+    const answers = [
+      { status: 429, headers: { 'retry-after': '2' }, json: { error: 'Too Many Requests', message: 'Too many.' } },
+      { status: 403, json: { error: 'Forbidden', message: 'Not you.' } },
+    ]
+    await page.route('**/api/v1/commands/stats?*', async route => {
+      const [next] = answers.splice(0, 1)
+      if (next) return route.fulfill(next)
+      await answer.promise
+      await route.continue()
+    })
+    await page.goto('commands')
+    await page.getByText(/Too many requests\. Trying again in [12] s\./).waitFor()
+    const wrong = page.getByRole('alert').filter({ hasText: 'Could not load the figures' })
+    await wrong.waitFor()
+    const again = page.waitForRequest('**/api/v1/commands/stats?*')
+    await wrong.getByRole('button', { name: 'Retry' }).click()
+    await again
+    await page.waitForTimeout(60)
+    expect(await wrong.isVisible()).toBe(true)
+    answer.resolve(null)
+    await page.getByText('Mean time').waitFor()
+    expect(await wrong.count()).toBe(0)
+    await page.unroute('**/api/v1/commands/stats?*')
     seen.complaints.splice(0)
   })
   it('on a wall has nothing around it', async () => {

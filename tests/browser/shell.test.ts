@@ -79,6 +79,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         .poll(async () => (await host.orders()).map(({ type, params }) => [type, params.jail]))
         .toEqual([['jail-enable', 'postfix']])
       await page.getByRole('button', { name: 'Disable: sshd' }).click()
+      await page.getByRole('button', { name: /^Disable sshd on / }).click()
       await undo().waitFor()
       await page.route('**/api/v1/commands/*', route =>
         route.request().method() === 'DELETE'

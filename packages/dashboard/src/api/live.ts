@@ -205,7 +205,8 @@ const probe = async () => {
     cache: 'no-store',
     signal: AbortSignal.timeout(probeLasts),
   }).then(
-    reply => reply.ok,
+    // Who says that it was asked too often is there.
+    reply => reply.ok || reply.status === 429,
     () => false,
   )
   if (!running) return

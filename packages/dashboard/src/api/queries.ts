@@ -1,4 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Query } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { ApiError, api, statusOf } from './client.ts'
 import { every } from './quiet.ts'
@@ -63,6 +64,21 @@ export const queries = new QueryClient({
     },
     mutations: { retry: false, networkMode: 'always' },
   },
+})
+
+/*
+ * A query that failed before it had anything is pending again each time it is asked anew. What went wrong stays until
+ * there is an answer: a page that asks at intervals would otherwise change between its error and its skeleton.
+ */
+const wrong = new WeakMap<Query, Error>()
+queries.getQueryCache().subscribe(event => {
+  if (event.type !== 'updated') return
+  const { query, action } = event
+  const error = wrong.get(query)
+  if (action.type === 'error') wrong.set(query, action.error as Error)
+  else if (action.type === 'success') wrong.delete(query)
+  else if (action.type === 'fetch' && error && query.state.data === undefined)
+    query.setState({ status: 'error', error })
 })
 
 export type Me = Reply<'GET /auth/me'>

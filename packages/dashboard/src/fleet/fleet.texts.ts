@@ -5,6 +5,7 @@ const servers = (count: number) => plural(count, { one: '1 server', other: `${co
 
 const en = {
   servers,
+  what: 'the servers',
   which: 'Servers',
   find: 'Search the servers',
   all: 'All',

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { summaryQuery } from '../api/queries.ts'
 import parts from '../parts/parts.module.css'
 import { State } from '../parts/state.tsx'
+import { Trouble } from '../parts/trouble.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { nameOf } from '../words/clip.ts'
 import { fleetTexts } from './fleet.texts.ts'
@@ -23,9 +24,10 @@ export const Picks = (props: {
 }) => {
   const t = textsOf(fleetTexts)
   const { chosen, onChosen } = props
-  const all = useQuery(summaryQuery).data?.servers
+  const query = useQuery(summaryQuery)
+  const all = query.data?.servers
   const [typed, setTyped] = useState('')
-  if (!all) return null
+  if (!all) return <Trouble what={t.what} query={query} />
   const wanted = typed.trim().toLowerCase()
   const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
   const away = all.filter(({ id, status }) => chosen.has(id) && status !== 'online').length

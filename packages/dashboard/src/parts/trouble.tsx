@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { ApiError, statusOf } from '../api/client.ts'
@@ -30,22 +31,18 @@ export const useCountdown = (error: unknown, at: number): number | null => {
 interface Asked {
   readonly error: unknown
   readonly failureReason: unknown
+  readonly failureCount: number
   readonly dataUpdatedAt: number
-  readonly errorUpdatedAt: number
+  readonly isFetching: boolean
   refetch(): unknown
 }
 /** What failed, since when, and a way to try again. Data that is on screen stays there. */
 export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
   const t = textsOf(commonTexts)
-  const limited = statusOf(query.failureReason) === 429
-  const seconds = useCountdown(query.failureReason, query.errorUpdatedAt || query.dataUpdatedAt)
-  if (limited && !query.error && seconds !== null)
-    return (
-      <p className={parts.note} role="status">
-        {t.tryingAgain(seconds)}
-      </p>
-    )
-  if (!query.error) return null
+  if (!query.error)
+    return statusOf(query.failureReason) === 429 ? (
+      <Limited key={query.failureCount} error={query.failureReason} />
+    ) : null
   return (
     <div className={parts.trouble} role="alert">
       <div>
@@ -55,10 +52,21 @@ export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
         </p>
         {query.dataUpdatedAt > 0 && <p>{t.shownFrom(clockTime(query.dataUpdatedAt))}</p>}
       </div>
-      <Button variant="default" onClick={() => query.refetch()}>
+      <Button variant="default" loading={query.isFetching} onClick={() => query.refetch()}>
         {t.retry}
       </Button>
     </div>
+  )
+}
+
+/** Too many requests: when it goes on, by itself. One for each refusal, which is as old as this is. */
+const Limited = ({ error }: { error: unknown }) => {
+  const [at] = useState(() => Date.now())
+  const seconds = useCountdown(error, at)
+  return seconds === null ? null : (
+    <p className={parts.note} role="status">
+      {textsOf(commonTexts).tryingAgain(seconds)}
+    </p>
   )
 }
 

@@ -3,6 +3,7 @@ import { plural } from '../texts/catalogue.ts'
 
 const en = {
   title: 'Activity',
+  what: 'the last commands',
   running: (count: number) => `${count} running`,
   waiting: (count: number) => `${count} waiting`,
   failed: (count: number) => `${count} failed`,

@@ -29,8 +29,9 @@ export const useFollowedActivity = (): void => {
   )
 }
 
-/** The last 50 commands that I may see, newest first; empty until `useFollowedActivity` has read them. */
-export const useActivity = (): readonly Command[] => useQuery({ ...activityQuery, enabled: false }).data ?? []
+/** What `useFollowedActivity` has read: the last 50 commands that I may see, newest first. */
+export const useActivityQuery = () => useQuery({ ...activityQuery, enabled: false })
+const useActivity = (): readonly Command[] => useActivityQuery().data ?? []
 
 export interface Counts {
   readonly running: number

@@ -11,10 +11,12 @@ import parts from '../parts/parts.module.css'
 import { Mark, State } from '../parts/state.tsx'
 import { Stranger } from '../parts/stranger.tsx'
 import { Time } from '../parts/time.tsx'
+import { Trouble } from '../parts/trouble.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { nameOf } from '../words/clip.ts'
 import { activityTexts } from './activity.texts.ts'
-import { useActivity, useActivityCounts, useFollowedActivity } from './activity.ts'
+import { useActivityCounts, useActivityQuery, useFollowedActivity } from './activity.ts'
 import styles from './activity.module.css'
 
 /** What goes on in the fleet, in one line in the corner; on phones it stands on the page “More”. */
@@ -87,18 +89,24 @@ const Sheet = ({ onClose, onGone }: { onClose: () => void; onGone: () => void })
 /** The last commands, each with the way to its output and back. */
 export const ActivityList = () => {
   const t = textsOf(activityTexts)
-  const rows = useActivity()
+  const query = useActivityQuery()
+  const rows = query.data
   const said = useSaid()
-  return rows.length === 0 ? (
-    <p className={parts.muted}>{t.none}</p>
-  ) : (
+  return (
     <>
-      <p className={parts.help}>{t.lead}</p>
-      <ul className={styles.list}>
-        {rows.map(row => (
-          <Line key={row.id} row={row} what={said(row)} />
-        ))}
-      </ul>
+      <Trouble what={t.what} query={query} />
+      {query.isPending && <Waiting lines={3} />}
+      {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
+      {rows && rows.length > 0 && (
+        <>
+          <p className={parts.help}>{t.lead}</p>
+          <ul className={styles.list}>
+            {rows.map(row => (
+              <Line key={row.id} row={row} what={said(row)} />
+            ))}
+          </ul>
+        </>
+      )}
     </>
   )
 }

@@ -34,7 +34,11 @@ export const NotFound = () => {
   const inShell = useContext(InShell)
   return (
     <Lone title={t.notFoundTitle} text={t.notFound}>
-      {inShell && <FindButton />}
+      {inShell && (
+        <div className={styles.loneFind}>
+          <FindButton />
+        </div>
+      )}
       <div className={parts.row}>
         <Link to="/servers" className={parts.link}>
           {t.toServers}

@@ -5,6 +5,7 @@ import parts from '../../parts/parts.module.css'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { identityTexts } from '../identity/identity.texts.ts'
@@ -26,6 +27,7 @@ const About = ({ userId }: { userId: number }) => {
   return (
     <>
       <Trouble what={t.what} query={user} />
+      {user.isPending && <Waiting lines={6} />}
       {of && (
         <Panel>
           <dl className={parts.details}>

@@ -363,7 +363,7 @@ const Who = ({ entry }: { entry: Entry }) => {
         <button
           type="button"
           className={parts.value}
-          aria-label={textsOf(auditTexts).filterUser(shown)}
+          aria-description={textsOf(auditTexts).filterUser(shown)}
           onClick={() => by.only('user', entry.user)}
         >
           <Stranger text={entry.user} most={60} />
@@ -386,7 +386,7 @@ const Action = ({ entry }: { entry: Entry }) => {
           <button
             type="button"
             className={`${parts.value ?? ''} ${styles.dotted ?? ''}`}
-            aria-label={textsOf(auditTexts).filterAction(entry.action)}
+            aria-description={textsOf(auditTexts).filterAction(entry.action)}
             onClick={() => by.only('action', entry.action)}
           >
             {entry.action}

@@ -8,6 +8,7 @@ const en = {
   what: 'the commands',
   whatOne: 'the command',
   whatBatch: 'the batch',
+  whatStats: 'the figures',
   run: 'Run a command',
   caption: 'Commands, newest first',
   columns: { state: 'State', what: 'What', server: 'Server', by: 'By', when: 'When', took: 'Took' },

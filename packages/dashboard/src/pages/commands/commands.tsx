@@ -134,9 +134,11 @@ export const Commands = () => {
 
 const Stats = () => {
   const t = textsOf(commandsTexts).stats
-  const stats = useQuery(commandStatsQuery('week')).data
+  const { whatStats } = textsOf(commandsTexts)
+  const query = useQuery(commandStatsQuery('week'))
+  const stats = query.data
   const { periods } = textsOf(fleetTexts)
-  if (!stats) return null
+  if (!stats) return <Trouble what={whatStats} query={query} />
   const figures = [
     [`${t.total} · ${periods.week}`, number(stats.total)],
     [t.success, stats.success_rate === null ? t.none : percent(stats.success_rate)],

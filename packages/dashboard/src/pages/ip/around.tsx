@@ -46,7 +46,7 @@ const Neighbours = ({ ip }: { ip: string }) => {
   const total = query.data?.total ?? 0
   return (
     <Panel title={t.neighbours(range)}>
-      <Trouble what={t.neighbours(range)} query={query} />
+      <Trouble what={t.whatNeighbours} query={query} />
       {query.isPending && <Waiting lines={2} />}
       {query.data && total === 0 && <p className={parts.muted}>{t.neighboursNone}</p>}
       {query.data && total > 0 && (
@@ -96,7 +96,7 @@ const Knocks = ({ ip }: { ip: string }) => {
   const rows = query.data?.history
   return (
     <Panel title={t.knocks}>
-      <Trouble what={t.knocks} query={query} />
+      <Trouble what={t.whatKnocks} query={query} />
       {!asked && (
         <button type="button" className={parts.quiet} onClick={() => ask(true)}>
           {t.showKnocks}
@@ -135,7 +135,7 @@ const Audit = ({ ip }: { ip: string }) => {
   )
   return (
     <Panel title={t.audit}>
-      <Trouble what={t.audit} query={query} />
+      <Trouble what={t.whatAudit} query={query} />
       {query.isPending && <Waiting lines={2} />}
       {entries?.length === 0 && <p className={parts.muted}>{t.auditNone}</p>}
       <ul className={fleet.lines}>

@@ -468,11 +468,17 @@ const BannedAt = ({ line, ip }: { line: Line; ip: string }) => (
 
 const LogLines = ({ banId, ip }: { banId: number; ip: string }) => {
   const t = textsOf(ipTexts)
-  const ban = useQuery(banQuery(banId)).data
-  return ban?.log_lines ? (
+  const query = useQuery(banQuery(banId))
+  const ban = query.data
+  return (
     <>
-      <h2 className={parts.panelTitle}>{t.log}</h2>
-      <Lines text={ban.log_lines} address={ip} label={t.log} />
+      <Trouble what={t.whatLog} query={query} />
+      {ban?.log_lines && (
+        <>
+          <h2 className={parts.panelTitle}>{t.log}</h2>
+          <Lines text={ban.log_lines} address={ip} label={t.log} />
+        </>
+      )}
     </>
-  ) : null
+  )
 }

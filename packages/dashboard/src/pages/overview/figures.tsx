@@ -7,6 +7,7 @@ import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import type { Period } from '../../fleet/queries.ts'
 import { Mark } from '../../parts/state.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
+import { commonTexts } from '../../texts/common.texts.ts'
 import { number, percent } from '../../words/numbers.ts'
 import { changeOf } from './change.ts'
 import { overviewTexts } from './overview.texts.ts'
@@ -15,11 +16,16 @@ import type { Stats } from './queries.ts'
 import styles from './overview.module.css'
 
 /** Four numbers; each leads to what it counts, within the time in which it was counted. */
-export const Figures = ({ period, stats }: { period: Period; stats: Stats | undefined }) => {
+export const Figures = (props: { period: Period; stats: Stats | undefined; failed: boolean }) => {
+  const { period, stats, failed } = props
+  const { none } = textsOf(commonTexts)
   const t = textsOf(overviewTexts)
   const f = textsOf(fleetTexts)
   const counted = useCounted(stats)
-  const counts = useQuery(summaryQuery).data?.counts
+  const summary = useQuery(summaryQuery)
+  const counts = summary.data?.counts
+  // Where nothing comes any more, dots would wait for ever.
+  const later = failed ? none : '…'
   return (
     <div className={styles.figures}>
       <Figure
@@ -31,17 +37,21 @@ export const Figures = ({ period, stats }: { period: Period; stats: Stats | unde
             {number(counted.bans)}
           </Link>
         ) : (
-          '…'
+          later
         )}
       </Figure>
       <Figure label={t.figures.now} note={t.everywhere}>
         <Link to="/bans" search={{ active: 'true' }}>
-          {counted ? number(counted.active) : '…'}
+          {counted ? number(counted.active) : later}
         </Link>
       </Figure>
       <Figure label={t.figures.servers} note={counts && <Fleet {...counts} />}>
         <Link to="/servers" search={{}}>
-          {counts ? t.of(number(counts.online), number(counts.online + counts.offline + counts.pending)) : '…'}
+          {counts
+            ? t.of(number(counts.online), number(counts.online + counts.offline + counts.pending))
+            : summary.isError
+              ? none
+              : '…'}
         </Link>
       </Figure>
       <You />

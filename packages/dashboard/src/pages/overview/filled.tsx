@@ -13,6 +13,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { Figures } from './figures.tsx'
 import { Last } from './last.tsx'
 import { MapPanel } from './map-panel.tsx'
+import { Nothing } from './nothing.tsx'
 import { overviewTexts } from './overview.texts.ts'
 import { statsQuery } from './queries.ts'
 import type { Stats } from './queries.ts'
@@ -28,18 +29,23 @@ export const Filled = ({ period }: { period: Period }) => {
   const f = textsOf(fleetTexts)
   const query = useQuery(statsQuery(period))
   const stats = query.data
+  const failed = query.isError && !stats
   return (
     <div className={styles.page} data-old={query.isPlaceholderData || undefined}>
       <Trouble what={t.what} query={query} />
-      <Figures period={period} stats={stats} />
+      <Figures period={period} stats={stats} failed={failed} />
       {stats?.total_bans === 0 ? (
         <Later load={loadQuiet} given={{ period }} />
       ) : (
         <>
           <Panel title={t.chart(f.periods[period])}>
-            {stats ? <Chart stats={stats} title={t.chart(f.periods[period])} /> : <div className={styles.chartRoom} />}
+            {stats ? (
+              <Chart stats={stats} title={t.chart(f.periods[period])} />
+            ) : (
+              <div className={styles.chartRoom}>{failed && <Nothing />}</div>
+            )}
           </Panel>
-          <Tops period={period} stats={stats} />
+          <Tops period={period} stats={stats} failed={failed} />
         </>
       )}
       <div className={styles.pair}>
@@ -61,7 +67,7 @@ const Fleet = () => {
   const query = useQuery(summaryQuery)
   return (
     <Panel title={t.fleet}>
-      <Trouble what={t.fleet} query={query} />
+      <Trouble what={t.whatFleet} query={query} />
       {query.isPending && <Waiting lines={3} />}
       {query.data && <FleetStrip servers={query.data.servers} />}
     </Panel>

@@ -9,6 +9,7 @@ const en = {
   what: 'the statistics',
   whatTop: 'the most frequent networks and addresses',
   whatLast: 'the last bans',
+  whatFleet: 'the servers',
   key: (period: string) => `Show the last ${period}`,
   figures: {
     bans: (period: string) => `Bans, last ${period}`,

@@ -9,6 +9,7 @@ import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { usePhone } from '../../parts/width.ts'
 import { textsOf } from '../../texts/catalogue.ts'
+import { Nothing } from './nothing.tsx'
 import { overviewTexts } from './overview.texts.ts'
 import { topQuery } from './queries.ts'
 import type { Stats } from './queries.ts'
@@ -21,7 +22,8 @@ type Kind = (typeof kinds)[number]
 const windowOf = ({ from, to }: Pick<Stats, 'from' | 'to'>) => ({ from, to })
 
 /** Jails, countries, networks and addresses with the most bans: beside each other, on phones one at a time. */
-export const Tops = ({ period, stats }: { period: Period; stats: Stats | undefined }) => {
+export const Tops = (props: { period: Period; stats: Stats | undefined; failed: boolean }) => {
+  const { period, stats, failed } = props
   const t = textsOf(overviewTexts)
   const phone = usePhone()
   const [chosen, choose] = useState<Kind>('jails')
@@ -59,6 +61,7 @@ export const Tops = ({ period, stats }: { period: Period; stats: Stats | undefin
     <Panel key={kind} title={t.top[kind]}>
       {isLate(kind) && <Trouble what={t.whatTop} query={top} />}
       <div className={styles.rankedRoom}>
+        {failed && !isLate(kind) && <Nothing />}
         {rows[kind] && of[kind] && <Ranked rows={rows[kind]} total={of[kind].total_bans} of={windowOf(of[kind])} />}
       </div>
     </Panel>

@@ -34,7 +34,7 @@ export const BansTab = () => {
   const rows = query.data?.bans
   return (
     <FixedSearch value={search}>
-      <Trouble what={t.tabs.bans} query={query} />
+      <Trouble what={t.whatBans} query={query} />
       {query.isPending && <Waiting />}
       {rows && (
         <p className={parts.muted}>
@@ -70,7 +70,7 @@ export const CommandsTab = () => {
           {t.allCommands}
         </ButtonLink>
       </div>
-      <Trouble what={t.tabs.commands} query={query} />
+      <Trouble what={t.whatCommands} query={query} />
       {query.isPending && <Waiting />}
       {rows?.length === 0 && <p className={parts.muted}>{t.noCommands}</p>}
       {/* Of a batch only this server's part is here: nothing to be grouped. */}

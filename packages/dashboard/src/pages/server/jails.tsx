@@ -135,6 +135,7 @@ const Cards = ({ rows, serverId }: Rows) => {
 
 const Table = ({ rows, serverId }: Rows) => {
   const t = textsOf(serverTexts)
+  const { may } = useMay('write')
   const { none } = textsOf(commonTexts)
   return (
     <div className={parts.frame} tabIndex={0} role="region" aria-label={t.jailsCaption}>
@@ -147,9 +148,11 @@ const Table = ({ rows, serverId }: Rows) => {
                 {name}
               </th>
             ))}
-            <th scope="col" className={parts.last}>
-              {t.actions}
-            </th>
+            {may && (
+              <th scope="col" className={parts.last}>
+                {t.actions}
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -171,9 +174,11 @@ const Table = ({ rows, serverId }: Rows) => {
               <td className={parts.cut} title={jail.logpath ?? undefined}>
                 <Stranger text={jail.logpath ?? none} most={200} />
               </td>
-              <td className={parts.last}>
-                <Acts jail={jail} serverId={serverId} />
-              </td>
+              {may && (
+                <td className={parts.last}>
+                  <Acts jail={jail} serverId={serverId} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>

@@ -4,6 +4,9 @@ import type { Catalogue } from '../../texts/catalogue.ts'
 const en = {
   what: 'the server',
   whatJails: 'the jails',
+  whatBans: 'its bans',
+  whatCommands: 'its commands',
+  whatWhitelist: 'the state of its whitelist',
   title: 'Server',
   gone: 'There is no such server. It may have been removed; its bans stay in the history.',
   itsBans: 'Its bans',

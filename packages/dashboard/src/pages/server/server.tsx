@@ -67,12 +67,9 @@ export const ServerPage = () => {
       </nav>
       <Trouble what={t.what} query={server} />
       {server.isPending && <Waiting />}
-      {server.data && (
-        <>
-          {server.data.status === 'offline' && <Away since={server.data.last_heartbeat} />}
-          <Outlet />
-        </>
-      )}
+      {server.data?.status === 'offline' && <Away since={server.data.last_heartbeat} />}
+      {/* The tabs ask for what is theirs: where the server itself was not read, they may be. */}
+      {!server.isPending && <Outlet />}
     </Page>
   )
 }
@@ -111,23 +108,23 @@ const Away = ({ since }: { since: string | null }) => {
   )
 }
 
-/** The server that the tabs are of; the frame shows them only when it was read. */
+/** The server that the tabs are of; the frame asks for it. */
 const useServer = () => {
   const { serverId } = useParams({ from: '/inside/servers/$serverId' })
-  return useQuery(serverQuery(serverId)).data
+  return useQuery({ ...serverQuery(serverId), enabled: false }).data
 }
 
 export const OverviewTab = () => {
   const { may } = useMay('admin')
+  const { serverId } = useParams({ from: '/inside/servers/$serverId' })
   const server = useServer()
-  if (!server) return null
   return (
     <>
       <div className={styles.top}>
-        <Overview server={server} mayAdminister={may} />
-        <Holds serverId={server.id} />
+        {server && <Overview server={server} mayAdminister={may} />}
+        <Holds serverId={serverId} />
       </div>
-      <Stats serverId={server.id} />
+      <Stats serverId={serverId} />
     </>
   )
 }
@@ -334,7 +331,7 @@ const Holds = ({ serverId }: { serverId: string }) => {
   const row = sync.data?.servers.find(({ id }) => id === serverId)
   return (
     <Panel title={t.whitelist}>
-      <Trouble what={t.whitelist} query={sync} />
+      <Trouble what={t.whatWhitelist} query={sync} />
       {row && (
         <ul className={fleet.lines}>
           <SyncRow server={row} />

@@ -38,12 +38,19 @@ export const NotificationSettings = () => {
   const settings = useQuery(settingsQuery)
   const chat = useQuery(chatQuery)
   const email = useQuery(emailQuery)
+  const asked = [settings, chat, email]
+  const wrong = asked.find(({ isError }) => isError) ?? settings
   return (
     <SettingsPage title={t.notifications}>
-      {[settings, chat, email].map((query, index) => (
-        <Trouble key={index} what={t.what} query={query} />
-      ))}
-      {[settings, chat, email].some(query => query.isPending) && <Waiting />}
+      {/* They are shown together or not at all: one thing went wrong, whichever of them it was. */}
+      <Trouble
+        what={t.what}
+        query={{
+          ...wrong,
+          refetch: () => asked.filter(({ isError }) => isError).forEach(query => void query.refetch()),
+        }}
+      />
+      {asked.some(query => query.isPending) && !wrong.isError && <Waiting />}
       {settings.data && chat.data && email.data && (
         <Form
           hour={settings.data.notifications.daily_summary_hour}

@@ -3,7 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
+import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
 import { useMe } from '../../api/session.ts'
@@ -17,6 +17,7 @@ import { Forbidden } from '../../shell/lone-pages.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { nameOf } from '../../words/clip.ts'
 import { forServers } from './for-servers.ts'
+import { GoneTemplate } from './gone.tsx'
 import { SettingsFields } from './settings-fields.tsx'
 import { readSettings, settingWords, untyped } from './settings-words.ts'
 import { templatesTexts } from './templates.texts.ts'
@@ -51,6 +52,7 @@ export const DeployTemplate = () => {
     },
   })
   if (me && !roleMay(me.role, 'write')) return <Forbidden needed="Operator" />
+  if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   const title = template ? d.title(nameOf(template.display_name)) : t.title
   const chosen = summary?.filter(({ id }) => servers.has(id)) ?? []
   const away = chosen.filter(({ status }) => status !== 'online').length

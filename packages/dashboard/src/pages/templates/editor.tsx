@@ -3,7 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
+import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { templateQuery } from '../../fleet/queries.ts'
 import type { Template } from '../../fleet/queries.ts'
@@ -19,6 +19,7 @@ import { nameOf } from '../../words/clip.ts'
 import { Code, goToLine } from './code.tsx'
 import { exampleFor } from './examples.ts'
 import { categories } from './filter.ts'
+import { GoneTemplate } from './gone.tsx'
 import { SampleLog } from './sample.tsx'
 import { tooMuchOf } from './sample-words.ts'
 import { SettingsFields } from './settings-fields.tsx'
@@ -61,6 +62,7 @@ export const NewTemplate = () => {
   const { from } = useSearch({ from: '/inside/templates/new' })
   const query = useQuery({ ...templateQuery(from ?? ''), enabled: from !== undefined })
   if (from === undefined) return <Editor title={t.newTitle} begin={blank} saved={null} example={exampleFor('')} />
+  if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   if (!query.data)
     return (
       <Page title={t.newTitle}>
@@ -84,6 +86,7 @@ export const EditTemplate = () => {
   const { templateId } = useParams({ from: '/inside/templates/$templateId/edit' })
   const query = useQuery({ ...templateQuery(templateId), staleTime: Infinity })
   const template = query.data
+  if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   if (!template)
     return (
       <Page title={textsOf(templatesTexts).title}>
@@ -340,7 +343,7 @@ const Editor = (props: { title: string; begin: Draft; saved: Template | null; ex
                 ))}
               </ul>
             )}
-            <Trouble what={e.checking} query={check} />
+            <Trouble what={e.whatCheck} query={check} />
             <SampleLog
               sample={sample}
               onSample={setSample}

@@ -21,6 +21,7 @@ import { nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { Code } from './code.tsx'
+import { GoneTemplate } from './gone.tsx'
 import { settingWords } from './settings-words.ts'
 import { templatesTexts } from './templates.texts.ts'
 
@@ -34,17 +35,7 @@ export const TemplatePage = () => {
   const { may: mayWrite } = useMay('admin')
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
-  if (statusOf(query.error) === 404 || statusOf(query.error) === 400)
-    return (
-      <Page title={t.title}>
-        <div className={parts.empty}>
-          <p>{t.gone}</p>
-          <ButtonLink to="/templates" search={{}} variant="default">
-            {t.back}
-          </ButtonLink>
-        </div>
-      </Page>
-    )
+  if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   const title = template ? nameOf(template.display_name) : t.title
   const remove = async () => {
     if (!template) return

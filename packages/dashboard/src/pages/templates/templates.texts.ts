@@ -81,6 +81,7 @@ const en = {
     builtin: 'This template is built in and can not be changed.',
     wide: 'Two columns of text are easier on a larger screen.',
     checking: 'Checking',
+    whatCheck: 'what the check found',
     fine: 'No problems found.',
     problems: (errors: number, warnings: number) =>
       [

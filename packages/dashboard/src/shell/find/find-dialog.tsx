@@ -154,7 +154,7 @@ const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }
     <UnbanDialog found={query.data} onClose={onClose} />
   ) : (
     <Dialog title={t.unban(address)} onClose={onClose}>
-      <Trouble what={t.about(address)} query={query} />
+      <Trouble what={t.whatIp(address)} query={query} />
       {query.isPending && <p className={parts.muted}>{t.loading}</p>}
     </Dialog>
   )

@@ -21,6 +21,7 @@ const en = {
     settings: 'Settings',
     actions: 'Actions',
   },
+  whatIp: (ip: string) => `what is known of ${ip}`,
   about: (ip: string) => `About ${ip}`,
   unban: (ip: string) => `Unban ${ip} everywhere…`,
   ban: (ip: string) => `Ban ${ip}…`,

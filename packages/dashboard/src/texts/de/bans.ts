@@ -255,6 +255,7 @@ export const overview: Texts['overview'] = {
   what: 'die Statistik',
   whatTop: 'die häufigsten Netze und Adressen',
   whatLast: 'die letzten Sperren',
+  whatFleet: 'die Server',
   key: period => `Die letzten ${period} zeigen`,
   figures: {
     bans: period => `Sperren, letzte ${period}`,

@@ -87,6 +87,7 @@ export const templates: Texts['templates'] = {
     builtin: 'Diese Vorlage ist eingebaut und kann nicht geändert werden.',
     wide: 'Zwei Spalten Text gehen auf einem größeren Bildschirm leichter.',
     checking: 'Wird geprüft',
+    whatCheck: 'das Ergebnis der Prüfung',
     fine: 'Kein Problem gefunden.',
     problems: (errors, warnings) =>
       [
@@ -267,6 +268,7 @@ export const commands: Texts['commands'] = {
   what: 'die Befehle',
   whatOne: 'der Befehl',
   whatBatch: 'der Lauf',
+  whatStats: 'die Zahlen',
   run: 'Befehl ausführen',
   caption: 'Befehle, neueste zuerst',
   columns: { state: 'Zustand', what: 'Was', server: 'Server', by: 'Von', when: 'Wann', took: 'Dauer' },

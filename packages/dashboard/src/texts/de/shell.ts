@@ -166,6 +166,7 @@ export const find: Texts['find'] = {
     settings: 'Einstellungen',
     actions: 'Aktionen',
   },
+  whatIp: ip => `was über ${ip} bekannt ist`,
   about: ip => `Über ${ip}`,
   unban: ip => `${ip} überall entsperren…`,
   ban: ip => `${ip} sperren…`,
@@ -186,6 +187,7 @@ export const toasts: Texts['toasts'] = {
 }
 export const activity: Texts['activity'] = {
   title: 'Aktivität',
+  what: 'die letzten Befehle',
   running: count => `${count} laufen`,
   waiting: count => `${count} warten`,
   failed: count => `${count} fehlgeschlagen`,
@@ -249,6 +251,7 @@ export const command: Texts['command'] = {
 }
 export const fleet: Texts['fleet'] = {
   servers,
+  what: 'die Server',
   which: 'Server',
   find: 'Server suchen',
   all: 'Alle',

@@ -228,6 +228,7 @@ export const overview: Texts['overview'] = {
   what: 'las estadísticas',
   whatTop: 'las redes y direcciones más frecuentes',
   whatLast: 'los últimos bloqueos',
+  whatFleet: 'los servidores',
   key: period => `Mostrar ${last(period)}`,
   figures: {
     bans: period => `Bloqueos, ${period}`,
@@ -334,6 +335,10 @@ export const ip: Texts['ip'] = {
   name: 'Nombre',
   askName: 'Consultar su nombre',
   noName: 'No tiene nombre, o su red no respondió a tiempo.',
+  whatNeighbours: 'sus vecinas',
+  whatKnocks: 'sus golpes',
+  whatAudit: 'lo que dice de ella la auditoría',
+  whatLog: 'sus líneas de log',
   neighbours: range => `Vecinas en ${range}`,
   neighboursNone: 'Ninguna otra dirección de este rango ha sido bloqueada.',
   neighboursSome: shown => `De los ${shown} bloqueos más recientes de allí.`,
@@ -391,6 +396,9 @@ export const ends: Texts['ends'] = {
 export const server: Texts['server'] = {
   what: 'el servidor',
   whatJails: 'las jails',
+  whatBans: 'sus bloqueos',
+  whatCommands: 'sus comandos',
+  whatWhitelist: 'el estado de su whitelist',
   title: 'Servidor',
   gone: 'No existe tal servidor. Puede que se haya eliminado; sus bloqueos siguen en el historial.',
   itsBans: 'Sus bloqueos',

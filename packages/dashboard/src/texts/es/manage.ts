@@ -81,6 +81,7 @@ export const templates: Texts['templates'] = {
     builtin: 'Esta plantilla es integrada y no se puede cambiar.',
     wide: 'Dos columnas de texto se manejan mejor en una pantalla más grande.',
     checking: 'Comprobando',
+    whatCheck: 'el resultado de la comprobación',
     fine: 'No se encontraron problemas.',
     problems: (errors, warnings) =>
       [
@@ -254,6 +255,7 @@ export const commands: Texts['commands'] = {
   what: 'los comandos',
   whatOne: 'el comando',
   whatBatch: 'el lote',
+  whatStats: 'las cifras',
   run: 'Ejecutar un comando',
   caption: 'Comandos, del más reciente al más antiguo',
   columns: { state: 'Estado', what: 'Qué', server: 'Servidor', by: 'Por', when: 'Cuándo', took: 'Tardó' },

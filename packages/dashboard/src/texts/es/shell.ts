@@ -164,6 +164,7 @@ export const find: Texts['find'] = {
     settings: 'Ajustes',
     actions: 'Acciones',
   },
+  whatIp: ip => `lo que se sabe de ${ip}`,
   about: ip => `Acerca de ${ip}`,
   unban: ip => `Desbloquear ${ip} en todas partes…`,
   ban: ip => `Bloquear ${ip}…`,
@@ -184,6 +185,7 @@ export const toasts: Texts['toasts'] = {
 }
 export const activity: Texts['activity'] = {
   title: 'Actividad',
+  what: 'los últimos comandos',
   running: count => `${count} en curso`,
   waiting: count => `${count} en espera`,
   failed: count => plural(count, { one: '1 fallido', other: `${count} fallidos` }),
@@ -221,6 +223,7 @@ export const notices: Texts['notices'] = {
 }
 export const fleet: Texts['fleet'] = {
   servers,
+  what: 'los servidores',
   which: 'Servidores',
   find: 'Buscar servidores',
   all: 'Todos',

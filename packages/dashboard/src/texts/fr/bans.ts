@@ -13,6 +13,7 @@ export const overview: Texts['overview'] = {
   what: 'les statistiques',
   whatTop: 'les réseaux et adresses les plus fréquents',
   whatLast: 'les derniers bans',
+  whatFleet: 'les serveurs',
   key: period => `Afficher la période\u00a0: ${period}`,
   figures: {
     bans: period => `Bans sur ${period}`,
@@ -301,6 +302,9 @@ export const banDialog: Texts['ban-dialog'] = {
 export const server: Texts['server'] = {
   what: 'le serveur',
   whatJails: 'les jails',
+  whatBans: 'ses bans',
+  whatCommands: 'ses commandes',
+  whatWhitelist: 'l’état de sa whitelist',
   title: 'Serveur',
   gone: 'Ce serveur n’existe pas. Il a peut-être été supprimé\u00a0; ses bans restent dans l’historique.',
   itsBans: 'Ses bans',
@@ -503,6 +507,10 @@ export const ip: Texts['ip'] = {
   name: 'Nom',
   askName: 'Rechercher son nom',
   noName: 'Elle n’a pas de nom, ou son réseau n’a pas répondu à temps.',
+  whatNeighbours: 'ses voisines',
+  whatKnocks: 'ses frappes',
+  whatAudit: 'ce qu’en dit le journal d’audit',
+  whatLog: 'ses lignes de log',
   neighbours: range => `Voisines dans ${range}`,
   neighboursNone: 'Aucune autre adresse de cette plage n’a jamais été bannie.',
   neighboursSome: shown => `Sur les ${shown} bans les plus récents de la plage.`,

@@ -129,6 +129,7 @@ export const commands: Texts['commands'] = {
   what: 'les commandes',
   whatOne: 'la commande',
   whatBatch: 'le lot',
+  whatStats: 'les chiffres',
   run: 'Exécuter une commande',
   caption: 'Commandes, de la plus récente à la plus ancienne',
   columns: { state: 'État', what: 'Quoi', server: 'Serveur', by: 'Par', when: 'Quand', took: 'Durée' },
@@ -314,6 +315,7 @@ export const templates: Texts['templates'] = {
     builtin: 'Ce modèle est fourni et ne peut pas être modifié.',
     wide: 'Deux colonnes de texte se lisent mieux sur un écran plus large.',
     checking: 'Vérification',
+    whatCheck: 'le résultat de la vérification',
     fine: 'Aucun problème trouvé.',
     problems: (errors, warnings) =>
       [

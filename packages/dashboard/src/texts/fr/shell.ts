@@ -167,6 +167,7 @@ export const find: Texts['find'] = {
     settings: 'Réglages',
     actions: 'Actions',
   },
+  whatIp: ip => `ce qu’on sait de ${ip}`,
   about: ip => `À propos de ${ip}`,
   unban: ip => `Débannir ${ip} partout…`,
   ban: ip => `Bannir ${ip}…`,
@@ -183,6 +184,7 @@ export const find: Texts['find'] = {
 export const toasts: Texts['toasts'] = { label: 'Nouvelles', undo: 'Défaire', close: 'Fermer' }
 export const activity: Texts['activity'] = {
   title: 'Activité',
+  what: 'les dernières commandes',
   running: count => `${count} en cours`,
   waiting: count => `${count} en attente`,
   failed: count => plural(count, { one: `${count}\u00a0échec`, other: `${count}\u00a0échecs` }),
@@ -245,6 +247,7 @@ export const undo: Texts['undo'] = {
 }
 export const fleet: Texts['fleet'] = {
   servers,
+  what: 'les serveurs',
   which: 'Serveurs',
   find: 'Rechercher dans les serveurs',
   all: 'Tous',
