@@ -290,7 +290,7 @@ const report = {
   ip: ipOrRange,
   jail: jailName,
   log_lines: Type.Optional(Type.String()),
-  ban_duration: Type.Optional(nullable(Type.Integer({ minimum: -1, maximum: bounds.seconds }))),
+  ban_duration: Type.Optional(nullable(Type.Integer({ minimum: -1, maximum: bounds.seconds, not: { const: 0 } }))),
   event_id: Type.Optional(uuid),
   banned_at: Type.Optional(timestamp),
   command_id: Type.Optional(uuid),

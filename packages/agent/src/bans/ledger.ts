@@ -163,9 +163,9 @@ function stampOf(ban: { time: number; round: number }): number {
   return ban.round === 0 ? ban.time : ban.time + ban.round / 1000
 }
 
-/** The interface knows at most a year; of a longer ban the end is told when it comes. */
+/** The interface knows a second to a year; of a longer ban the end is told when it comes. */
 function durationOf(bantime: number): number | null {
-  return bantime < 0 ? -1 : bantime > YEAR ? null : bantime
+  return bantime < 0 ? -1 : bantime > YEAR ? null : Math.max(1, bantime)
 }
 
 /** When fail2ban itself ends the ban, in epoch milliseconds; null for never. */

@@ -70,6 +70,7 @@ const sentence = (error: ErrorObject, path: string): { path: string; message: st
         message: `${name} must be one of ${(params.allowedValues as unknown[]).filter(value => value !== null).join(', ')}`,
       }
     case 'const':
+    case 'not':
     case 'anyOf':
       return { path, message: `${name} has a value that is not allowed` }
     case 'minLength':

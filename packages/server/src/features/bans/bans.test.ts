@@ -132,6 +132,7 @@ describe('a reported ban', () => {
     ['jail', { ip: '203.0.113.1', jail: 'x'.repeat(65) }],
     ['ban_duration', { ip: '203.0.113.1', jail: 'sshd', ban_duration: '600' }],
     ['ban_duration', { ip: '203.0.113.1', jail: 'sshd', ban_duration: -2 }],
+    ['ban_duration', { ip: '203.0.113.1', jail: 'sshd', ban_duration: 0 }],
     ['event_id', { ip: '203.0.113.1', jail: 'sshd', event_id: 'x' }],
     ['event_id', { ip: '203.0.113.1', jail: 'sshd', event_id: `urn:uuid:${crypto.randomUUID()}` }],
     ['banned_at', { ip: '203.0.113.1', jail: 'sshd', banned_at: 'yesterday' }],
