@@ -63,8 +63,8 @@ export interface JailDetail {
   readonly maxretry: number | null
   readonly bantime: number | null
   readonly findtime: number | null
-  /** The template whose stanza is kept on this host. */
-  readonly template?: string
+  /** The template whose stanza is kept on this host; null for a jail of the host's own. */
+  readonly template: string | null
 }
 
 export interface Command {

@@ -163,7 +163,7 @@ export const putJails = endpoint({
         maxretry: Type.Optional(nullable(Type.Integer())),
         bantime: Type.Optional(nullable(Type.Integer())),
         findtime: Type.Optional(nullable(Type.Integer())),
-        /** The template whose stanza the agent keeps on the host; a template's jail has its name. */
+        /** The template whose stanza the agent keeps on the host; a template's jail has its name. Null: none; left out: as it was. */
         template: Type.Optional(nullable(text(0, 64))),
       }),
       { maxItems: bounds.jailsPerHost },

@@ -99,7 +99,7 @@ export async function jailsNow(engine: Engine, config: EngineConfig): Promise<Ja
   const running = await engine.jails()
   const configured = await config.jails().catch(() => [])
   const templates = deployedTemplates(config.directory)
-  const details: JailDetail[] = []
+  const details: Omit<JailDetail, 'template'>[] = []
   for (const name of running) {
     const known = configured.find(jail => jail.name === name)
     const files = await engine.logpath(name).catch(() => [])
@@ -120,7 +120,7 @@ export async function jailsNow(engine: Engine, config: EngineConfig): Promise<Ja
     .slice(0, MOST_JAILS)
     .map(jail => ({
       ...jail,
-      ...(templates.has(jail.name) ? { template: jail.name } : {}),
+      template: templates.has(jail.name) ? jail.name : null,
       filter: cleanText(jail.filter).slice(0, 256),
       logpath: cleanText(jail.logpath).slice(0, 4096),
     }))

@@ -7,15 +7,18 @@ import { sha256 } from '../../core/ids.ts'
 import { conflict, forbidden, unauthorized } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
 import type { Events } from '../../events/events.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService, Effect, Result } from '../commands/commands.service.ts'
+import type { CommandRow } from '../commands/commands.store.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { Jail, Metrics, Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
+import type { TemplatesService } from '../templates/templates.service.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
 
@@ -38,6 +41,7 @@ export interface AgentsService {
   markOffline(): Promise<void>
 }
 
+const noDetails = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null, template: null }
 const lasting = [
   'name',
   'enabled',
@@ -50,6 +54,7 @@ const lasting = [
 ] as const satisfies readonly (keyof Jail)[]
 
 export const createAgents = (needs: {
+  db: Pick<Database, 'read'>
   clock: Clock
   config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>
   events: Events
@@ -57,11 +62,12 @@ export const createAgents = (needs: {
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
   commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
   bans: Pick<BansService, 'lifted'>
+  templates: Pick<TemplatesService, 'frozen'>
   desired: Pick<Desired, 'version'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   shared: boolean
 }): AgentsService => {
-  const { clock, config, events, registry, keys, commands, bans, desired } = needs
+  const { db, clock, config, events, registry, keys, commands, bans, templates, desired } = needs
   const startedAt = clock()
   const cloneToldAt = new Map<number, number>()
   const word = (text: string | null | undefined, most = 200): string | null => (text ? tame(text, most * 4) : null)
@@ -96,14 +102,7 @@ export const createAgents = (needs: {
     const merged = new Map<string, Jail>()
     for (const jail of told) {
       const name = tame(jail.name, 256)
-      const details = before.get(name) ?? {
-        filter: null,
-        logpath: null,
-        maxretry: null,
-        bantime: null,
-        findtime: null,
-        template: null,
-      }
+      const details = before.get(name) ?? noDetails
       merged.set(name, { ...details, name, enabled: jail.enabled, current_bans: jail.current_bans ?? 0 })
     }
     return [...merged.values()]
@@ -125,6 +124,24 @@ export const createAgents = (needs: {
         data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
       })
     })
+  }
+  const templateOf = async ({ type, params, template_hash }: CommandRow): Promise<string | null> => {
+    if (type === 'remove-template') return (JSON.parse(params) as { template_name: string }).template_name
+    if (type !== 'deploy-template' || template_hash === null) return null
+    return (await templates.frozen(db.read, [template_hash])).get(template_hash)?.name ?? null
+  }
+  /** A deployment that went well is known at once, also of an agent that never tells where its jails come from. */
+  const keepTemplate = async (command: CommandRow) => {
+    const server = registry.byNo(command.server_no)
+    const template = await templateOf(command)
+    if (!server || template === null) return
+    const known = server.jails.find(jail => jail.name === template)
+    const deployed = { ...noDetails, current_bans: 0, ...known, name: template, enabled: true, template }
+    const told = command.type === 'deploy-template' ? deployed : known && { ...known, template: null }
+    if (!told) return
+    const after = known ? server.jails.map(jail => (jail === known ? told : jail)) : [...server.jails, told]
+    registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
+    await tellJails(server, server.jails, after)
   }
   /** What a successful command means for the bans. */
   const effect: Effect = async (change, command) => {
@@ -234,6 +251,7 @@ export const createAgents = (needs: {
     },
     async putJails(agent, told) {
       const server = serverOf(agent)
+      const before = new Map(server.jails.map(jail => [jail.name, jail.template]))
       const jails = new Map<string, Jail>()
       for (const jail of told) {
         const name = tame(jail.name, 256)
@@ -246,7 +264,7 @@ export const createAgents = (needs: {
           maxretry: jail.maxretry ?? null,
           bantime: jail.bantime ?? null,
           findtime: jail.findtime ?? null,
-          template: word(jail.template, 64),
+          template: jail.template === undefined ? (before.get(name) ?? null) : word(jail.template, 64),
         })
       }
       const after = [...jails.values()]
@@ -261,7 +279,15 @@ export const createAgents = (needs: {
       const orders = await commands.waitAndTake(agent.serverNo, seconds, gone, () => version() !== known)
       return { commands: orders, desired_state: { version: version() } }
     },
-    result: (agent, id, result) => commands.finish(agent, id, result, effect),
+    async result(agent, id, result) {
+      const succeeded: CommandRow[] = []
+      await commands.finish(agent, id, result, async (change, command) => {
+        await effect(change, command)
+        succeeded.push(command)
+      })
+      // In a transaction of its own: with the results of many hosts in one, processes could wait for each other in a circle.
+      for (const command of succeeded) await keepTemplate(command)
+    },
     async results(agent, results) {
       const answers: { id: string; error: string | null }[] = []
       for (const { id, ...result } of results)

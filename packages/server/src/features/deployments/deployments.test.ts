@@ -288,9 +288,36 @@ describe('where it is', () => {
     expect(
       (await admin.client.call('GET /servers/{serverId}/jails', { params: { serverId: web.id } })).jails,
     ).toMatchObject([{ name: 'sshd', template: 'sshd' }])
-    await report(web, { name: 'sshd' })
+    await report(web, { name: 'sshd', template: null })
     expect((await status('sshd')).servers.some(({ deployed }) => deployed)).toBe(false)
     expect(await ask('GET', '/templates/nothing/status')).toMatchObject({ status: 404 })
+  })
+  test('a result is enough, of an agent that never tells where its jails come from', async () => {
+    const { name } = await makeTemplate('told')
+    const there = async () => (await status(name)).servers.find(({ id }) => id === db.id)
+    const beat = (...jails: object[]) =>
+      raw(server, 'POST', '/api/v1/servers/heartbeat', { token: db.key, body: { hostname: 'db-01', jails } })
+    await beat({ name: 'sshd', enabled: true, current_bans: 1 })
+    await deploy(name, [db.id])
+    const [failing] = await poll(db)
+    await finish(db, failing?.id ?? '', false)
+    expect(await there()).toMatchObject({ deployed: false })
+    await deploy(name, [db.id])
+    await settle(db)
+    expect(await there()).toEqual({ id: db.id, hostname: 'db-01', deployed: true, enabled: true, current_bans: 0 })
+    await report(db, { name: 'sshd' }, { name })
+    await beat({ name: 'sshd', enabled: true }, { name, enabled: false, current_bans: 4 })
+    expect(await there()).toMatchObject({ deployed: true, enabled: false, current_bans: 4 })
+    expect(await ask('DELETE', `/templates/${name}`)).toMatchObject({ status: 409 })
+    await admin.client.call('DELETE /templates/{templateId}/servers/{serverId}', {
+      params: { templateId: name, serverId: db.id },
+    })
+    await settle(db)
+    expect(await there()).toMatchObject({ deployed: false })
+    expect(
+      (await admin.client.call('GET /servers/{serverId}/jails', { params: { serverId: db.id } })).jails,
+    ).toMatchObject([{ name: 'sshd' }, { name, template: null }])
+    expect(await ask('DELETE', `/templates/${name}`)).toMatchObject({ status: 200 })
   })
   test('what is deployed, or on its way, is not deleted', async () => {
     const { name } = await makeTemplate('kept')
