@@ -37,7 +37,7 @@ export const bans: Texts['bans'] = {
   choose: (ip, jail, server) => `${ip} in ${jail} auf ${server} auswählen`,
   choosePage: 'Alles auf dieser Seite auswählen',
   chooseTo: 'Alle Zeilen bis zu dieser auswählen',
-  new: count => plural(count, { one: '1 neue', other: `${count} neue` }),
+  new: (count, more) => (more ? `${count}+ neue` : plural(count, { one: '1 neue', other: `${count} neue` })),
   showNew: 'Zeigen',
   filters: 'Filter',
   filtersSet: count => (count === 0 ? 'Filter' : `Filter (${count})`),

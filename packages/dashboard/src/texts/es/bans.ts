@@ -71,7 +71,7 @@ export const bans: Texts['bans'] = {
   choose: (ip, jail, server) => `Seleccionar ${ip} en ${jail}, en ${server}`,
   choosePage: 'Seleccionar toda la página',
   chooseTo: 'Seleccionar todas las filas hasta esta',
-  new: count => plural(count, { one: '1 nuevo', other: `${count} nuevos` }),
+  new: (count, more) => (more ? `${count}+ nuevos` : plural(count, { one: '1 nuevo', other: `${count} nuevos` })),
   showNew: 'Mostrar',
   filters: 'Filtros',
   filtersSet: count => (count === 0 ? 'Filtros' : `Filtros (${count})`),

@@ -101,7 +101,8 @@ export const bans: Texts['bans'] = {
   choose: (ip, jail, server) => `Choisir ${ip} dans ${jail} sur ${server}`,
   choosePage: 'Choisir toute la page',
   chooseTo: 'Choisir toutes les lignes jusqu’à celle-ci',
-  new: count => plural(count, { one: `${count}\u00a0nouveau`, other: `${count}\u00a0nouveaux` }),
+  new: (count, more) =>
+    more ? `${count}+\u00a0nouveaux` : plural(count, { one: `${count}\u00a0nouveau`, other: `${count}\u00a0nouveaux` }),
   showNew: 'Afficher',
   filters: 'Filtres',
   filtersSet: count => (count === 0 ? 'Filtres' : `Filtres (${count})`),
