@@ -91,6 +91,27 @@ describe('bodies', () => {
       status: 413,
     })
   })
+  test.each([
+    ['with its length', `content-length: ${6 * 1024 * 1024}`],
+    ['in chunks', 'transfer-encoding: chunked'],
+  ])('a client that reads only once it has written everything learns that too, %s', async (_, framing) => {
+    const body = Buffer.alloc(6 * 1024 * 1024, 32)
+    const sent = framing.endsWith('chunked')
+      ? Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')])
+      : body
+    const socket = connect(server.port, '127.0.0.1').setEncoding('utf8').pause()
+    try {
+      const head = `POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n`
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject)
+        socket.write(`${head}${framing}\r\n\r\n`)
+        socket.write(sent, error => (error ? reject(error) : resolve()))
+      })
+      expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 413 [^]*Payload Too Large/)
+    } finally {
+      socket.destroy()
+    }
+  })
   test('broken UTF-8 and NUL are stored as the replacement character', async () => {
     const reply = await fetch(`${server.url}/api/v1/servers`, {
       method: 'POST',

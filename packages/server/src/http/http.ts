@@ -19,6 +19,7 @@ import {
 import { documented } from './openapi.ts'
 import { addressKey } from './rate-limit.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
+import { readOut } from './read-out.ts'
 import { compileBody, compileText, validationProblem } from './validate.ts'
 
 /** Finds who is behind a credential. Null: unknown, expired or revoked. */
@@ -347,9 +348,10 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       `Something went wrong here. The log has it under request id ${request.id}.`,
     )
   }
-  fastify.setErrorHandler((error: FastifyError, request, reply) => {
+  fastify.setErrorHandler(async (error: FastifyError, request, reply) => {
     const problem = problemOf(error, request)
-    void reply
+    if (/^FST_ERR_CTP_/.test(error.code ?? '')) await readOut(request.raw)
+    return reply
       .status(problem.status)
       .headers(problem.headers)
       .header('cache-control', 'no-store')
