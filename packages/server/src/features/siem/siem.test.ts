@@ -257,7 +257,7 @@ describe('the queue', () => {
     await bans(25)
     await eventually(() => expect(web.events).toHaveLength(20))
     expect(web.requests.map(({ events }) => events)).toEqual([10, 10])
-    expect(web.requests[0]?.gzip).toBe(true)
+    expect(web.requests[0]?.gzip).toBe(false)
     await eventually(async () => expect(await queue()).toMatchObject({ queue_size: 5 }))
     await set({ flush_interval: 1 })
     await eventually(() => expect(web.events).toHaveLength(25))
@@ -358,11 +358,17 @@ describe('the queue', () => {
     await bans(16)
     await eventually(() => expect(web.events).toHaveLength(31))
   })
-  test('a body that must not be compressed is sent plain', async () => {
+  test('bodies are compressed for who says that it takes them so, until it does not', async () => {
     await toWeb({ events: ['ban'], batch_size: 10 })
-    web.answer = () => (web.requests.at(-1)?.gzip ? { status: 415 } : undefined)
-    await bans(10)
-    await eventually(() => expect(web.events).toHaveLength(10))
+    web.answer = () => ({ status: 200, headers: { 'accept-encoding': 'deflate, gzip;q=1.0' } })
+    await bans(20)
+    await eventually(() => expect(web.events).toHaveLength(20))
+    expect(web.requests.map(({ gzip }) => gzip)).toEqual([false, true])
+    web.answer = () =>
+      web.requests.at(-1)?.gzip ? { status: 415 } : { status: 200, headers: { 'accept-encoding': 'gzip;q=0' } }
+    await bans(20)
+    await eventually(() => expect(web.events).toHaveLength(40))
+    expect(web.requests.map(({ gzip }) => gzip)).toEqual([false, true, true, false, false])
   })
 })
 

@@ -348,12 +348,14 @@ interface Reply {
   readonly status: number
   readonly text: string
   readonly retryAfter: string | undefined
+  /** It says that it takes compressed bodies; what says nothing may not know of them, and find the events malformed. */
+  readonly unzips: boolean
 }
-/** A batch is one POST; connections are kept, bodies compressed where the target takes it. */
+/** A batch is one POST; connections are kept, bodies compressed where the target says that it takes it (RFC 7694). */
 const httpLine = (target: Target, needs: LineNeeds): Line => {
   const times = { ...lineTimes, ...needs.times }
   let seen: number | null = null
-  let zips = true
+  let zips = false
   const abort = new AbortController()
   const agent = Object.assign(new Agent({ keepAlive: true, maxSockets: 1 }), {
     createConnection: (_: unknown, done: (error: Error | null, socket?: Socket) => void) => {
@@ -399,6 +401,9 @@ const httpLine = (target: Target, needs: LineNeeds): Line => {
               status: reply.statusCode ?? 0,
               text: Buffer.concat(pieces).subarray(0, mostReply).toString('utf8'),
               retryAfter: reply.headers['retry-after'],
+              unzips: /(^|,)\s*(gzip|\*)\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(
+                reply.headers['accept-encoding'] ?? '',
+              ),
             })
           reply.on('data', (piece: Buffer) => {
             pieces.push(piece)
@@ -420,7 +425,7 @@ const httpLine = (target: Target, needs: LineNeeds): Line => {
     const zipped = zips && plain.length > 1024
     const body = zipped ? await compress(plain) : plain
     try {
-      const { status, text, retryAfter } = await step(needs, 'answer', target.token, async () => {
+      const { status, text, retryAfter, unzips } = await step(needs, 'answer', target.token, async () => {
         const reply = await post(body, zipped ? { 'content-encoding': 'gzip' } : {})
         const said = saidBy(reply.text.slice(0, 2000), [target.token])
         const words = `HTTP ${reply.status}${said ? `: ${said}` : ''}`
@@ -429,6 +434,7 @@ const httpLine = (target: Target, needs: LineNeeds): Line => {
       })
       if (status >= 200 && status <= 299) {
         seen = needs.clock()
+        zips = unzips
         return { ok: true, status, bytes: body.length }
       }
       if (status === 415 && zipped) {
