@@ -3,10 +3,11 @@ import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { csvRow } from '../../core/csv.ts'
 import { timeRange } from '../../core/page.ts'
+import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
-import { auditSearch, countAudit, listAuditRows } from './audit.store.ts'
+import { auditSearch, countAudit, isKnownUser, listAuditRows } from './audit.store.ts'
 import type { AuditFilter, AuditRow, Before } from './audit.store.ts'
 
 type AuditEntry = ReplyOf<typeof contract.listAudit>['entries'][number]
@@ -30,6 +31,8 @@ export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): Audi
     to,
     q,
   }: Pick<ListQuery, 'user_id' | 'action' | 'from' | 'to' | 'q'>): Promise<AuditFilter> => {
+    if (user_id !== undefined && !(await isKnownUser(db.read, user_id)))
+      throw invalid('user_id', `There is no user ${user_id}.`)
     const tree = readSearch(q, 'audit')
     return {
       ...(user_id === undefined ? {} : { userId: user_id }),

@@ -33,6 +33,13 @@ const commonTo = (filter: AuditFilter) => [
   ...(filter.to === undefined ? [] : [raw`at < ${filter.to}`]),
 ]
 
+/** Whether there is such a user, or was one that did something. */
+export const isKnownUser = async (sql: Sql, id: number): Promise<boolean> => {
+  const user = await sql.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst()
+  const { rows } = user ? { rows: [user] } : await raw`select 1 from audit where user_id = ${id} limit 1`.execute(sql)
+  return rows.length > 0
+}
+
 /** Answered from an index alone, whatever the filter, but for a search. */
 export const countAudit = async (sql: Sql, filter: AuditFilter): Promise<number> => {
   const names = namesOf(filter.action)
