@@ -138,6 +138,8 @@ describe('paths', () => {
     expect(wrong).toMatchObject({ status: 405, json: { error: 'Method Not Allowed' } })
     expect(wrong.headers.get('allow')).toBe('GET, POST')
     expect((await raw(server, 'DELETE', '/api/v1/auth/login')).headers.get('allow')).toBe('POST')
+    for (const path of ['/api/docs', '/api/openapi.json', '/metrics', '/install.sh', '/agent/stockade-agent.mjs'])
+      expect((await raw(server, 'POST', path)).headers.get('allow'), path).toBe('GET')
   })
   test('malformed escapes and ids are 400', async () => {
     for (const path of [

@@ -130,6 +130,9 @@ const budgetHeaders = (budget: Budget) => ({
 const withoutNul = (json: string) =>
   json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : json
 
+/** Paths that are no page of the dashboard. */
+const ours = /^\/(api|agent|metrics|install\.sh)(\/|$)/
+
 export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   const { credentials, limits } = needs
   const mounted: Endpoint[] = []
@@ -165,6 +168,11 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       ? url.slice(path.length) || '/'
       : url
   }
+  fastify.addHook('onRoute', ({ url, method }) => {
+    if (!ours.test(url)) return
+    const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
+    for (const each of [method].flat()) if (each !== 'HEAD') patterns.push({ method: each, pattern })
+  })
   // Whoever sends a request's head drop by drop does not hold a connection for long.
   fastify.server.headersTimeout = 10_000
   // Cookies are read where somebody comes with one and without a header: hosts never do.
@@ -361,8 +369,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   })
   fastify.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? ''
-    const page =
-      (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|agent|metrics|install\.sh)(\/|$)/.test(path)
+    const page = (request.method === 'GET' || request.method === 'HEAD') && !ours.test(path)
     if (page && fallback) return fallback(reply)
     // Looking for paths costs as much as asking for one that exists.
     await take(reply, anywhere, addressKey(addressOf(request)))
@@ -401,10 +408,6 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     serve(endpoint, handler) {
       const path = `${prefix}${endpoint.path}`
       mounted.push(endpoint)
-      patterns.push({
-        method: endpoint.method,
-        pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
-      })
       const produces = [endpoint.produces ?? 'application/json'].flat()
       // Whoever changed something may ask the next process for it. What hosts report is too much for that, and nobody waits.
       const settles = changing.has(endpoint.method) && (endpoint.access !== 'agent' || endpoint.method === 'PUT')
