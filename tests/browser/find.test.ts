@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
+import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
@@ -19,11 +22,13 @@ afterAll(() => browser?.close())
 describe.runIf(hasBrowser)('the find box', () => {
   let server: TestServer
   let host: Host
+  let admin: Client
   let page: Page
   let close: () => Promise<void>
   beforeAll(async () => {
     server = await startServer()
     const { client } = await server.setUp()
+    admin = client
     const made = await client.call('POST /servers', { body: { hostname: 'web-01' } })
     host = await enrol(server, made.install_command)
     await host.beat()
@@ -75,6 +80,25 @@ describe.runIf(hasBrowser)('the find box', () => {
       .getByRole('button', { name: /^Unban on 1 server/ })
       .waitFor()
     await page.keyboard.press('Escape')
+  })
+  it('copies what a page asks of the API as a line that works', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto('bans?jail=sshd')
+    await page.getByText('203.0.113.7').first().waitFor()
+    await find('curl')
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/^Copied the (\d+ requests|request) of this page/)
+      .first()
+      .waitFor()
+    const lines = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n')
+    for (const line of lines)
+      expect(line).toMatch(/^curl -sS -H "Authorization: Bearer \$STOCKADE_API_KEY" 'http[^']+'$/)
+    const line = lines.find(line => line.includes('/api/v1/bans?')) ?? ''
+    const { key } = await admin.call('POST /keys', { body: { name: 'curl', permissions: 'read' } })
+    const env = { PATH: process.env.PATH, STOCKADE_API_KEY: key }
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { env })
+    expect(JSON.parse(stdout)).toMatchObject({ total: 1, bans: [{ ip: '203.0.113.7', jail: 'sshd' }] })
   })
   it('finds servers, settings and actions, and remembers', async () => {
     await find('web-')

@@ -1,8 +1,9 @@
 import { ApiError, createClient } from '@stockade/client'
 import { ownAddress } from '../place.ts'
+import { noting } from './requests.ts'
 
 /** The typed client; the session cookie speaks for the user. */
-export const api = createClient({ baseUrl: ownAddress })
+export const api = createClient({ baseUrl: ownAddress, fetch: noting })
 
 export { ApiError }
 

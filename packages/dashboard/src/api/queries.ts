@@ -3,6 +3,7 @@ import type { Query } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { ApiError, api, statusOf } from './client.ts'
 import { every } from './quiet.ts'
+import { begins } from './requests.ts'
 
 /* What is read from the API, by name. Keys begin with the resource, so that a live message finds all it concerns. */
 
@@ -74,6 +75,7 @@ const wrong = new WeakMap<Query, Error>()
 queries.getQueryCache().subscribe(event => {
   if (event.type !== 'updated') return
   const { query, action } = event
+  if (action.type === 'fetch') begins(query)
   const error = wrong.get(query)
   if (action.type === 'error') wrong.set(query, action.error as Error)
   else if (action.type === 'success') wrong.delete(query)

@@ -25,9 +25,10 @@ export interface Act {
   readonly act: () => void
 }
 
-/** Also on plain http, where a field has to be there for it. */
-export const copyValue = async (text: string): Promise<void> => {
+/** Also on plain http, where a field has to be there for it. `said`: what is told of a text that is too long to repeat. */
+export const copyValue = async (text: string, said?: string): Promise<void> => {
   const t = textsOf(searchTexts)
+  const done = said ?? t.copied(text)
   const before = document.activeElement
   const field = document.createElement('textarea')
   field.className = parts.hidden ?? ''
@@ -36,8 +37,8 @@ export const copyValue = async (text: string): Promise<void> => {
   const copied = await copyText(text, field)
   field.remove()
   if (before instanceof HTMLElement) before.focus({ preventScroll: true })
-  if (copied) announce(t.copied(text))
-  toasts.show(copied ? { text: t.copied(text) } : { text: t.notCopied, error: true })
+  if (copied) announce(done)
+  toasts.show(copied ? { text: done } : { text: t.notCopied, error: true })
 }
 
 type Opened = 'pointer' | 'focus' | null

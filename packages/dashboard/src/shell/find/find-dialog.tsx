@@ -2,7 +2,8 @@ import { Suspense, lazy, useId, useMemo, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { summaryQuery } from '../../api/queries.ts'
+import { queries, summaryQuery } from '../../api/queries.ts'
+import { curlOf, requestsOf } from '../../api/requests.ts'
 import { roleMay } from '../../api/roles.ts'
 import { signOut, useMe } from '../../api/session.ts'
 import { lookUpQuery, templatesQuery } from '../../fleet/queries.ts'
@@ -10,7 +11,9 @@ import { usersQuery } from '../../pages/identity/queries.ts'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
 import { useTheme } from '../../parts/preferences.ts'
+import { toasts } from '../../parts/toasts.ts'
 import { Trouble } from '../../parts/trouble.tsx'
+import { copyValue } from '../../search/value-menu.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { findTexts } from './find.texts.ts'
 import { addRecent, readRecent } from './recent.ts'
@@ -62,7 +65,13 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
     }
     if (act.kind === 'leave') location.assign(new URL(`.${act.path}`, document.baseURI))
     else if (act.kind === 'scheme') wear(act.scheme)
-    else void signOut().then(() => router.navigate({ to: '/login' }))
+    else if (act.kind === 'copyRequest') {
+      const urls = requestsOf(queries.getQueryCache().getAll())
+      // Once this dialog has given the focus back: without a secure context a field needs it for a moment.
+      if (urls.length > 0)
+        setTimeout(() => void copyValue(urls.map(curlOf).join('\n'), t.requestCopied(urls.length)), 50)
+      else toasts.show({ text: t.noRequest })
+    } else void signOut().then(() => router.navigate({ to: '/login' }))
   }
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

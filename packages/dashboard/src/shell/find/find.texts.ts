@@ -31,6 +31,10 @@ const en = {
   dark: 'Dark appearance',
   light: 'Light appearance',
   system: 'Appearance as the system',
+  copyRequest: 'Copy as API request (curl)',
+  requestCopied: (count: number) =>
+    count === 1 ? 'Copied the request of this page.' : `Copied the ${count} requests of this page.`,
+  noRequest: 'This page asks nothing of the API.',
   signOut: 'Log out',
   apiDocs: 'API documentation',
   loading: 'Looking it up…',

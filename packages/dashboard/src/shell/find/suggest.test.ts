@@ -46,6 +46,7 @@ describe('the find box', () => {
     ['session', { kind: 'go', path: '/settings/security' }],
     ['audit', { kind: 'go', path: '/audit' }],
     ['dark', { kind: 'scheme', scheme: 'dark' }],
+    ['curl', { kind: 'copyRequest' }],
     ['log out', { kind: 'signOut' }],
   ])('finds %s', (typed, act) => {
     expect(suggest(typed, known).map(line => line.act)).toContainEqual(act)

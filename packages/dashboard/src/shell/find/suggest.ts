@@ -14,6 +14,7 @@ export type Act =
   | { readonly kind: 'leave'; readonly path: string }
   | { readonly kind: 'dialog'; readonly dialog: 'ban' | 'unban' | 'whitelist'; readonly address: string }
   | { readonly kind: 'scheme'; readonly scheme: 'auto' | 'light' | 'dark' }
+  | { readonly kind: 'copyRequest' }
   | { readonly kind: 'signOut' }
 export type Group = keyof (typeof findTexts)['en']['groups']
 export interface Suggestion {
@@ -92,6 +93,7 @@ const actionsFor = (role: Known['role']): Suggestion[] => {
     { group, text: t.dark, act: { kind: 'scheme', scheme: 'dark' } },
     { group, text: t.light, act: { kind: 'scheme', scheme: 'light' } },
     { group, text: t.system, act: { kind: 'scheme', scheme: 'auto' } },
+    { group, text: t.copyRequest, act: { kind: 'copyRequest' } },
     { group, text: t.signOut, act: { kind: 'signOut' } },
   ]
 }

@@ -176,6 +176,10 @@ export const find: Texts['find'] = {
   dark: 'Dunkle Darstellung',
   light: 'Helle Darstellung',
   system: 'Darstellung wie das System',
+  copyRequest: 'Als API-Anfrage kopieren (curl)',
+  requestCopied: count =>
+    count === 1 ? 'Die Anfrage dieser Seite ist kopiert.' : `Die ${count} Anfragen dieser Seite sind kopiert.`,
+  noRequest: 'Diese Seite fragt die API nichts.',
   signOut: 'Abmelden',
   apiDocs: 'API-Dokumentation',
   loading: 'Wird nachgeschlagen…',

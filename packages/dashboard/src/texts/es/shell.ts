@@ -174,6 +174,10 @@ export const find: Texts['find'] = {
   dark: 'Apariencia oscura',
   light: 'Apariencia clara',
   system: 'Apariencia como el sistema',
+  copyRequest: 'Copiar como petición de la API (curl)',
+  requestCopied: count =>
+    count === 1 ? 'Copiada la petición de esta página.' : `Copiadas las ${count} peticiones de esta página.`,
+  noRequest: 'Esta página no pide nada a la API.',
   signOut: 'Cerrar sesión',
   apiDocs: 'Documentación de la API',
   loading: 'Consultando…',

@@ -177,6 +177,10 @@ export const find: Texts['find'] = {
   dark: 'Thème sombre',
   light: 'Thème clair',
   system: 'Thème du système',
+  copyRequest: 'Copier comme requête API (curl)',
+  requestCopied: count =>
+    count === 1 ? 'La requête de cette page est copiée.' : `Les ${count}\u00a0requêtes de cette page sont copiées.`,
+  noRequest: 'Cette page ne demande rien à l’API.',
   signOut: 'Se déconnecter',
   apiDocs: 'Documentation de l’API',
   loading: 'Recherche en cours…',
