@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
+import { bounds } from '@stockade/contract'
 import { parseRange } from './core/ip.ts'
+import { brokenRule } from './core/password-rules.ts'
 
 /** The configuration of one process, read once from the environment (decisions section 13). Times in seconds. */
 export interface Config {
@@ -122,6 +124,13 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   const password = secret('ADMIN_PASSWORD')
   if ((username || email || password) && !(username && email && password))
     refuse('ADMIN_USERNAME', ', STOCKADE_ADMIN_EMAIL and STOCKADE_ADMIN_PASSWORD go together: set all three or none.')
+  const { minimum, maximum } = bounds.username
+  if (username && !(/^\w+$/.test(username) && username.length >= minimum && username.length <= maximum))
+    refuse('ADMIN_USERNAME', `must be ${minimum} to ${maximum} letters, digits and underscores, not "${username}".`)
+  if (email && !(/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254))
+    refuse('ADMIN_EMAIL', `must be an e-mail address, not "${email}".`)
+  const broken = password && brokenRule(password, bounds.password.minimum)
+  if (broken) refuse('ADMIN_PASSWORD', `${broken}.`)
   const providerAUrl = url('PROVIDER_A_URL', web) ?? github
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',

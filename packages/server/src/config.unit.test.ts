@@ -31,6 +31,11 @@ test('a secret may stand in a file', () => {
   expect(readConfig({ STOCKADE_SECRET_KEY_FILE: file }).secretKey).toBe('a'.repeat(40))
 })
 
+const firstAdmin = {
+  STOCKADE_ADMIN_USERNAME: 'root',
+  STOCKADE_ADMIN_EMAIL: 'root@corp.example',
+  STOCKADE_ADMIN_PASSWORD: 'Sup3r-secret-1',
+}
 describe('a bad value is refused by name', () => {
   test.each([
     [{ STOCKADE_PORT: 'x' }, /STOCKADE_PORT must be a whole number from 0 to 65535, not "x"/],
@@ -45,6 +50,11 @@ describe('a bad value is refused by name', () => {
     [{ STOCKADE_LOG_LEVEL: 'loud' }, /STOCKADE_LOG_LEVEL must be one of/],
     [{ STOCKADE_OFFLINE_AFTER: '30' }, /STOCKADE_OFFLINE_AFTER must be longer/],
     [{ STOCKADE_ADMIN_USERNAME: 'root' }, /STOCKADE_ADMIN_USERNAME.*together/],
+    [{ ...firstAdmin, STOCKADE_ADMIN_USERNAME: 'a b' }, /STOCKADE_ADMIN_USERNAME must be 3 to 50 .*"a b"/],
+    [{ ...firstAdmin, STOCKADE_ADMIN_USERNAME: 'x'.repeat(51) }, /STOCKADE_ADMIN_USERNAME must be/],
+    [{ ...firstAdmin, STOCKADE_ADMIN_EMAIL: 'root' }, /STOCKADE_ADMIN_EMAIL must be an e-mail address, not "root"/],
+    [{ ...firstAdmin, STOCKADE_ADMIN_PASSWORD: 'Sh0rt' }, /STOCKADE_ADMIN_PASSWORD must have at least 8 characters/],
+    [{ ...firstAdmin, STOCKADE_ADMIN_PASSWORD: 'no-upper-1' }, /STOCKADE_ADMIN_PASSWORD must have an upper-case/],
     [{ STOCKADE_LICENSE_PUBLIC_KEY: 'nope' }, /STOCKADE_LICENSE_PUBLIC_KEY must be the PEM/],
     [
       { STOCKADE_LICENSE_KEY: 'stk1.a.b' },

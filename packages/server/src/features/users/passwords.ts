@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import pLimit from 'p-limit'
-import { bounds } from '@stockade/contract'
+import { brokenRule } from '../../core/password-rules.ts'
 import { invalid } from '../../core/problem.ts'
 
 /** argon2id with 19 MiB and two passes (RFC 9106, OWASP's minimum). Two at a time, off the event loop. */
@@ -20,12 +20,6 @@ export const checkPassword = async (stored: string | null, password: string): Pr
 
 /** @throws Problem 400 that says which rule the password breaks. */
 export const requirePolicy = (path: string, password: string, minimum: number): void => {
-  const broken = [
-    [password.length < minimum, `must have at least ${minimum} characters`],
-    [password.length > bounds.password.maximum, `must have at most ${bounds.password.maximum} characters`],
-    [!/[A-Z]/.test(password), 'must have an upper-case letter'],
-    [!/[a-z]/.test(password), 'must have a lower-case letter'],
-    [!/\d/.test(password), 'must have a digit'],
-  ].find(([fails]) => fails)
-  if (broken) throw invalid(path, `The password ${String(broken[1])}.`)
+  const broken = brokenRule(password, minimum)
+  if (broken !== null) throw invalid(path, `The password ${broken}.`)
 }
