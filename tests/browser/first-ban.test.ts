@@ -113,27 +113,27 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
 
   it('lifts a ban and says how far that is', async () => {
     const banned = row('203.0.113.7')
-    await banned.getByRole('button', { name: 'Unban' }).click()
+    await banned.getByRole('button', { name: /^Unban(?!ned)/ }).click()
     await banned.getByText('Pending').waitFor()
     const [order] = await host.orders()
     expect(order).toMatchObject({ type: 'unban-ip', params: { ip: '203.0.113.7', jail: 'sshd' } })
     await banned.getByText('Running').waitFor()
     await host.answer(order?.id ?? '')
     await banned.getByText('Unbanned').waitFor()
-    expect(await banned.getByRole('button', { name: 'Unban' }).count()).toBe(0)
+    expect(await banned.getByRole('button', { name: /^Unban(?!ned)/ }).count()).toBe(0)
     // The other one is still there.
     await row('198.51.100.23').getByText('Banned', { exact: true }).waitFor()
   })
 
   it('says why a ban could not be lifted', async () => {
     const banned = row('198.51.100.23')
-    await banned.getByRole('button', { name: 'Unban' }).click()
+    await banned.getByRole('button', { name: /^Unban(?!ned)/ }).click()
     await banned.getByText('Pending').waitFor()
     const [order] = await host.orders()
     await host.answer(order?.id ?? '', false, 'fail2ban does not answer')
     await banned.getByText('Failed').waitFor()
     await banned.getByText('fail2ban does not answer').waitFor()
-    await banned.getByRole('button', { name: 'Unban' }).waitFor()
+    await banned.getByRole('button', { name: /^Unban(?!ned)/ }).waitFor()
   })
 
   it('shows one ban with its log lines, also by its address', async () => {

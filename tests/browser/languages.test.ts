@@ -80,7 +80,7 @@ describe.runIf(hasBrowser)('languages', () => {
         )
         // Names that are the same in every language.
         expect(
-          plain.filter(text => !['web-01', 'admin', 'Stockade', '24 h', '7 d', '30 d'].includes(text)),
+          plain.filter(text => !['web-01', 'sshd', 'admin', 'Stockade', '24 h', '7 d', '30 d'].includes(text)),
           path,
         ).toEqual([])
       }

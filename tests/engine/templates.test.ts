@@ -70,7 +70,7 @@ onStage('templates on a real fail2ban', [], scene => {
       20,
       'the jail with its template',
     )
-    expect(server.jailDetails(serverId).filter(({ template }) => template !== undefined)).toHaveLength(1)
+    expect(server.jailDetails(serverId).filter(({ template }) => template !== null)).toHaveLength(1)
   })
 
   it('bad updates are refused or rolled back: every jail and every ban stays', async () => {
@@ -168,7 +168,7 @@ onStage('templates on a real fail2ban', [], scene => {
     await host.stopEngine()
     await host.startEngine()
     expect(await jailsOf(host)).not.toContain('door')
-    await until(() => server.jailDetails(serverId).every(({ template }) => template === undefined), 20, 'the report')
+    await until(() => server.jailDetails(serverId).every(({ template }) => template === null), 20, 'the report')
     expect(await carriedOut(scene(), 'remove-template', { template_name: 'door' })).toMatchObject({ success: true })
     expect(await carriedOut(scene(), 'remove-template', { template_name: '../../x' })).toMatchObject({ success: false })
   })
