@@ -23,14 +23,14 @@ export interface Tried {
 }
 export interface Trials {
   /**
-   * What the engine would find in each line of a sample with a template that has no errors. Takes a second or two at
+   * What the engine would find in each line of a sample with a template that has no errors. Takes a few seconds at
    * the very most, whatever the expressions are.
    */
   try(texts: { readonly jail_config: string; readonly filter_config: string }, lines: readonly string[]): Promise<Tried>
 }
 
 /** What one thread may take, in ms and MiB; and how many work and wait at once. */
-const usual = { start: 5000, run: 500, memory: 64, atOnce: 2, waiting: 6 }
+const usual = { start: 5000, run: 1500, memory: 64, atOnce: 2, waiting: 6 }
 type Limits = Readonly<typeof usual>
 
 /** @throws Problem 400 naming the field where the sample is beyond its bounds. */
