@@ -132,8 +132,8 @@ export const createAgents = (needs: {
   }
   /** A deployment that went well is known at once, also of an agent that never tells where its jails come from. */
   const keepTemplate = async (command: CommandRow) => {
-    const server = registry.byNo(command.server_no)
     const template = await templateOf(command)
+    const server = registry.byNo(command.server_no)
     if (!server || template === null) return
     const known = server.jails.find(jail => jail.name === template)
     const deployed = { ...noDetails, current_bans: 0, ...known, name: template, enabled: true, template }
