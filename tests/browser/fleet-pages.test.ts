@@ -131,6 +131,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
       await name.focus()
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
+      await page.getByRole('menuitem', { name: 'Show only this' }).waitFor()
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await name.waitFor({ state: 'detached' })

@@ -153,8 +153,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     // All but one of the tops are as many as are left without it.
     await panel('Top jails')
       .getByRole('button', { name: `What to do with ${most?.jail ?? ''}` })
-      .focus()
-    await page.keyboard.press('Enter')
+      .press('Enter')
     await page.getByRole('menuitem', { name: 'Show all but this' }).click()
     await page
       .getByText(`1–50 of ${total_bans - (most?.count ?? 0)}`)

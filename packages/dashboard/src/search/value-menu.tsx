@@ -142,23 +142,27 @@ const Menu = (props: {
   const menu = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const box = menu.current
-    const at = place.current?.getBoundingClientRect()
-    if (!box || !at) return
-    // In the top layer nothing cuts it off, and nothing moves it.
+    if (!box) return
+    // In the top layer nothing cuts it off. Where the page moves under it, it stays with its value.
     box.showPopover()
-    const { width, height } = box.getBoundingClientRect()
-    const below = at.bottom + height + 8 < innerHeight
-    box.style.insetBlockStart = `${below ? at.bottom : Math.max(8, at.top - height)}px`
-    box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`
+    const put = () => {
+      const at = place.current?.getBoundingClientRect()
+      if (!at || at.bottom < 0 || at.top > innerHeight) return onClose(false)
+      const { width, height } = box.getBoundingClientRect()
+      const below = at.bottom + height + 8 < innerHeight
+      box.style.insetBlockStart = `${below ? at.bottom : Math.max(8, at.top - height)}px`
+      box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`
+    }
+    put()
     const away = (event: Event) => {
       if (event.target instanceof Node && place.current?.contains(event.target)) return
       onClose(false)
     }
     addEventListener('pointerdown', away)
-    addEventListener('scroll', away, true)
+    addEventListener('scroll', put, true)
     return () => {
       removeEventListener('pointerdown', away)
-      removeEventListener('scroll', away, true)
+      removeEventListener('scroll', put, true)
     }
   }, [place, onClose])
   useEffect(() => {
