@@ -121,25 +121,29 @@ const createCheckpoints = () => {
     })
     return made
   }
+  const go = () => {
+    if (state === 'copied') {
+      state = 'resting'
+      finish.get()
+      const left = logged()
+      threshold = left >= mostLogged ? left + mostLogged : mostLogged
+      return
+    }
+    if (state === 'copying' || ++looked % 16 !== 0 || logged() < threshold) return
+    worker ??= start()
+    worker.postMessage('copy')
+    state = 'copying'
+  }
   return {
-    /** After each commit. */
+    /** After each commit. Never throws. */
     look() {
       if (db.isTransaction) return
-      if (state === 'copied') {
-        state = 'resting'
-        try {
-          finish.get()
-        } catch {
-          // A disk that is full or failing: commits tell of it.
-        }
-        const left = logged()
-        threshold = left >= mostLogged ? left + mostLogged : mostLogged
-        return
+      try {
+        go()
+      } catch {
+        // A disk that is full or failing, or no thread to be had: commits tell of the first, and SQLite's own checkpoint
+        // comes where this one does not. Nothing here may keep the next change from being written.
       }
-      if (state === 'copying' || ++looked % 16 !== 0 || logged() < threshold) return
-      state = 'copying'
-      worker ??= start()
-      worker.postMessage('copy')
     },
     async close() {
       await worker?.terminate()
