@@ -12,6 +12,7 @@ import {
   paging,
   period,
   searchText,
+  serverRef,
   shape,
   text,
   timestamp,
@@ -90,6 +91,29 @@ export const summariseServers = endpoint({
   reply: shape({
     servers: Type.Array(shape({ id: uuid, hostname: Type.String(), status: serverStatus })),
     counts: shape({ online: count, offline: count, pending: count }),
+  }),
+})
+
+export const listJailsOfName = endpoint({
+  method: 'GET',
+  path: '/servers/jails',
+  tag,
+  summary: 'List the jails of one name on all servers',
+  description:
+    'As the hosts reported them, by hostname, unpaged: what a name means differs from host to host. Names are compared by letter case, as the engine does.',
+  access: 'read',
+  query: shape({ name: text(1, 64, { examples: ['sshd'] }) }),
+  status: 200,
+  reply: shape({
+    jails: Type.Array(
+      shape({
+        server: serverRef,
+        name: Type.String(),
+        enabled: Type.Boolean(),
+        filter: nullable(Type.String()),
+        template: nullable(Type.String()),
+      }),
+    ),
   }),
 })
 

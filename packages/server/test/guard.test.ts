@@ -126,6 +126,7 @@ const table: Record<string, Row> = {
   'DELETE /keys/{keyId}': keys,
   'GET /servers': read,
   'GET /servers/summary': read,
+  'GET /servers/jails': read,
   'GET /servers/{serverId}': readHere,
   'GET /servers/{serverId}/jails': readHere,
   'POST /servers': adminOnly,

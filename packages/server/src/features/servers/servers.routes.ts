@@ -5,6 +5,7 @@ import type { ServersService } from './servers.service.ts'
 export const mountServers = (http: Http, servers: ServersService): void => {
   http.serve(contract.listServers, ({ actor, query }) => servers.list(actor, query))
   http.serve(contract.summariseServers, ({ actor }) => servers.summary(actor))
+  http.serve(contract.listJailsOfName, ({ actor, query }) => servers.jailsOfName(actor, query.name))
   http.serve(contract.getServer, ({ actor, params }) => servers.read(actor, params.serverId))
   http.serve(contract.createServer, ({ actor, body }) => servers.create(actor, body))
   http.serve(contract.updateServer, ({ actor, params, body }) => servers.update(actor, params.serverId, body))

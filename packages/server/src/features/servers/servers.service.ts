@@ -32,6 +32,8 @@ export interface ServersService {
   remove(actor: Principal, id: string): Promise<void>
   regenerateToken(actor: Principal, id: string): Promise<{ install_command: string }>
   jails(actor: Principal, id: string): Promise<ReplyOf<typeof contract.listJails>>
+  /** What each visible server says of its jail of that name, if it has one. */
+  jailsOfName(actor: Principal, name: string): ReplyOf<typeof contract.listJailsOfName>
   /** The server in a path: 404 when there is none, 403 outside the caller's access. */
   get(actor: Principal, id: string): Server
   /** The server named in a body or query: 400 that names the field, 403 outside the caller's access. */
@@ -299,6 +301,20 @@ export const createServers = (needs: {
       const server = get(actor, id)
       const totals = await bansByJail(db.read, server.row.no)
       return { jails: server.jails.map(jail => ({ ...jail, total_bans: totals.get(jail.name) ?? 0 })) }
+    },
+    jailsOfName(actor, wanted) {
+      const jails = visible(actor).flatMap(({ row, jails }) =>
+        jails
+          .filter(({ name }) => name === wanted)
+          .map(({ name, enabled, filter, template }) => ({
+            server: { id: row.id, hostname: row.hostname },
+            name,
+            enabled,
+            filter,
+            template,
+          })),
+      )
+      return { jails }
     },
     scriptFetched() {
       lastScript = clock()

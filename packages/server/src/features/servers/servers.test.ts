@@ -83,6 +83,42 @@ test('lists by hostname, by state, by search, by page', async () => {
   })
 })
 
+test('the jails of one name, of the servers that the caller sees', async () => {
+  const jail = { name: 'logins', enabled: true, current_bans: 0 }
+  const one = await aHost(server, admin.client, 'jails-1')
+  const two = await aHost(server, admin.client, 'jails-2')
+  await one.client.call('PUT /agent/jails', { body: { jails: [{ ...jail, filter: 'sshd[mode=aggressive]' }] } })
+  await two.client.call('PUT /agent/jails', {
+    body: {
+      jails: [
+        { ...jail, filter: 'dovecot', template: 'logins' },
+        { ...jail, name: 'LOGINS' },
+      ],
+    },
+  })
+  const at = (host: typeof one, hostname: string) => ({
+    server: { id: host.id, hostname },
+    name: 'logins',
+    enabled: true,
+  })
+  const first = { ...at(one, 'jails-1'), filter: 'sshd[mode=aggressive]', template: null }
+  const query = { name: 'logins' }
+  expect(await admin.client.call('GET /servers/jails', { query })).toEqual({
+    jails: [first, { ...at(two, 'jails-2'), filter: 'dovecot', template: 'logins' }],
+  })
+  expect(await one.client.call('GET /servers/jails', { query })).toEqual({ jails: [first] })
+  expect(await admin.client.call('GET /servers/jails', { query: { name: 'nothing' } })).toEqual({ jails: [] })
+  for (const [more, field] of [
+    ['', 'name'],
+    ['?name=', 'name'],
+    [`?name=${'x'.repeat(65)}`, 'name'],
+  ] as const)
+    expect(await raw(server, 'GET', `/api/v1/servers/jails${more}`, { token: admin.token }), more).toMatchObject({
+      status: 400,
+      json: { details: [{ path: field }] },
+    })
+})
+
 describe('bad input is named', () => {
   test.each([
     ['?limit=101', 'limit'],
