@@ -71,7 +71,7 @@ export const foundation = (engine: Engine) => ({
         ip ${bytes} not null, prefix integer, banned_at ${big} not null, ban_duration integer, unbanned_at ${big},
         asn ${big}, city text, latitude ${real}, longitude ${real}, log_lines text not null, banned_by text,
         event_id ${bytes} not null, reported integer not null default 0, reputation_score integer)`,
-      `create unique index bans_event on bans (server_no, event_id)`,
+      `create unique index bans_event on bans (event_id, server_no)`,
       // In the order of lists, and with what searches ask for: new rows go to its end, so this costs bytes and little else.
       sqlite
         ? `create index bans_at on bans (banned_at, id, server_no, jail_id, country_id, asn, ban_duration, ip, city)`
