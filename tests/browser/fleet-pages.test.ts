@@ -70,7 +70,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
     await dialog().getByRole('button', { name: 'Next' }).click()
     await page.waitForURL('**/templates/*/deploy')
     await page.getByText('1 server chosen').waitFor()
-    expect(await page.getByLabel('db-01').isChecked()).toBe(true)
+    expect(await page.getByRole('checkbox', { name: 'db-01', exact: true }).isChecked()).toBe(true)
   })
   it.runIf(desktop)('ban an address; a very wide range has to be typed again', async () => {
     await page.goto('servers')
@@ -190,6 +190,60 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
     await page.keyboard.press('Enter')
     await dialog().getByRole('button', { name: 'Disable a jail on 2 servers' }).waitFor()
   })
+  it.runIf(!desktop)(
+    'are asked about by what each host says of its jail, also before a retry and an undo',
+    async () => {
+      const [web, other, db] = hosts
+      if (!web || !other || !db) throw new Error('hosts are missing')
+      const tell = (host: Host, filter: string, enabled = true) =>
+        host.client.call('PUT /agent/jails', { body: { jails: [{ name: 'logins', enabled, filter }] } })
+      for (const [host, filter] of [
+        [web, 'sshd[mode=aggressive]'],
+        [other, 'dovecot'],
+        [db, 'sshd'],
+      ] as const)
+        await tell(host, filter)
+      const question = dialog().getByText(/^logins guards your SSH log-in/)
+      await page.goto('commands')
+      await page.getByRole('button', { name: 'Run a command' }).click()
+      await dialog().getByLabel('What to do').selectOption('jail-disable')
+      await dialog().getByLabel('Jail', { exact: true }).fill('logins')
+      await dialog().getByLabel('web-02').check()
+      await dialog().getByLabel('db-01').check()
+      await dialog().getByLabel('web-01').check()
+      await dialog().getByRole('button', { name: 'Disable a jail on 3 servers' }).click()
+      expect(await question.textContent()).toContain('on 2 servers: db-01, web-01. While it is off')
+      await dialog().getByRole('button', { name: 'Disable logins on 3 servers' }).click()
+      await page.waitForURL('**/batches/*')
+      for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id, host === other)
+      await page.getByRole('button', { name: 'Retry on db-01' }).click()
+      await dialog()
+        .getByText(/^logins guards your SSH log-in on db-01\. While/)
+        .waitFor()
+      expect(await overflows(page)).toBe(false)
+      await page.keyboard.press('Enter')
+      await dialog().waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Retry on 2 servers that failed' }).click()
+      const before = page.url()
+      await dialog().getByRole('button', { name: 'Disable logins on 2 servers' }).click()
+      await page.waitForURL(url => url.href !== before)
+      const again = [...(await web.orders()), ...(await other.orders()), ...(await db.orders())]
+      expect(again.map(({ type, params }) => `${type} ${String(params.jail)}`)).toEqual([
+        'jail-disable logins',
+        'jail-disable logins',
+      ])
+      await tell(web, 'sshd', false)
+      await page.goto(`servers/${web.id}/jails`)
+      await page.getByRole('button', { name: 'Enable: logins' }).click()
+      await page.getByRole('button', { name: 'Undo' }).first().waitFor()
+      for (const { id } of await web.orders()) await web.answer(id)
+      await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).click()
+      await question.waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByText('It stays as it is.').waitFor()
+      expect(await web.orders()).toEqual([])
+    },
+  )
   it('the key of an agent is rotated, and the page waits for the host to use the new one', async () => {
     const [host] = hosts
     await page.goto(`servers/${host?.id ?? ''}/settings`)
@@ -203,6 +257,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
     await page.getByText(/web-01 uses the new key since \d\d:\d\d\. The old key is off\./).waitFor()
     await expect(host?.beat()).rejects.toMatchObject({ status: 401 })
     expect(await overflows(page)).toBe(false)
-    expect(complaints.filter(text => !/status of 40[14]/.test(text))).toEqual([])
+    // Commands that a host has fetched can't be cancelled any more.
+    expect(complaints.filter(text => !/status of 40[149]/.test(text))).toEqual([])
   })
 })

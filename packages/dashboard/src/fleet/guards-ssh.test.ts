@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { guardsSsh } from './guards-ssh.ts'
+import { guardedAmong, guardsSsh } from './guards-ssh.ts'
 
 describe('a jail that guards SSH', () => {
   it.each(['sshd', 'ssh', 'SSHD', 'sshd-ddos', 'sshd_aggressive', 'ssh-iptables', 'my-sshd', 'dropbear', 'Dropbear-2'])(
@@ -14,4 +14,17 @@ describe('a jail that guards SSH', () => {
   it.each(['postfix', 'nginx-http-auth', 'recidive', 'sshguards', 'selinux', ''])('is not %s', name =>
     expect(guardsSsh(name, 'nginx-http-auth')).toBe(false),
   )
+})
+
+describe('the servers that lose a guard', () => {
+  const servers = ['a', 'b', 'c'].map(id => ({ id, hostname: `web-${id}` }))
+  const told = [
+    { server: { id: 'a' }, filter: 'sshd[mode=aggressive]' },
+    { server: { id: 'b' }, filter: 'dovecot' },
+    { server: { id: 'elsewhere' }, filter: 'sshd' },
+  ]
+  it('are those that say so of its filter', () =>
+    expect(guardedAmong('logins', servers, told).map(({ id }) => id)).toEqual(['a']))
+  it('are all by its name, also such that have said nothing yet', () =>
+    expect(guardedAmong('sshd', servers, told).map(({ id }) => id)).toEqual(['a', 'b', 'c']))
 })

@@ -23,6 +23,7 @@ const en = {
   bannedAgain: (ip: string) => `${ip} is off the whitelist, and its bans are on their way back.`,
   delisted: 'It is off the whitelist again. Bans that it lifted stay lifted.',
   listed: (what: string) => `${what} is on the whitelist again.`,
+  left: 'It stays as it is.',
   impossible: 'It had run already, and can not be undone from here.',
   trouble: (why: string) => `Could not undo it: ${why}`,
 }

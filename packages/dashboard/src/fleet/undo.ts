@@ -9,6 +9,7 @@ import { clip, nameOf } from '../words/clip.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import type { Entry } from './queries.ts'
 import { saidOf } from './said.ts'
+import { agreed } from './ssh-asked.ts'
 import { undoTexts } from './undo.texts.ts'
 
 /* Small actions ask nothing first: they are told with an Undo, which cancels what has not begun and else does the opposite. */
@@ -79,14 +80,15 @@ const undoCommands = async (
     await Promise.all(begun.map(commandId => api.call('GET /commands/{commandId}', { params: { commandId } })))
   ).filter(({ status }) => status !== 'failed' && status !== 'timeout')
   if (ran.length === 0) return { text: t.failed }
-  const wanted = ran.flatMap(command => opposite(command).map(asked => ({ server: command.server.id, asked })))
+  const wanted = ran.flatMap(command => opposite(command).map(asked => ({ server: command.server, ...asked })))
   const [first] = wanted
   if (!first) return { text: t.impossible }
+  if (!(await agreed(wanted))) return { text: t.left }
   const made: string[] = []
-  for (const { server, asked } of wanted) made.push((await send(server, asked)).id)
-  const servers = new Set(wanted.map(({ server }) => server)).size
+  for (const { server, type, params } of wanted) made.push((await send(server.id, { type, params })).id)
+  const servers = new Set(wanted.map(({ server }) => server.id)).size
   return {
-    text: wanted.length === 1 ? t.opposite(saidOf(first.asked)) : t.opposites(servers),
+    text: wanted.length === 1 ? t.opposite(saidOf(first)) : t.opposites(servers),
     ...(made.length === 1 ? { link: linkTo(made[0] ?? '') } : {}),
   }
 }

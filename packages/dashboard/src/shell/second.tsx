@@ -1,6 +1,7 @@
 import { Activity } from './activity.tsx'
 import { KeptPreferences } from './kept-preferences.tsx'
 import { ShellKeys } from './shell-keys.tsx'
+import { SshAsked } from './ssh-asked.tsx'
 import { Toasts } from './toasts.tsx'
 
 /** What the shell needs only once the page is there: it comes right after it. */
@@ -10,6 +11,7 @@ const Second = () => (
     <Toasts />
     <ShellKeys />
     <KeptPreferences />
+    <SshAsked />
   </>
 )
 export default Second

@@ -8,6 +8,7 @@ import { BatchProgress, useBatch } from '../../fleet/batch-progress.tsx'
 import fleet from '../../fleet/fleet.module.css'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { useSaid } from '../../fleet/said.ts'
+import { agreed } from '../../fleet/ssh-asked.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -44,16 +45,20 @@ export const BatchPage = () => {
   const waiting = rows.filter(row => row.status === 'pending')
   const retry = useMutation({
     // A batch of its own, so that it can be followed like the first.
-    mutationFn: (row: CommandRow) =>
-      api.call('POST /commands/batch', {
-        body: {
-          type: row.type,
-          ...(row.type.endsWith('-template')
-            ? { server_ids: failed.map(({ server }) => server.id), params: paramsOf(row) }
-            : { targets: failed.map(({ server, params }) => ({ server_id: server.id, params })) }),
-        },
-      }),
-    onSuccess: ({ batch_id }) => navigate({ to: '/batches/$batchId', params: { batchId: batch_id }, search: {} }),
+    mutationFn: async (row: CommandRow) =>
+      (await agreed(failed))
+        ? api.call('POST /commands/batch', {
+            body: {
+              type: row.type,
+              ...(row.type.endsWith('-template')
+                ? { server_ids: failed.map(({ server }) => server.id), params: paramsOf(row) }
+                : { targets: failed.map(({ server, params }) => ({ server_id: server.id, params })) }),
+            },
+          })
+        : null,
+    onSuccess: queued => {
+      if (queued) void navigate({ to: '/batches/$batchId', params: { batchId: queued.batch_id }, search: {} })
+    },
   })
   const cancel = useMutation({
     mutationFn: async () => {

@@ -79,8 +79,8 @@ const en = {
     title: (jail: string) => `Disable ${jail}?`,
     one: (jail: string, host: string) =>
       `${jail} guards your SSH log-in on ${host}. While it is off, nobody who guesses passwords there is banned.`,
-    many: (jail: string, count: number) =>
-      `${jail} guards your SSH log-in on ${servers(count)}. While it is off, nobody who guesses passwords there is banned.`,
+    many: (jail: string, count: number, names: string, more: number) =>
+      `${jail} guards your SSH log-in on ${servers(count)}: ${names}${more > 0 ? ` and ${more} more` : ''}. While it is off, nobody who guesses passwords there is banned.`,
     yes: (jail: string, host: string) => `Disable ${jail} on ${host}`,
     yesMany: (jail: string, count: number) => `Disable ${jail} on ${servers(count)}`,
   },

@@ -31,7 +31,7 @@ export const useCommandKeys = (rows: readonly CommandRow[], chosen: () => string
           text: t.keys.retry,
           act: () => {
             const asked = row()
-            if (asked && canRetry(asked)) mutate(asked.id)
+            if (asked && canRetry(asked)) mutate(asked)
           },
           there: () => rows.some(canRetry),
         },

@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import type { CommandRow } from '../../fleet/queries.ts'
+import { agreed } from '../../fleet/ssh-asked.ts'
 import { sentenceOf } from '../../parts/trouble.tsx'
 import parts from '../../parts/parts.module.css'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -17,10 +18,12 @@ export const canRetry = (row: CommandRow) => !row.cancelled && (row.status === '
 export const useRetry = () => {
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: (commandId: string) => api.call('POST /commands/{commandId}/retry', { params: { commandId } }),
-    onSuccess: ({ id }) => {
+    mutationFn: async (row: CommandRow) =>
+      (await agreed([row])) ? api.call('POST /commands/{commandId}/retry', { params: { commandId: row.id } }) : null,
+    onSuccess: queued => {
+      if (queued === null) return
       void queries.invalidateQueries({ queryKey: ['commands'] })
-      void navigate({ to: '/commands/$commandId', params: { commandId: id } })
+      void navigate({ to: '/commands/$commandId', params: { commandId: queued.id } })
     },
   })
 }
@@ -49,7 +52,7 @@ export const RowAct = ({ row, short = false }: { row: CommandRow; short?: boolea
           variant="default"
           loading={retry.isPending}
           aria-label={t.retryShort(nameOf(row.server.hostname))}
-          onClick={() => retry.mutate(row.id)}
+          onClick={() => retry.mutate(row)}
         >
           {t.retry}
         </Button>

@@ -6,10 +6,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { jailsQuery, queries, summaryQuery } from '../../api/queries.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
-import { guardsSsh } from '../../fleet/guards-ssh.ts'
 import { Picks } from '../../fleet/picks.tsx'
 import { templatesQuery } from '../../fleet/queries.ts'
 import type { CommandType } from '../../fleet/queries.ts'
+import { guardedBy } from '../../fleet/ssh-asked.ts'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
@@ -61,13 +61,12 @@ const Form = (props: {
   const [tried, setTried] = useState(false)
   const jailsId = useId()
   const [first = ''] = servers
-  const [asking, setAsking] = useState(false)
-  const chosen = (useQuery(summaryQuery).data?.servers ?? []).filter(({ id }) => servers.has(id))
+  const [guarded, setGuarded] = useState<readonly string[]>([])
+  const all = useQuery(summaryQuery).data?.servers ?? []
+  const chosen = all.filter(({ id }) => servers.has(id))
   const away = chosen.filter(({ status }) => status !== 'online').length
   const only = servers.size === 1 ? first : ''
   const jails = useQuery({ ...jailsQuery(only), enabled: only !== '' }).data?.jails ?? []
-  // Of several servers only the name is known.
-  const filter = jails.find(({ name }) => name === jail.trim())?.filter
   const templates = useQuery({ ...templatesQuery({}), enabled: type === 'remove-template' }).data?.templates ?? []
   const needsJail = type.startsWith('jail-') || type.endsWith('-ip')
   // Nothing is left to be typed: who only presses Enter has not read it.
@@ -116,26 +115,38 @@ const Form = (props: {
       else void navigate({ to: '/commands/$commandId', params: { commandId: queued.commandId } })
     },
   })
+  const look = useMutation({
+    mutationFn: () =>
+      guardedBy(
+        jail.trim(),
+        [...servers].map(id => ({ id, hostname: all.find(server => server.id === id)?.hostname ?? id })),
+      ),
+    onSuccess: found => {
+      if (found.length === 0) run.mutate()
+      else setGuarded(found.map(({ hostname }) => hostname))
+    },
+  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    if (Object.values(errors).some(error => error !== undefined) || run.isPending) return
-    if (type === 'jail-disable' && guardsSsh(jail.trim(), filter)) setAsking(true)
+    if (Object.values(errors).some(error => error !== undefined) || look.isPending || run.isPending) return
+    if (type === 'jail-disable') look.mutate()
     else run.mutate()
   }
   const shown = <K extends keyof typeof errors>(name: K) => (tried ? errors[name] : undefined)
   const plain = { className: parts.input, autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
-  if (asking)
+  if (guarded.length > 0)
     return (
       <SshQuestion
         jail={jail.trim()}
-        servers={chosen.map(({ hostname }) => hostname)}
+        guarded={guarded}
+        total={servers.size}
         busy={run.isPending}
         error={run.error}
         onYes={() => run.mutate()}
         onNo={() => {
           run.reset()
-          setAsking(false)
+          setGuarded([])
         }}
       />
     )
@@ -234,9 +245,9 @@ const Form = (props: {
       )}
       {type === 'service-restart' && <p className={parts.warn}>{t.restart}</p>}
       {type === 'jail-disable' && <p className={parts.warn}>{t.disable}</p>}
-      <Refusal error={run.error} />
+      <Refusal error={look.error ?? run.error} />
       <div className={parts.row}>
-        <Button type="submit" loading={run.isPending}>
+        <Button type="submit" loading={look.isPending || run.isPending}>
           {servers.size === 0 ? t.submit : t.submitOn(names[type], servers.size)}
         </Button>
         <Button variant="default" onClick={props.onClose} data-autofocus={calm ? true : undefined}>

@@ -244,7 +244,8 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
         {dialog === 'ssh' && (
           <SshDialog
             jail={jail.name}
-            servers={[hostname ?? '']}
+            guarded={[hostname ?? '']}
+            total={1}
             onYes={() => {
               setDialog(null)
               run.mutate('jail-disable')

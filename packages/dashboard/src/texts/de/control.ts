@@ -343,8 +343,8 @@ export const commands: Texts['commands'] = {
     title: jail => `${jail} ausschalten?`,
     one: (jail, host) =>
       `${jail} schützt Ihre SSH-Anmeldung auf ${host}. Solange es aus ist, wird niemand gesperrt, der dort Passwörter rät.`,
-    many: (jail, count) =>
-      `${jail} schützt Ihre SSH-Anmeldung auf ${onServers(count)}. Solange es aus ist, wird niemand gesperrt, der dort Passwörter rät.`,
+    many: (jail, count, names, more) =>
+      `${jail} schützt Ihre SSH-Anmeldung auf ${onServers(count)}: ${names}${more > 0 ? ` und ${more} weiteren` : ''}. Solange es aus ist, wird niemand gesperrt, der dort Passwörter rät.`,
     yes: (jail, host) => `${jail} auf ${host} ausschalten`,
     yesMany: (jail, count) => `${jail} auf ${onServers(count)} ausschalten`,
   },

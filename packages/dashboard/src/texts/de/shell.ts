@@ -246,6 +246,7 @@ export const undo: Texts['undo'] = {
   bannedAgain: ip => `${ip} steht nicht mehr auf der Whitelist, und seine Sperren kommen zurück.`,
   delisted: 'Es steht nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.',
   listed: what => `${what} steht wieder auf der Whitelist.`,
+  left: 'Es bleibt, wie es ist.',
   impossible: 'Es war schon gelaufen und kann von hier aus nicht rückgängig gemacht werden.',
   trouble: why => `Nicht rückgängig gemacht: ${why}`,
 }

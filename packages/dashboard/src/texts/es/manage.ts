@@ -337,8 +337,8 @@ export const commands: Texts['commands'] = {
     title: jail => `¿Desactivar ${jail}?`,
     one: (jail, host) =>
       `${jail} protege su acceso por SSH en ${host}. Mientras esté desactivada, no se bloquea a nadie que pruebe contraseñas allí.`,
-    many: (jail, count) =>
-      `${jail} protege su acceso por SSH en ${servers(count)}. Mientras esté desactivada, no se bloquea a nadie que pruebe contraseñas allí.`,
+    many: (jail, count, names, more) =>
+      `${jail} protege su acceso por SSH en ${servers(count)}: ${names}${more > 0 ? ` y ${more} más` : ''}. Mientras esté desactivada, no se bloquea a nadie que pruebe contraseñas allí.`,
     yes: (jail, host) => `Desactivar ${jail} en ${host}`,
     yesMany: (jail, count) => `Desactivar ${jail} en ${servers(count)}`,
   },

@@ -306,6 +306,7 @@ export const undo: Texts['undo'] = {
   bannedAgain: ip => `${ip} ya no está en la whitelist y sus bloqueos están en camino de vuelta.`,
   delisted: 'Ya no está en la whitelist. Los bloqueos que levantó siguen levantados.',
   listed: what => `De nuevo en la whitelist: ${what}.`,
+  left: 'Se queda como está.',
   impossible: 'Ya se había ejecutado y no se puede deshacer desde aquí.',
   trouble: why => `No se pudo deshacer: ${why}`,
 }

@@ -207,8 +207,8 @@ export const commands: Texts['commands'] = {
     title: jail => `Désactiver ${jail}\u00a0?`,
     one: (jail, host) =>
       `${jail} protège votre connexion SSH sur ${host}. Tant qu’il est désactivé, personne n’y est banni pour avoir essayé des mots de passe.`,
-    many: (jail, count) =>
-      `${jail} protège votre connexion SSH sur ${servers(count)}. Tant qu’il est désactivé, personne n’y est banni pour avoir essayé des mots de passe.`,
+    many: (jail, count, names, more) =>
+      `${jail} protège votre connexion SSH sur ${servers(count)}\u00a0: ${names}${more > 0 ? ` et ${plural(more, { one: `${more}\u00a0autre`, other: `${more}\u00a0autres` })}` : ''}. Tant qu’il est désactivé, personne n’y est banni pour avoir essayé des mots de passe.`,
     yes: (jail, host) => `Désactiver ${jail} sur ${host}`,
     yesMany: (jail, count) => `Désactiver ${jail} sur ${servers(count)}`,
   },

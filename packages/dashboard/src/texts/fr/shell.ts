@@ -246,6 +246,7 @@ export const undo: Texts['undo'] = {
   bannedAgain: ip => `${ip} n’est plus sur la whitelist, et ses bans sont en cours de rétablissement.`,
   delisted: 'De nouveau retiré de la whitelist. Les bans levés restent levés.',
   listed: what => `De nouveau sur la whitelist\u00a0: ${what}.`,
+  left: 'Rien n’est changé.',
   impossible: 'La commande était déjà exécutée et ne peut pas être défaite d’ici.',
   trouble: why => `Impossible de défaire\u00a0: ${why}`,
 }

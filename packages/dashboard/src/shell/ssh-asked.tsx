@@ -1,0 +1,23 @@
+import { Suspense, lazy, useEffect } from 'react'
+import { refuseSsh, useSshAsked } from '../fleet/ssh-asked.ts'
+
+const SshDialog = lazy(() => import('../pages/commands/ssh-question.tsx'))
+
+/** The question before a jail is switched off that guards SSH, on whatever page it comes up. */
+export const SshAsked = () => {
+  const asked = useSshAsked()
+  useEffect(() => refuseSsh, [])
+  return (
+    <Suspense>
+      {asked && (
+        <SshDialog
+          jail={asked.jail}
+          guarded={asked.guarded}
+          total={asked.total}
+          onYes={() => asked.answer(true)}
+          onNo={() => asked.answer(false)}
+        />
+      )}
+    </Suspense>
+  )
+}
