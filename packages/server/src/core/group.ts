@@ -2,8 +2,9 @@ import { unavailable } from './problem.ts'
 
 /**
  * Items that are written together: idle, at once; while a write runs the next batch forms. Those who were answered come
- * back with their next item a moment later: the next write waits for as many of them, at most half as long as the last
- * write took, so that the batches do not fall into halves. It never waits when idle, nor after a quick write.
+ * back with their next item a moment later: the next write waits for as many as these and those who came meanwhile, at
+ * most half as long as the last write took, so that the batches do not fall into halves. It never waits when idle, nor
+ * after a quick write, nor when a whole batch is there.
  */
 export interface Group<Item, Result> {
   /** Resolves when the item's batch is durable. @throws Problem 503 when too much waits already. */
@@ -81,9 +82,10 @@ export const createGroup = <Item, Result>(
       const started = performance.now()
       await settle(batch)
       const patience = (performance.now() - started) / 2
+      // All who are about: those who were answered just now, and those who came meanwhile.
+      const about = Math.min(limits.batch, batch.length + queue.length)
       await turn()
-      if (batch.length > 1 && patience >= shortestWait && queue.length < batch.length)
-        await gathered(batch.length, patience)
+      if (about > 1 && patience >= shortestWait && queue.length < about) await gathered(about, patience)
     }
     running = null
   }

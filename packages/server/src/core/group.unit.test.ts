@@ -61,3 +61,24 @@ test('past its bound it refuses at once, with 503', async () => {
   await group.drain()
   expect(await group.add([6])).toEqual([6])
 })
+
+test('who was answered comes back in time for the write of those who came meanwhile', async () => {
+  const batches: number[] = []
+  let late: Promise<void>[] = []
+  const group = createGroup<number, number>(
+    async items => {
+      batches.push(items.length)
+      await new Promise(resolve => setTimeout(resolve, 40))
+      if (batches.length === 1) late = [caller(3), caller(3)]
+      return [...items]
+    },
+    { batch: 1000, waiting: 1000 },
+  )
+  const caller = async (times: number) => {
+    for (let time = 0; time < times; time++) await group.add([time])
+  }
+  await Promise.all([caller(3), caller(3), caller(3)])
+  await Promise.all(late)
+  // Halves would be 3, 2, 3, 2, 3, 2.
+  expect(batches).toEqual([3, 5, 5, 2])
+})
