@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 /*
- * What the bench writes: attacks as hosts report them. Random addresses and event ids on purpose, since sorted ones
- * would make every index cheaper than it is.
+ * What the bench writes: attacks as hosts report them. Random addresses on purpose, since sorted ones would make their
+ * index cheaper than it is.
  */
 
 const jails = ['sshd', 'sshd', 'sshd', 'sshd', 'nginx-http-auth', 'postfix-sasl', 'dovecot', 'recidive', 'wordpress']
@@ -39,26 +39,34 @@ export const aRow = (serverNo: number, bannedAt: number, ip = anAddress(), durat
     longitude: null,
     logLines,
     bannedBy: null,
-    eventId: randomBytes(16) as Uint8Array,
+    eventId: eventIdAt(bannedAt) as Uint8Array,
   }
 }
 
-let made = 0
-const run = randomBytes(6).toString('hex')
-/** A UUID that no other request of this or another run has. */
-const anEventId = () => {
-  const number = (made++).toString(16).padStart(8, '0')
-  const noise = randomBytes(4).toString('hex')
-  // Random in front: the agent's ids are hashes, so their index is written all over.
-  return `${noise}-${run.slice(0, 4)}-4${run.slice(4, 7)}-8${run.slice(7, 10)}-${number}${run.slice(8, 12)}`
+/** As the server makes them for reports without one: the time, then noise (UUID version 7). */
+const eventIdAt = (at: number): Buffer => {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(at, 0, 6)
+  return bytes
 }
-export const aReport = (): string =>
+/** With which event id a report comes: none, our agent's (its second, then noise), or noise all through. */
+export type EventIds = 'none' | 'agent' | 'random'
+const idOf: Record<EventIds, () => string | undefined> = {
+  none: () => undefined,
+  agent: () => {
+    const bytes = eventIdAt(Math.floor(Date.now() / 1000) * 1000).toString('hex')
+    return `${bytes.slice(0, 8)}-${bytes.slice(8, 12)}-8${bytes.slice(13, 16)}-8${bytes.slice(17, 20)}-${bytes.slice(20)}`
+  },
+  random: () => randomUUID(),
+}
+/** A report as the interface has it; `event_id` is what an agent may add, so that a repetition is none. */
+export const aReport = (ids: EventIds = 'none'): string =>
   JSON.stringify({
     ip: anAddress().join('.'),
     jail: pick(jails),
     log_lines: logLines,
     ban_duration: 3600,
-    event_id: anEventId(),
+    event_id: idOf[ids](),
   })
 
 /** A host with six jails, as the agent describes it every half minute. */

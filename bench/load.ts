@@ -16,7 +16,7 @@ export interface Load {
   readonly seconds: number
   readonly warmUp: number
   readonly method: 'GET' | 'POST'
-  readonly body: 'report' | 'heartbeat' | null
+  readonly body: keyof typeof bodies | null
   /** Each request takes the next one. */
   readonly paths: readonly string[]
   /** Each connection has one. */
@@ -39,7 +39,12 @@ export interface Measured {
 }
 
 const load = JSON.parse(process.argv[2] ?? '{}') as Load
-const bodies = { report: aReport, heartbeat: aHeartbeat }
+const bodies = {
+  report: () => aReport(),
+  'report of our agent': () => aReport('agent'),
+  'report with random id': () => aReport('random'),
+  heartbeat: aHeartbeat,
+}
 /** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
 const ticks = 100
 const cpuOf = (pid: number): number => {

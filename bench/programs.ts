@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { freePort } from '@stockade/server/testing'
-import type { Inserted } from './inserts.ts'
+import type { Inserted, Mode } from './inserts.ts'
 import type { Load, Measured } from './load.ts'
 import type { Synced } from './disk.ts'
 
@@ -51,7 +51,8 @@ export const startEcho = async (): Promise<Echo> => {
 
 export const applyLoad = (load: Load, core: Core = 'generator'): Promise<Measured> =>
   resultOf(core, './load.ts', [JSON.stringify(load)])
-export const insertRows = (file: string, mode: 'row' | 'all', group: number, seconds: number, servers: number) =>
-  resultOf<Inserted>('server', './inserts.ts', [file, mode, String(group), String(seconds), String(servers)])
+/** `before`: so many rows are there first. */
+export const insertRows = (file: string, mode: Mode, group: number, seconds: number, servers: number, before = 0) =>
+  resultOf<Inserted>('server', './inserts.ts', [file, mode, ...[group, seconds, servers, before].map(String)])
 export const syncDisk = (file: string, seconds: number) =>
   resultOf<Synced>('server', './disk.ts', [file, String(seconds)])
