@@ -17,6 +17,8 @@ import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { addRateCounts, forgetRateCounts } from './db/rate-counts.ts'
 import type { RateCount } from './db/rate-counts.ts'
+import type { ScanWatch } from './db/scans.ts'
+import { createSlowScans } from './db/slow-scans.ts'
 import { openSqlite } from './db/sqlite.ts'
 import { createEvents, system } from './events/events.ts'
 import { followEvents } from './events/tail.ts'
@@ -131,8 +133,24 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
 
   // Storage and the stream of events
   const storage = createStorageWatch(told => log.error(told, 'storage does not answer; requests get 503'))
-  const postgres = config.databaseUrl ? await openPostgres(config.databaseUrl, storage) : null
-  const db: Database = postgres ?? (await openSqlite(join(config.dataDir, 'stockade.sqlite3')))
+  const slowScans = createSlowScans(told => log.warn(told, 'searches take long'))
+  const watch: ScanWatch = told => {
+    metrics.scanned(told.outcome, (told.waited + told.ran) / second, told.waited / second)
+    slowScans.watch(told)
+  }
+  const postgres = config.databaseUrl ? await openPostgres(config.databaseUrl, storage, { watch }) : null
+  const db: Database =
+    postgres ??
+    (await openSqlite(join(config.dataDir, 'stockade.sqlite3'), {
+      watch,
+      hear: ({ news, ...why }) =>
+        log.warn(
+          why,
+          news === 'copying fails'
+            ? 'the log of SQLite is not copied into its file and grows; commits go on'
+            : 'the log of SQLite is copied into its file again',
+        ),
+    }))
   await migrate(db)
   let tail: Tail | null = null
   const events = createEvents(
@@ -324,6 +342,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       return counts
     },
     live: () => live.count(),
+    log: db.logBytes,
   })
   const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
   const http = await createHttp({
@@ -550,6 +569,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       await tail?.close()
       ipinfo.close()
       await db.close()
+      slowScans.close()
     },
   }
 }

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { CompiledQuery } from 'kysely'
 import { openSqlite } from './sqlite.ts'
+
+/** Whether a process can be given limits here. */
+const hasLimits = spawnSync('prlimit', ['--version']).status === 0
 
 describe.skipIf(process.env.STOCKADE_TEST_ENGINE === 'postgres')('the write-ahead log of SQLite', () => {
   test('is copied into the file beside the writer, and begins anew', async () => {
@@ -47,4 +53,60 @@ describe.skipIf(process.env.STOCKADE_TEST_ENGINE === 'postgres')('the write-ahea
       rmSync(folder, { recursive: true, force: true })
     }
   })
+
+  test('holds no more from round to round', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stockade-log-'))
+    const file = join(folder, 'db')
+    const mostLogged = 300
+    const db = await openSqlite(file, { mostLogged })
+    const look = new DatabaseSync(file)
+    const run = (sql: string) => db.write.executeQuery(CompiledQuery.raw(sql))
+    try {
+      await run('create table filler (data blob not null)')
+      /** How many pages the log held each time before it began anew. */
+      const held: number[] = []
+      let most = 0
+      for (const until = Date.now() + 30_000; Date.now() < until && held.length < 14;) {
+        await run('insert into filler values (randomblob(20000))')
+        const { log } = look.prepare('pragma wal_checkpoint(noop)').get() as { log: number }
+        if (log < most) held.push(most)
+        most = log < most ? 0 : log
+      }
+      expect(held).toHaveLength(14)
+      // How far the writer gets while the log is copied depends on the machine: the best of some rounds says it.
+      expect(Math.min(...held.slice(-5))).toBeLessThan(5 * mostLogged)
+    } finally {
+      look.close()
+      await db.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+  test.skipIf(!hasLimits)(
+    'that can not be copied is told of once, keeps nobody from writing, and once when it can again',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'stockade-log-'))
+      const file = join(folder, 'db')
+      // A process of its own whose files may not grow beyond a size, which is a disk that is full for the larger one of them.
+      const program = [process.execPath, fileURLToPath(new URL('../testing/keep-writing.ts', import.meta.url)), file]
+      const child = spawn('prlimit', ['--fsize=4000000:unlimited', ...program], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+      const next = async () => String((await lines.next()).value)
+      try {
+        expect(JSON.parse(await next())).toEqual({ news: 'copying fails', reason: expect.stringMatching(/full|I\/O/) })
+        execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited'])
+        expect(JSON.parse(await next())).toEqual({ news: 'copying works again' })
+        child.stdin.end()
+        const { written, failed } = JSON.parse(await next()) as { written: number; failed: number }
+        expect(failed).toBe(0)
+        await new Promise(resolve => child.once('exit', resolve))
+        const again = new DatabaseSync(file, { readOnly: true })
+        expect(again.prepare('select count(*) as n from filler').get()).toEqual({ n: written })
+        expect(again.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' })
+        again.close()
+      } finally {
+        child.kill('SIGKILL')
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  )
 })

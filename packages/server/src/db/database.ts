@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DatabaseSync } from 'node:sqlite'
 import type { PoolClient } from 'pg'
-import { unavailable } from '../core/problem.ts'
 import type { Schema } from './schema.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -20,13 +19,6 @@ export interface Procedure<Input, Output> {
 export type PreparedProcedure<Input, Output> = (input: Input) => Output
 export type Prepare<Input, Output> = (db: DatabaseSync) => PreparedProcedure<Input, Output>
 
-/** Milliseconds that one statement of `scan` may take. */
-export const longestScan = 5000
-/** How many may wait for their turn. */
-export const mostScans = 50
-export const scanTookTooLong = () =>
-  unavailable('The search took too long. Narrow it down, for example by time, jail or server.', 5)
-
 /** One database behind both engines. */
 export interface Database {
   readonly engine: Engine
@@ -36,11 +28,13 @@ export interface Database {
   readonly write: Kysely<Schema>
   /**
    * For reads that no index serves whole, such as searches and top lists: beside the event loop and beside other reads.
-   * One that takes longer than `longestScan` is ended and refused with 503.
+   * One that takes longer than `longestScan` is ended and refused with 503. `scanFor` says what a search is about.
    */
   readonly scan: Kysely<Schema>
   /** Runs a hot write; resolves when it is durable. */
   run<Input, Output>(procedure: Procedure<Input, Output>, input: Input): Promise<Output>
+  /** Bytes of the write-ahead log on the disk; null with PostgreSQL, which has its own ways to tell. */
+  readonly logBytes: (() => number) | null
   /** Throws when storage does not answer. */
   ping(): Promise<void>
   close(): Promise<void>

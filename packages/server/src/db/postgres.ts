@@ -1,10 +1,17 @@
 import pg from 'pg'
 import type { PoolClient } from 'pg'
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
-import type { DatabaseConnection, Driver } from 'kysely'
-import { unavailable } from '../core/problem.ts'
-import { longestScan, mostScans, scanTookTooLong } from './database.ts'
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely'
+import type { Dialect } from 'kysely'
 import type { Database, Procedure } from './database.ts'
+import { longestScan, mostScans, scanDriver } from './scans.ts'
+import type { ScanWatch, Scanner } from './scans.ts'
 import type { Schema } from './schema.ts'
 
 // Counts and epoch milliseconds stay far below 2^53.
@@ -14,45 +21,52 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 /** Serialization failure and deadlock: the same transaction may pass when tried again. */
 const passing = new Set(['40001', '40P01'])
 
+/** So many long reads at a time. */
+const scansAtOnce = 3
 /** Connections of their own, so that long reads never take those of the work at hand; the server ends what takes too long. */
-class ScanDialect extends PostgresDialect {
-  readonly #pool: pg.Pool
-  constructor(pool: pg.Pool) {
-    super({ pool })
-    this.#pool = pool
-  }
-  override createDriver(): Driver {
-    const driver = super.createDriver()
-    const acquire = driver.acquireConnection.bind(driver)
-    const known = new WeakSet<DatabaseConnection>()
-    driver.acquireConnection = async options => {
-      if (this.#pool.waitingCount >= mostScans) throw unavailable('Too many searches at once. Try again in a moment.')
-      const connection = await acquire(options)
-      if (known.has(connection)) return connection
-      known.add(connection)
-      const execute = connection.executeQuery.bind(connection)
-      connection.executeQuery = async (query, options) => {
-        try {
-          return await execute(query, options)
-        } catch (error) {
-          throw (error as { code?: unknown }).code === '57014' ? scanTookTooLong() : error
-        }
-      }
-      return connection
+const createScanner = (pool: pg.Pool): Scanner => {
+  let running = 0
+  const turn = () =>
+    pool.connect().catch((error: Error) => {
+      // It waited for others as long as a search may take: that is no storage that is away.
+      if (running >= scansAtOnce && error.message === 'timeout exceeded when trying to connect') return null
+      throw error
+    })
+  return async ({ sql, parameters }, begins) => {
+    if (pool.waitingCount >= mostScans) return 'refused'
+    const client = await turn()
+    if (!client) return 'refused'
+    begins()
+    running++
+    let failed: Error | undefined
+    try {
+      return (await client.query<object>(sql, [...parameters])).rows
+    } catch (error) {
+      failed = error instanceof Error ? error : new Error(String(error))
+      if ((failed as { code?: unknown }).code === '57014') return 'too_long'
+      throw failed
+    } finally {
+      running--
+      client.release(failed && !('severity' in failed) ? failed : undefined)
     }
-    return driver
   }
 }
+const scanDialect = (pool: pg.Pool, watch?: ScanWatch): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => ({ ...scanDriver(createScanner(pool), watch), destroy: () => pool.end() }),
+  createIntrospector: db => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+})
 
 export interface Postgres extends Database {
   readonly pool: pg.Pool
 }
 
-/** Connects to PostgreSQL 15 or newer. `log` hears of connections that break while idle. */
+/** Connects to PostgreSQL 15 or newer. `log` hears of connections that break while idle, `watch` of long reads. */
 export const openPostgres = async (
   url: string,
   log: (error: Error) => void,
-  longest = longestScan,
+  { longest = longestScan, watch }: { longest?: number; watch?: ScanWatch } = {},
 ): Promise<Postgres> => {
   const pool = new pg.Pool({
     connectionString: url,
@@ -69,14 +83,14 @@ export const openPostgres = async (
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   const scanPool = new pg.Pool({
     connectionString: url,
-    max: 3,
+    max: scansAtOnce,
     connectionTimeoutMillis: longest,
     statement_timeout: longest,
     application_name: 'stockade',
   })
   scanPool.on('error', log)
   scanPool.on('connect', client => client.on('error', () => {}))
-  const scan = new Kysely<Schema>({ dialect: new ScanDialect(scanPool) })
+  const scan = new Kysely<Schema>({ dialect: scanDialect(scanPool, watch) })
 
   const once = async <Output>(work: (client: PoolClient) => Promise<Output>): Promise<Output> => {
     const client = await pool.connect()
@@ -100,6 +114,7 @@ export const openPostgres = async (
     read: db,
     write: db,
     scan,
+    logBytes: null,
     pool,
     async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
       for (let attempt = 1; ; attempt++)

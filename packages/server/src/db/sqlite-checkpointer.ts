@@ -2,6 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
 import type { WriterData } from './sqlite-writer.ts'
 
+/** How a round ended; `failed` says why it did not. */
+export interface CopyReply {
+  readonly failed: string | null
+}
+
 /*
  * Copies the write-ahead log into the database file, beside the writer: tens of megabytes in scattered pages and a sync of
  * them take from fifty milliseconds to seconds, and no report should wait for that. One message is one round.
@@ -14,11 +19,13 @@ db.exec('pragma synchronous = full; pragma cache_size = -256')
 // Twice: the second takes what came during the first, and leaves little to the writer.
 const copy = db.prepare('pragma wal_checkpoint(passive)')
 port.on('message', () => {
+  let failed: string | null = null
   try {
     copy.get()
     copy.get()
-  } catch {
-    // A disk that is full or failing: the writer's own commits tell of it, and the next round comes.
+  } catch (error) {
+    // A disk that is full or failing: the next round comes, and the writer tells where none succeeds.
+    failed = error instanceof Error ? error.message : String(error)
   }
-  port.postMessage('copied')
+  port.postMessage({ failed } satisfies CopyReply)
 })

@@ -2,6 +2,7 @@ import { Worker, parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Prepare, PreparedProcedure } from './database.ts'
+import type { CopyReply } from './sqlite-checkpointer.ts'
 
 /*
  * The only writer of the SQLite file, in a thread of its own so that commits never stop the event loop. It takes plain
@@ -10,6 +11,8 @@ import type { Prepare, PreparedProcedure } from './database.ts'
 
 export interface WriterData {
   readonly file: string
+  /** Pages in the log at which it is copied into the file. */
+  readonly mostLogged?: number
 }
 export type WriterRequest =
   | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
@@ -29,6 +32,10 @@ export interface QueryAnswer {
 export type WriterReply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly message: string; readonly code: number | null }
+
+/** What nobody asked for: the log could not be copied into the file several times on end, or it could again. */
+export type WriterNews =
+  { readonly news: 'copying fails'; readonly reason: string } | { readonly news: 'copying works again' }
 
 const port = parentPort
 if (!port) throw new Error('This runs as a worker thread.')
@@ -98,23 +105,40 @@ const answer = async (request: WriterRequest): Promise<unknown> => {
 }
 
 /** So many pages in the log (40 MB) are copied into the file in one go: by then most of them were written several times. */
-const mostLogged = 20_000
+const mostLogged = (workerData as WriterData).mostLogged ?? 20_000
+/** So many rounds fail one after the other before somebody is told: one alone is no news. */
+const toldAfter = 3
 /** Checkpoints beside the writer; the writer itself copies only what is left, so that the log can begin anew. */
 const createCheckpoints = () => {
   // NOOP tells without doing anything (SQLite 3.51); before, it is taken for PASSIVE, which is right too.
   const look = db.prepare('pragma wal_checkpoint(noop)')
   const finish = db.prepare('pragma wal_checkpoint(passive)')
-  const logged = () => Number((look.get() as { log?: number } | undefined)?.log ?? 0)
+  /** Pages of the log that are not in the file yet. A log that is copied whole begins anew with the next commit, not before. */
+  const uncopied = () => {
+    const { log = 0, checkpointed = 0 } = (look.get() ?? {}) as { log?: number; checkpointed?: number }
+    return Number(log) - Number(checkpointed)
+  }
   let worker: Worker | null = null
   let state: 'resting' | 'copying' | 'copied' = 'resting'
   let looked = 0
-  /** Where a long read keeps the log from beginning anew, the next round comes when as much was written again. */
+  /** Where a long read keeps pages from being copied, the next round comes when as much was written again. */
   let threshold = mostLogged
+  let failures = 0
+  const note = (failed: string | null) => {
+    if (failed === null) {
+      if (failures >= toldAfter) port.postMessage({ news: 'copying works again' } satisfies WriterNews)
+      failures = 0
+    } else if (++failures === toldAfter)
+      port.postMessage({ news: 'copying fails', reason: failed } satisfies WriterNews)
+  }
   const start = () => {
     const made = new Worker(new URL('./sqlite-checkpointer.ts', import.meta.url), { workerData })
     made.unref()
-    made.on('message', () => (state = 'copied'))
-    made.on('error', () => {})
+    made.on('message', ({ failed }: CopyReply) => {
+      state = 'copied'
+      note(failed)
+    })
+    made.on('error', error => note(error instanceof Error ? error.message : String(error)))
     made.on('exit', () => {
       worker = null
       if (state === 'copying') state = 'copied'
@@ -125,11 +149,11 @@ const createCheckpoints = () => {
     if (state === 'copied') {
       state = 'resting'
       finish.get()
-      const left = logged()
+      const left = uncopied()
       threshold = left >= mostLogged ? left + mostLogged : mostLogged
       return
     }
-    if (state === 'copying' || ++looked % 16 !== 0 || logged() < threshold) return
+    if (state === 'copying' || ++looked % 16 !== 0 || uncopied() < threshold) return
     worker ??= start()
     worker.postMessage('copy')
     state = 'copying'

@@ -1,18 +1,18 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
-import { unavailable } from '../core/problem.ts'
-import { longestScan, mostScans, scanTookTooLong } from './database.ts'
 import type { Database, Procedure } from './database.ts'
+import { longestScan, mostScans, scanDriver } from './scans.ts'
+import type { ScanWatch, Scanned } from './scans.ts'
 import type { Schema } from './schema.ts'
 import type { ScanReply, ScanRequest } from './sqlite-scanner.ts'
-import type { QueryAnswer, WriterReply, WriterRequest } from './sqlite-writer.ts'
+import type { QueryAnswer, WriterData, WriterNews, WriterReply, WriterRequest } from './sqlite-writer.ts'
 
 const plain = (value: unknown): unknown =>
   typeof value === 'boolean' ? Number(value) : value === undefined ? null : value
@@ -35,12 +35,13 @@ const noStream = (): never => {
 }
 
 /** Sends work to the writer thread and keeps transactions apart: one holder at a time, in the order of asking. */
-const createWriter = (file: string) => {
-  const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { file } })
+const createWriter = (workerData: WriterData, hear: (news: WriterNews) => void) => {
+  const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData })
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let nextId = 1
   let broken: Error | null = null
-  worker.on('message', (reply: WriterReply) => {
+  worker.on('message', (reply: WriterReply | WriterNews) => {
+    if ('news' in reply) return hear(reply)
     const asked = waiting.get(reply.id)
     waiting.delete(reply.id)
     if (reply.ok) asked?.resolve(reply.value)
@@ -158,7 +159,8 @@ const readDriver = (db: DatabaseSync): Driver => {
 }
 
 interface Scan extends ScanRequest {
-  readonly resolve: (rows: readonly unknown[]) => void
+  readonly begins: () => void
+  readonly resolve: (found: Scanned) => void
   readonly reject: (error: Error) => void
 }
 const closedError = () => new Error('The database is closed.')
@@ -179,13 +181,14 @@ const createScanner = (file: string, longest: number) => {
     if (scan) settle(scan)
     next()
   }
-  const drop = (error: Error) => {
+  const drop = (settle: (scan: Scan) => void) => {
     child?.removeAllListeners()
     child?.on('error', () => {})
     child?.kill('SIGKILL')
     child = null
-    end(scan => scan.reject(error))
+    end(settle)
   }
+  const fail = (error: Error) => drop(scan => scan.reject(error))
   const process = () => {
     if (child) return child
     const made = fork(new URL('./sqlite-scanner.ts', import.meta.url), [file], {
@@ -196,8 +199,8 @@ const createScanner = (file: string, longest: number) => {
       const answer = reply as ScanReply
       end(scan => (answer.ok ? scan.resolve(answer.rows) : scan.reject(new Error(answer.message))))
     })
-    made.on('error', drop)
-    made.on('exit', () => drop(new Error('The reading process ended.')))
+    made.on('error', fail)
+    made.on('exit', () => fail(new Error('The reading process ended.')))
     made.unref()
     made.channel?.unref()
     child = made
@@ -207,58 +210,45 @@ const createScanner = (file: string, longest: number) => {
     if (running || closed) return
     running = waiting.shift() ?? null
     if (!running) {
-      if (child) timer = setTimeout(() => drop(closedError()), idleScanner).unref()
+      if (child) timer = setTimeout(() => fail(closedError()), idleScanner).unref()
       return
     }
     clearTimeout(timer)
-    timer = setTimeout(() => drop(scanTookTooLong()), longest)
-    const { sql, parameters } = running
+    timer = setTimeout(() => drop(scan => scan.resolve('too_long')), longest)
+    const { sql, parameters, begins } = running
+    begins()
     process().send({ sql, parameters }, error => {
-      if (error) drop(error)
+      if (error) fail(error)
     })
   }
   return {
-    query: (sql: string, parameters: readonly unknown[]) =>
-      new Promise<readonly unknown[]>((resolve, reject) => {
+    query: ({ sql, parameters }: CompiledQuery, begins: () => void) =>
+      new Promise<Scanned>((resolve, reject) => {
         if (closed) return reject(closedError())
-        if (waiting.length >= mostScans) return reject(unavailable('Too many searches at once. Try again in a moment.'))
-        waiting.push({ sql, parameters, resolve, reject })
+        if (waiting.length >= mostScans) return resolve('refused')
+        waiting.push({ sql, parameters: parameters.map(plain), begins, resolve, reject })
         next()
       }),
     close() {
       closed = true
       for (const scan of waiting.splice(0)) scan.reject(closedError())
-      drop(closedError())
+      fail(closedError())
     },
-  }
-}
-const scanDriver = (scanner: ReturnType<typeof createScanner>): Driver => {
-  const refuse = async () => {
-    throw new Error('This connection only reads.')
-  }
-  const connection: DatabaseConnection = {
-    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      return { rows: (await scanner.query(query.sql, query.parameters.map(plain))) as R[] }
-    },
-    streamQuery: noStream,
-  }
-  return {
-    async init() {},
-    async acquireConnection() {
-      return connection
-    },
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    async releaseConnection() {},
-    async destroy() {},
   }
 }
 
-/** Opens (or makes) the SQLite file. */
-export const openSqlite = async (file: string, longest = longestScan): Promise<Database> => {
+/** Opens (or makes) the SQLite file. `watch` hears of long reads, `hear` of what the writer has to tell. */
+export const openSqlite = async (
+  file: string,
+  {
+    longest = longestScan,
+    watch,
+    hear = () => {},
+    mostLogged,
+  }: { longest?: number; watch?: ScanWatch; hear?: (news: WriterNews) => void; mostLogged?: number } = {},
+): Promise<Database> => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const writer = createWriter(file)
+  const writer = createWriter({ file, ...(mostLogged === undefined ? {} : { mostLogged }) }, hear)
   // The first query waits for the worker: the file and its journal mode are there when the reader opens.
   await writer.query('select 1', [])
   const reading = new DatabaseSync(file, { timeout: 2000 })
@@ -266,12 +256,13 @@ export const openSqlite = async (file: string, longest = longestScan): Promise<D
   const read = new Kysely<Schema>({ dialect: dialectOf(readDriver(reading)) })
   const write = new Kysely<Schema>({ dialect: dialectOf(writeDriver(writer)) })
   const scanner = createScanner(file, longest)
-  const scan = new Kysely<Schema>({ dialect: dialectOf(scanDriver(scanner), new ManyReaders()) })
+  const scan = new Kysely<Schema>({ dialect: dialectOf(scanDriver(scanner.query, watch), new ManyReaders()) })
   return {
     engine: 'sqlite',
     read,
     write,
     scan,
+    logBytes: () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
       const release = await writer.acquire()
       try {

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testAlone } from '../testing/alone.ts'
-import { aHost, raw, startServer } from '../testing/index.ts'
+import { aHost, engine, paired, raw, startServer } from '../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
 
 let server: TestServer
@@ -17,6 +17,16 @@ afterAll(() => server.close())
 
 const post = (body: string, headers: Record<string, string> = {}, path = '/api/v1/servers') =>
   raw(server, 'POST', path, { token: admin.token, body, headers })
+/** The value of a line of the metrics; NaN when there is none. */
+const metric = async (name: string) => {
+  const { text } = await raw(server, 'GET', '/metrics')
+  return Number(
+    text
+      .split('\n')
+      .find(line => line.startsWith(`${name} `))
+      ?.split(' ')[1] ?? NaN,
+  )
+}
 const isProblem = { error: expect.any(String), message: expect.any(String) }
 
 describe('bodies', () => {
@@ -186,7 +196,13 @@ test('garbage on the wire does not stop it', async () => {
 
 test('health, readiness, metrics, docs', async () => {
   expect(await raw(server, 'GET', '/api/v1/ready')).toMatchObject({ status: 200 })
-  expect((await raw(server, 'GET', '/metrics')).text).toContain('stockade_servers{status="pending"}')
+  const before = await metric('stockade_search_seconds_count{outcome="answered"}')
+  await admin.client.call('GET /bans', { query: { q: 'log:nothing' } })
+  expect(await metric('stockade_servers{status="pending"}')).toBeGreaterThan(0)
+  // Of two processes, another one may be asked.
+  if (!paired) expect(await metric('stockade_search_seconds_count{outcome="answered"}')).toBeGreaterThan(before)
+  expect(await metric('stockade_search_seconds_count{outcome="too_long"}')).toBe(0)
+  if (engine === 'sqlite') expect(await metric('stockade_sqlite_log_bytes')).toBeGreaterThan(0)
   expect(await raw(server, 'GET', '/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } })).toMatchObject({
     status: 403,
   })

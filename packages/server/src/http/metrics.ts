@@ -1,9 +1,13 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client'
+import { scanOutcomes } from '../db/scans.ts'
+import type { ScanOutcome } from '../db/scans.ts'
 
 export interface Metrics {
   observe(endpoint: string, status: number, seconds: number): void
   bansReported(count: number): void
   failed(where: string): void
+  /** A statement of a search or a top list is over; `seconds` from asking on, of which it `waited` for others. */
+  scanned(outcome: ScanOutcome, seconds: number, waited: number): void
   /** Prometheus' text format. */
   text(): Promise<string>
   readonly contentType: string
@@ -13,6 +17,8 @@ export interface Metrics {
 export const createMetrics = (gauges: {
   servers: () => { online: number; offline: number; pending: number }
   live: () => number
+  /** Bytes of the write-ahead log; null where there is none. */
+  log: (() => number) | null
 }): Metrics => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -36,6 +42,30 @@ export const createMetrics = (gauges: {
     labelNames: ['where'],
     registers,
   })
+  const scans = new Histogram({
+    name: 'stockade_search_seconds',
+    help: 'Reads of searches and top lists until their end, waiting included; a search makes one to three',
+    labelNames: ['outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  const scanWaits = new Histogram({
+    name: 'stockade_search_wait_seconds',
+    help: 'How long reads of searches and top lists waited for others',
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  for (const outcome of scanOutcomes) scans.zero({ outcome })
+  const { log } = gauges
+  if (log)
+    new Gauge({
+      name: 'stockade_sqlite_log_bytes',
+      help: "Size of SQLite's write-ahead log on the disk",
+      registers,
+      collect() {
+        this.set(log())
+      },
+    })
   new Gauge({
     name: 'stockade_servers',
     help: 'Servers by state',
@@ -72,6 +102,10 @@ export const createMetrics = (gauges: {
     },
     bansReported: count => bans.inc(count),
     failed: where => failures.inc({ where }),
+    scanned(outcome, seconds, waited) {
+      scans.observe({ outcome }, seconds)
+      scanWaits.observe(waited)
+    },
     text() {
       settle()
       return registry.metrics()

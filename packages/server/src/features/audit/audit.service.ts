@@ -5,6 +5,7 @@ import { csvRow } from '../../core/csv.ts'
 import { timeRange } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
+import { scanFor } from '../../db/scans.ts'
 import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
 import { auditSearch, countAudit, isKnownUser, listAuditRows } from './audit.store.ts'
@@ -20,29 +21,30 @@ export interface AuditService {
   export(query: ExportQuery): Promise<AsyncGenerator<string>>
 }
 
+interface Read {
+  readonly filter: AuditFilter
+  readonly sql: Database['read']
+}
+
 /** So many entries are in memory at once. */
 const piece = 500
 
 export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): AuditService => {
-  const filterOf = async ({
-    user_id,
-    action,
-    from,
-    to,
-    q,
-  }: Pick<ListQuery, 'user_id' | 'action' | 'from' | 'to' | 'q'>): Promise<AuditFilter> => {
+  /** The filters of a query, and what reads by them: what is searched for has no index, so that is beside the event loop. */
+  const readBy = async (query: Pick<ListQuery, 'user_id' | 'action' | 'from' | 'to' | 'q'>): Promise<Read> => {
+    const { user_id, action, from, to, q } = query
     if (user_id !== undefined && !(await isKnownUser(db.read, user_id)))
       throw invalid('user_id', `There is no user ${user_id}.`)
     const tree = readSearch(q, 'audit')
-    return {
+    const plain = {
       ...(user_id === undefined ? {} : { userId: user_id }),
       ...(action === undefined ? {} : { action }),
       ...timeRange(from, to),
-      ...(tree ? { search: await auditSearch(db.scan, db.engine, tree, clock()) } : {}),
     }
+    if (!tree) return { filter: plain, sql: db.read }
+    const sql = scanFor(db, 'audit', query)
+    return { filter: { ...plain, search: await auditSearch(sql, db.engine, tree, clock()) }, sql }
   }
-  /** What is searched for has no index: beside the event loop. */
-  const readerOf = (filter: AuditFilter) => (filter.search ? db.scan : db.read)
   const view = (row: AuditRow): AuditEntry => ({
     id: row.id,
     user: row.actor ?? system.name,
@@ -54,25 +56,25 @@ export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): Audi
   const csv = ({ id, timestamp, user, action, ip_address, details }: AuditEntry) =>
     csvRow([String(id), timestamp, user, action, ip_address ?? '', JSON.stringify(details)])
 
-  async function* pieces(filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
+  async function* pieces({ filter, sql }: Read): AsyncGenerator<AuditEntry[]> {
     // What comes meanwhile is newer than what was read already: it has no place here.
     let before: Before | undefined
     for (;;) {
-      const rows = await listAuditRows(readerOf(filter), filter, 0, piece, before)
+      const rows = await listAuditRows(sql, filter, 0, piece, before)
       const last = rows.at(-1)
       if (!last) return
       yield rows.map(view)
       before = { at: last.at, id: last.id }
     }
   }
-  async function* asCsv(filter: AuditFilter) {
+  async function* asCsv(read: Read) {
     yield csvRow(['id', 'timestamp', 'user', 'action', 'ip_address', 'details'])
-    for await (const entries of pieces(filter)) yield entries.map(csv).join('')
+    for await (const entries of pieces(read)) yield entries.map(csv).join('')
   }
-  async function* asJson(filter: AuditFilter) {
+  async function* asJson(read: Read) {
     yield `{"exported_at":${JSON.stringify(iso(clock()))},"entries":[`
     let first = true
-    for await (const entries of pieces(filter)) {
+    for await (const entries of pieces(read)) {
       yield (first ? '' : ',') + entries.map(entry => JSON.stringify(entry)).join(',')
       first = false
     }
@@ -81,16 +83,16 @@ export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): Audi
   return {
     async list(query) {
       const { page = 1, limit = 50 } = query
-      const filter = await filterOf(query)
+      const { filter, sql } = await readBy(query)
       const [rows, total] = await Promise.all([
-        listAuditRows(readerOf(filter), filter, (page - 1) * limit, limit),
-        countAudit(readerOf(filter), filter),
+        listAuditRows(sql, filter, (page - 1) * limit, limit),
+        countAudit(sql, filter),
       ])
       return { entries: rows.map(view), total, page, limit }
     },
     async export({ format = 'json', ...query }) {
-      const filter = await filterOf(query)
-      return format === 'csv' ? asCsv(filter) : asJson(filter)
+      const read = await readBy(query)
+      return format === 'csv' ? asCsv(read) : asJson(read)
     },
   }
 }

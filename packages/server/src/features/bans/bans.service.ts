@@ -11,6 +11,7 @@ import { timeOf, timeRange } from '../../core/page.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { scanFor } from '../../db/scans.ts'
 import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
 import type { Change, Events, StockadeEvent } from '../../events/events.ts'
@@ -272,6 +273,7 @@ export const createBans = (needs: {
     return ids.flatMap(id => rows.get(id) ?? [])
   }
   const pageOf = async (
+    scan: Database['scan'],
     filter: BanSearch,
     context: SearchContext,
     sort: contract.BanSort,
@@ -285,11 +287,11 @@ export const createBans = (needs: {
       return { rows, total: await countBans(db.read, filter, now) }
     }
     const asked = plain ? limit : limit + beyondPage
-    const ids = await pageOfSearch(db.scan, filter, context, sort, offset, asked)
+    const ids = await pageOfSearch(scan, filter, context, sort, offset, asked)
     const isAll = !plain && ids.length < asked && (ids.length > 0 || offset === 0)
     const total = isAll
       ? offset + ids.length
-      : await (plain ? countBans(db.read, filter, now) : countSearch(db.scan, filter, context))
+      : await (plain ? countBans(db.read, filter, now) : countSearch(scan, filter, context))
     return { rows: await rowsOf(ids.slice(0, limit)), total }
   }
   const listed = async (actor: Principal, rows: readonly BanRow[], now: number): Promise<contract.ListedBan[]> => {
@@ -304,11 +306,11 @@ export const createBans = (needs: {
       reputation_score: row.reputation_score,
     }))
   }
-  async function* piecesOf(actor: Principal, filter: BanSearch, context: SearchContext) {
+  async function* piecesOf(scan: Database['scan'], actor: Principal, filter: BanSearch, context: SearchContext) {
     // What comes meanwhile is newer than what was read already: it has no place here.
     let before: Before | undefined
     for (;;) {
-      const ids = await pageOfSearch(db.scan, filter, context, '-banned_at', 0, exportPiece, before)
+      const ids = await pageOfSearch(scan, filter, context, '-banned_at', 0, exportPiece, before)
       const rows = await rowsOf(ids)
       const last = rows.at(-1)
       if (!last) return
@@ -326,13 +328,14 @@ export const createBans = (needs: {
       const context = contextAt(clock())
       const filter = await filterOf(actor, query, context)
       if (!filter) return { bans: [], total: 0, page, limit }
-      const { rows, total } = await pageOf(filter, context, sort, (page - 1) * limit, limit)
+      const scan = scanFor(db, 'bans', query)
+      const { rows, total } = await pageOf(scan, filter, context, sort, (page - 1) * limit, limit)
       return { bans: await listed(actor, rows, context.now), total, page, limit }
     },
     async export(actor, { format = 'json', ...query }) {
       const context = contextAt(clock())
       const filter = await filterOf(actor, query, context)
-      const pieces = filter ? piecesOf(actor, filter, context) : none()
+      const pieces = filter ? piecesOf(scanFor(db, 'bans', query), actor, filter, context) : none()
       return exportAs(format, pieces, context.now)
     },
     async read(actor, id) {

@@ -5,6 +5,7 @@ import { iso, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
 import type { Database } from '../../db/database.ts'
+import { scanFor } from '../../db/scans.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { countBans } from './bans.store.ts'
@@ -41,9 +42,10 @@ export const createTopBans = (needs: {
     const within = await countBans(db.read, { servers: scope, from, to, withRetired: true }, to)
     const all = await countBans(db.read, { servers: scope }, to)
     const window = { servers: scope, from, to, wide: within > all / 8 }
-    const addresses = await topAddresses(db.scan, db.engine, window, most)
-    const networks = await topNetworks(db.scan, db.engine, window, most)
-    const hosts = await topServers(db.scan, window, most)
+    const scan = scanFor(db, 'top bans', { period })
+    const addresses = await topAddresses(scan, db.engine, window, most)
+    const networks = await topNetworks(scan, db.engine, window, most)
+    const hosts = await topServers(scan, window, most)
     return {
       from: iso(from),
       to: iso(to),

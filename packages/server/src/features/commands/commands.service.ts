@@ -11,6 +11,7 @@ import { tame } from '../../core/text.ts'
 import { timeRange } from '../../core/page.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
+import { scanFor } from '../../db/scans.ts'
 import { readSearch } from '../../db/search.ts'
 import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
@@ -406,7 +407,7 @@ export const createCommands = async (needs: {
         ...(tree ? { search: commandSearch(db.engine, tree, clock()) } : {}),
       }
       // What is searched for has no index: beside the event loop.
-      const sql = tree ? db.scan : db.read
+      const sql = tree ? scanFor(db, 'commands', query) : db.read
       const rows = await listCommandRows(sql, filter, (page - 1) * limit, limit)
       return { commands: rows.map(viewOf), total: await countCommandRows(sql, filter), page, limit }
     },
