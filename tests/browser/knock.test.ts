@@ -67,7 +67,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await server?.close()
   })
   /** What the browser itself says of a refused request is no complaint. */
-  const unexpected = () => seen.complaints.filter(text => !/status of (402|409)/.test(text))
+  const unexpected = () => seen.complaints.filter(text => !/status of (402|403|409)/.test(text))
   const dialog = () => page.getByRole('dialog')
   const field = (name: string) => dialog().getByLabel(name, { exact: true })
   const sequences = async () => (await admin.call('GET /portknock/sequences')).sequences
@@ -234,6 +234,27 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await page.getByText('No address is blocked.').waitFor()
     for (const host of [web, db]) expect((await stateOf(host)).blocked).toEqual([])
     expect(unexpected()).toEqual([])
+  })
+
+  it('where the sequences can not be read, what else a page shows is there', async () => {
+    const path = '**/api/v1/portknock/sequences'
+    const alert = page.getByRole('main').getByRole('alert')
+    await page.route(path, route => route.fulfill({ status: 403, json: { error: 'Forbidden', message: 'Not you.' } }))
+    for (const [tab, text] of [
+      ['open', 'No port is open.'],
+      ['history', '203.0.113.9'],
+      ['blocked', 'No address is blocked.'],
+      ['stats', 'Addresses that knock most'],
+    ] as const) {
+      await page.goto(`portknock/${tab}`)
+      await page.getByRole('main').getByText(text).first().waitFor()
+      await alert.getByText('Not you.').waitFor()
+      expect(await alert.count(), tab).toBe(1)
+    }
+    await page.unroute(path)
+    await alert.getByRole('button', { name: 'Retry' }).click()
+    await alert.waitFor({ state: 'detached' })
+    expect(await page.getByRole('button', { name: 'Open for me' }).isEnabled()).toBe(true)
   })
 
   it('viewers see no numbers and nothing that they may not do; on a narrow phone too', async () => {

@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
   const figure = (name: string) => page.locator('dl > div').filter({ hasText: name }).locator('dd')
   const test = () => page.getByRole('button', { name: 'Send a test event' }).click()
   /** What the browser itself says of refused requests is no complaint. */
-  const unexpected = () => complaints.filter(text => !/status of (400|402|409)/.test(text))
+  const unexpected = () => complaints.filter(text => !/status of (400|402|403|409)/.test(text))
 
   it('four clicks from anywhere to an event that the other side really has', async () => {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'SIEM' }).click()
@@ -214,6 +214,27 @@ describe.runIf(hasBrowser)('forwarding', () => {
     await page.getByText('There is no such replay any more.').waitFor()
     expect(unexpected().filter(text => !/status of 404/.test(text))).toEqual([])
   })
+
+  it.each([
+    ['settings', 'delivery', 'Sent today'],
+    ['settings', 'replay', 'Replay them'],
+    ['status', 'queue', 'Nothing waits'],
+  ])(
+    'where the %s can not be read, the rest of the page %s is there, and it is asked for again alone',
+    async (part, name, text) => {
+      const path = `**/api/v1/siem/${part}`
+      await page.route(path, route => route.fulfill({ status: 403, json: { error: 'Forbidden', message: 'Not you.' } }))
+      await page.goto(`siem/${name}`)
+      await page.getByRole('main').getByText(text).first().waitFor()
+      const alert = page.getByRole('main').getByRole('alert')
+      await alert.getByText('Not you.').waitFor()
+      expect(await alert.count()).toBe(1)
+      await page.unroute(path)
+      await alert.getByRole('button', { name: 'Retry' }).click()
+      await alert.waitFor({ state: 'detached' })
+      await page.getByRole('main').getByText(text).first().waitFor()
+    },
+  )
 
   it('nothing keeps people out of what a test and a refused save show', async () => {
     const other = await visit(browser, server.url, { viewportName: 'phone', bypassCSP: true })

@@ -36,6 +36,9 @@ interface Asked {
   readonly isFetching: boolean
   refetch(): unknown
 }
+/** Whether there is data or a first failure, so that what needs neither need not wait any longer. */
+export const hasAnswered = (query: Pick<Asked, 'error' | 'failureReason' | 'dataUpdatedAt'>): boolean =>
+  query.dataUpdatedAt > 0 || query.error !== null || query.failureReason !== null
 /** What failed, since when, and a way to try again. Data that is on screen stays there. */
 export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
   const t = textsOf(commonTexts)

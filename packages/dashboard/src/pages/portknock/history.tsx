@@ -24,6 +24,11 @@ import styles from './portknock.module.css'
 /** Who knocked, and with what result. */
 export const KnockHistory = () => <KnockPage tab="history">{sequences => <List sequences={sequences} />}</KnockPage>
 
+interface Known {
+  /** Undefined where they could not be read: then they have no names. */
+  readonly sequences: readonly Sequence[] | undefined
+}
+
 const useFilter = () => {
   const search = useSearch({ from: '/inside/portknock/history' })
   const navigate = useNavigate()
@@ -31,7 +36,7 @@ const useFilter = () => {
     void navigate({ to: '/portknock/history', search: { ...search, page: undefined, ...change }, replace })
 }
 
-const List = ({ sequences }: { sequences: readonly Sequence[] }) => {
+const List = ({ sequences }: Known) => {
   const t = textsOf(portknockTexts)
   const search = useSearch({ from: '/inside/portknock/history' })
   const navigate = useNavigate()
@@ -77,7 +82,7 @@ const List = ({ sequences }: { sequences: readonly Sequence[] }) => {
   )
 }
 
-const Filters = ({ sequences }: { sequences: readonly Sequence[] }) => {
+const Filters = ({ sequences }: Known) => {
   const t = textsOf(portknockTexts)
   const h = t.history
   const search = useSearch({ from: '/inside/portknock/history' })
@@ -105,10 +110,10 @@ const Filters = ({ sequences }: { sequences: readonly Sequence[] }) => {
         onChange={event => filter({ sequence: Number(event.currentTarget.value) || undefined })}
       >
         <option value="">{h.allSequences}</option>
-        {search.sequence !== undefined && !sequences.some(({ id }) => id === search.sequence) && (
-          <option value={search.sequence}>{h.deletedSequence}</option>
+        {search.sequence !== undefined && !sequences?.some(({ id }) => id === search.sequence) && (
+          <option value={search.sequence}>{sequences ? h.deletedSequence : `#${search.sequence}`}</option>
         )}
-        {sequences.map(({ id, name }) => (
+        {sequences?.map(({ id, name }) => (
           <option key={id} value={id}>
             {clip(name, 60).shown}
           </option>

@@ -9,7 +9,7 @@ import { useMay } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
-import { Trouble } from '../../parts/trouble.tsx'
+import { Trouble, hasAnswered } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { Sections } from '../identity/sections.tsx'
@@ -22,11 +22,14 @@ const OpenForMe = lazy(() => import('./open-for-me.tsx'))
 
 type Tab = 'sequences' | 'open' | 'history' | 'blocked' | 'stats'
 
-/** What the pages of port knocking have around them. Without the licence there is only a page that says what it would be. */
+/**
+ * What the pages of port knocking have around them. Without the licence there is only a page that says what it would be;
+ * where the sequences can not be read, what else a page shows is there without them.
+ */
 export const KnockPage = (props: {
   tab: Tab
   actions?: ReactNode
-  children: (sequences: readonly Sequence[]) => ReactNode
+  children: (sequences: readonly Sequence[] | undefined) => ReactNode
 }) => {
   const t = textsOf(portknockTexts)
   const query = useQuery(sequencesQuery)
@@ -36,6 +39,8 @@ export const KnockPage = (props: {
   const nothing = sequences?.every(({ servers }) => servers.length === 0) ?? false
   const here = may && sequences !== undefined && !nothing
   const missing = statusOf(query.error) === 402
+  // Nothing else is asked for before it is known whether there is a licence.
+  const answered = hasAnswered(query)
   useKeyO(here && !missing, () => setOpen(true))
   if (missing) return <Without />
   return (
@@ -70,8 +75,8 @@ export const KnockPage = (props: {
         ]}
       />
       <Trouble what={t.what.sequences} query={query} />
-      {query.isPending && <Waiting />}
-      {sequences && props.children(sequences)}
+      {!answered && <Waiting />}
+      {answered && props.children(sequences)}
       {open && sequences && (
         <Suspense>
           <OpenForMe sequences={sequences} onClose={() => setOpen(false)} />

@@ -40,8 +40,6 @@ export const KnockSequences = () => {
   const t = textsOf(portknockTexts)
   const s = t.sequences
   const { may } = useMay('admin')
-  const { page = 1 } = useSearch({ from: '/inside/portknock/sequences' })
-  const navigate = useNavigate()
   const [asked, setAsked] = useState<Asked | null>(null)
   const [said, setSaid] = useState<readonly string[]>([])
   // A host confirms at any time.
@@ -63,59 +61,74 @@ export const KnockSequences = () => {
         )
       }
     >
-      {sequences => {
-        const shown = pageOf(sequences, page, limit)
-        return (
-          <>
-            <p className={parts.muted}>{s.lead}</p>
-            <div role="status" className={styles.said}>
-              {said.map((sentence, index) => (
-                <p key={sentence} className={index === 0 ? parts.note : parts.warn}>
-                  {sentence}
-                </p>
-              ))}
-            </div>
-            {sequences.length === 0 && <Empty onAdd={given => setAsked({ what: 'add', given })} />}
-            {sequences.length > 0 && shown.length === 0 && <PastEnd to="/portknock/sequences" />}
-            <ul className={fleet.stack} aria-label={t.tabs.sequences}>
-              {shown.map(sequence => (
-                <li key={sequence.id} data-sequence={sequence.id}>
-                  <Card sequence={sequence} onAsk={setAsked} />
-                </li>
-              ))}
-            </ul>
-            {sequences.length > limit && (
-              <Pages
-                page={page}
-                limit={limit}
-                shown={shown.length}
-                total={sequences.length}
-                onPage={to => navigate({ to: '/portknock/sequences', search: to > 1 ? { page: to } : {} })}
+      {sequences => (
+        <>
+          {sequences && <List sequences={sequences} said={said} onAsk={setAsked} />}
+          <Suspense>
+            {asked?.what === 'add' && (
+              <SequenceDialog {...(asked.given ? { given: asked.given } : {})} onClose={close} onSaid={setSaid} />
+            )}
+            {asked?.what === 'edit' && <SequenceDialog sequence={asked.sequence} onClose={close} onSaid={setSaid} />}
+            {asked?.what === 'delete' && (
+              <Confirm
+                title={s.deleteTitle}
+                text={s.deleteText(
+                  clip(asked.sequence.name, 100).shown,
+                  asked.sequence.protected_port,
+                  asked.sequence.servers.length,
+                )}
+                verb={s.deleteNow}
+                onClose={close}
+                act={() => remove(asked.sequence)}
               />
             )}
-            <Suspense>
-              {asked?.what === 'add' && (
-                <SequenceDialog {...(asked.given ? { given: asked.given } : {})} onClose={close} onSaid={setSaid} />
-              )}
-              {asked?.what === 'edit' && <SequenceDialog sequence={asked.sequence} onClose={close} onSaid={setSaid} />}
-              {asked?.what === 'delete' && (
-                <Confirm
-                  title={s.deleteTitle}
-                  text={s.deleteText(
-                    clip(asked.sequence.name, 100).shown,
-                    asked.sequence.protected_port,
-                    asked.sequence.servers.length,
-                  )}
-                  verb={s.deleteNow}
-                  onClose={close}
-                  act={() => remove(asked.sequence)}
-                />
-              )}
-            </Suspense>
-          </>
-        )
-      }}
+          </Suspense>
+        </>
+      )}
     </KnockPage>
+  )
+}
+
+const List = (props: {
+  sequences: readonly Sequence[]
+  /** What came of the last change, in sentences. */
+  said: readonly string[]
+  onAsk: (asked: Asked) => void
+}) => {
+  const t = textsOf(portknockTexts)
+  const { sequences, said, onAsk } = props
+  const { page = 1 } = useSearch({ from: '/inside/portknock/sequences' })
+  const navigate = useNavigate()
+  const shown = pageOf(sequences, page, limit)
+  return (
+    <>
+      <p className={parts.muted}>{t.sequences.lead}</p>
+      <div role="status" className={styles.said}>
+        {said.map((sentence, index) => (
+          <p key={sentence} className={index === 0 ? parts.note : parts.warn}>
+            {sentence}
+          </p>
+        ))}
+      </div>
+      {sequences.length === 0 && <Empty onAdd={given => onAsk({ what: 'add', given })} />}
+      {sequences.length > 0 && shown.length === 0 && <PastEnd to="/portknock/sequences" />}
+      <ul className={fleet.stack} aria-label={t.tabs.sequences}>
+        {shown.map(sequence => (
+          <li key={sequence.id} data-sequence={sequence.id}>
+            <Card sequence={sequence} onAsk={onAsk} />
+          </li>
+        ))}
+      </ul>
+      {sequences.length > limit && (
+        <Pages
+          page={page}
+          limit={limit}
+          shown={shown.length}
+          total={sequences.length}
+          onPage={to => navigate({ to: '/portknock/sequences', search: to > 1 ? { page: to } : {} })}
+        />
+      )}
+    </>
   )
 }
 

@@ -23,7 +23,7 @@ import styles from './portknock.module.css'
 /** How much is knocked, with what success, and by whom. */
 export const KnockStats = () => <KnockPage tab="stats">{sequences => <Stats sequences={sequences} />}</KnockPage>
 
-const Stats = ({ sequences }: { sequences: readonly Sequence[] }) => {
+const Stats = ({ sequences }: { sequences: readonly Sequence[] | undefined }) => {
   const t = textsOf(portknockTexts)
   const s = t.stats
   const f = textsOf(fleetTexts)
@@ -34,7 +34,7 @@ const Stats = ({ sequences }: { sequences: readonly Sequence[] }) => {
   const stats = query.data
   const from = rangeOf[period]
   const total = stats?.total_attempts ?? 0
-  const idOf = (name: string) => sequences.find(sequence => sequence.name === name)?.id
+  const idOf = (name: string) => sequences?.find(sequence => sequence.name === name)?.id
   return (
     <>
       <div className={parts.row} role="group" aria-label={f.period}>

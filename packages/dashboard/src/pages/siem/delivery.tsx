@@ -25,7 +25,7 @@ import { siemTexts } from './siem.texts.ts'
 
 export const Delivery = () => <SiemPage section="delivery">{is => <Shown is={is} />}</SiemPage>
 
-const Shown = ({ is }: { is: SiemSettings }) => {
+const Shown = ({ is }: { is: SiemSettings | undefined }) => {
   const t = textsOf(siemTexts)
   const status = useQuery({ ...statusQuery, refetchInterval: pollEvery })
   const deliveries = useQuery({ ...deliveriesQuery, refetchInterval: pollRarely })
@@ -60,11 +60,13 @@ const tones = { off: 'neutral', connected: 'ok', failing: 'danger', waiting: 'in
   string
 >
 
-const State = (props: { is: SiemSettings; status: SiemStatus; attempts: readonly Attempt[] }) => {
+const targetOf = ({ host, port }: SiemSettings): string =>
+  host?.includes(':') ? `[${host}]:${port}` : `${host ?? ''}:${port}`
+
+const State = (props: { is: SiemSettings | undefined; status: SiemStatus; attempts: readonly Attempt[] }) => {
   const t = textsOf(siemTexts)
   const { is, status, attempts } = props
   const health = healthOf(status)
-  const to = is.host?.includes(':') ? `[${is.host}]:${is.port}` : `${is.host ?? ''}:${is.port}`
   const words = t.healthText[health]
   const since = health === 'failing' ? failingSince(attempts) : null
   return (
@@ -73,7 +75,8 @@ const State = (props: { is: SiemSettings; status: SiemStatus; attempts: readonly
         <div role="status">
           <Mark tone={tones[health]}>{t.health[health]}</Mark>
           <p>
-            <bdi>{typeof words === 'string' ? words : words(to)}</bdi> {health === 'off' && <ToDestination />}
+            <bdi>{typeof words === 'string' ? words : is && words(targetOf(is))}</bdi>{' '}
+            {health === 'off' && <ToDestination />}
           </p>
         </div>
         {status.last_error && (
@@ -100,16 +103,18 @@ const State = (props: { is: SiemSettings; status: SiemStatus; attempts: readonly
   )
 }
 
-const Checks = ({ is }: { is: SiemSettings }) => {
+const Checks = ({ is }: { is: SiemSettings | undefined }) => {
   const t = textsOf(siemTexts)
   return (
     <div>
       <strong>{t.checksTitle}</strong>
-      <ul className={styles.list}>
-        {t.checks[is.format].map(what => (
-          <li key={what}>{what}</li>
-        ))}
-      </ul>
+      {is && (
+        <ul className={styles.list}>
+          {t.checks[is.format].map(what => (
+            <li key={what}>{what}</li>
+          ))}
+        </ul>
+      )}
       <ToDestination />
     </div>
   )

@@ -38,7 +38,7 @@ import styles from './siem.module.css'
 import { siemTexts } from './siem.texts.ts'
 import { TestEvent } from './test-event.tsx'
 
-export const Destination = () => <SiemPage section="destination">{is => <Form is={is} />}</SiemPage>
+export const Destination = () => <SiemPage section="destination">{is => is && <Form is={is} />}</SiemPage>
 
 /** What the API calls each field, where a refusal may name it. */
 const apiNames: Readonly<Record<keyof Typed, string>> = {

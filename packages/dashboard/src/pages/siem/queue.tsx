@@ -108,8 +108,9 @@ const Waiters = () => {
 /** Why events wait, where it is not only that they have just come. */
 const Why = () => {
   const t = textsOf(siemTexts)
-  const status = useQuery({ ...statusQuery, refetchInterval: pollRarely }).data
-  if (!status) return null
+  const query = useQuery({ ...statusQuery, refetchInterval: pollRarely })
+  const status = query.data
+  if (!status) return <Trouble what={t.what.status} query={query} />
   const health = healthOf(status)
   if (health === 'off')
     return (

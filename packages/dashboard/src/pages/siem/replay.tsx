@@ -34,7 +34,7 @@ export const Replay = () => {
 
 const ranges = ['hour', 'day', 'week', 'month', 'between'] as const
 
-const Start = ({ is }: { is: SiemSettings }) => {
+const Start = ({ is }: { is: SiemSettings | undefined }) => {
   const t = textsOf(siemTexts)
   const navigate = useNavigate()
   const types = useQuery(typesQuery)
@@ -68,7 +68,7 @@ const Start = ({ is }: { is: SiemSettings }) => {
   return (
     <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
       <p className={parts.muted}>{t.replayAbout}</p>
-      {!is.enabled && (
+      {is?.enabled === false && (
         <p className={parts.warn}>
           {t.replayOff} <ToDestination />
         </p>

@@ -5,7 +5,7 @@ import { statusOf } from '../../api/client.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
-import { Trouble } from '../../parts/trouble.tsx'
+import { Trouble, hasAnswered } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { Sections } from '../identity/sections.tsx'
@@ -15,14 +15,19 @@ import { siemTexts } from './siem.texts.ts'
 
 type Section = keyof (typeof siemTexts)['en']['section']
 
-/** A page of forwarding: what it shows needs the settings; without a licence it says what there would be. */
+/**
+ * A page of forwarding; without a licence it says what there would be. Where the settings can not be read, the rest of the
+ * page is there without them.
+ */
 export const SiemPage = (props: {
   section: Section
   actions?: ReactNode
-  children: (is: SiemSettings) => ReactNode
+  children: (is: SiemSettings | undefined) => ReactNode
 }) => {
   const t = textsOf(siemTexts)
   const settings = useQuery(siemSettingsQuery)
+  // Nothing else is asked for before it is known whether there is a licence.
+  const answered = hasAnswered(settings)
   if (statusOf(settings.error) === 402)
     return (
       <Page title={t.titles[props.section]}>
@@ -30,7 +35,7 @@ export const SiemPage = (props: {
       </Page>
     )
   return (
-    <Page title={t.titles[props.section]} actions={settings.data && props.actions}>
+    <Page title={t.titles[props.section]} actions={answered && props.actions}>
       <Sections
         label={t.sections}
         items={[
@@ -41,8 +46,8 @@ export const SiemPage = (props: {
         ]}
       />
       <Trouble what={t.what.settings} query={settings} />
-      {settings.isPending && <Waiting />}
-      {settings.data && props.children(settings.data)}
+      {!answered && <Waiting />}
+      {answered && props.children(settings.data)}
     </Page>
   )
 }
