@@ -8,6 +8,8 @@ import { follow, patience, printQueued, targetsOf } from './orders.ts'
 import type { Target } from './orders.ts'
 import { print, printFields, printJson, printTable } from './print.ts'
 import { safe, safeLines } from './safe.ts'
+import { expectations, judgeSample, readSample } from './sample.ts'
+import type { Expectation } from './sample.ts'
 import { durationOf, wholeOf } from './times.ts'
 
 type Template = Reply<'GET /templates/{templateId}'>
@@ -19,6 +21,11 @@ interface Where {
   readonly all?: boolean
   readonly wait?: boolean
   readonly timeout?: number
+}
+interface Tried {
+  readonly filter?: string
+  readonly sample?: string
+  readonly expect: Expectation
 }
 interface Settings {
   readonly maxretry?: number
@@ -170,12 +177,27 @@ export const addTemplateCommands = (program: Command): void => {
     .description('check a template; exit 1 when it is refused')
     .argument('<file>', 'the jail, or - for standard input')
     .option('--filter <file>', 'the filter of its own')
-    .action(async (file: string, { filter }: { filter?: string }, command: Command) => {
+    .option('--sample <file>', 'lines of a log to try, or - for standard input; exit 1 unless they match')
+    .addOption(
+      new Option('--expect <what>', 'with --sample: that every line matches, none does, or either')
+        .choices(expectations)
+        .default('match'),
+    )
+    .action(async (file: string, options: Tried, command: Command) => {
       const { client, json } = contextOf(command)
-      if (file === '-' && filter === '-') throw new Misuse('Standard input can be one of the two files only.')
+      const { filter } = options
+      if ([file, filter, options.sample].filter(name => name === '-').length > 1)
+        throw new Misuse('Standard input can be one of the files only.')
+      if (options.sample === undefined && command.getOptionValueSource('expect') === 'cli')
+        throw new Misuse('--expect says what lines should do: give them with --sample.')
+      const sample = options.sample === undefined ? undefined : readSample(options.sample)
       const names = { jail: file, filter: filter ?? '' }
       const verdict = await client.call('POST /templates/validate', {
-        body: { jail_config: contentOf(file), ...(filter === undefined ? {} : { filter_config: contentOf(filter) }) },
+        body: {
+          jail_config: contentOf(file),
+          ...(filter === undefined ? {} : { filter_config: contentOf(filter) }),
+          ...(sample === undefined ? {} : { sample }),
+        },
       })
       if (json) printJson(verdict)
       else {
@@ -187,5 +209,8 @@ export const addTemplateCommands = (program: Command): void => {
         throw new Failure(
           `It is refused for ${verdict.errors.length} ${verdict.errors.length === 1 ? 'error' : 'errors'}.`,
         )
+      if (sample === undefined) return
+      if (!json) print('')
+      judgeSample(sample, verdict, options.expect, json)
     })
 }

@@ -160,3 +160,50 @@ test('validate', async () => {
   })
   expect(await run(['validate', '-', '--filter', '-'])).toMatchObject({ code: 2 })
 })
+
+test('validate with lines of a log', async () => {
+  const jail = fileOf('gate.conf', '[gate]\nbackend = auto\nlogpath = /var/log/gate.log\n')
+  const filter = fileOf('gate-filter.conf', '[Definition]\nfailregex = ^\\s*gate: refused <HOST>$\n')
+  const wrong = 'Nov 21 09:30:00 gate: refused 203.0.113.7\nNov 21 09:30:01 gate: refused 2001:db8::7\n'
+  const right = 'Nov 21 09:30:02 gate: welcome\u001b[2J 203.0.113.7\n'
+  const check = (log: string, ...more: string[]) =>
+    run(['validate', jail, '--filter', filter, '--sample', '-', ...more], log)
+  expect(await check(`${wrong}\n`)).toEqual({
+    code: 0,
+    err: '',
+    out: `It passes.
+
+LINE  RESULT    ADDRESS      TEXT
+   1  match     203.0.113.7  Nov 21 09:30:00 gate: refused 203.0.113.7
+   2  match     2001:db8::7  Nov 21 09:30:01 gate: refused 2001:db8::7
+   3  no match  -            -
+
+2 lines match, 0 do not.
+`,
+  })
+  const [mixed, none, some, any, asked] = await Promise.all([
+    check(wrong + right),
+    check(right, '--expect', 'none'),
+    check(wrong + right, '--expect', 'none'),
+    check(wrong + right, '--expect', 'any'),
+    check(wrong + right, '--json'),
+  ])
+  expect(mixed).toMatchObject({ code: 1, err: 'stockade: 1 line does not match.\n' })
+  expect(lines(mixed.out)[5]).toBe('   3  no match  -            Nov 21 09:30:02 gate: welcome\ufffd[2J 203.0.113.7')
+  expect(none).toMatchObject({ code: 0, err: '' })
+  expect(some).toMatchObject({ code: 1, err: 'stockade: 2 lines match that should not.\n' })
+  expect(any).toMatchObject({ code: 0, err: '' })
+  expect(asked).toMatchObject({ code: 1, err: 'stockade: 1 line does not match.\n' })
+  expect(JSON.parse(asked.out)).toMatchObject({ valid: true, matches: [{ ip: '203.0.113.7' }, {}, { matched: false }] })
+  // A filter that lies on the hosts can't be tried here: that is no success.
+  const there = fileOf('there.conf', '[sshd]\nfilter = sshd\nlogpath = /var/log/auth.log\n')
+  expect(await run(['validate', there, '--sample', '-'], wrong)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^stockade: No line could be tried: .*hosts/),
+    out: expect.stringContaining('0 lines match, 0 do not, 2 could not be tried.'),
+  })
+  expect(await check('')).toMatchObject({ code: 1, err: 'stockade: No line could be tried: there is none.\n' })
+  expect(await check('x\n'.repeat(201))).toMatchObject({ code: 2, err: expect.stringContaining('tail -n 200') })
+  expect(await run(['validate', jail, '--expect', 'none'])).toMatchObject({ code: 2 })
+  expect(await run(['validate', '-', '--sample', '-'])).toMatchObject({ code: 2 })
+})
