@@ -43,9 +43,10 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
 
   it('are found, chosen and reloaded, with Cancel under Enter', async () => {
     await page.goto('servers')
+    await page.getByText('db-01').waitFor()
     await page.getByLabel('Search by name or address').fill('name:web-*')
     await page.getByText('db-01').waitFor({ state: 'detached' })
-    expect(new URL(page.url()).searchParams.get('q')).toBe('name:web-*')
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('name:web-*')
     await page.getByLabel('Choose web-01').check()
     await page.getByLabel('Choose web-02').check()
     await bar().getByText('2 servers chosen').waitFor()
