@@ -8,6 +8,7 @@ import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
 import { addServerCommands } from './servers.ts'
+import { addSiemCommands } from './siem.ts'
 import { addTemplateCommands } from './templates.ts'
 import { addWhitelistCommands } from './whitelist.ts'
 import { addWhoAmI } from './whoami.ts'
@@ -33,6 +34,7 @@ addCommandCommands(program)
 addTemplateCommands(program)
 addWhitelistCommands(program)
 addKnock(program)
+addSiemCommands(program)
 addWhoAmI(program)
 program.addHelpText(
   'after',
