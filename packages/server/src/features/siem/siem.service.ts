@@ -385,9 +385,9 @@ export const createSiem = (needs: {
       }
     },
     async queue(limit) {
-      const rows = await newestWaiting(db.read, limit)
+      const { size, rows } = await newestWaiting(db.read, limit)
       return {
-        queue_size: await countWaiting(db.read),
+        queue_size: size,
         events: rows.map(({ event_id, type, at, retry_count }) => ({
           id: canonical.idOf({ id: event_id, at }),
           type: type as SiemType,

@@ -98,8 +98,24 @@ export const nextWaiting = (sql: Sql, now: number, most: number): Promise<Waitin
     .orderBy('id')
     .limit(most)
     .execute()
-export const newestWaiting = (sql: Sql, most: number): Promise<Waiting[]> =>
-  sql.selectFrom('siem_queue').selectAll().where('sent_at', 'is', null).orderBy('id', 'desc').limit(most).execute()
+/** How many wait and the newest of them, from one statement: what is sent or comes in between is in both or in neither. */
+export const newestWaiting = async (sql: Sql, most: number): Promise<{ size: number; rows: Waiting[] }> => {
+  const rows = await sql
+    .selectFrom('siem_queue')
+    .selectAll()
+    .select(eb =>
+      eb
+        .selectFrom('siem_queue as all')
+        .select(all => all.fn.countAll<number>().as('n'))
+        .where('all.sent_at', 'is', null)
+        .as('size'),
+    )
+    .where('sent_at', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute()
+  return { size: Number(rows[0]?.size ?? 0), rows }
+}
 /** Forgets everything that waits and answers how much it was. */
 export const forgetWaiting = async (sql: Sql): Promise<number> => {
   const done = await sql.deleteFrom('siem_queue').where('sent_at', 'is', null).executeTakeFirst()

@@ -297,6 +297,28 @@ describe('the queue', () => {
     expect(by_hour.reduce((sum, { count }) => sum + count, 0)).toBe(delivery_stats.sent)
     expect(by_type.ban).toBeGreaterThanOrEqual(3)
   })
+  test('its size is that of the moment of its rows, whatever comes and goes meanwhile', async () => {
+    await toWeb({ events: ['ban'] })
+    let over = false
+    const changing = (async () => {
+      while (!over) {
+        await bans(20)
+        await admin.call('DELETE /siem/queue')
+      }
+    })()
+    const looks: { size: number; rows: number }[] = []
+    const look = async () => {
+      for (let n = 0; n < 60; n++) {
+        const { queue_size, events } = await admin.call('GET /siem/queue', { query: { limit: 1000 } })
+        looks.push({ size: queue_size, rows: events.length })
+      }
+    }
+    await Promise.all([1, 2, 3, 4].map(look)).finally(() => (over = true))
+    await changing
+    expect(looks.filter(({ size, rows }) => size !== rows)).toEqual([])
+    expect(new Set(looks.map(({ size }) => size)).size).toBeGreaterThan(1)
+    await admin.call('DELETE /siem/queue')
+  })
   test('keeps nothing while it is off', async () => {
     await toWeb({ events: ['ban'] })
     await set({ enabled: false })
