@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, built, go, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -241,8 +241,13 @@ describe.runIf(hasBrowser)('the shell', () => {
       await line().getByText('There is a new version of this dashboard.').waitFor()
       await page.reload()
       await line().getByText('There is a new version of this dashboard.').waitFor()
-      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      const loaded = page.waitForEvent('load')
       await line().getByRole('button', { name: 'Reload' }).click()
+      await loaded
+      await line().getByText('There is a new version of this dashboard.').waitFor()
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.reload()
+      await page.getByRole('heading', { name: 'Whitelist' }).waitFor()
       await line().waitFor({ state: 'detached' })
     })
   })
@@ -464,6 +469,31 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.getByRole('combobox').fill('web-01')
       await page.keyboard.press('Enter')
       await page.waitForURL('**/servers/*/overview')
+    })
+    it('says so in words at every address that names nothing, with a way back', async () => {
+      const main = page.getByRole('main')
+      const uuid = '01934f9e-0000-7000-8000-000000000000'
+      for (const [path, text, way] of [
+        ['bans/abc', 'There is no page at this address.', 'Go to the bans'],
+        ['bans/99999999999999999999', 'There is no page at this address.', 'Go to the bans'],
+        ['servers/x', 'There is no such server.', 'All servers'],
+        [`servers/${uuid}`, 'There is no such server.', 'Its bans'],
+        ['servers/new?id=x', 'There is no such server.', 'Add a server'],
+        ['commands/x', 'There is no such command.', 'All commands'],
+        [`batches/${uuid}`, 'There is no such batch.', 'All commands'],
+        ['users/1.5', 'There is no such user.', 'Go to the users'],
+        ['templates/nope/edit', 'There is no such template.', 'All templates'],
+        ['settings/nothing', 'There is no page at this address.', 'Go to the servers'],
+        ['whitelist?page=99', 'There is nothing on this page any more.', 'To the first page'],
+        ['servers?page=99', 'There is nothing on this page any more.', 'To the first page'],
+      ] as const) {
+        await go(page, path)
+        await main.getByText(text).waitFor()
+        const found = main.getByRole('link', { name: way }).or(main.getByRole('button', { name: way }))
+        expect(await found.count(), path).toBe(1)
+      }
+      await go(page, 'commands?server=x&status=failed&elsewhere=1')
+      await expect.poll(() => new URL(page.url()).search).toBe('?q=status%3Afailed')
     })
     it('waits as long as the server says, and goes on by itself', async () => {
       let refused = 0
