@@ -30,6 +30,13 @@ import { Broken, Forbidden, NotFound } from './shell/lone-pages.tsx'
 
 /* Every page and its address. What the URL says is read by one function a page; the pages come when they are opened. */
 
+/** What a page reads of its address, and nothing else: the router would keep the rest as it came. */
+const only =
+  <S extends object>(read: (raw: Record<string, unknown>) => S): ((raw: Record<string, unknown>) => S) =>
+  raw => ({ ...Object.fromEntries(Object.keys(raw).map(name => [name, undefined])), ...read(raw) })
+// Where a route also looks at its search before it loads, the type is only found when it stands apart.
+const nextSearch = only(readNext)
+const overviewSearch = only(readOverviewSearch)
 const word = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Who is signed in; whoever is not goes to the sign-in, and from there on to what was asked for. */
@@ -60,19 +67,19 @@ const forAdmins = (AdminPage: RouteComponent): RouteComponent => {
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: readSignInSearch,
+  validateSearch: only(readSignInSearch),
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in.tsx'), 'SignIn'),
 })
 const secondFactor = createRoute({
   getParentRoute: () => root,
   path: '/login/mfa',
-  validateSearch: readNext,
+  validateSearch: nextSearch,
   component: lazyRouteComponent(() => import('./pages/sign-in/second-factor.tsx'), 'SecondFactor'),
 })
 const enrol = createRoute({
   getParentRoute: () => root,
   path: '/login/enrol',
-  validateSearch: readNext,
+  validateSearch: nextSearch,
   beforeLoad: async ({ search }) => {
     const me = await signedIn(search)
     if (me.mfa_enabled) throw redirect({ href: safeReturn(search.next), replace: true })
@@ -83,20 +90,20 @@ const enrol = createRoute({
 const setUp = createRoute({
   getParentRoute: () => root,
   path: '/setup',
-  validateSearch: (raw: Record<string, unknown>): { code?: string } => {
+  validateSearch: only((raw): { code?: string } => {
     const code = word(raw.code)
     return code ? { code } : {}
-  },
+  }),
   component: lazyRouteComponent(() => import('./pages/set-up/set-up.tsx'), 'SetUp'),
 })
 
 const invite = createRoute({
   getParentRoute: () => root,
   path: '/invite',
-  validateSearch: (raw: Record<string, unknown>): { code?: string } => {
+  validateSearch: only((raw): { code?: string } => {
     const code = word(raw.code)
     return code ? { code } : {}
-  },
+  }),
   component: lazyRouteComponent(() => import('./pages/invite/invite.tsx'), 'Invite'),
 })
 
@@ -113,7 +120,7 @@ const inside = createRoute({
 const start = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  validateSearch: readOverviewSearch,
+  validateSearch: overviewSearch,
   beforeLoad: ({ context, location }) => {
     // Providers lead back to here; whoever wanted to go elsewhere goes on.
     const wanted = afterProvider.take()
@@ -127,17 +134,17 @@ const start = createRoute({
 const servers = createRoute({
   getParentRoute: () => inside,
   path: '/servers',
-  validateSearch: readServersSearch,
+  validateSearch: only(readServersSearch),
   component: lazyRouteComponent(() => import('./pages/servers/servers.tsx'), 'Servers'),
 })
 
 const newServer = createRoute({
   getParentRoute: () => inside,
   path: '/servers/new',
-  validateSearch: (raw: Record<string, unknown>): { id?: string } => {
+  validateSearch: only((raw): { id?: string } => {
     const id = word(raw.id)
     return id ? { id } : {}
-  },
+  }),
   component: forAdmins(lazyRouteComponent(() => import('./pages/add-server/add-server.tsx'), 'AddServer')),
 })
 
@@ -200,21 +207,21 @@ const ip = createRoute({
   getParentRoute: () => inside,
   path: '/ip/$addr',
   // Whether the address was taken out of a longer text, which the page then says.
-  validateSearch: (raw: Record<string, unknown>): { taken?: '1' } => (raw.taken === '1' ? { taken: '1' } : {}),
+  validateSearch: only((raw): { taken?: '1' } => (raw.taken === '1' ? { taken: '1' } : {})),
   component: lazyRouteComponent(() => import('./pages/ip/ip.tsx'), 'IpPage'),
 })
 
 const whitelist = createRoute({
   getParentRoute: () => inside,
   path: '/whitelist',
-  validateSearch: readWhitelistSearch,
+  validateSearch: only(readWhitelistSearch),
   component: lazyRouteComponent(() => import('./pages/whitelist/whitelist.tsx'), 'Whitelist'),
 })
 
 const commands = createRoute({
   getParentRoute: () => inside,
   path: '/commands',
-  validateSearch: readCommandsSearch,
+  validateSearch: only(readCommandsSearch),
   component: lazyRouteComponent(() => import('./pages/commands/commands.tsx'), 'Commands'),
 })
 const command = createRoute({
@@ -225,27 +232,27 @@ const command = createRoute({
 const batch = createRoute({
   getParentRoute: () => inside,
   path: '/batches/$batchId',
-  validateSearch: (raw: Record<string, unknown>): { page?: number } => {
+  validateSearch: only((raw): { page?: number } => {
     const page = Number(raw.page)
     return Number.isInteger(page) && page > 1 ? { page } : {}
-  },
+  }),
   component: lazyRouteComponent(() => import('./pages/commands/batch.tsx'), 'BatchPage'),
 })
 
 const templates = createRoute({
   getParentRoute: () => inside,
   path: '/templates',
-  validateSearch: readTemplatesSearch,
+  validateSearch: only(readTemplatesSearch),
   component: lazyRouteComponent(() => import('./pages/templates/templates.tsx'), 'Templates'),
 })
 const newTemplate = createRoute({
   getParentRoute: () => inside,
   path: '/templates/new',
   // The template to begin with a copy of.
-  validateSearch: (raw: Record<string, unknown>): { from?: string } => {
+  validateSearch: only((raw): { from?: string } => {
     const from = word(raw.from)
     return from ? { from } : {}
-  },
+  }),
   component: forAdmins(lazyRouteComponent(() => import('./pages/templates/editor.tsx'), 'NewTemplate')),
 })
 const template = createRoute({
@@ -274,31 +281,31 @@ const portknock = createRoute({
 const knockSequences = createRoute({
   getParentRoute: () => inside,
   path: '/portknock/sequences',
-  validateSearch: readPageSearch,
+  validateSearch: only(readPageSearch),
   component: lazyRouteComponent(() => import('./pages/portknock/sequences.tsx'), 'KnockSequences'),
 })
 const knockOpen = createRoute({
   getParentRoute: () => inside,
   path: '/portknock/open',
-  validateSearch: readPageSearch,
+  validateSearch: only(readPageSearch),
   component: lazyRouteComponent(() => import('./pages/portknock/open.tsx'), 'KnockOpen'),
 })
 const knockHistory = createRoute({
   getParentRoute: () => inside,
   path: '/portknock/history',
-  validateSearch: readHistorySearch,
+  validateSearch: only(readHistorySearch),
   component: lazyRouteComponent(() => import('./pages/portknock/history.tsx'), 'KnockHistory'),
 })
 const knockBlocked = createRoute({
   getParentRoute: () => inside,
   path: '/portknock/blocked',
-  validateSearch: readPageSearch,
+  validateSearch: only(readPageSearch),
   component: lazyRouteComponent(() => import('./pages/portknock/blocked.tsx'), 'KnockBlocked'),
 })
 const knockStats = createRoute({
   getParentRoute: () => inside,
   path: '/portknock/stats',
-  validateSearch: readStatsSearch,
+  validateSearch: only(readStatsSearch),
   component: lazyRouteComponent(() => import('./pages/portknock/stats.tsx'), 'KnockStats'),
 })
 
@@ -327,7 +334,7 @@ const siemQueue = createRoute({
 const siemReplay = createRoute({
   getParentRoute: () => inside,
   path: '/siem/replay',
-  validateSearch: readReplaySearch,
+  validateSearch: only(readReplaySearch),
   component: forAdmins(lazyRouteComponent(() => import('./pages/siem/replay.tsx'), 'Replay')),
 })
 
@@ -369,7 +376,7 @@ const ownPreferences = createRoute({
 const users = createRoute({
   getParentRoute: () => inside,
   path: '/users',
-  validateSearch: readUsersSearch,
+  validateSearch: only(readUsersSearch),
   component: forAdmins(lazyRouteComponent(() => import('./pages/users/users.tsx'), 'Users')),
 })
 const newUser = createRoute({
@@ -429,7 +436,7 @@ const licenceSettings = createRoute({
 const audit = createRoute({
   getParentRoute: () => inside,
   path: '/audit',
-  validateSearch: readAuditSearch,
+  validateSearch: only(readAuditSearch),
   component: forAdmins(lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit')),
 })
 

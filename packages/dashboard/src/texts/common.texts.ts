@@ -50,6 +50,8 @@ const en = {
   last: 'Last',
   pages: 'Pages',
   pagesBelow: 'Pages, below the list',
+  pastEnd: 'There is nothing on this page any more.',
+  firstPage: 'To the first page',
   range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
   roles: { Viewer: 'Viewer', Operator: 'Operator', Admin: 'Admin' },
   needs: {

@@ -111,7 +111,7 @@ const Watch = ({ id }: { id: string }) => {
           ? 5000
           : 2000,
   })
-  if (statusOf(server.error) === 404)
+  if (statusOf(server.error) === 404 || statusOf(server.error) === 400)
     return (
       <Page title={t.title}>
         <div className={parts.empty}>

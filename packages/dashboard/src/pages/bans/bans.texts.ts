@@ -104,8 +104,6 @@ const en = {
   takeOff: (value: string) => `Remove ${value}`,
   allTime: 'Search all time',
   clearFilters: 'Remove all filters',
-  pastEnd: 'There is nothing on this page any more.',
-  firstPage: 'To the first page',
   emptyTitle: 'No bans yet',
   empty: 'Bans appear here within seconds of fail2ban’s decision, on every server that reports.',
   toServers: 'Go to the servers',

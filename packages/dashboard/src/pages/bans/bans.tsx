@@ -9,13 +9,16 @@ import type { Key } from '../../parts/keys.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Views } from '../../parts/views.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useNarrow, usePhone, useWide } from '../../parts/width.ts'
+import { NotFound } from '../../shell/lone-pages.tsx'
 import { queryTerm } from '@stockade/contract/query.ts'
 import { textsOf } from '../../texts/catalogue.ts'
+import { readId } from '../../words/numbers.ts'
 import { BanDetail } from './ban-detail.tsx'
 import { Filters, useSetFilters } from './bans-filters.tsx'
 import { useBansList } from './bans-list.ts'
@@ -35,9 +38,9 @@ const ViewDialog = lazy(() => import('./list-dialogs.tsx').then(({ ViewDialog })
 export const Bans = () => {
   const { banId } = useParams({ strict: false })
   const wide = useWide()
-  const id = Number(banId)
-  const opened = banId !== undefined && Number.isInteger(id) && id > 0
-  return opened && !wide ? <BanDetail banId={id} whole /> : <List opened={opened ? id : null} />
+  const opened = readId(banId)
+  if (banId !== undefined && opened === null) return <NotFound />
+  return opened !== null && !wide ? <BanDetail banId={opened} whole /> : <List opened={opened} />
 }
 
 const noRows: readonly never[] = []
@@ -225,15 +228,7 @@ const Nothing = ({ page }: { page: number }) => {
   const filter = useFilter()
   const navigate = useNavigate()
   const set = useSetFilters()
-  if (page > 1)
-    return (
-      <div className={parts.empty}>
-        <p>{t.pastEnd}</p>
-        <Button variant="default" onClick={() => filter({ to: undefined })}>
-          {t.firstPage}
-        </Button>
-      </div>
-    )
+  if (page > 1) return <PastEnd onFirst={() => filter({ to: undefined })} />
   return set.length > 0 ? (
     <div className={parts.empty}>
       <p>{t.noMatch}</p>

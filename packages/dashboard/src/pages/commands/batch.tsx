@@ -13,6 +13,7 @@ import type { CommandRow } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -118,6 +119,9 @@ export const BatchPage = () => {
       {newest && <BatchProgress batchId={batchId} here />}
       {total > rows.length && <p className={parts.muted}>{t.shownOf(rows.length, number(total))}</p>}
       <Refusal error={retry.error ?? cancel.error} />
+      {query.data && rows.length === 0 && (
+        <PastEnd onFirst={() => navigate({ to: '/batches/$batchId', params: { batchId }, search: {} })} />
+      )}
       {rows.length > 0 && (
         <section className={parts.panel}>
           <ul className={fleet.lines} aria-label={title}>

@@ -15,6 +15,7 @@ import { isOver } from '../../parts/command-progress.tsx'
 import { useKeys } from '../../parts/keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Trouble } from '../../parts/trouble.tsx'
 import { Views } from '../../parts/views.tsx'
@@ -105,7 +106,10 @@ export const Commands = () => {
           )}
         </div>
       )}
-      {rows?.length === 0 && !none && (
+      {rows?.length === 0 && page > 1 && (
+        <PastEnd onFirst={() => navigate({ to: '/commands', search: { ...search, page: undefined } })} />
+      )}
+      {rows?.length === 0 && !none && page === 1 && (
         <div className={parts.empty}>
           <p>{t.noMatch}</p>
           <Button variant="default" onClick={() => navigate({ to: '/commands', search: {} })}>

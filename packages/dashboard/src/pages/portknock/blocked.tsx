@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -17,7 +18,7 @@ import { nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { Address, Left, ServerLink } from './facts.tsx'
-import { KnockPage, PastEnd, pageOf } from './knock-page.tsx'
+import { KnockPage, pageOf } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { blockedQuery } from './queries.ts'
 import type { Blocked } from './queries.ts'
@@ -83,7 +84,9 @@ const List = () => {
           <p>{t.blocked.empty}</p>
         </div>
       )}
-      {all && all.length > 0 && rows.length === 0 && <PastEnd to="/portknock/blocked" />}
+      {all && all.length > 0 && rows.length === 0 && (
+        <PastEnd onFirst={() => navigate({ to: '/portknock/blocked', search: {} })} />
+      )}
       {rows.length > 0 && (narrow ? <Cards rows={rows} {...acting} /> : <Table rows={rows} {...acting} />)}
       {all && all.length > limit && (
         <Pages

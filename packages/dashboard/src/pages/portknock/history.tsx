@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -45,26 +46,21 @@ const List = ({ sequences }: Known) => {
   const query = useQuery(historyQuery(search))
   const rows = query.data?.history
   const { page = 1 } = search
-  const filtered = Object.keys(search).some(key => key !== 'page')
+  const filtered = Object.entries(search).some(([key, value]) => key !== 'page' && value !== undefined)
   return (
     <>
       <p className={parts.muted}>{t.history.lead}</p>
       <Filters sequences={sequences} />
       <Trouble what={t.what.history} query={query} />
       {query.isPending && <Waiting />}
-      {rows?.length === 0 && (
+      {rows?.length === 0 && page > 1 && <PastEnd onFirst={() => filter({})} />}
+      {rows?.length === 0 && page === 1 && (
         <div className={parts.empty}>
-          <p>{page > 1 ? t.pastEnd : filtered ? t.history.noMatch : t.history.empty}</p>
-          {page > 1 ? (
-            <Button variant="default" onClick={() => filter({})}>
-              {t.firstPage}
+          <p>{filtered ? t.history.noMatch : t.history.empty}</p>
+          {filtered && (
+            <Button variant="default" onClick={() => navigate({ to: '/portknock/history', search: {} })}>
+              {t.history.clear}
             </Button>
-          ) : (
-            filtered && (
-              <Button variant="default" onClick={() => navigate({ to: '/portknock/history', search: {} })}>
-                {t.history.clear}
-              </Button>
-            )
           )}
         </div>
       )}

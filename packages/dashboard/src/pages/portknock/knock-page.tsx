@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { IconDoorEnter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
@@ -98,20 +97,6 @@ const Without = () => {
         {may && <ButtonLink to="/settings/licence">{t.without.toLicence}</ButtonLink>}
       </div>
     </Page>
-  )
-}
-
-/** Where a page of a list is asked for that it no longer has. */
-export const PastEnd = ({ to }: { to: '/portknock/sequences' | '/portknock/open' | '/portknock/blocked' }) => {
-  const t = textsOf(portknockTexts)
-  const navigate = useNavigate()
-  return (
-    <div className={parts.empty}>
-      <p>{t.pastEnd}</p>
-      <Button variant="default" onClick={() => navigate({ to, search: {} })}>
-        {t.firstPage}
-      </Button>
-    </div>
   )
 }
 

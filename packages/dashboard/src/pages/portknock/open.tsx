@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -16,7 +17,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { nameOf } from '../../words/clip.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { Address, Left, ServerLink } from './facts.tsx'
-import { KnockPage, PastEnd, pageOf } from './knock-page.tsx'
+import { KnockPage, pageOf } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { openingsQuery } from './queries.ts'
 import type { Opening } from './queries.ts'
@@ -74,7 +75,9 @@ const Openings = () => {
           <p>{t.open.empty}</p>
         </div>
       )}
-      {all && all.length > 0 && rows.length === 0 && <PastEnd to="/portknock/open" />}
+      {all && all.length > 0 && rows.length === 0 && (
+        <PastEnd onFirst={() => navigate({ to: '/portknock/open', search: {} })} />
+      )}
       {rows.length > 0 && (narrow ? <Cards rows={rows} {...acts} /> : <Table rows={rows} {...acts} />)}
       {all && all.length > limit && (
         <Pages

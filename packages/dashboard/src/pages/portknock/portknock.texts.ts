@@ -26,8 +26,6 @@ const en = {
   port: 'Port',
   you: 'You',
   removedServer: 'A removed server',
-  pastEnd: 'There is nothing on this page any more.',
-  firstPage: 'To the first page',
 
   forMe: {
     button: 'Open for me',

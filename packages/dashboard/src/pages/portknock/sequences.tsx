@@ -10,6 +10,7 @@ import fleet from '../../fleet/fleet.module.css'
 import { CopyField } from '../../parts/copy.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -21,7 +22,7 @@ import { Confirm } from '../identity/dialogs.ts'
 import { emptyDraft, portsByChance, slopeOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { Order, ServerLink } from './facts.tsx'
-import { KnockPage, PastEnd, pageOf } from './knock-page.tsx'
+import { KnockPage, pageOf } from './knock-page.tsx'
 import { clientLine, hostFor, shellLine } from './lines.ts'
 import { portknockTexts } from './portknock.texts.ts'
 import { every10s, sequencesQuery } from './queries.ts'
@@ -111,7 +112,9 @@ const List = (props: {
         ))}
       </div>
       {sequences.length === 0 && <Empty onAdd={given => onAsk({ what: 'add', given })} />}
-      {sequences.length > 0 && shown.length === 0 && <PastEnd to="/portknock/sequences" />}
+      {sequences.length > 0 && shown.length === 0 && (
+        <PastEnd onFirst={() => navigate({ to: '/portknock/sequences', search: {} })} />
+      )}
       <ul className={fleet.stack} aria-label={t.tabs.sequences}>
         {shown.map(sequence => (
           <li key={sequence.id} data-sequence={sequence.id}>

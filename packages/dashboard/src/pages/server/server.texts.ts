@@ -9,6 +9,7 @@ const en = {
   whatWhitelist: 'the state of its whitelist',
   title: 'Server',
   gone: 'There is no such server. It may have been removed; its bans stay in the history.',
+  all: 'All servers',
   itsBans: 'Its bans',
   sections: 'Sections of this server',
   toTab: (name: string) => `Go to ${name}`,

@@ -49,9 +49,16 @@ export const ServerPage = () => {
       <Page title={t.title}>
         <div className={parts.empty}>
           <p>{t.gone}</p>
-          <Link to="/bans" search={{ server: serverId }}>
-            {t.itsBans}
-          </Link>
+          <div className={parts.row}>
+            <Link to="/servers" search={{}}>
+              {t.all}
+            </Link>
+            {status === 404 && (
+              <Link to="/bans" search={{ server: serverId }}>
+                {t.itsBans}
+              </Link>
+            )}
+          </div>
         </div>
       </Page>
     )

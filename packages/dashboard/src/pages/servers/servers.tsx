@@ -14,6 +14,7 @@ import { useKeys } from '../../parts/keys.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark, State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -122,7 +123,10 @@ export const Servers = () => {
           {add}
         </div>
       )}
-      {rows?.length === 0 && filtered && (
+      {rows?.length === 0 && (search.page ?? 1) > 1 && (
+        <PastEnd onFirst={() => navigate({ to: '/servers', search: { ...search, page: undefined } })} />
+      )}
+      {rows?.length === 0 && filtered && (search.page ?? 1) === 1 && (
         <div className={parts.empty}>
           <p>{t.noMatch}</p>
           <Button variant="default" onClick={() => navigate({ to: '/servers', search: {} })}>

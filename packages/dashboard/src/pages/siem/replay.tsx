@@ -131,7 +131,7 @@ const Progress = ({ jobId }: { jobId: string }) => {
     ...replayQuery(jobId),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? pollReplay : false),
   })
-  const gone = statusOf(job.error) === 404
+  const gone = [400, 404].includes(statusOf(job.error) ?? 0)
   const is = job.data
   return (
     <>

@@ -17,6 +17,7 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { nameOf } from '../../words/clip.ts'
+import { readId } from '../../words/numbers.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { identityTexts } from '../identity/identity.texts.ts'
 import { Keys } from '../identity/keys.tsx'
@@ -35,10 +36,9 @@ import { usersTexts } from './users.texts.ts'
 export const UserPage = () => {
   const t = textsOf(usersTexts)
   const { userId } = useParams({ from: '/inside/users/$userId' })
-  const number = Number(userId)
-  const valid = Number.isSafeInteger(number) && number > 0
-  const user = useQuery({ ...userQuery(number), enabled: valid })
-  if (!valid || statusOf(user.error) === 404)
+  const id = readId(userId)
+  const user = useQuery({ ...userQuery(id ?? 0), enabled: id !== null })
+  if (id === null || statusOf(user.error) === 404)
     return (
       <Page title={t.title}>
         <div className={parts.empty}>

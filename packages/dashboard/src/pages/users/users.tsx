@@ -9,6 +9,7 @@ import { useKeys } from '../../parts/keys.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -52,7 +53,10 @@ export const Users = () => {
       <Views list="users" path="/users" />
       <Trouble what={t.what} query={list} />
       {list.isPending && <Waiting />}
-      {rows?.length === 0 && (
+      {rows?.length === 0 && search.page !== undefined && (
+        <PastEnd onFirst={() => navigate({ to: '/users', search: { ...search, page: undefined } })} />
+      )}
+      {rows?.length === 0 && search.page === undefined && (
         <div className={parts.empty}>
           <p>{t.noMatch}</p>
           <Button variant="default" onClick={() => navigate({ to: '/users', search: {} })}>

@@ -15,6 +15,7 @@ import { useListKeys } from '../../parts/list-keys.ts'
 import { useWords } from '../../parts/now.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
+import { PastEnd } from '../../parts/past-end.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -97,7 +98,10 @@ export const Whitelist = () => {
           <Trouble what={t.what} query={list} />
           {list.isPending && <Waiting />}
           {none && <Empty onAdd={() => setOpen({ what: 'add' })} />}
-          {rows?.length === 0 && !none && (
+          {rows?.length === 0 && page > 1 && (
+            <PastEnd onFirst={() => navigate({ to: '/whitelist', search: { ...search, page: undefined } })} />
+          )}
+          {rows?.length === 0 && !none && page === 1 && (
             <div className={parts.empty}>
               <p>{t.noMatch}</p>
               <Button variant="default" onClick={() => navigate({ to: '/whitelist', search: {} })}>

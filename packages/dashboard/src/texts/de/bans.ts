@@ -105,8 +105,6 @@ export const bans: Texts['bans'] = {
   takeOff: value => `${value} entfernen`,
   allTime: 'In der ganzen Zeit suchen',
   clearFilters: 'Alle Filter entfernen',
-  pastEnd: 'Auf dieser Seite ist nichts mehr.',
-  firstPage: 'Zur ersten Seite',
   emptyTitle: 'Noch keine Sperren',
   empty: 'Sperren erscheinen hier Sekunden nach der Entscheidung von fail2ban, auf jedem Server, der sich meldet.',
   toServers: 'Zu den Servern',

@@ -13,6 +13,7 @@ export const server: Texts['server'] = {
   whatWhitelist: 'der Stand seiner Whitelist',
   title: 'Server',
   gone: 'Diesen Server gibt es nicht. Vielleicht wurde er entfernt; seine Sperren bleiben im Verlauf.',
+  all: 'Alle Server',
   itsBans: 'Seine Sperren',
   sections: 'Abschnitte dieses Servers',
   toTab: name => `Zu ${name}`,

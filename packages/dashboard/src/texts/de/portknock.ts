@@ -26,8 +26,6 @@ export const portknock: Texts['portknock'] = {
   port: 'Port',
   you: 'Sie',
   removedServer: 'Ein entfernter Server',
-  pastEnd: 'Auf dieser Seite ist nichts mehr.',
-  firstPage: 'Zur ersten Seite',
 
   forMe: {
     button: 'Für mich öffnen',

@@ -69,6 +69,8 @@ export const common: Texts['common'] = {
   last: 'Letzte',
   pages: 'Seiten',
   pagesBelow: 'Seiten, unter der Liste',
+  pastEnd: 'Auf dieser Seite ist nichts mehr.',
+  firstPage: 'Zur ersten Seite',
   range: (from, to, total) => `${from}–${to} von ${total}`,
   roles: { Viewer: 'Viewer', Operator: 'Operator', Admin: 'Admin' },
   needs: {

@@ -32,8 +32,6 @@ export const portknock: Texts['portknock'] = {
   port: 'Puerto',
   you: 'Usted',
   removedServer: 'Un servidor eliminado',
-  pastEnd: 'Ya no hay nada en esta página.',
-  firstPage: 'A la primera página',
 
   forMe: {
     button: 'Abrir para mí',

@@ -69,6 +69,8 @@ export const common: Texts['common'] = {
   last: 'Última',
   pages: 'Páginas',
   pagesBelow: 'Páginas, debajo de la lista',
+  pastEnd: 'Ya no hay nada en esta página.',
+  firstPage: 'A la primera página',
   range: (from, to, total) => `${from}–${to} de ${total}`,
   roles: { Viewer: 'Viewer', Operator: 'Operator', Admin: 'Admin' },
   needs: {

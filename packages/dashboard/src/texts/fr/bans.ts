@@ -177,8 +177,6 @@ export const bans: Texts['bans'] = {
   takeOff: value => `Retirer ${value}`,
   allTime: 'Chercher sans limite de temps',
   clearFilters: 'Retirer tous les filtres',
-  pastEnd: 'Il n’y a plus rien sur cette page.',
-  firstPage: 'À la première page',
   emptyTitle: 'Aucun ban encore',
   empty:
     'Les bans apparaissent ici quelques secondes après la décision de fail2ban, sur chaque serveur qui envoie ses signaux.',
@@ -308,6 +306,7 @@ export const server: Texts['server'] = {
   whatWhitelist: 'l’état de sa whitelist',
   title: 'Serveur',
   gone: 'Ce serveur n’existe pas. Il a peut-être été supprimé\u00a0; ses bans restent dans l’historique.',
+  all: 'Tous les serveurs',
   itsBans: 'Ses bans',
   sections: 'Sections de ce serveur',
   toTab: name => `Aller à ${name}`,

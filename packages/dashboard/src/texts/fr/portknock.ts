@@ -34,8 +34,6 @@ export const portknock: Texts['portknock'] = {
   port: 'Port',
   you: 'Vous',
   removedServer: 'Un serveur supprimé',
-  pastEnd: 'Il n’y a plus rien sur cette page.',
-  firstPage: 'À la première page',
   forMe: {
     button: 'Ouvrir pour moi',
     title: 'Ouvrir un port pour moi',

@@ -69,6 +69,8 @@ export const common: Texts['common'] = {
   last: 'Dernière',
   pages: 'Pages',
   pagesBelow: 'Pages, sous la liste',
+  pastEnd: 'Il n’y a plus rien sur cette page.',
+  firstPage: 'À la première page',
   range: (from, to, total) => `${from}–${to} sur ${total}`,
   roles: { Viewer: 'Viewer', Operator: 'Operator', Admin: 'Admin' },
   needs: {
