@@ -45,6 +45,7 @@ import { createKeys } from './features/keys/keys.service.ts'
 import { BadLicence } from './features/license/document.ts'
 import { mountAudit } from './features/audit/audit.routes.ts'
 import { createAudit } from './features/audit/audit.service.ts'
+import { createRefused } from './features/audit/refused.ts'
 import { mountLicense } from './features/license/license.routes.ts'
 import { createLicense } from './features/license/license.service.ts'
 import { mountLive } from './features/live/live.ts'
@@ -344,6 +345,13 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     live: () => live.count(),
     log: db.logBytes,
   })
+  const refused = createRefused({
+    events,
+    clock,
+    fail(error) {
+      if (!storage(error)) log.error({ err: error }, 'a refusal could not be recorded')
+    },
+  })
   const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
   const http = await createHttp({
     log,
@@ -355,6 +363,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     storage,
     settle: () => tail?.settle() ?? Promise.resolve(),
     observe: metrics.observe,
+    refused: refused.note,
   })
   const { fastify } = http
   await describe(fastify, version)

@@ -78,6 +78,11 @@ export interface HttpNeeds {
   readonly settle: () => Promise<void>
   /** Called after each reply, for the metrics. */
   readonly observe: (endpoint: string, status: number, seconds: number) => void
+  /** Called before a signed-in user is answered 403 to a change; does not throw. */
+  readonly refused: (
+    actor: UserActor,
+    refused: { readonly endpoint: string; readonly path: string; readonly reason: string },
+  ) => Promise<void>
 }
 
 export const cookieNames = { plain: 'stockade_session', secure: '__Host-stockade_session' } as const
@@ -359,6 +364,14 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   fastify.setErrorHandler(async (error: FastifyError, request, reply) => {
     const problem = problemOf(error, request)
     if (/^FST_ERR_CTP_/.test(error.code ?? '')) await readOut(request.raw)
+    const { endpoint } = request.routeOptions.config
+    if (problem.status === 403 && endpoint && endpoint.access !== 'public' && changing.has(endpoint.method))
+      if (request.actor?.kind === 'user')
+        await needs.refused(request.actor, {
+          endpoint: nameOf(endpoint),
+          path: request.url.split('?')[0] ?? '',
+          reason: problem.message,
+        })
     return reply
       .status(problem.status)
       .headers(problem.headers)

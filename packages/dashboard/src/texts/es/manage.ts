@@ -526,6 +526,7 @@ export const audit: Texts['audit'] = {
     'auth.login_failed': 'No pudo iniciar sesión',
     'auth.logout': 'Cerró sesión',
     'auth.password_change': 'Cambió la contraseña',
+    'access.refused': 'No se le permitió un cambio',
     'mfa.enable': 'Activó el segundo factor',
     'mfa.disable': 'Desactivó el segundo factor',
     'mfa.reset': 'Restableció un segundo factor',

@@ -4,7 +4,7 @@ import type { Client } from '@stockade/client'
 import { openStorage } from '../../admin/storage.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
-import { aHost, freshDatabase, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, freshDatabase, movableClock, paired, password, raw, startServer } from '../../testing/index.ts'
 import type { TestServer } from '../../testing/index.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +17,12 @@ interface Entry {
   details: Record<string, unknown>
   ip_address: string | null
   timestamp: string
+}
+
+/** The session cookie of the first administrator. */
+const cookieOf = async (server: TestServer): Promise<string> => {
+  const { headers } = await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'admin', password } })
+  return headers.get('set-cookie')?.split(';')[0] ?? ''
 }
 
 describe('the audit log', () => {
@@ -160,6 +166,62 @@ describe('the audit log', () => {
     expect((await of()).entries).toMatchObject([{ user: 'short_stay', action: 'auth.login' }])
   })
 
+  test('a change that a signed-in user may not make stands there: who, what and why, and not what was sent', async () => {
+    const boss = await admin.call('GET /auth/me')
+    const made = await admin.call('POST /users', {
+      body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
+    })
+    const vera = await server.client().call('POST /auth/login', { body: { username: 'vera', password } })
+    if (!('access_token' in vera)) throw new Error('a second factor is wanted')
+    const as = { token: vera.access_token }
+    const refusals = () => entries({ action: 'access.refused', user_id: made.id })
+    const before = Date.now()
+    const body = { password: 'Not-To-Be-Kept-1' }
+    const tries = [1, 2, 3].map(() => raw(server, 'PATCH', `/api/v1/users/${boss.id}?x=secret`, { ...as, body }))
+    for (const { status } of await Promise.all(tries)) expect(status).toBe(403)
+    const found = await refusals()
+    expect(found).toHaveLength(Math.min(found.length, paired ? 2 : 1))
+    expect(found[0]).toMatchObject({
+      user: 'vera',
+      ip_address: '127.0.0.1',
+      details: {
+        endpoint: 'PATCH /users/{userId}',
+        path: `/api/v1/users/${boss.id}`,
+        reason: expect.stringContaining('admin permission'),
+      },
+    })
+    expect(Date.parse(found[0]?.timestamp ?? '')).toBeGreaterThanOrEqual(before)
+    expect(JSON.stringify(found)).not.toMatch(/Not-To-Be-Kept|secret/)
+    const count = async () => new Set((await refusals()).map(({ details }) => details.endpoint)).size
+    // Not what only looks, is refused for another reason, or is asked by a key or by nobody.
+    const { key } = await admin.call('POST /keys', { body: { name: 'reader', permissions: 'read' } })
+    const others = await Promise.all([
+      raw(server, 'GET', '/api/v1/users', as),
+      raw(server, 'POST', '/api/v1/commands/batch', { token: key, body: {} }),
+      raw(server, 'DELETE', '/api/v1/servers/nope', {}),
+      raw(server, 'POST', '/api/v1/auth/password', { ...as, body: {} }),
+    ])
+    expect(others.map(({ status }) => status)).toEqual([403, 403, 401, 400])
+    expect(await entries({ action: 'access.refused' })).toHaveLength(found.length)
+    expect(await count()).toBe(1)
+    // Another endpoint and another minute are entries of their own; a control character in a path is none.
+    await raw(server, 'DELETE', '/api/v1/templates/%1b%5b2j', as)
+    expect(await count()).toBe(2)
+    expect(JSON.stringify(await refusals())).not.toContain('\\u001b')
+    clock.forward(61)
+    const next = (await refusals()).length
+    await raw(server, 'DELETE', '/api/v1/templates/sshd', as)
+    expect(await refusals()).toHaveLength(next + 1)
+    // A page of somebody else's that uses the cookie of the administrator.
+    const forged = await raw(server, 'POST', '/api/v1/siem/test', {
+      headers: { cookie: await cookieOf(server), origin: 'https://evil.example' },
+    })
+    expect(forged.status).toBe(403)
+    expect(await newest('access.refused')).toMatchObject({
+      user: 'admin',
+      details: { endpoint: 'POST /siem/test', reason: expect.stringContaining('https://evil.example') },
+    })
+  })
   test('the export holds the same, as JSON and as a table that runs nothing', async () => {
     const json = await raw(server, 'GET', '/api/v1/settings/audit/export?action=whitelist.', { token })
     expect(json.headers.get('content-type')).toMatch(/^application\/json/)

@@ -308,6 +308,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     storage: () => false,
     settle: () => Promise.resolve(),
     observe: () => {},
+    refused: async () => {},
   })
   http.serve(siem.updateSiemSettings, () => ({ message: 'done' }))
   const ask = async (key: string, payload: object) => {
