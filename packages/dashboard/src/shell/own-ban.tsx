@@ -34,7 +34,16 @@ const Notice = ({ address }: { address: Address }) => {
   const t = textsOf(shellTexts)
   const { may } = useMay('write')
   const [open, setOpen] = useState(false)
-  const found = useQuery({ ...lookUpQuery(address.ip), enabled: may }).data
+  const lookUp = useQuery({ ...lookUpQuery(address.ip), enabled: may })
+  const found = lookUp.data
+  const [asking, setAsking] = useState(false)
+  // Asked once more: of several bans that come together the look-up may know only the first yet.
+  const lift = async () => {
+    setAsking(true)
+    await lookUp.refetch()
+    setAsking(false)
+    setOpen(true)
+  }
   const [first, ...others] = address.active_bans
   const where = first ? t.bannedOn(nameOf(first.server), first.jail, others.length) : ''
   const whose = address.current
@@ -52,7 +61,7 @@ const Notice = ({ address }: { address: Address }) => {
         {!may && t.ownAsk}
       </span>
       {may && (
-        <Button onClick={() => setOpen(true)} disabled={!found}>
+        <Button onClick={() => void lift()} disabled={!found} loading={asking}>
           {t.ownUnban}
         </Button>
       )}
