@@ -171,9 +171,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await settled(page)
     const before = Number((await figure('Bans, last 24 h').textContent())?.replaceAll(',', ''))
     for (let index = 1; index <= 6; index++) await other.ban(`198.51.100.${index}`, { jail: 'a'.repeat(64) })
-    const began = Date.now()
     await expect.poll(() => figure('Bans, last 24 h').textContent()).toBe(String(before + 6))
-    expect(Date.now() - began).toBeLessThan(2000)
     await expect.poll(() => panel('Last bans').getByRole('listitem').first().textContent()).toContain('198.51.100.6')
     // Also between two answers of the service the number and its list agree.
     const link = figure('Bans, last 24 h')
