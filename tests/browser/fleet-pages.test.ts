@@ -245,6 +245,32 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
       expect(await web.orders()).toEqual([])
     },
   )
+  it.runIf(desktop)('all that failed of a batch is tried again, not only what one page of it shows', async () => {
+    const [, , db] = hosts
+    if (!db) throw new Error('a host is missing')
+    const jails = Array.from({ length: 130 }, (_, n) => `jail-${n}`)
+    const targets = jails.map(jail => ({ server_id: db.id, params: { jail } }))
+    const made = await admin.client.call('POST /commands/batch', { body: { type: 'jail-status', targets } })
+    const ids = made.commands.map(({ id }) => id)
+    for (let orders = await db.orders(); orders.length > 0; orders = await db.orders());
+    const say = (some: readonly string[], success: boolean) =>
+      db.client.call('POST /agent/results', {
+        body: { results: some.map(id => ({ id, success, output: 'no such jail', exit_code: success ? 0 : 1 })) },
+      })
+    await say(ids.slice(0, 10), true)
+    await say(ids.slice(10, 70), false)
+    await say(ids.slice(70), false)
+    await page.goto(`batches/${made.batch_id}`)
+    await page.getByText('10 of 130 done').waitFor()
+    const before = page.url()
+    await page.getByRole('button', { name: 'Retry 120 that failed' }).click()
+    await page.waitForURL(url => url.pathname.includes('/batches/') && url.href !== before)
+    await page.getByText('0 of 120 done').waitFor()
+    const again = new Set<unknown>()
+    for (let orders = await db.orders(); orders.length > 0; orders = await db.orders())
+      for (const { params } of orders) again.add(params.jail)
+    expect([...again].sort()).toEqual(jails.slice(10).sort())
+  })
   it('the key of an agent is rotated, and the page waits for the host to use the new one', async () => {
     const [host] = hosts
     await page.goto(`servers/${host?.id ?? ''}/settings`)

@@ -5,19 +5,16 @@ import { isOver } from '../parts/command-progress.tsx'
 import parts from '../parts/parts.module.css'
 import { Mark } from '../parts/state.tsx'
 import { textsOf } from '../texts/catalogue.ts'
+import { sumOf, useBatchCounts } from './batch.ts'
+import type { BatchCounts } from './batch.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import { commandsQuery } from './queries.ts'
 import type { CommandRow } from './queries.ts'
 
-export interface Counts {
-  readonly total: number
-  readonly done: number
-  readonly failed: number
-}
-export const countsOf = (rows: readonly CommandRow[]): Counts => ({
-  total: rows.length,
+const countsOf = (rows: readonly CommandRow[]): BatchCounts => ({
   done: rows.filter(row => row.status === 'completed').length,
-  failed: rows.filter(row => isOver(row) && row.status !== 'completed').length,
+  failed: rows.filter(row => isOver(row) && row.status !== 'completed' && !row.cancelled).length,
+  cancelled: rows.filter(row => row.cancelled).length,
 })
 
 /** The first hundred commands of a batch, live, or asked for every two seconds where the feed does not get through. */
@@ -29,21 +26,30 @@ export const useBatch = (batchId: string, page = 1) => {
   })
 }
 
+/** How far a batch is: by its rows where one page holds them all, else by the service's count. */
+export const useBatchState = (batchId: string): BatchCounts & { readonly total: number } => {
+  const batch = useBatch(batchId).data
+  const rows = batch?.commands ?? []
+  const total = Math.max(batch?.total ?? 0, rows.length)
+  const whole = rows.length === total
+  const counted = useBatchCounts(batchId, total, !whole)
+  return { total, ...(whole ? countsOf(rows) : counted) }
+}
+
 /** How far a batch is, in one line, with the way to its page. */
 export const BatchProgress = ({ batchId, here = false }: { batchId: string; here?: boolean }) => {
   const t = textsOf(fleetTexts).progress
-  const batch = useBatch(batchId).data
-  const counts = countsOf(batch?.commands ?? [])
-  const total = Math.max(batch?.total ?? 0, counts.total)
-  const over = counts.total > 0 && counts.done + counts.failed === counts.total
+  const { total, ...counts } = useBatchState(batchId)
+  const over = total > 0 && sumOf(counts) >= total
+  const failed = counts.failed + counts.cancelled
   return (
     <div className={parts.progress} role="status" aria-label={t.label}>
-      {over && counts.failed === 0 ? (
+      {over && failed === 0 ? (
         <Mark tone="ok">{t.done(counts.done)}</Mark>
       ) : (
         <Mark tone={over ? 'warn' : 'info'}>{t.going(counts.done, total)}</Mark>
       )}
-      {counts.failed > 0 && <Mark tone="danger">{t.failed(counts.failed)}</Mark>}
+      {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
       {!here && (
         <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>
           {t.toBatch}

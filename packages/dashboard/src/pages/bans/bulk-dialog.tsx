@@ -3,10 +3,10 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ApiError, api } from '../../api/client.ts'
-import { live } from '../../api/live.ts'
+import { paced, patiently } from '../../api/paced.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
-import { isOver } from '../../parts/command-progress.tsx'
+import { failedOf, orderAgain, useBatchCounts } from '../../fleet/batch.ts'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
@@ -17,7 +17,6 @@ import { nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { bansTexts } from './bans.texts.ts'
 import { asFile, unbanTargets } from './bulk-rows.ts'
-import { paced, patiently } from './bulk.ts'
 import { saveAs } from './save-as.ts'
 import { addressesOf } from './selection.ts'
 
@@ -233,90 +232,34 @@ const ExportChosen = ({ bans, onClose }: Given) => {
   )
 }
 
-interface Progress {
-  readonly done: number
-  readonly failed: number
-}
-const wait = 3000
-
-/** How far a batch is, by the messages about its commands, and by the service's own count every few seconds. */
-const useProgress = (batchId: string, total: number): Progress => {
-  const [heard, setHeard] = useState<ReadonlyMap<string, boolean>>(new Map())
-  useEffect(
-    () =>
-      live.listen(message => {
-        if (message.type !== 'command' || message.data.batch_id !== batchId || !isOver(message.data)) return
-        const { id, status } = message.data
-        setHeard(before => new Map([...before, [id, status === 'completed']]))
-      }),
-    [batchId],
-  )
-  const count = (q: string, signal: AbortSignal) =>
-    api.call('GET /commands', { query: { q: `batch:${batchId} ${q}`, limit: 1 }, signal }).then(({ total }) => total)
-  const read = useQuery({
-    queryKey: ['batch', batchId, 'counts'],
-    queryFn: async ({ signal }) => ({
-      done: await count('status:completed', signal),
-      failed: await count('status:failed,timeout,cancelled', signal),
-    }),
-    refetchInterval: ({ state }) => ((state.data?.done ?? 0) + (state.data?.failed ?? 0) >= total ? false : wait),
-  }).data
-  const good = [...heard.values()].filter(Boolean).length
-  return {
-    done: Math.min(total, Math.max(good, read?.done ?? 0)),
-    failed: Math.min(total, Math.max(heard.size - good, read?.failed ?? 0)),
-  }
-}
-
-const pageSize = 100
 /** Follows a batch until each host has answered; what failed can be ordered again, and only that. */
 const Follow = ({ batchId, total, onClose }: { batchId: string; total: number; onClose: () => void }) => {
   const t = textsOf(bansTexts).bulk
-  const { done, failed } = useProgress(batchId, total)
-  const over = done + failed >= total
+  const { done, failed, cancelled } = useBatchCounts(batchId, total)
+  const lost = failed + cancelled
+  const over = done + lost >= total
   useEffect(() => {
     if (over) void queries.invalidateQueries({ queryKey: ['bans'] })
   }, [over])
   const again = useMutation({
-    mutationFn: async () => {
-      const targets: { server_id: string; params: Record<string, unknown> }[] = []
-      let type: 'ban-ip' | 'unban-ip' = 'unban-ip'
-      const pages = Array.from({ length: Math.ceil(failed / pageSize) }, (_, index) => index + 1)
-      await paced(pages, never, async page => {
-        const { commands } = await api.call('GET /commands', {
-          query: { q: `batch:${batchId} status:failed,timeout`, limit: pageSize, page },
-        })
-        for (const command of commands) {
-          if (command.type === 'ban-ip') type = 'ban-ip'
-          targets.push({ server_id: command.server.id, params: command.params })
-        }
-      })
-      return patiently(() => api.call('POST /commands/batch', { body: { type, targets } }), never)
-    },
+    // Of more than one new batch the first is followed here.
+    mutationFn: async () => (await orderAgain(await failedOf(batchId, failed, never), never))[0] ?? null,
   })
-  if (again.data)
-    return (
-      <Follow
-        key={again.data.batch_id}
-        batchId={again.data.batch_id}
-        total={again.data.commands.length}
-        onClose={onClose}
-      />
-    )
+  if (again.data) return <Follow key={again.data.batchId} {...again.data} onClose={onClose} />
   return (
     <div className={parts.form}>
       <div role="status" className={parts.progress}>
-        {over && failed === 0 ? (
+        {over && lost === 0 ? (
           <Mark tone="ok">{t.allDone(number(total), total)}</Mark>
         ) : (
           <Mark tone={over ? 'warn' : 'info'}>{t.progress(number(done), number(total))}</Mark>
         )}
-        {failed > 0 && <Mark tone="danger">{t.failed(number(failed))}</Mark>}
+        {lost > 0 && <Mark tone="danger">{t.failed(number(lost))}</Mark>}
       </div>
-      <progress className={parts.hidden} max={total} value={done + failed} aria-label={t.label} />
+      <progress className={parts.hidden} max={total} value={done + lost} aria-label={t.label} />
       <Refusal error={again.error} />
       <div className={parts.row}>
-        <Button onClick={onClose} variant={failed > 0 ? 'default' : 'filled'} data-autofocus>
+        <Button onClick={onClose} variant={lost > 0 ? 'default' : 'filled'} data-autofocus>
           {over ? t.done : t.toBackground}
         </Button>
         {failed > 0 && (

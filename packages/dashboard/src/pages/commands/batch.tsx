@@ -1,15 +1,16 @@
+import { useEffect, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
-import { BatchProgress, useBatch } from '../../fleet/batch-progress.tsx'
+import { failedOf, orderAgain } from '../../fleet/batch.ts'
+import { BatchProgress, useBatch, useBatchState } from '../../fleet/batch-progress.tsx'
 import fleet from '../../fleet/fleet.module.css'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { useSaid } from '../../fleet/said.ts'
 import { agreed } from '../../fleet/ssh-asked.ts'
-import type { CommandRow } from '../../fleet/queries.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
@@ -42,24 +43,26 @@ export const BatchPage = () => {
   const rows = query.data?.commands ?? []
   const total = query.data?.total ?? 0
   const [newest] = rows
-  const failed = rows.filter(row => !row.cancelled && (row.status === 'failed' || row.status === 'timeout'))
+  const { failed } = useBatchState(batchId)
   const waiting = rows.filter(row => row.status === 'pending')
+  const [read, setRead] = useState<number | null>(null)
+  const [stop] = useState(() => new AbortController())
+  useEffect(() => () => stop.abort(), [stop])
   const retry = useMutation({
-    // A batch of its own, so that it can be followed like the first.
-    mutationFn: async (row: CommandRow) =>
-      (await agreed(failed))
-        ? api.call('POST /commands/batch', {
-            body: {
-              type: row.type,
-              ...(row.type.endsWith('-template')
-                ? { server_ids: failed.map(({ server }) => server.id), params: paramsOf(row) }
-                : { targets: failed.map(({ server, params }) => ({ server_id: server.id, params })) }),
-            },
-          })
-        : null,
-    onSuccess: queued => {
-      if (queued) void navigate({ to: '/batches/$batchId', params: { batchId: queued.batch_id }, search: {} })
+    mutationFn: async () => {
+      setRead(0)
+      const again = await failedOf(batchId, failed, stop.signal, setRead)
+      // A batch of its own, so that it can be followed like the first.
+      return (await agreed(again)) ? orderAgain(again, stop.signal) : []
     },
+    onSuccess: ([first, ...more]) => {
+      void queries.invalidateQueries({ queryKey: ['commands'] })
+      if (first && more.length === 0)
+        void navigate({ to: '/batches/$batchId', params: { batchId: first.batchId }, search: {} })
+      // More than one batch takes: the list has them all.
+      else if (first) void navigate({ to: '/commands', search: {} })
+    },
+    onSettled: () => setRead(null),
   })
   const cancel = useMutation({
     mutationFn: async () => {
@@ -100,9 +103,9 @@ export const BatchPage = () => {
       heading={<bdi>{title}</bdi>}
       actions={
         <>
-          {may && newest && failed.length > 0 && (
-            <Button loading={retry.isPending} onClick={() => retry.mutate(newest)}>
-              {t.retryFailed(failed.length)}
+          {may && newest && failed > 0 && (
+            <Button loading={retry.isPending} onClick={() => retry.mutate()}>
+              {mixed ? t.retryMany(number(failed)) : t.retryFailed(failed)}
             </Button>
           )}
           {may && waiting.length > 0 && (
@@ -117,7 +120,11 @@ export const BatchPage = () => {
       <Trouble what={t.whatBatch} query={query} />
       {query.isPending && <Waiting lines={5} />}
       {newest && <BatchProgress batchId={batchId} here />}
-      {total > rows.length && <p className={parts.muted}>{t.shownOf(rows.length, number(total))}</p>}
+      {read !== null && failed > rows.length && (
+        <p className={parts.note} role="status">
+          {t.collecting(number(read), number(failed))}
+        </p>
+      )}
       <Refusal error={retry.error ?? cancel.error} />
       {query.data && rows.length === 0 && (
         <PastEnd onFirst={() => navigate({ to: '/batches/$batchId', params: { batchId }, search: {} })} />
@@ -156,7 +163,3 @@ export const BatchPage = () => {
     </Page>
   )
 }
-
-/** What a new batch takes of a command that was: a deployment names its template and settings, as it was asked for. */
-const paramsOf = ({ type, params }: CommandRow) =>
-  type === 'deploy-template' ? { template_id: params.template_id, settings: params.settings ?? {} } : params

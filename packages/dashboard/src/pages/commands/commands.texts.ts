@@ -74,7 +74,8 @@ const en = {
     away === 0
       ? `Runs on ${servers(count)}.`
       : `Runs on ${servers(count)}; ${plural(away, { one: '1 is offline and gets it when it is back', other: `${away} are offline and get it when they are back` })}.`,
-  shownOf: (shown: number, total: string) => `The tally is of the ${shown} on this page, of ${total} in all.`,
+  retryMany: (said: string) => `Retry ${said} that failed`,
+  collecting: (known: string, total: string) => `Collecting what failed: ${known} of ${total}`,
   ssh: {
     title: (jail: string) => `Disable ${jail}?`,
     one: (jail: string, host: string) =>

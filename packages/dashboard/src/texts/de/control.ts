@@ -338,7 +338,8 @@ export const commands: Texts['commands'] = {
     away === 0
       ? `Läuft auf ${onServers(count)}.`
       : `Läuft auf ${onServers(count)}; ${plural(away, { one: '1 ist offline und bekommt den Befehl, wenn er wieder da ist', other: `${away} sind offline und bekommen den Befehl, wenn sie wieder da sind` })}.`,
-  shownOf: (shown, total) => `Gezählt sind die ${shown} auf dieser Seite, von ${total} insgesamt.`,
+  retryMany: said => `${said} fehlgeschlagene wiederholen`,
+  collecting: (known, total) => `Fehlgeschlagene werden gesammelt: ${known} von ${total}`,
   ssh: {
     title: jail => `${jail} ausschalten?`,
     one: (jail, host) =>

@@ -332,7 +332,8 @@ export const commands: Texts['commands'] = {
     away === 0
       ? `Se ejecuta en ${servers(count)}.`
       : `Se ejecuta en ${servers(count)}; ${plural(away, { one: '1 está sin conexión y lo recibe cuando vuelva', other: `${away} están sin conexión y lo reciben cuando vuelvan` })}.`,
-  shownOf: (shown, total) => `El recuento es de los ${shown} de esta página, de ${total} en total.`,
+  retryMany: said => `Reintentar ${said} que fallaron`,
+  collecting: (known, total) => `Reuniendo lo que falló: ${known} de ${total}`,
   ssh: {
     title: jail => `¿Desactivar ${jail}?`,
     one: (jail, host) =>

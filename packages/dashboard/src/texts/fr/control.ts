@@ -202,7 +202,8 @@ export const commands: Texts['commands'] = {
           one: `${away}\u00a0est hors ligne et la recevra à son retour`,
           other: `${away}\u00a0sont hors ligne et la recevront à leur retour`,
         })}.`,
-  shownOf: (shown, total) => `Le décompte porte sur les ${shown} de cette page, sur ${total} en tout.`,
+  retryMany: said => `Réessayer ${said} en échec`,
+  collecting: (known, total) => `Collecte des échecs\u00a0: ${known} sur ${total}`,
   ssh: {
     title: jail => `Désactiver ${jail}\u00a0?`,
     one: (jail, host) =>
