@@ -125,6 +125,23 @@ testAlone('jails in detail are what GET /jails answers, with the bans that were 
   })
 })
 
+testAlone('what a host said last stays, whenever what it said before is read again', async () => {
+  const host = await aHost(server, admin.client, 'talkative')
+  const say = (name: string, current_bans: number) =>
+    host.client.call('POST /servers/heartbeat', {
+      body: { hostname: 'talkative', jails: [{ name, enabled: true, current_bans }] },
+    })
+  // A jail that is new is told to all processes, this one too, which then read what is stored of the host.
+  for (const name of ['sshd', 'nginx', 'dovecot', 'exim']) {
+    await say(name, 0)
+    await say(name, 7)
+    const { id } = await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.40' } })
+    await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
+    await new Promise(resolve => setTimeout(resolve, 60))
+    expect((await read(host.id)).jails).toEqual([{ name, enabled: true, current_bans: 7 }])
+  }
+})
+
 test('the endpoints of agents are for keys that are bound to a server', async () => {
   const unbound = await admin.client.call('POST /keys', { body: { name: 'script', permissions: 'admin' } })
   const host = await aHost(server, admin.client, 'bound')

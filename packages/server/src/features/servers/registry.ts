@@ -63,6 +63,8 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
   let order: number[] | null = null
   let synced = 0
   const refreshes = new Map<number, ReturnType<typeof createLatest>>()
+  /** The jails of each server as storage has them, as far as this process knows: else another process changed them. */
+  const stored = new Map<number, string>()
 
   const set = (no: number, server: Server) => {
     if (byNo.get(no)?.row.hostname !== server.row.hostname) order = null
@@ -80,6 +82,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     nos.delete(server.row.id)
     dirty.delete(no)
     refreshes.delete(no)
+    stored.delete(no)
     order = null
   }
   const merge = (beat: HeartbeatRow, jailsChanged = false) => {
@@ -87,6 +90,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     if (!server) return
     const isNewer = (server.lastHeartbeat ?? 0) < beat.last_heartbeat
     if (!isNewer && !jailsChanged) return
+    stored.set(beat.server_no, beat.jails)
     set(beat.server_no, {
       ...server,
       ...(isNewer
@@ -141,11 +145,16 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     },
     async saveJails(sql, no, jails) {
       const last_heartbeat = byNo.get(no)?.lastHeartbeat
-      if (last_heartbeat) await saveJails(sql, { server_no: no, last_heartbeat, jails: JSON.stringify(jails) })
+      if (!last_heartbeat) return
+      const text = JSON.stringify(jails)
+      // Before it is written: a read that began earlier brings what was there before, and is not news.
+      stored.set(no, text)
+      await saveJails(sql, { server_no: no, last_heartbeat, jails: text })
     },
     async flush() {
       const rows = [...dirty].flatMap(beatOf)
       dirty.clear()
+      for (const { server_no, jails } of rows) stored.set(server_no, jails)
       if (rows.length > 0) await db.write.transaction().execute(sql => saveHeartbeats(sql, rows))
     },
     async sync() {
@@ -156,11 +165,13 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     async refresh(no) {
       const latest = refreshes.get(no) ?? createLatest()
       refreshes.set(no, latest)
+      const known = stored.get(no)
       await latest(
         () => Promise.all([findServerRow(db.read, no), findHeartbeat(db.read, no)]),
         ([row, beat]) => {
           if (row) put(row)
-          if (beat) merge(beat, true)
+          // What this process wrote itself it may know better by now: heartbeats are written seconds later.
+          if (beat) merge(beat, beat.jails !== known && stored.get(no) === known)
         },
       )
     },
