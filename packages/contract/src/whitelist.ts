@@ -140,6 +140,19 @@ export const removeFromWhitelist = endpoint({
   refusals: [404],
 })
 
+export const removeManyFromWhitelist = endpoint({
+  method: 'POST',
+  path: '/whitelist/remove',
+  tag,
+  summary: 'Take many entries off the whitelist',
+  description: 'At once: the hosts hear of one new list. Ids that are gone already are passed over.',
+  access: 'write',
+  fleet: true,
+  body: shape({ ids: Type.Array(id, { minItems: 1, maxItems: bounds.removals }) }),
+  status: 200,
+  reply: shape({ removed: count }),
+})
+
 export const whitelistText = endpoint({
   method: 'GET',
   path: '/whitelist.txt',

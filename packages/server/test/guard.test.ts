@@ -166,6 +166,7 @@ const table: Record<string, Row> = {
   'POST /whitelist/bulk': fleetWrite,
   'PATCH /whitelist/{id}': fleetWrite,
   'DELETE /whitelist/{id}': fleetWrite,
+  'POST /whitelist/remove': fleetWrite,
   'GET /whitelist.txt': read,
   'GET /whitelist/check/{ip}': read,
   'POST /whitelist/import': fleetWrite,

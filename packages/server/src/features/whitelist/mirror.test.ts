@@ -10,7 +10,7 @@ import { openPostgres } from '../../db/postgres.ts'
 import { openSqlite } from '../../db/sqlite.ts'
 import { freshDatabase } from '../../testing/index.ts'
 import { createMirror } from './mirror.ts'
-import { deleteEntry, holdState, insertEntries, saveState } from './whitelist.store.ts'
+import { deleteEntries, holdState, insertEntries, saveState } from './whitelist.store.ts'
 
 let db: Database
 let cleanUp: () => Promise<void>
@@ -38,7 +38,7 @@ const change = (added: readonly string[], removed: readonly number[]) =>
     const state = await holdState(sql)
     const entries = added.map(ip => ({ ip, description: '', expires_at: null }))
     const made = await insertEntries(sql, db.engine, entries, 'anna', 0)
-    for (const id of removed) await deleteEntry(sql, id)
+    if (removed.length > 0) await deleteEntries(sql, removed)
     const seq = state.seq + 1
     await saveState(sql, {
       version: `w${seq}-0`,

@@ -12,6 +12,9 @@ export const mountWhitelist = (http: Http, whitelist: WhitelistService): void =>
   http.serve(contract.removeFromWhitelist, async ({ actor, params }) => ({
     message: `${await whitelist.remove(actor, params.id)} is off the whitelist.`,
   }))
+  http.serve(contract.removeManyFromWhitelist, async ({ actor, body }) => ({
+    removed: await whitelist.removeMany(actor, body.ids),
+  }))
   http.serve(contract.whitelistText, async ({ request, reply }) => {
     const { version, plain, gzip } = await whitelist.render()
     return conditional(request, reply.type('text/plain; charset=utf-8'), version, plain, gzip)

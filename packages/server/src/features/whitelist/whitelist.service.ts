@@ -10,7 +10,7 @@ import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
-import type { Author, Events } from '../../events/events.ts'
+import type { Author, Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import { endOf } from './ends.ts'
@@ -24,7 +24,7 @@ import {
   changeEntry,
   countEntries,
   deleteEnded,
-  deleteEntry,
+  deleteEntries,
   entriesAfter,
   findEntry,
   findEntryOf,
@@ -67,6 +67,8 @@ export interface WhitelistService {
   ): Promise<ReplyOf<typeof contract.describeWhitelistEntry>>
   /** Returns what it was. */
   remove(actor: Principal, id: number): Promise<string>
+  /** Those that are gone already are passed over; returns how many there were. */
+  removeMany(actor: Principal, ids: readonly number[]): Promise<number>
   check(ip: string): Promise<ReplyOf<typeof contract.checkWhitelist>>
   import(
     actor: Principal,
@@ -177,6 +179,36 @@ export const createWhitelist = (needs: {
     })
     if (added.length > 0) await mirror.catchUp()
     return added
+  }
+
+  /** Takes entries off in one transaction, and tells of each; `more` is what is told beside its name. Returns what they were. */
+  const takeOff = async (
+    author: Author,
+    choose: (sql: Change['sql']) => Promise<readonly EntryRow[]>,
+    more: (row: EntryRow) => Record<string, unknown> = () => ({}),
+  ): Promise<readonly EntryRow[]> => {
+    const removed = await events.change(async change => {
+      const state = await holdState(change.sql)
+      const rows = await choose(change.sql)
+      if (rows.length === 0) return rows
+      const version = following(state.seq)
+      await saveState(change.sql, {
+        version,
+        seq: state.seq + 1,
+        entries: state.entries - rows.length,
+        changed_at: clock(),
+      })
+      await change.recordMany(
+        rows.map(row => ({
+          name: 'whitelist.remove' as const,
+          author,
+          data: { id: row.id, ip: row.ip, description: row.description, ...more(row), version },
+        })),
+      )
+      return rows
+    })
+    if (removed.length > 0) await mirror.catchUp(removed.map(({ id }) => id))
+    return removed
   }
 
   /** What is banned now and has to do with the new entries: a few are asked for, of many all that is active is gone through. */
@@ -305,27 +337,12 @@ export const createWhitelist = (needs: {
       }
     },
     async remove(actor, id) {
-      const removed = await events.change(async change => {
-        const state = await holdState(change.sql)
-        const row = await deleteEntry(change.sql, id)
-        if (!row) return null
-        const version = following(state.seq)
-        await saveState(change.sql, {
-          version,
-          seq: state.seq + 1,
-          entries: state.entries - 1,
-          changed_at: clock(),
-        })
-        await change.record({
-          name: 'whitelist.remove',
-          author: authorOf(actor),
-          data: { id, ip: row.ip, description: row.description, version },
-        })
-        return row
-      })
+      const [removed] = await takeOff(authorOf(actor), sql => deleteEntries(sql, [id]))
       if (!removed) throw missing(id)
-      await mirror.catchUp([id])
       return removed.ip
+    },
+    async removeMany(actor, ids) {
+      return (await takeOff(authorOf(actor), sql => deleteEntries(sql, ids))).length
     },
     async check(text) {
       const ip = parseIp(text)
@@ -389,29 +406,13 @@ export const createWhitelist = (needs: {
     async expire() {
       // A whole list may end at the same moment: some thousands at a time.
       while (await hasEnded(db.read, clock())) {
-        const ended = await events.change(async change => {
-          const state = await holdState(change.sql)
-          const now = clock()
-          const rows = await deleteEnded(change.sql, now, chunk)
-          if (rows.length === 0) return []
-          const version = following(state.seq)
-          await saveState(change.sql, {
-            version,
-            seq: state.seq + 1,
-            entries: state.entries - rows.length,
-            changed_at: now,
-          })
-          await change.recordMany(
-            rows.map(({ id, ip, description, expires_at }) => ({
-              name: 'whitelist.remove' as const,
-              author: system,
-              data: { id, ip, description, expires_at: isoOrNull(expires_at), version },
-            })),
-          )
-          return rows
-        })
+        const now = clock()
+        const ended = await takeOff(
+          system,
+          sql => deleteEnded(sql, now, chunk),
+          ({ expires_at }) => ({ expires_at: isoOrNull(expires_at) }),
+        )
         if (ended.length === 0) return
-        await mirror.catchUp(ended.map(({ id }) => id))
       }
     },
     render: () => mirror.render(),

@@ -111,8 +111,11 @@ export const changeEntry = (
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
-export const deleteEntry = (sql: Sql, id: number): Promise<EntryRow | undefined> =>
-  sql.deleteFrom('whitelist').where('id', '=', id).returningAll().executeTakeFirst()
+/** Takes away those that there still are, in the order of their ids. */
+export const deleteEntries = async (sql: Sql, ids: readonly number[]): Promise<EntryRow[]> => {
+  const rows = await sql.deleteFrom('whitelist').where('id', 'in', ids).returningAll().execute()
+  return rows.sort((a, b) => a.id - b.id)
+}
 
 /** Whether some entry is over, and whether any has an end at all. */
 export const hasEnded = async (sql: Sql, now: number): Promise<boolean> =>

@@ -245,6 +245,38 @@ describe('many at once', () => {
     expect(await bulk(entries)).toMatchObject({ status: 400, json: { details: [{ path }] } })
     expect(await listed()).toEqual(before)
   })
+  test('go again together, as one new list; what is gone already is passed over', async () => {
+    await clear()
+    const many = Array.from({ length: 300 }, (_, n) => ({ ip: `10.1.${n >> 8}.${n & 255}` }))
+    const { entries } = (await bulk(many)).json as { entries: { id: number; ip: string }[] }
+    const text = () => raw(server, 'GET', '/api/v1/whitelist.txt', { token: admin.token })
+    const ids = entries.slice(1).map(({ id }) => id)
+    expect(await ask('POST', '/whitelist/remove', { ids: [...ids, ids[0], 999_999_999] })).toMatchObject({
+      status: 200,
+      json: { removed: 299 },
+    })
+    expect(await listed()).toEqual([['10.1.0.0', '']])
+    expect((await text()).text).not.toContain('10.1.0.1')
+    expect(await admin.client.call('GET /whitelist/check/{ip}', { params: { ip: '10.1.0.7' } })).toMatchObject({
+      whitelisted: false,
+    })
+    expect(await ask('POST', '/whitelist/remove', { ids })).toMatchObject({ status: 200, json: { removed: 0 } })
+    const told = await admin.client.call('GET /settings/audit', { query: { q: 'action:whitelist.remove', limit: 100 } })
+    expect(told.entries[0]).toMatchObject({ user: 'admin', details: { description: '', version: expect.any(String) } })
+    expect(new Set(told.entries.map(({ details }) => details.version)).size).toBe(1)
+  })
+  test.each([
+    [[], 'ids'],
+    [['1'], 'ids.0'],
+    [[0], 'ids.0'],
+    [Array.from({ length: 5001 }, (_, n) => n + 1), 'ids'],
+    [undefined, 'ids'],
+  ])('a wrong list of what to take off is named: %#', async (ids, path) => {
+    expect(await ask('POST', '/whitelist/remove', { ids })).toMatchObject({
+      status: 400,
+      json: { details: [{ path }] },
+    })
+  })
   testAlone('more than 16 MiB are refused', async () => {
     const reply = await ask('POST', '/whitelist/bulk', `{"entries":[${' '.repeat(17 * 1024 * 1024)}]}`)
     expect(reply.status).toBe(413)
