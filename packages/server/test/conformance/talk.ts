@@ -249,6 +249,16 @@ export const aPlace = async (options: Options = {}): Promise<Place> => {
   }
 }
 
+export interface WithHost {
+  readonly place: Place
+  readonly web: Host
+}
+/** The same with one host, `web.example`. */
+export const aPlaceWithHost = async (): Promise<WithHost> => {
+  const place = await aPlace()
+  return { place, web: await place.host('web.example') }
+}
+
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** The code of RFC 6238 (SHA-1, 6 digits, 30 s; decisions 4), so many steps from now. */
 export const totp = (secret: string, steps = 0): string => {

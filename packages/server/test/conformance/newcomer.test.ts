@@ -1,18 +1,21 @@
 import { statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { spawnServer } from '../../src/testing/index.ts'
+import { aLicence, spawnServer } from '../../src/testing/index.ts'
 import type { SpawnedServer } from '../../src/testing/index.ts'
-import { signedIn } from './resources.ts'
-import { callerOf, passwords, refuses, same, says } from './talk.ts'
+import { endpoints, isPro } from './endpoints.ts'
+import { text } from './kinds.ts'
+import { licence, newKey, newServer, signedIn } from './resources.ts'
+import { callerOf, passwords, refusalDeviations, refuses, same, says, saysDone, unknownId } from './talk.ts'
 import type { Caller, Reply } from './talk.ts'
 
-/* interface.md 8, decisions.md 12b and 13: budgets as they come, on a server that nobody has set up yet. */
+/* interface.md 8, decisions.md 12b and 13: a server as newcomers have it: not set up, no licence, budgets as they come. */
 
 let server: SpawnedServer
 let nobody: Caller
 beforeAll(async () => {
   // Empty: as if they had not been given.
   server = await spawnServer({
+    licence: null,
     env: { STOCKADE_RATE_LIMIT: '', STOCKADE_RATE_LIMIT_SENSITIVE: '', STOCKADE_TRUSTED_PROXIES: '127.0.0.1/32' },
   })
   nobody = callerOf(server.url)
@@ -35,6 +38,61 @@ test('decisions 12b: the first administrator, by a code on the console', { retry
   })
   await refuses(setUp({}), 409, 'decisions 12b: set up already')
   same('decisions 13: STOCKADE_DATA_DIR, mode 0700', statSync(server.dataDir).mode & 0o777, 0o700)
+})
+
+describe('interface 8: the licence', { retry: 0 }, () => {
+  let rules: Caller
+  let reads: Caller
+
+  test('keys come without one', async () => {
+    const body = { username: 'first', password: passwords.admin }
+    const { access_token } = await says(nobody('POST /auth/login', { body, ...from('198.51.100.1') }), 200, signedIn)
+    const key = async (permissions: string) => {
+      const asked = callerOf(server.url, access_token)('POST /keys', { body: { name: permissions, permissions } })
+      return callerOf(server.url, (await says(asked, 201, newKey)).key)
+    }
+    rules = await key('admin')
+    reads = await key('read')
+  })
+
+  test('port knocking and SIEM require Pro: 402, after 401 and 403, before 400', async () => {
+    const [serverId, openingId, jobId, sequenceId, ip] = [unknownId, unknownId, unknownId, 1, '192.0.2.1']
+    const wrong: string[] = []
+    for (const row of endpoints.filter(isPro)) {
+      const body = /^(POST|PATCH)/.test(row.endpoint) ? { nonsense: true } : undefined
+      const asked = { serverId, openingId, jobId, sequenceId, ip, body }
+      const late = refusalDeviations(await rules(row.endpoint, asked), 402)
+      wrong.push(...late.map(what => `${row.page} ${row.endpoint}: ${what}`))
+      const mayNot = row.needs === 'read' ? nobody : reads
+      const early = refusalDeviations(
+        await mayNot(row.endpoint, { ...asked, ...from('198.51.100.1') }),
+        row.needs === 'read' ? 401 : 403,
+      )
+      wrong.push(...early.map(what => `${row.page} ${row.endpoint}, first: ${what}`))
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('without a licence: personal, three servers', async () => {
+    const features = { reputation: true, custom_templates: true, siem: false, terminal: false, port_knocking: false }
+    const personal = licence.but({ tier: 'personal', server_limit: 3, expires_at: null, features })
+    await says(rules('GET /settings/license'), 200, personal.but({ servers_used: 0 }))
+    const add = (hostname: string) => rules('POST /servers', { body: { hostname } })
+    const first = await says(add('a.example'), 201, newServer)
+    for (const hostname of ['b.example', 'c.example']) await says(add(hostname), 201, newServer)
+    await says(rules('GET /settings/license'), 200, personal.but({ servers_used: 3 }))
+    await refuses(add('d.example'), 402, 'decisions 2: more servers than server_limit')
+    await saysDone(rules('DELETE /servers/{serverId}', { serverId: first.id }))
+    await says(add('d.example'), 201, newServer, 'decisions 6: the slot of a deleted server is free')
+    const body = { license_key: aLicence({ serverLimit: 25 }) }
+    await says(rules('POST /settings/license', { body }), 200, {
+      message: text,
+      tier: 'pro',
+      server_limit: 25,
+      features: { ...features, siem: true, port_knocking: true },
+    })
+    same('interface 8: Pro opens SIEM', (await rules('GET /siem/settings')).status, 200)
+  })
 })
 
 describe('interface 8: rates', { retry: 0 }, () => {
