@@ -140,10 +140,11 @@ describe('decisions 3: who may do what', { retry: 0 }, () => {
       ['GET /commands', 0],
       ['GET /portknock/sequences', 0],
     ] as const)
-      same(`decisions 3: lists are filtered, ${endpoint}`, (await operator(endpoint)).json, {
-        ...((await operator(endpoint)).json as object),
+      same(
+        `decisions 3: lists are filtered, ${endpoint}`,
+        ((await operator(endpoint)).json as { total: unknown }).total,
         total,
-      })
+      )
     await refuses(
       elsewhere.agent('GET /servers/{serverId}/commands/pending', { serverId: here.id }),
       403,

@@ -5,7 +5,7 @@ import WebSocket from 'ws'
 import { date, extended, id, integer, like, maybe, number, oneOf, orNull, text, time, uuid, yesNo } from './kinds.ts'
 import type { Shape } from './kinds.ts'
 import { deviations } from './kinds.ts'
-import { ban, oneBan, oneCommand, pageOf, reportedBan } from './resources.ts'
+import { ban, oneBan, oneCommand, onePage, reportedBan } from './resources.ts'
 import { aPlace, listening, passwords, refuses, refusesEach, same, says, takesEach, unknownId, until } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
@@ -175,7 +175,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
 
   test('are listed', async () => {
     const { viewer } = place
-    const { bans } = await says(viewer('GET /bans'), 200, { bans: [ban], ...pageOf(50) })
+    const { bans } = await says(viewer('GET /bans'), 200, { bans: [ban], ...onePage(50) })
     const times = bans.map(({ banned_at }) => banned_at)
     same('decisions 1: newest first', times, [...times].sort().reverse())
     for (const [query, found] of [

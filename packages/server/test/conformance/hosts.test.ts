@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { anyObject, counts, extended, integer, like, maybe, number, orNull, text, time, uuid } from './kinds.ts'
-import { apiKey, command, jailDetail, newServer, oneCommand, oneServer, pageOf, server } from './resources.ts'
+import { apiKey, command, jailDetail, newServer, oneCommand, oneServer, onePage, server } from './resources.ts'
 import { aPlace, refuses, refusesEach, same, says, saysDone, takesEach, unknownId } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
@@ -204,7 +204,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
 
   test('the list', async () => {
     const { viewer } = place
-    const { servers } = await says(viewer('GET /servers'), 200, { servers: [server], ...pageOf(20) })
+    const { servers } = await says(viewer('GET /servers'), 200, { servers: [server], ...onePage(20) })
     const names = servers.map(({ hostname }) => hostname)
     same('decisions 1: by hostname', names, [...names].sort())
     for (const [query, hostnames] of [
@@ -436,7 +436,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
 
   test('are listed', async () => {
     const { viewer } = place
-    const { commands } = await says(viewer('GET /commands'), 200, { commands: [command], ...pageOf(50) })
+    const { commands } = await says(viewer('GET /commands'), 200, { commands: [command], ...onePage(50) })
     const ids = commands.map(({ id }) => id)
     same('decisions 1: newest first', ids, [...ids].sort().reverse())
     same('decisions 14: initiated_by is a username', commands[0]?.initiated_by, 'operator')

@@ -110,8 +110,6 @@ export const words = (shape: Shape): string => {
 /** Fields of the interface, and by page those that go beyond it. `but` makes the same with other values. */
 export interface Extended<F extends Fields> extends Kind<Read<F> & Record<string, unknown>> {
   but<const G extends Fields>(values: G): Extended<Omit<F, keyof G> & G>
-  /** With more fields of the interface: a single read beside the list's. */
-  with<const G extends Fields>(more: G): Extended<F & G>
 }
 /** What the interface lists, and by page what stands beside it. */
 export const extended = <const F extends Fields>(fields: F, additive: Record<string, Fields>): Extended<F> => ({
@@ -119,5 +117,4 @@ export const extended = <const F extends Fields>(fields: F, additive: Record<str
   deviations: (value, at) => deviations(value, Object.assign({}, ...Object.values(additive), fields) as Fields, at),
   but: <const G extends Fields>(values: G) =>
     extended({ ...fields, ...values } as unknown as Omit<F, keyof G> & G, additive),
-  with: <const G extends Fields>(more: G) => extended({ ...fields, ...more } as F & G, additive),
 })

@@ -385,4 +385,4 @@ export const signedIn = {
 } as const
 
 /** A page of a list (interface 1.5), as it stands where nothing was asked for. */
-export const pageOf = (limit: number) => ({ total: integer, page: 1, limit }) as const
+export const onePage = (limit: number) => ({ total: integer, page: 1, limit }) as const

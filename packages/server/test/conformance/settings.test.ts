@@ -11,7 +11,7 @@ import {
   licence,
   oauthSettings,
   oneUser,
-  pageOf,
+  onePage,
   reputationSettings,
   systemSettings,
 } from './resources.ts'
@@ -393,7 +393,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
 
   test('the audit log', async () => {
     const { admin } = place
-    const { entries, total } = await says(admin('GET /settings/audit'), 200, { entries: [auditEntry], ...pageOf(50) })
+    const { entries, total } = await says(admin('GET /settings/audit'), 200, { entries: [auditEntry], ...onePage(50) })
     const ids = entries.map(({ id }) => id)
     same(
       'decisions 1: newest first',

@@ -171,7 +171,7 @@ export const takesEach = async <T>(
 export const same = (why: string, got: unknown, wanted: unknown): void => expect.soft(got, why).toEqual(wanted)
 
 /** Tries until the reply is as wanted, for what happens soon after; gives the last one. */
-export const until = async <T>(ask: () => Promise<T>, good: (got: T) => boolean, seconds = 8): Promise<T> => {
+export const until = async <T>(ask: () => Promise<T>, good: (got: T) => boolean, seconds = 15): Promise<T> => {
   const end = Date.now() + seconds * 1000
   for (;;) {
     const got = await ask()

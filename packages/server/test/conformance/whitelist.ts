@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { extended, id, integer, oneOf, orNull, text, time, uuid } from './kinds.ts'
-import { entry, pageOf } from './resources.ts'
+import { entry, onePage } from './resources.ts'
 import { refuses, refusesEach, same, says, saysDone, saysText, takesEach, unknownId } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
@@ -103,7 +103,7 @@ export const whitelistClaims = (given: () => WithHost) =>
 
     test('the list and the check', async () => {
       const { viewer } = place
-      const { whitelist, total } = await says(viewer('GET /whitelist'), 200, { whitelist: [entry], ...pageOf(50) })
+      const { whitelist, total } = await says(viewer('GET /whitelist'), 200, { whitelist: [entry], ...onePage(50) })
       const ids = whitelist.map(one => one.id)
       same(
         'decisions 1: by insertion',
@@ -113,7 +113,7 @@ export const whitelistClaims = (given: () => WithHost) =>
       same('interface 1.5: total', total, whitelist.length)
       await add({ ip: '192.0.2.70', description: 'The Office' })
       for (const query of ['search=OFFICE', 'search=192.0.2.70'])
-        await says(viewer('GET /whitelist', { query }), 200, { whitelist: [entry], ...pageOf(50), total: 1 }, query)
+        await says(viewer('GET /whitelist', { query }), 200, { whitelist: [entry], ...onePage(50), total: 1 }, query)
       await takesEach('interface 4.7: max 100', ['limit=100'], query => viewer('GET /whitelist', { query }))
       await refusesEach(
         'interface 4.7: max 100; decisions 1: page, limit',
