@@ -333,7 +333,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     keptDays: config.eventRetentionDays,
   })
   const desired = await createDesired({ db, clock, events, registry, servers, mirror, knocks: portknock.hosts, wake })
-  const agents = createAgents({ db, clock, config, events, registry, keys, commands, bans, templates, desired, shared })
+  const agents = createAgents({ clock, config, events, registry, keys, commands, bans, templates, desired, shared })
 
   // HTTP
   const metrics = createMetrics({

@@ -7,9 +7,8 @@ import { sha256 } from '../../core/ids.ts'
 import { conflict, forbidden, unauthorized } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
-import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
-import type { Events } from '../../events/events.ts'
+import type { Change, Events } from '../../events/events.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService, Effect, Result } from '../commands/commands.service.ts'
 import type { CommandRow } from '../commands/commands.store.ts'
@@ -41,6 +40,12 @@ export interface AgentsService {
   markOffline(): Promise<void>
 }
 
+/** A template that is on a host now, or is there no more. */
+interface Placed {
+  readonly name: string
+  readonly there: boolean
+}
+
 const noDetails = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null, template: null }
 const lasting = [
   'name',
@@ -54,7 +59,6 @@ const lasting = [
 ] as const satisfies readonly (keyof Jail)[]
 
 export const createAgents = (needs: {
-  db: Pick<Database, 'read'>
   clock: Clock
   config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>
   events: Events
@@ -67,7 +71,7 @@ export const createAgents = (needs: {
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   shared: boolean
 }): AgentsService => {
-  const { db, clock, config, events, registry, keys, commands, bans, templates, desired } = needs
+  const { clock, config, events, registry, keys, commands, bans, templates, desired } = needs
   const startedAt = clock()
   const cloneToldAt = new Map<number, number>()
   const word = (text: string | null | undefined, most = 200): string | null => (text ? tame(text, most * 4) : null)
@@ -114,34 +118,36 @@ export const createAgents = (needs: {
       const other = after[index]
       return other !== undefined && lasting.every(field => jail[field] === other[field])
     })
-  const tellJails = async (server: Server, before: readonly Jail[], after: readonly Jail[]) => {
-    if (before === after || alike(before, after)) return
-    await events.change(async change => {
-      await registry.saveJails(change.sql, server.row.no, after)
-      await change.record({
-        name: 'server.jails',
-        serverNo: server.row.no,
-        data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
-      })
+  const saveJails = async (change: Change, server: Server, after: readonly Jail[]) => {
+    if (server.jails === after || alike(server.jails, after)) return
+    await registry.saveJails(change.sql, server.row.no, after)
+    await change.record({
+      name: 'server.jails',
+      serverNo: server.row.no,
+      data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
     })
   }
-  const templateOf = async ({ type, params, template_hash }: CommandRow): Promise<string | null> => {
-    if (type === 'remove-template') return (JSON.parse(params) as { template_name: string }).template_name
-    if (type !== 'deploy-template' || template_hash === null) return null
-    return (await templates.frozen(db.read, [template_hash])).get(template_hash)?.name ?? null
+  const tellJails = async (server: Server, after: readonly Jail[]) => {
+    if (server.jails === after || alike(server.jails, after)) return
+    await events.change(change => saveJails(change, server, after))
   }
-  /** A deployment that went well is known at once, also of an agent that never tells where its jails come from. */
-  const keepTemplate = async (command: CommandRow) => {
-    const template = await templateOf(command)
-    const server = registry.byNo(command.server_no)
-    if (!server || template === null) return
-    const known = server.jails.find(jail => jail.name === template)
-    const deployed = { ...noDetails, current_bans: 0, ...known, name: template, enabled: true, template }
-    const told = command.type === 'deploy-template' ? deployed : known && { ...known, template: null }
-    if (!told) return
-    const after = known ? server.jails.map(jail => (jail === known ? told : jail)) : [...server.jails, told]
-    registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
-    await tellJails(server, server.jails, after)
+  /** The template that a successful command put on its host or took off it; null for other commands. */
+  const templateOf = async (
+    sql: Change['sql'],
+    { type, params, template_hash }: CommandRow,
+  ): Promise<Placed | null> => {
+    if (type === 'remove-template')
+      return { name: (JSON.parse(params) as { template_name: string }).template_name, there: false }
+    if (type !== 'deploy-template' || template_hash === null) return null
+    const frozen = (await templates.frozen(sql, [template_hash])).get(template_hash)
+    return frozen ? { name: frozen.name, there: true } : null
+  }
+  const jailsWith = (jails: readonly Jail[], { name, there }: Placed): readonly Jail[] => {
+    const known = jails.find(jail => jail.name === name)
+    const deployed = { ...noDetails, current_bans: 0, ...known, name, enabled: true, template: name }
+    const told = there ? deployed : known && { ...known, template: null }
+    if (!told) return jails
+    return known ? jails.map(jail => (jail === known ? told : jail)) : [...jails, told]
   }
   /** What a successful command means for the bans. */
   const effect: Effect = async (change, command) => {
@@ -241,7 +247,7 @@ export const createAgents = (needs: {
       }
       const jails = mergeJails(server.jails, beat.jails)
       registry.beat(row.no, now, metricsOf(beat.metrics), jails)
-      await tellJails(server, server.jails, jails)
+      await tellJails(server, jails)
       return {
         message: 'ok',
         commands: await commands.take(row.no),
@@ -269,7 +275,7 @@ export const createAgents = (needs: {
       }
       const after = [...jails.values()]
       registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
-      await tellJails(server, server.jails, after)
+      await tellJails(server, after)
     },
     async pending(agent, serverId, { seconds, state, gone }) {
       const server = serverOf(agent)
@@ -280,13 +286,26 @@ export const createAgents = (needs: {
       return { commands: orders, desired_state: { version: version() } }
     },
     async result(agent, id, result) {
-      const succeeded: CommandRow[] = []
+      /** What was written of it; the last one, where the transaction was tried again. */
+      const written: { readonly placed: Placed; readonly jails: readonly Jail[] }[] = []
+      // A deployment that went well is known at once, also of an agent that never tells where its jails come from. One process
+      // writes that with the result. Several do it in a transaction of its own: with the results of many hosts in one they
+      // could wait for each other in a circle.
       await commands.finish(agent, id, result, async (change, command) => {
         await effect(change, command)
-        succeeded.push(command)
+        const placed = await templateOf(change.sql, command)
+        const server = registry.byNo(command.server_no)
+        if (!placed || !server) return
+        written.push({ placed, jails: server.jails })
+        if (!needs.shared) await saveJails(change, server, jailsWith(server.jails, placed))
       })
-      // In a transaction of its own: with the results of many hosts in one, processes could wait for each other in a circle.
-      for (const command of succeeded) await keepTemplate(command)
+      const last = written.at(-1)
+      const server = registry.byNo(agent.serverNo)
+      if (!last || !server) return
+      const after = jailsWith(server.jails, last.placed)
+      registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
+      // What the host told meanwhile was written without it.
+      if (needs.shared || server.jails !== last.jails) await tellJails(server, after)
     },
     async results(agent, results) {
       const answers: { id: string; error: string | null }[] = []

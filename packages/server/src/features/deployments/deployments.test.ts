@@ -319,6 +319,51 @@ describe('where it is', () => {
     ).toMatchObject([{ name: 'sshd' }, { name, template: null }])
     expect(await ask('DELETE', `/templates/${name}`)).toMatchObject({ status: 200 })
   })
+  test.skipIf(engine === 'postgres')('a result and what it means for the host are one commit', async () => {
+    const { name } = await makeTemplate(`atonce${Date.now() % 1_000_000}`)
+    await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })
+    const storage = await openSqlite(`${server.dataDir}/stockade.sqlite3`)
+    /** Whether a command has ended, and whether its host has the template, at one moment of the storage. */
+    const look = async (id: string) => {
+      const { status, jails } = await storage.read
+        .selectFrom('commands')
+        .leftJoin('heartbeats', 'heartbeats.server_no', 'commands.server_no')
+        .select(['commands.status', 'heartbeats.jails'])
+        .where('commands.id', '=', id)
+        .executeTakeFirstOrThrow()
+      const there = (JSON.parse(jails ?? '[]') as { template?: string | null }[]).some(jail => jail.template === name)
+      return `${status}, ${there ? 'there' : 'not there'}`
+    }
+    try {
+      const seen = new Set<string>()
+      for (let n = 0; n < 4; n++) {
+        if (n % 2 === 0) await deploy(name, [web.id])
+        else
+          await admin.client.call('DELETE /templates/{templateId}/servers/{serverId}', {
+            params: { templateId: name, serverId: web.id },
+          })
+        const [order] = await poll(web)
+        let over = false
+        const looking = (async () => {
+          while (!over) {
+            seen.add(`${n % 2 === 0 ? 'put' : 'taken'}: ${await look(order?.id ?? '')}`)
+            await new Promise(resolve => setImmediate(resolve))
+          }
+        })()
+        await finish(web, order?.id ?? '').finally(() => (over = true))
+        await looking
+        seen.add(`${n % 2 === 0 ? 'put' : 'taken'}: ${await look(order?.id ?? '')}`)
+      }
+      expect([...seen].sort()).toEqual([
+        'put: completed, there',
+        'put: running, not there',
+        'taken: completed, not there',
+        'taken: running, there',
+      ])
+    } finally {
+      await storage.close()
+    }
+  })
   test('what is deployed, or on its way, is not deleted', async () => {
     const { name } = await makeTemplate('kept')
     const remove = () => ask('DELETE', `/templates/${name}`)
