@@ -61,10 +61,10 @@ describe('long reads', () => {
   test('each is told of: how it ended, how long it waited and ran, and what it was about but for the values', async () => {
     told.length = 0
     // Each takes a while, and there are more than run at a time.
-    await Promise.all([1, 2, 3, 4].map(() => counting(150_000)))
+    await Promise.all([1, 2, 3, 4].map(() => counting(30_000)))
     expect(told.map(({ outcome }) => outcome)).toEqual(Array(4).fill('answered'))
-    for (const { waited, ran, asked } of told) expect([waited >= 0, ran > 1, asked()]).toEqual([true, true, null])
-    expect(Math.max(...told.map(({ waited }) => waited))).toBeGreaterThan(5)
+    for (const { waited, ran, asked } of told) expect([waited >= 0, ran > 0, asked()]).toEqual([true, true, null])
+    expect(Math.max(...told.map(({ waited }) => waited))).toBeGreaterThan(1)
     const query = { q: 'jail:sshd -log:"anna@shop.example" 203.0.113.7', country: 'NL', from: undefined, page: 2 }
     await expect(counting(2_000_000_000, scanFor(db, 'bans', query))).rejects.toMatchObject({ status: 503 })
     await expect(sql`select 1 from nowhere`.execute(scanFor(db, 'top bans', { period: 'day' }))).rejects.toThrow()
