@@ -279,9 +279,32 @@ describe.runIf(hasBrowser)('the list of bans', () => {
       await page.getByRole('checkbox', { name: 'Choose all of this page' }).check()
       await bar().getByRole('button', { name: 'Whitelist…' }).click()
       await dialog().getByRole('button', { name: 'Add' }).click()
-      await news().getByText('3 entries are on the whitelist').or(dialog().getByText('Added').first()).first().waitFor()
+      await news().getByText('3 entries are on the whitelist.').waitFor()
       expect((await admin.client.call('GET /whitelist')).total).toBe(3)
+      await dialog().getByRole('button', { name: 'Done' }).click()
+      await news().getByRole('button', { name: 'Undo' }).last().click()
+      await news().getByText('3 entries are off the whitelist again.').waitFor()
+      expect((await admin.client.call('GET /whitelist')).total).toBe(0)
       await work(mail)
+    })
+    it('are banned everywhere, which is taken back as one batch in the order of the hosts', async () => {
+      await open('bans?q=ip:203.0.113.16/28')
+      await page.getByRole('checkbox', { name: 'Choose all of this page' }).check()
+      await bar().getByRole('button', { name: 'Ban everywhere…' }).click()
+      await dialog().getByRole('button', { name: 'Ban 16 addresses on 2 servers' }).click()
+      await dialog().getByText('0 of 32 done').waitFor()
+      await dialog().getByRole('button', { name: 'Go on in the background' }).click()
+      await news().getByText('Ban of 16 addresses on 2 servers is on its way.').waitFor()
+      await news().getByRole('button', { name: 'Undo' }).last().click()
+      await news().getByText('The opposite is on its way on 2 servers.').waitFor()
+      for (const host of [web, mail]) {
+        const orders = await host.orders()
+        expect(orders.map(({ type, params }) => `${type} ${String(params.jail)}`)).toEqual([
+          ...Array.from({ length: 16 }, () => 'ban-ip stockade'),
+          ...Array.from({ length: 16 }, () => 'unban-ip stockade'),
+        ])
+        await Promise.all(orders.map(({ id }) => host.answer(id)))
+      }
     })
   })
 

@@ -271,6 +271,22 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
       for (const { params } of orders) again.add(params.jail)
     expect([...again].sort()).toEqual(jails.slice(10).sort())
   })
+  it.runIf(desktop)('a jail that was switched off on many is switched on again only where it was on', async () => {
+    const jail = (enabled: boolean) => ({ body: { jails: [{ name: 'dovecot', enabled, filter: 'dovecot' }] } })
+    for (const [index, host] of hosts.entries()) await host.client.call('PUT /agent/jails', jail(index !== 1))
+    await page.goto('commands')
+    await page.getByRole('button', { name: 'Run a command' }).click()
+    await dialog().getByLabel('What to do').selectOption('jail-disable')
+    await dialog().getByLabel('Jail', { exact: true }).fill('dovecot')
+    for (const name of names) await dialog().getByLabel(name).check()
+    await dialog().getByRole('button', { name: 'Disable a jail on 3 servers' }).click()
+    await page.getByText('Disabling dovecot on 3 servers is on its way.').waitFor()
+    for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id)
+    await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('It had run already on 2 servers. The opposite is on its way there.').waitFor()
+    const orders = await Promise.all(hosts.map(host => host.orders()))
+    expect(orders.map(some => some.map(({ type }) => type))).toEqual([['jail-enable'], [], ['jail-enable']])
+  })
   it('the key of an agent is rotated, and the page waits for the host to use the new one', async () => {
     const [host] = hosts
     await page.goto(`servers/${host?.id ?? ''}/settings`)

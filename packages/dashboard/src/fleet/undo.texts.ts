@@ -10,7 +10,9 @@ const en = {
   enabled: (jail: string, where: string) => `Enabling ${jail} on ${where} is on its way.`,
   disabled: (jail: string, where: string) =>
     `Disabling ${jail} on ${where} is on its way. It bans nobody until it is on again.`,
-  entries: (count: number) => plural(count, { one: '1 entry', other: `${count} entries` }),
+  whitelistedMany: (count: number) =>
+    plural(count, { one: '1 entry is on the whitelist.', other: `${count} entries are on the whitelist.` }),
+  addresses: (count: number) => plural(count, { one: '1 address', other: `${count} addresses` }),
   show: 'Show it',
   cancelled: 'Undone before it ran.',
   failed: 'It had failed: there is nothing to undo.',
@@ -22,7 +24,17 @@ const en = {
     }),
   bannedAgain: (ip: string) => `${ip} is off the whitelist, and its bans are on their way back.`,
   delisted: 'It is off the whitelist again. Bans that it lifted stay lifted.',
+  delistedMany: (count: number) =>
+    plural(count, {
+      one: '1 entry is off the whitelist again. Bans that it lifted stay lifted.',
+      other: `${count} entries are off the whitelist again. Bans that they lifted stay lifted.`,
+    }),
   listed: (what: string) => `${what} is on the whitelist again.`,
+  reverted: (count: number) =>
+    plural(count, {
+      one: 'The opposite is on its way.',
+      other: `The opposite is on its way on ${count} servers.`,
+    }),
   left: 'It stays as it is.',
   impossible: 'It had run already, and can not be undone from here.',
   trouble: (why: string) => `Could not undo it: ${why}`,

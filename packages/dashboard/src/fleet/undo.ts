@@ -6,6 +6,7 @@ import type { ToastLink } from '../parts/toasts.ts'
 import { sentenceOf } from '../parts/trouble.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { clip, nameOf } from '../words/clip.ts'
+import type { Ordered } from './batch-orders.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import type { Entry } from './queries.ts'
 import { saidOf } from './said.ts'
@@ -14,19 +15,21 @@ import { undoTexts } from './undo.texts.ts'
 
 /* Small actions ask nothing first: they are told with an Undo, which cancels what has not begun and else does the opposite. */
 
-/** With more commands, undoing them one by one would take too many requests. */
+/** With more commands, cancelling them one by one would take too many requests: their opposites go out together. */
 export const mostUndone = 25
+/** So many opposites, and so many entries of the whitelist, at most in one undo. */
+const mostTogether = 5000
 /** How long the activity strip offers it, in milliseconds. */
 export const undoLasts = 10 * 60_000
 
-type Named = Pick<Command, 'type' | 'params' | 'server'>
+type Server = Command['server']
 interface Opposite {
   readonly type: Command['type']
   readonly params: Record<string, unknown>
 }
 
 /** What undoes a command; null where nothing does. `duration`: what an unban took off, in seconds, -1 for ever. */
-export const oppositeOf = ({ type, params }: Pick<Named, 'type' | 'params'>, duration?: number): Opposite | null => {
+export const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, duration?: number): Opposite | null => {
   const { ip, jail } = params
   switch (type) {
     case 'ban-ip':
@@ -140,12 +143,66 @@ export const cancelCommand = (command: Command): Promise<void> => take(() => und
 export const undoCommand = (command: Command): Promise<void> =>
   take(() => undoCommands([command.id], known.get(command.id) ?? plainly))()
 
+/** Sends many opposites as one batch: each host runs its orders in their order, so what waits there still is undone after it ran. */
+const revert = async (orders: readonly Ordered[]) => {
+  const t = textsOf(undoTexts)
+  const [first] = orders
+  if (!first) return { text: t.impossible }
+  if (!(await agreed(orders))) return { text: t.left }
+  const { batch_id } = await api.call('POST /commands/batch', {
+    body: { type: first.type, targets: orders.map(({ server, params }) => ({ server_id: server.id, params })) },
+  })
+  const servers = new Set(orders.map(({ server }) => server.id)).size
+  return { text: t.reverted(servers), link: whole([], batch_id) }
+}
+const keyOf = ({ server, params }: Pick<Ordered, 'server' | 'params'>) =>
+  JSON.stringify([server.id, params.jail, params.ip])
+
+interface Many {
+  readonly text: string
+  readonly commands: readonly string[]
+  readonly batchId?: string | undefined
+  /** What undoes it, all of one type; nothing for what was so before. */
+  readonly orders: readonly Ordered[]
+}
+const tellMany = ({ text, commands, batchId, orders }: Many) => {
+  const link = whole(commands, batchId)
+  const undoing = new Map(orders.map(order => [keyOf(order), order]))
+  const opposite = (command: Command) => {
+    const order = undoing.get(keyOf(command))
+    return order ? [order] : []
+  }
+  if (commands.length <= mostUndone) return tellUndoable({ text, link, commands, opposite })
+  for (const id of commands) known.set(id, opposite)
+  const can = orders.length > 0 && orders.length <= mostTogether
+  toasts.show({ text, link, ...(can ? { undo: () => void take(() => revert(orders))() } : {}) })
+}
+
 const placeOf = (servers: readonly string[]) =>
   servers.length === 1 ? nameOf(servers[0] ?? '') : textsOf(fleetTexts).servers(servers.length)
 
 /** Tells that an address is being banned; `servers` are their names. */
 export const tellBanned = (ip: string, servers: readonly string[], commands: readonly string[], batchId?: string) =>
   tellUndoable({ text: textsOf(undoTexts).banned(ip, placeOf(servers)), link: whole(commands, batchId), commands })
+/** Tells that many addresses are being banned in one jail; `before` are the bans that were known there. */
+export const tellBannedMany = (
+  ips: readonly string[],
+  servers: readonly Server[],
+  jail: string,
+  before: readonly Pick<LiftedBan, 'ip' | 'jail' | 'server'>[],
+  queued: Pick<Many, 'commands' | 'batchId'>,
+) => {
+  const t = textsOf(undoTexts)
+  const were = new Set(before.map(({ ip, jail, server }) => keyOf({ server, params: { ip, jail } })))
+  const orders = ips
+    .flatMap(ip => servers.map(server => ({ type: 'unban-ip' as const, server, params: { ip, jail } })))
+    .filter(order => !were.has(keyOf(order)))
+  tellMany({
+    text: t.banned(t.addresses(ips.length), placeOf(servers.map(({ hostname }) => hostname))),
+    ...queued,
+    orders,
+  })
+}
 const whole = (commands: readonly string[], batchId?: string): ToastLink =>
   batchId === undefined ? linkTo(commands[0] ?? '') : { path: `/batches/${batchId}`, text: textsOf(undoTexts).show }
 
@@ -199,6 +256,19 @@ export const tellUnbannedEverywhere = (
   toasts.show({ text, link, ...(bans.length <= mostUndone ? { undo: () => void take(undo)() } : {}) })
 }
 
+/** Tells that a jail is being switched on or off on several servers; `before` are those where it was the other way. */
+export const tellSwitchedMany = (
+  jail: string,
+  servers: readonly Server[],
+  on: boolean,
+  before: readonly Server[],
+  queued: Pick<Many, 'commands' | 'batchId'>,
+) => {
+  const t = textsOf(undoTexts)
+  const type = on ? ('jail-disable' as const) : ('jail-enable' as const)
+  const text = (on ? t.enabled : t.disabled)(clip(jail, 64).shown, placeOf(servers.map(({ hostname }) => hostname)))
+  tellMany({ text, ...queued, orders: before.map(server => ({ type, server, params: { jail } })) })
+}
 /** Tells that a jail is being switched on or off. */
 export const tellSwitched = (jail: string, hostname: string, on: boolean, commandId: string) => {
   const t = textsOf(undoTexts)
@@ -223,13 +293,13 @@ export const tellWhitelisted = (entries: readonly Pick<Entry, 'id' | 'ip'>[]) =>
   const [first] = entries
   if (!first) return
   const undo = async () => {
-    for (const { id } of entries) await delist(id)
-    return { text: t.delisted, link: toWhitelist() }
+    const { removed } = await api.call('POST /whitelist/remove', { body: { ids: entries.map(({ id }) => id) } })
+    return { text: entries.length === 1 ? t.delisted : t.delistedMany(removed), link: toWhitelist() }
   }
   toasts.show({
-    text: t.whitelisted(entries.length === 1 ? first.ip : t.entries(entries.length)),
+    text: entries.length === 1 ? t.whitelisted(first.ip) : t.whitelistedMany(entries.length),
     link: toWhitelist(),
-    ...(entries.length <= mostUndone ? { undo: () => void take(undo)() } : {}),
+    ...(entries.length <= mostTogether ? { undo: () => void take(undo)() } : {}),
   })
 }
 

@@ -7,6 +7,7 @@ import { paced, patiently } from '../../api/paced.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { failedOf, orderAgain, useBatchCounts } from '../../fleet/batch.ts'
+import { tellBannedMany } from '../../fleet/undo.ts'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark } from '../../parts/state.tsx'
@@ -105,6 +106,8 @@ const UnbanMany = ({ bans, onRun, onClose }: Given) => {
 /** Commands in one batch, whatever their number of servers. */
 const mostCommands = 10_000
 const mostAddresses = 1000
+/** What is banned by hand. */
+const jail = 'stockade'
 const BanMany = ({ bans, onRun, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
   const servers = useQuery(summaryQuery).data?.servers ?? []
@@ -113,7 +116,11 @@ const BanMany = ({ bans, onRun, onClose }: Given) => {
   const tooMany = commands > mostCommands || ips.length > mostAddresses
   const [force, setForce] = useState(false)
   const ban = useMutation({
-    onSuccess: onRun,
+    onSuccess: ({ batch_id, commands }) => {
+      const before = bans.filter(({ active }) => active)
+      tellBannedMany(ips, servers, jail, before, { commands: commands.map(({ id }) => id), batchId: batch_id })
+      onRun()
+    },
     mutationFn: () =>
       patiently(
         () =>
@@ -121,7 +128,7 @@ const BanMany = ({ bans, onRun, onClose }: Given) => {
             body: {
               type: 'ban-ip',
               server_ids: servers.map(({ id }) => id),
-              params_list: ips.map(ip => ({ ip, jail: 'stockade', ...(force ? { force: true } : {}) })),
+              params_list: ips.map(ip => ({ ip, jail, ...(force ? { force: true } : {}) })),
             },
           }),
         never,

@@ -9,7 +9,8 @@ import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { Picks } from '../../fleet/picks.tsx'
 import { templatesQuery } from '../../fleet/queries.ts'
 import type { CommandType } from '../../fleet/queries.ts'
-import { guardedBy } from '../../fleet/ssh-asked.ts'
+import { guardedAmong } from '../../fleet/guards-ssh.ts'
+import { tellBanned, tellSwitchedMany } from '../../fleet/undo.ts'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
@@ -96,42 +97,53 @@ const Form = (props: {
     ...(type === 'ban-ip' && typeof seconds === 'number' ? { duration: seconds } : {}),
     ...(type === 'remove-template' ? { template_name: template } : {}),
   }
+  const named = [...servers].map(id => ({ id, hostname: all.find(server => server.id === id)?.hostname ?? id }))
+  const on = type === 'jail-enable'
+  const switches = on || type === 'jail-disable'
   const run = useMutation({
-    mutationFn: async () => {
+    /** `before`: the servers where the jail is the other way, so that there is something to undo. */
+    mutationFn: async (_before: readonly string[]) => {
       if (only !== '') {
         const { id } = await api.call('POST /servers/{serverId}/commands', {
           params: { serverId: only },
           body: { type, params },
         })
-        return { commandId: id, batchId: '' }
+        return { commands: [id], batchId: undefined }
       }
-      const { batch_id } = await api.call('POST /commands/batch', { body: { server_ids: [...servers], type, params } })
-      return { commandId: null, batchId: batch_id }
+      const body = { server_ids: [...servers], type, params }
+      const { batch_id, commands } = await api.call('POST /commands/batch', { body })
+      return { commands: commands.map(({ id }) => id), batchId: batch_id }
     },
-    onSuccess: queued => {
+    onSuccess: ({ commands, batchId }, before) => {
       void queries.invalidateQueries({ queryKey: ['commands'] })
-      if (queued.commandId === null)
-        void navigate({ to: '/batches/$batchId', params: { batchId: queued.batchId }, search: {} })
-      else void navigate({ to: '/commands/$commandId', params: { commandId: queued.commandId } })
+      const [commandId = ''] = commands
+      const names = named.map(({ hostname }) => hostname)
+      if (type === 'ban-ip') tellBanned(ip.trim(), names, commands, batchId)
+      const other = named.filter(({ id }) => before.includes(id))
+      if (switches) tellSwitchedMany(jail.trim(), named, on, other, { commands, batchId })
+      if (batchId === undefined) void navigate({ to: '/commands/$commandId', params: { commandId } })
+      else void navigate({ to: '/batches/$batchId', params: { batchId }, search: {} })
     },
   })
   const look = useMutation({
-    mutationFn: () =>
-      guardedBy(
-        jail.trim(),
-        [...servers].map(id => ({ id, hostname: all.find(server => server.id === id)?.hostname ?? id })),
-      ),
-    onSuccess: found => {
-      if (found.length === 0) run.mutate()
-      else setGuarded(found.map(({ hostname }) => hostname))
+    mutationFn: async () => {
+      const { jails } = await api.call('GET /servers/jails', { query: { name: jail.trim() } })
+      return {
+        guarded: on ? [] : guardedAmong(jail.trim(), named, jails),
+        before: jails.filter(({ enabled }) => enabled !== on).map(({ server }) => server.id),
+      }
+    },
+    onSuccess: ({ guarded, before }) => {
+      if (guarded.length === 0) run.mutate(before)
+      else setGuarded(guarded.map(({ hostname }) => hostname))
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
     if (Object.values(errors).some(error => error !== undefined) || look.isPending || run.isPending) return
-    if (type === 'jail-disable') look.mutate()
-    else run.mutate()
+    if (switches) look.mutate()
+    else run.mutate([])
   }
   const shown = <K extends keyof typeof errors>(name: K) => (tried ? errors[name] : undefined)
   const plain = { className: parts.input, autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
@@ -143,7 +155,7 @@ const Form = (props: {
         total={servers.size}
         busy={run.isPending}
         error={run.error}
-        onYes={() => run.mutate()}
+        onYes={() => run.mutate(look.data?.before ?? [])}
         onNo={() => {
           run.reset()
           setGuarded([])

@@ -235,7 +235,9 @@ export const undo: Texts['undo'] = {
   enabled: (jail, where) => `Einschalten von ${jail} auf ${where} ist unterwegs.`,
   disabled: (jail, where) =>
     `Ausschalten von ${jail} auf ${where} ist unterwegs. Bis es wieder an ist, sperrt es niemanden.`,
-  entries: count => plural(count, { one: '1 Eintrag', other: `${count} Einträge` }),
+  whitelistedMany: count =>
+    plural(count, { one: '1 Eintrag steht auf der Whitelist.', other: `${count} Einträge stehen auf der Whitelist.` }),
+  addresses: count => plural(count, { one: '1 Adresse', other: `${count} Adressen` }),
   show: 'Zeigen',
   cancelled: 'Zurückgenommen, bevor es lief.',
   failed: 'Es war fehlgeschlagen: nichts rückgängig zu machen.',
@@ -247,7 +249,17 @@ export const undo: Texts['undo'] = {
     }),
   bannedAgain: ip => `${ip} steht nicht mehr auf der Whitelist, und seine Sperren kommen zurück.`,
   delisted: 'Es steht nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.',
+  delistedMany: count =>
+    plural(count, {
+      one: '1 Eintrag steht nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.',
+      other: `${count} Einträge stehen nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.`,
+    }),
   listed: what => `${what} steht wieder auf der Whitelist.`,
+  reverted: count =>
+    plural(count, {
+      one: 'Das Gegenteil ist unterwegs.',
+      other: `Das Gegenteil ist auf ${count} Servern unterwegs.`,
+    }),
   left: 'Es bleibt, wie es ist.',
   impossible: 'Es war schon gelaufen und kann von hier aus nicht rückgängig gemacht werden.',
   trouble: why => `Nicht rückgängig gemacht: ${why}`,

@@ -295,7 +295,9 @@ export const undo: Texts['undo'] = {
   enabled: (jail, where) => `La activación de ${jail} en ${where} está en camino.`,
   disabled: (jail, where) =>
     `La desactivación de ${jail} en ${where} está en camino. No bloquea a nadie hasta que vuelva a estar activada.`,
-  entries: count => plural(count, { one: '1 entrada', other: `${count} entradas` }),
+  whitelistedMany: count =>
+    plural(count, { one: '1 entrada añadida a la whitelist.', other: `${count} entradas añadidas a la whitelist.` }),
+  addresses: count => plural(count, { one: '1 dirección', other: `${count} direcciones` }),
   show: 'Mostrarlo',
   cancelled: 'Deshecho antes de ejecutarse.',
   failed: 'Había fallado: no hay nada que deshacer.',
@@ -307,7 +309,17 @@ export const undo: Texts['undo'] = {
     }),
   bannedAgain: ip => `${ip} ya no está en la whitelist y sus bloqueos están en camino de vuelta.`,
   delisted: 'Ya no está en la whitelist. Los bloqueos que levantó siguen levantados.',
+  delistedMany: count =>
+    plural(count, {
+      one: '1 entrada ya no está en la whitelist. Los bloqueos que levantó siguen levantados.',
+      other: `${count} entradas ya no están en la whitelist. Los bloqueos que levantaron siguen levantados.`,
+    }),
   listed: what => `De nuevo en la whitelist: ${what}.`,
+  reverted: count =>
+    plural(count, {
+      one: 'Lo contrario está en camino.',
+      other: `Lo contrario está en camino en ${count} servidores.`,
+    }),
   left: 'Se queda como está.',
   impossible: 'Ya se había ejecutado y no se puede deshacer desde aquí.',
   trouble: why => `No se pudo deshacer: ${why}`,

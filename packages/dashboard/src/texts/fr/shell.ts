@@ -235,7 +235,12 @@ export const undo: Texts['undo'] = {
   enabled: (jail, where) => `L’activation de ${jail} sur ${where} est en route.`,
   disabled: (jail, where) =>
     `La désactivation de ${jail} sur ${where} est en route. Il ne bannira personne avant d’être réactivé.`,
-  entries: count => plural(count, { one: `${count}\u00a0entrée`, other: `${count}\u00a0entrées` }),
+  whitelistedMany: count =>
+    plural(count, {
+      one: `${count}\u00a0entrée ajoutée à la whitelist.`,
+      other: `${count}\u00a0entrées ajoutées à la whitelist.`,
+    }),
+  addresses: count => plural(count, { one: `${count}\u00a0adresse`, other: `${count}\u00a0adresses` }),
   show: 'Afficher',
   cancelled: 'Défait avant l’exécution.',
   failed: 'La commande avait échoué\u00a0: il n’y a rien à défaire.',
@@ -247,7 +252,17 @@ export const undo: Texts['undo'] = {
     }),
   bannedAgain: ip => `${ip} n’est plus sur la whitelist, et ses bans sont en cours de rétablissement.`,
   delisted: 'De nouveau retiré de la whitelist. Les bans levés restent levés.',
+  delistedMany: count =>
+    plural(count, {
+      one: `${count}\u00a0entrée de nouveau retirée de la whitelist. Les bans levés restent levés.`,
+      other: `${count}\u00a0entrées de nouveau retirées de la whitelist. Les bans levés restent levés.`,
+    }),
   listed: what => `De nouveau sur la whitelist\u00a0: ${what}.`,
+  reverted: count =>
+    plural(count, {
+      one: 'L’opération inverse est en route.',
+      other: `L’opération inverse est en route sur ${count}\u00a0serveurs.`,
+    }),
   left: 'Rien n’est changé.',
   impossible: 'La commande était déjà exécutée et ne peut pas être défaite d’ici.',
   trouble: why => `Impossible de défaire\u00a0: ${why}`,
