@@ -262,6 +262,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
     await say(ids.slice(70), false)
     await page.goto(`batches/${made.batch_id}`)
     await page.getByText('10 of 130 done').waitFor()
+    await page.getByText('120 failed', { exact: true }).first().waitFor()
     const before = page.url()
     await page.getByRole('button', { name: 'Retry 120 that failed' }).click()
     await page.waitForURL(url => url.pathname.includes('/batches/') && url.href !== before)

@@ -37,7 +37,14 @@ export const useBatchState = (batchId: string): BatchCounts & { readonly total: 
 }
 
 /** How far a batch is, in one line, with the way to its page. */
-export const BatchProgress = ({ batchId, here = false }: { batchId: string; here?: boolean }) => {
+export const BatchProgress = (props: {
+  batchId: string
+  /** On its own page. */
+  here?: boolean
+  /** It asks for different things: its commands are counted, not servers. */
+  mixed?: boolean
+}) => {
+  const { batchId, here = false, mixed = false } = props
   const t = textsOf(fleetTexts).progress
   const { total, ...counts } = useBatchState(batchId)
   const over = total > 0 && sumOf(counts) >= total
@@ -45,11 +52,11 @@ export const BatchProgress = ({ batchId, here = false }: { batchId: string; here
   return (
     <div className={parts.progress} role="status" aria-label={t.label}>
       {over && failed === 0 ? (
-        <Mark tone="ok">{t.done(counts.done)}</Mark>
+        <Mark tone="ok">{mixed ? t.doneOrders(counts.done) : t.done(counts.done)}</Mark>
       ) : (
         <Mark tone={over ? 'warn' : 'info'}>{t.going(counts.done, total)}</Mark>
       )}
-      {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
+      {failed > 0 && <Mark tone="danger">{mixed ? t.failedOrders(failed) : t.failed(failed)}</Mark>}
       {!here && (
         <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>
           {t.toBatch}

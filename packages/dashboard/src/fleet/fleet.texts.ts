@@ -25,6 +25,8 @@ const en = {
     done: (count: number) => `Done on ${servers(count)}`,
     going: (done: number, total: number) => `${done} of ${total} done`,
     failed: (count: number) => `failed on ${servers(count)}`,
+    doneOrders: (count: number) => plural(count, { one: 'Done: 1 command', other: `Done: ${count} commands` }),
+    failedOrders: (count: number) => `${count} failed`,
     toBatch: 'Follow it server by server',
     label: 'Progress',
   },

@@ -119,7 +119,7 @@ export const BatchPage = () => {
     >
       <Trouble what={t.whatBatch} query={query} />
       {query.isPending && <Waiting lines={5} />}
-      {newest && <BatchProgress batchId={batchId} here />}
+      {newest && <BatchProgress batchId={batchId} here mixed={mixed} />}
       {read !== null && failed > rows.length && (
         <p className={parts.note} role="status">
           {t.collecting(number(read), number(failed))}

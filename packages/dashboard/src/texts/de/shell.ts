@@ -290,6 +290,8 @@ export const fleet: Texts['fleet'] = {
     done: count => `Erledigt auf ${plural(count, { one: '1 Server', other: `${count} Servern` })}`,
     going: (done, total) => `${done} von ${total} erledigt`,
     failed: count => `fehlgeschlagen auf ${plural(count, { one: '1 Server', other: `${count} Servern` })}`,
+    doneOrders: count => plural(count, { one: 'Fertig: 1 Befehl', other: `Fertig: ${count} Befehle` }),
+    failedOrders: count => `${count} fehlgeschlagen`,
     toBatch: 'Server für Server verfolgen',
     label: 'Fortschritt',
   },

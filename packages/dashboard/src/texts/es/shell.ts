@@ -249,6 +249,8 @@ export const fleet: Texts['fleet'] = {
     done: count => `Hecho en ${servers(count)}`,
     going: (done, total) => `${done} de ${total} hechos`,
     failed: count => `ha fallado en ${servers(count)}`,
+    doneOrders: count => plural(count, { one: 'Hecho: 1 comando', other: `Hecho: ${count} comandos` }),
+    failedOrders: count => plural(count, { one: '1 falló', other: `${count} fallaron` }),
     toBatch: 'Seguirlo servidor a servidor',
     label: 'Progreso',
   },

@@ -293,6 +293,12 @@ export const fleet: Texts['fleet'] = {
     done: count => `Fait sur ${servers(count)}`,
     going: (done, total) => `${done} sur ${total}`,
     failed: count => `échec sur ${servers(count)}`,
+    doneOrders: count =>
+      plural(count, {
+        one: `Terminé\u00a0: ${count}\u00a0commande`,
+        other: `Terminé\u00a0: ${count}\u00a0commandes`,
+      }),
+    failedOrders: count => `${count} en échec`,
     toBatch: 'Suivre serveur par serveur',
     label: 'Avancement',
   },
