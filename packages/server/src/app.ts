@@ -154,6 +154,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     }))
   await migrate(db)
   let tail: Tail | null = null
+  const settle = () => tail?.settle() ?? Promise.resolve()
   const events = createEvents(
     db,
     clock,
@@ -333,7 +334,19 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     keptDays: config.eventRetentionDays,
   })
   const desired = await createDesired({ db, clock, events, registry, servers, mirror, knocks: portknock.hosts, wake })
-  const agents = createAgents({ clock, config, events, registry, keys, commands, bans, templates, desired, shared })
+  const agents = createAgents({
+    clock,
+    config,
+    events,
+    registry,
+    keys,
+    commands,
+    bans,
+    templates,
+    desired,
+    shared,
+    settle,
+  })
 
   // HTTP
   const metrics = createMetrics({
@@ -361,7 +374,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     trustedProxies: config.trustedProxies,
     baseUrl,
     storage,
-    settle: () => tail?.settle() ?? Promise.resolve(),
+    settle,
     observe: metrics.observe,
     refused: refused.note,
   })

@@ -70,6 +70,8 @@ export const createAgents = (needs: {
   desired: Pick<Desired, 'version'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   shared: boolean
+  /** Resolves when other processes know what was changed here. */
+  settle: () => Promise<void>
 }): AgentsService => {
   const { clock, config, events, registry, keys, commands, bans, templates, desired } = needs
   const startedAt = clock()
@@ -306,6 +308,8 @@ export const createAgents = (needs: {
       registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
       // What the host told meanwhile was written without it.
       if (needs.shared || server.jails !== last.jails) await tellJails(server, after)
+      // The host's next words may go to another process, which would write down what it knew of the host before.
+      await needs.settle()
     },
     async results(agent, results) {
       const answers: { id: string; error: string | null }[] = []

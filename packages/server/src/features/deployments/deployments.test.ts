@@ -304,10 +304,11 @@ describe('where it is', () => {
     expect(await there()).toMatchObject({ deployed: false })
     await deploy(name, [db.id])
     await settle(db)
-    expect(await there()).toEqual({ id: db.id, hostname: 'db-01', deployed: true, enabled: true, current_bans: 0 })
+    // What a host tells one of several processes, the others hear of a moment later.
+    await expect.poll(there).toEqual({ id: db.id, hostname: 'db-01', deployed: true, enabled: true, current_bans: 0 })
     await report(db, { name: 'sshd' }, { name })
     await beat({ name: 'sshd', enabled: true }, { name, enabled: false, current_bans: 4 })
-    expect(await there()).toMatchObject({ deployed: true, enabled: false, current_bans: 4 })
+    await expect.poll(there).toMatchObject({ deployed: true, enabled: false, current_bans: 4 })
     expect(await ask('DELETE', `/templates/${name}`)).toMatchObject({ status: 409 })
     await admin.client.call('DELETE /templates/{templateId}/servers/{serverId}', {
       params: { templateId: name, serverId: db.id },

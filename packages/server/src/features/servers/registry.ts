@@ -65,6 +65,13 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
   const refreshes = new Map<number, ReturnType<typeof createLatest>>()
   /** The jails of each server as storage has them, as far as this process knows: else another process changed them. */
   const stored = new Map<number, string>()
+  /** How often this process changed them itself. */
+  const writes = new Map<number, number>()
+  const wrote = (no: number, jails: string) => {
+    if (stored.get(no) === jails) return
+    stored.set(no, jails)
+    writes.set(no, (writes.get(no) ?? 0) + 1)
+  }
 
   const set = (no: number, server: Server) => {
     if (byNo.get(no)?.row.hostname !== server.row.hostname) order = null
@@ -83,6 +90,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     dirty.delete(no)
     refreshes.delete(no)
     stored.delete(no)
+    writes.delete(no)
     order = null
   }
   const merge = (beat: HeartbeatRow, jailsChanged = false) => {
@@ -148,13 +156,13 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
       if (!last_heartbeat) return
       const text = JSON.stringify(jails)
       // Before it is written: a read that began earlier brings what was there before, and is not news.
-      stored.set(no, text)
+      wrote(no, text)
       await saveJails(sql, { server_no: no, last_heartbeat, jails: text })
     },
     async flush() {
       const rows = [...dirty].flatMap(beatOf)
       dirty.clear()
-      for (const { server_no, jails } of rows) stored.set(server_no, jails)
+      for (const { server_no, jails } of rows) wrote(server_no, jails)
       if (rows.length > 0) await db.write.transaction().execute(sql => saveHeartbeats(sql, rows))
     },
     async sync() {
@@ -165,13 +173,13 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     async refresh(no) {
       const latest = refreshes.get(no) ?? createLatest()
       refreshes.set(no, latest)
-      const known = stored.get(no)
+      const before = writes.get(no)
       await latest(
         () => Promise.all([findServerRow(db.read, no), findHeartbeat(db.read, no)]),
         ([row, beat]) => {
           if (row) put(row)
           // What this process wrote itself it may know better by now: heartbeats are written seconds later.
-          if (beat) merge(beat, beat.jails !== known && stored.get(no) === known)
+          if (beat) merge(beat, beat.jails !== stored.get(no) && writes.get(no) === before)
         },
       )
     },
