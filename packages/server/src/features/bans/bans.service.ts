@@ -235,11 +235,16 @@ export const createBans = (needs: {
       complete(agent, report, command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)),
     )
   }
-  /** What new bans bring about. Nothing, for most of them. */
-  const follow = async (serverNo: number, bans: readonly NewBan[]) => {
+  /** What new bans bring about. Nothing, for most of them: then there is nothing to wait for. */
+  const follow = (serverNo: number, bans: readonly NewBan[]): Promise<void> | undefined => {
     needs.onReported(bans.length)
-    if (registry.byNo(serverNo)?.row.first_ban_at === null) await needs.onFirstBan(serverNo, clock())
-    for (const ban of bans) if (isListed(ban)) await undo(ban)
+    const isFirst = registry.byNo(serverNo)?.row.first_ban_at === null
+    const listed = bans.filter(isListed)
+    if (!isFirst && listed.length === 0) return undefined
+    return (async () => {
+      if (isFirst) await needs.onFirstBan(serverNo, clock())
+      for (const ban of listed) await undo(ban)
+    })()
   }
   const contextAt = (now: number): SearchContext => ({ engine: db.engine, now, countries: countryNames() })
   /** What the filters of a list ask for together; null where nothing can match. */
@@ -355,7 +360,8 @@ export const createBans = (needs: {
       const server = registry.byNo(agent.serverNo)
       if (!result || result.id === null || !server) throw notFound('This server was removed.')
       if (result.changed) {
-        await follow(agent.serverNo, [ban])
+        const following = follow(agent.serverNo, [ban])
+        if (following) await following
       } else {
         const [first] = await bansById(db.read, [result.id])
         if (first) return { ...viewOf(first, clock()), server_id: server.row.id }

@@ -87,16 +87,20 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
       if (!range || isSpecial(range.bytes)) return nowhere
       const address = range.prefix === null ? range.text : ipText(range.bytes, null)
       const record = cities?.find(address)
-      const country = countryOf(record) ?? countryOf(countries.find(address))
+      const country = (record ? countryOf(record) : null) ?? countryOf(countries.find(address))
       const network = networkOf(asns?.find(address)) ?? networks?.find(range.bytes)
-      return {
+      const place = {
         country,
         country_name: country && countryName(country),
+        asn: network?.asn ?? null,
+        asn_org: network?.org || null,
+      }
+      if (!record) return { ...place, city: null, latitude: null, longitude: null }
+      return {
+        ...place,
         city: text(field(record, 'city', 'names', 'en')) ?? text(field(record, 'city')),
         latitude: degrees(field(record, 'location', 'latitude') ?? field(record, 'latitude')),
         longitude: degrees(field(record, 'location', 'longitude') ?? field(record, 'longitude')),
-        asn: network?.asn ?? null,
-        asn_org: network?.org || null,
       }
     },
     get credits() {
@@ -125,14 +129,14 @@ export const countryName = (code: string): string | null => {
 }
 
 /** A field of a record of unknown shape: MaxMind nests them, others write them flat. */
-const field = (record: unknown, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (value, name) =>
-      typeof value === 'object' && value !== null && name in value
-        ? (value as Record<string, unknown>)[name]
-        : undefined,
-    record,
-  )
+const field = (record: unknown, ...path: readonly string[]): unknown => {
+  let value = record
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !(name in value)) return undefined
+    value = (value as Record<string, unknown>)[name]
+  }
+  return value
+}
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 const degrees = (value: unknown): number | null => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
