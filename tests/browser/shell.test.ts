@@ -503,9 +503,9 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.waitForURL(url => url.search === '?q=status%3Afailed')
     })
     it('waits as long as the server says, and goes on by itself', async () => {
-      let refused = 0
+      let refuses = true
       await page.route('**/auth/me', route =>
-        ++refused === 1
+        refuses
           ? route.fulfill({
               status: 429,
               headers: { 'retry-after': '2' },
@@ -515,7 +515,8 @@ describe.runIf(hasBrowser)('the shell', () => {
       )
       await page.goto('whitelist')
       await page.getByText(/Too many requests\. Trying again in [123] s\./).waitFor()
-      await page.getByRole('heading', { name: 'Whitelist' }).waitFor()
+      refuses = false
+      await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
       await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
     it('says what broke, with a report to copy', async () => {

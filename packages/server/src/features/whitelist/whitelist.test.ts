@@ -494,13 +494,17 @@ describe('an entry with an end', () => {
         bulk.entries[1]?.id,
       ]),
     )
-    expect(await get('/whitelist/check/198.51.100.9')).toMatchObject({ json: { whitelisted: false } })
+    await eventually(async () =>
+      expect(await get('/whitelist/check/198.51.100.9')).toMatchObject({ json: { whitelisted: false } }),
+    )
     await eventually(async () => {
       const after = await version()
       expect(after.count).toBe(2)
       expect(after.version).not.toBe(before.version)
     })
-    expect((await get('/whitelist.txt')).text).toMatch(/\n192\.0\.2\.1\n203\.0\.113\.2\n$/)
+    await eventually(async () =>
+      expect((await get('/whitelist.txt')).text).toMatch(/\n192\.0\.2\.1\n203\.0\.113\.2\n$/),
+    )
     const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'whitelist.remove' } })
     expect(entries.map(({ user, details }) => [user, details.ip]).sort()).toEqual([
       ['system', '198.51.100.0/24'],
