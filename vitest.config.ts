@@ -19,6 +19,7 @@ const whole = process.env.STOCKADE_TEST_WHOLE === '1'
 /** Long tests that hardly touch the database: on PostgreSQL only in a whole run. */
 const sameOnEither = [
   'packages/server/test/fuzz.test.ts',
+  'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',
   'packages/server/src/features/{license,mfa,notifications,oauth,reputation}/*.test.ts',
 ]
