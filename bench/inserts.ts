@@ -46,13 +46,13 @@ const intoTable = () => {
   }
 }
 const intoPlainTable = () => {
-  db.exec(`create table plain (id integer primary key, server_id text not null, ip text not null, jail text not null,
+  db.exec(`create table if not exists plain (id integer primary key, server_id text not null, ip text not null, jail text not null,
       country text, city text, latitude real, longitude real, asn integer, asn_org text, log_lines text not null,
       banned_at integer not null, ban_duration integer, unbanned_at integer, banned_by text, reported integer not null,
       reputation_score integer);
-    create index plain_at on plain (banned_at); create index plain_server on plain (server_id, banned_at);
-    create index plain_jail on plain (jail, banned_at); create index plain_country on plain (country, banned_at);
-    create index plain_ip on plain (ip, banned_at)`)
+    create index if not exists plain_at on plain (banned_at); create index if not exists plain_server on plain (server_id, banned_at);
+    create index if not exists plain_jail on plain (jail, banned_at); create index if not exists plain_country on plain (country, banned_at);
+    create index if not exists plain_ip on plain (ip, banned_at)`)
   const insert = db.prepare(`insert into plain (server_id, ip, jail, country, city, latitude, longitude, asn, asn_org,
     log_lines, banned_at, ban_duration, banned_by, reported) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`)
   const ids = Array.from({ length: Number(servers) }, () => randomUUID())

@@ -48,6 +48,22 @@ export const printRows = (name: string, rate: number, cpu: number): void =>
 
 export const ratio = (a: number, b: number): string => (b > 0 ? (a / b).toFixed(2) : '-')
 
+const ratiosOf = (a: readonly number[], b: readonly number[]): number[] =>
+  a.slice(0, b.length).map((value, index) => value / (b[index] ?? 1))
+/**
+ * How two things compare that were measured in turn: the median of the ratios. A machine that is slower for a minute is so
+ * for both of a pair, and not for the median of all of one and the median of all of the other.
+ */
+export const paired = (a: readonly number[], b: readonly number[]): number => median(ratiosOf(a, b))
+export const inTurn = (a: readonly number[], b: readonly number[]): string =>
+  a.length > 0 && b.length > 0 ? paired(a, b).toFixed(2) : '-'
+/** Where the middle half of the ratios lies, and how many there are. */
+export const spread = (a: readonly number[], b: readonly number[]): string => {
+  const ratios = ratiosOf(a, b).sort((x, y) => x - y)
+  const at = (share: number) => (ratios[Math.round((ratios.length - 1) * share)] ?? 0).toFixed(3)
+  return `${ratios.length} in turn: median ${median(ratios).toFixed(3)}, middle half ${at(0.25)} to ${at(0.75)}`
+}
+
 /**
  * What was promised, what came out, and whether it holds. `byCpu` is the same from CPU a request, which other work on the
  * machine hardly touches.
@@ -55,7 +71,9 @@ export const ratio = (a: number, b: number): string => (b > 0 ? (a / b).toFixed(
 export const judge = (what: string, found: number, wanted: number, unit = '', byCpu?: number): void => {
   const atMost = what.includes('at most')
   const holds = atMost ? found <= wanted : found >= wanted
-  const show = (value: number) => (Number.isInteger(value) ? whole(value) : value.toFixed(2))
+  const show = (value: number) => (Number.isInteger(value) ? whole(value) : value.toFixed(value < 1 ? 3 : 2))
   const also = byCpu === undefined ? '' : ` (by CPU ${show(byCpu)})`
-  say(`  ${holds ? 'yes' : 'NO '}  ${what} ${wanted.toLocaleString('en')}${unit}: ${show(found)}${unit}${also}`)
+  say(
+    `  ${holds ? 'yes' : 'NO '}  ${what} ${wanted.toLocaleString('en', { maximumFractionDigits: 2 })}${unit}: ${show(found)}${unit}${also}`,
+  )
 }

@@ -12,17 +12,19 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
 
 /* Builds what is served: the agent, the dashboard, and the Node runtimes for hosts without one. Skips what is fresh. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const say = text => process.stderr.write(`stockade: ${text}\n`)
+const run = promisify(execFile)
 const force = process.argv.includes('--force')
 
 const newest = path => {
@@ -53,17 +55,19 @@ const builders = [
     'buildDashboard',
   ],
 ]
-for (const [name, output, inputs, build] of builders) {
-  if (!stale(join(root, output), inputs)) continue
-  say(`building the ${name}`)
-  await (await import(`../packages/${name}/build.mjs`))[build]()
+const buildAll = async () => {
+  for (const [name, output, inputs, build] of builders) {
+    if (!stale(join(root, output), inputs)) continue
+    say(`building the ${name}`)
+    await (await import(`../packages/${name}/build.mjs`))[build]()
+  }
 }
 
-/** The architecture's Node out of the same pinned package that Stockade runs on. */
+/** An architecture's Node out of the same pinned package that Stockade runs on. */
 const runtimes = join(root, 'packages/server/dist/runtime')
 mkdirSync(runtimes, { recursive: true })
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-for (const arch of ['x64', 'arm64']) {
+const packRuntime = async arch => {
   const name = `node-linux-${arch}`
   const output = join(runtimes, `${name}.gz`)
   const pinned = lock.packages[`node_modules/${name}`]
@@ -75,25 +79,25 @@ for (const arch of ['x64', 'arm64']) {
       newest(output) > 0 &&
       marked(output) === pinned.version)
   )
-    continue
+    return
   const work = mkdtempSync(join(tmpdir(), 'stockade-node-'))
   try {
     let binary = join(root, 'node_modules', name, 'bin/node')
     if (!existsSync(binary)) {
       say(`fetching the Node runtime for ${arch} hosts`)
       const [{ filename, integrity }] = JSON.parse(
-        execFileSync('npm', ['pack', `${name}@${pinned.version}`, '--json', '--silent'], {
-          cwd: work,
-          encoding: 'utf8',
-          stdio: ['ignore', 'pipe', 'ignore'],
-          timeout: 120_000,
-        }),
+        (
+          await run('npm', ['pack', `${name}@${pinned.version}`, '--json', '--silent'], {
+            cwd: work,
+            timeout: 120_000,
+          })
+        ).stdout,
       )
       const file = join(work, filename)
       const hash = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
       if (hash !== pinned.integrity || integrity !== pinned.integrity)
         throw new Error('its hash is not the one in the lockfile')
-      execFileSync('tar', ['xzf', file, '-C', work])
+      await run('tar', ['xzf', file, '-C', work])
       binary = join(work, 'package/bin/node')
     }
     say(`packing the Node runtime for ${arch} hosts`)
@@ -112,3 +116,7 @@ for (const arch of ['x64', 'arm64']) {
 function marked(output) {
   return existsSync(`${output}.version`) ? readFileSync(`${output}.version`, 'utf8') : ''
 }
+
+// Side by side: a runtime is fetched over the network and packed in a thread. What fails lets the others finish and tidy up.
+const done = await Promise.allSettled([buildAll(), ...['x64', 'arm64'].map(packRuntime)])
+for (const one of done) if (one.status === 'rejected') throw one.reason

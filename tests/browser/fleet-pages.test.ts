@@ -245,6 +245,63 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
       expect(await web.orders()).toEqual([])
     },
   )
+  it.runIf(!desktop)(
+    'are also asked about where nobody knows what the jail guards, and before a template that guards SSH is removed',
+    async () => {
+      const [web, other] = hosts
+      if (!web || !other) throw new Error('hosts are missing')
+      await page.route('**/api/v1/servers/jails?*', route =>
+        route.fulfill({ status: 503, json: { error: 'Unavailable', message: 'Not now.' } }),
+      )
+      await page.goto('commands')
+      await page.getByRole('button', { name: 'Run a command' }).click()
+      await dialog().getByLabel('What to do').selectOption('jail-disable')
+      await dialog().getByLabel('Jail', { exact: true }).fill('imap')
+      await dialog().getByLabel('web-01').check()
+      await dialog().getByRole('button', { name: 'Disable a jail on 1 server' }).click()
+      await dialog()
+        .getByText(/^Whether imap guards an SSH log-in is not known, .*: Not now\. If it does/)
+        .waitFor()
+      expect(await overflows(page)).toBe(false)
+      await page.unroute('**/api/v1/servers/jails?*')
+      complaints.splice(0, complaints.length, ...complaints.filter(text => !text.includes('503')))
+      await dialog().getByRole('button', { name: 'Disable imap on web-01' }).click()
+      await page.waitForURL('**/commands/*')
+      expect((await web.orders()).map(({ params }) => params.jail)).toEqual(['imap'])
+
+      const jail = { name: 'sshd', enabled: true, filter: 'sshd' }
+      for (const host of [web, other])
+        await host.client.call('PUT /agent/jails', { body: { jails: [{ ...jail, template: 'sshd' }] } })
+      await page.goto('templates/sshd')
+      await page.getByLabel('Choose web-01').check()
+      const remove = page.getByRole('button', { name: 'Remove from 1 server' })
+      await remove.click()
+      await dialog()
+        .getByText(/^sshd guards your SSH log-in on web-01\. While/)
+        .waitFor()
+      expect(await overflows(page)).toBe(false)
+      await page.keyboard.press('Enter')
+      await dialog().waitFor({ state: 'detached' })
+      await remove.click()
+      await dialog().getByRole('button', { name: 'Remove sshd from web-01' }).click()
+      await page.waitForURL('**/batches/*')
+      expect((await web.orders()).map(({ type }) => type)).toEqual(['remove-template'])
+      await page.goto('commands')
+      await page.getByRole('button', { name: 'Run a command' }).click()
+      await dialog().getByLabel('What to do').selectOption('remove-template')
+      await dialog().getByLabel('Template').selectOption('sshd')
+      for (const name of names) await dialog().getByLabel(name).check()
+      await dialog().getByRole('button', { name: 'Remove a template on 3 servers' }).click()
+      // The third has a jail of its own of that name.
+      await dialog()
+        .getByText(/^sshd guards your SSH log-in on 2 servers: web-01, web-02\. While/)
+        .waitFor()
+      await dialog().getByRole('button', { name: 'Remove sshd from 3 servers' }).waitFor()
+      expect(await breaches(page)).toEqual([])
+      await page.keyboard.press('Enter')
+      await dialog().getByRole('button', { name: 'Remove a template on 3 servers' }).waitFor()
+    },
+  )
   it.runIf(desktop)('all that failed of a batch is tried again, not only what one page of it shows', async () => {
     const [, , db] = hosts
     if (!db) throw new Error('a host is missing')

@@ -7,6 +7,7 @@ import type { TestServer } from '@stockade/server/testing'
 import {
   breaches,
   built,
+  go,
   hasBrowser,
   inTurn,
   launch,
@@ -740,7 +741,9 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
   interface Look {
     readonly name: string
     readonly path: string
-    readonly act: (page: Page) => Promise<void>
+    /** What has to be seen before it is judged, and what is done first. */
+    readonly text?: string
+    readonly act?: (page: Page) => Promise<void>
   }
   const seen = (text: string) => (page: Page) => page.getByText(text).first().waitFor()
   const press = (button: string, then: (page: Page) => Promise<void>) => async (page: Page) => {
@@ -748,8 +751,8 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
     await then(page)
   }
   const looks: readonly Look[] = [
-    { name: 'profile', path: 'account/profile', act: seen('Also manages servers') },
-    { name: 'security', path: 'account/security', act: seen('This one') },
+    { name: 'profile', path: 'account/profile', text: 'Also manages servers' },
+    { name: 'security', path: 'account/security', text: 'This one' },
     {
       name: 'security, setting up',
       path: 'account/security',
@@ -760,7 +763,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       path: 'account/security',
       act: press('Change the password', seen('Enter your password.')),
     },
-    { name: 'keys', path: 'account/keys', act: seen('nightly report') },
+    { name: 'keys', path: 'account/keys', text: 'nightly report' },
     { name: 'keys, a new one', path: 'account/keys', act: press('Create a key', seen('Permission')) },
     {
       name: 'keys, shown once',
@@ -775,8 +778,8 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       path: 'account/keys',
       act: press('Revoke nightly report', seen('Revoke this key?')),
     },
-    { name: 'users', path: 'users', act: seen('berta') },
-    { name: 'users, nothing found', path: 'users?search=nobody', act: seen('No user matches.') },
+    { name: 'users', path: 'users', text: 'berta' },
+    { name: 'users, nothing found', path: 'users?search=nobody', text: 'No user matches.' },
     {
       name: 'a new user, refused',
       path: 'users/new',
@@ -785,7 +788,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
         await press('Add the user', seen('Use 3 to 50 letters'))(page)
       },
     },
-    { name: 'a user who is invited', path: 'users/3', act: seen('Not accepted yet.') },
+    { name: 'a user who is invited', path: 'users/3', text: 'Not accepted yet.' },
 
     {
       name: 'an invitation',
@@ -795,9 +798,9 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
         await page.getByText(/You will sign in as|This link was used already/).waitFor()
       },
     },
-    { name: 'a user', path: 'users/2', act: seen('No session is open.') },
-    { name: 'oneself', path: 'users/1', act: seen('This is the last admin: there has to be one.') },
-    { name: 'a user, gone', path: 'users/999', act: seen('There is no such user.') },
+    { name: 'a user', path: 'users/2', text: 'No session is open.' },
+    { name: 'oneself', path: 'users/1', text: 'This is the last admin: there has to be one.' },
+    { name: 'a user, gone', path: 'users/999', text: 'There is no such user.' },
     {
       name: 'a user, resetting the password',
       path: 'users/2',
@@ -812,7 +815,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
         await seen('You are one of them')(page)
       },
     },
-    { name: 'providers', path: 'settings/oauth', act: seen('Allowed domains') },
+    { name: 'providers', path: 'settings/oauth', text: 'Allowed domains' },
     {
       name: 'account menu',
       path: 'account/profile',
@@ -838,9 +841,14 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       expect(await breaches(judged)).toEqual([])
       expect(await overflows(judged)).toBe(false)
     }
-    it.each(inTurn(looks, [viewportName, scheme]))('$name', async ({ path, act }) => {
-      await page.goto(path)
-      await act(page)
+    let fresh = true
+    it.each(inTurn(looks, [viewportName, scheme]))('$name', async ({ path, text, act }) => {
+      // Loaded anew where the last one was left with something open or typed.
+      if (fresh) await page.goto(path)
+      else await go(page, path)
+      fresh = act !== undefined
+      if (text !== undefined) await seen(text)(page)
+      await act?.(page)
       await judge(page)
     })
     it('the sign-in, its second step and the enrolment', async () => {

@@ -91,7 +91,8 @@ describe.runIf(hasBrowser)('signing in', () => {
   })
 })
 
-describe.runIf(hasBrowser)('when the server goes away and comes back', () => {
+// Side by side: each has a server of its own, and nearly all of it is waiting.
+describe.runIf(hasBrowser).concurrent('when the server goes away and comes back', () => {
   it('says so, keeps what is shown, and catches up without a reload', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'stockade-away-'))
     const port = await freePort()

@@ -81,14 +81,12 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.getByRole('button', { name: 'Disable: sshd' }).click()
       await page.getByRole('button', { name: /^Disable sshd on / }).click()
       await undo().waitFor()
-      await page.route('**/api/v1/commands/*', route =>
-        route.request().method() === 'DELETE'
-          ? route.fulfill({ status: 503, json: { error: 'Unavailable', message: 'Not now.' } })
-          : route.continue(),
+      await page.route('**/api/v1/commands/cancel', route =>
+        route.fulfill({ status: 503, json: { error: 'Unavailable', message: 'Not now.' } }),
       )
       await undo().click()
       await page.getByRole('alert').getByText('Could not undo it: Not now.').waitFor()
-      await page.unroute('**/api/v1/commands/*')
+      await page.unroute('**/api/v1/commands/cancel')
       complaints.splice(0, complaints.length, ...complaints.filter(text => !text.includes('503')))
       await page.getByRole('alert').getByRole('button', { name: 'Close this' }).click()
       await finish()
@@ -105,6 +103,22 @@ describe.runIf(hasBrowser)('the shell', () => {
       expect((await admin.client.call('GET /whitelist')).whitelist).toMatchObject([
         { ip: '192.0.2.9', description: 'Anna', expires_at: ends },
       ])
+    })
+    it('takes off again what an import of the whitelist has added, and nothing else', async () => {
+      const { total } = await admin.client.call('GET /whitelist')
+      const { id } = await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.30', description: '' } })
+      await page.goto('whitelist')
+      await page.getByRole('button', { name: 'Import' }).click()
+      await page.getByRole('dialog').getByRole('textbox').first().fill('192.0.2.30\n192.0.2.31\n192.0.2.32')
+      await page.getByRole('dialog').getByRole('button', { name: 'Preview' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Import 3' }).click()
+      await news().getByText('2 entries are on the whitelist.').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+      await undo().click()
+      await news().getByText('2 entries are off the whitelist again.').waitFor()
+      expect(await admin.client.call('GET /whitelist/{id}', { params: { id } })).toMatchObject({ ip: '192.0.2.30' })
+      expect((await admin.client.call('GET /whitelist')).total).toBe(total + 1)
+      await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
     })
     it('brings back what an unban with a whitelist entry has lifted', async () => {
       await host.ban('203.0.113.9')

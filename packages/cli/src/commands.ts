@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
+import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safeLines } from './safe.ts'
@@ -17,7 +18,7 @@ const paramsOf = (params: One['params']) =>
 const stateOf = (command: One) => (command.cancelled ? 'cancelled' : command.status)
 
 export const addCommandCommands = (program: Command): void => {
-  program
+  const commands = program
     .command('commands')
     .description('list commands, newest first')
     .option('--server <name-or-id>', 'for this server')
@@ -69,6 +70,28 @@ export const addCommandCommands = (program: Command): void => {
         printPlace('commands', list, list.commands.length)
       },
     )
+
+  commands
+    .command('cancel')
+    .description('cancel commands that wait: no host gets them; exit 1 unless all are cancelled')
+    .argument('<id...>', 'their ids')
+    .action(async (ids: string[], _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const reply = await client.call('POST /commands/cancel', { body: { ids } })
+      const { length } = reply.commands
+      if (json) printJson(reply)
+      else {
+        printTable(
+          ['COMMAND', 'STATUS', 'WHY NOT'],
+          reply.commands.map(({ id, cancelled, status, error }) => [id, cancelled ? 'cancelled' : status, error]),
+        )
+        print(`\n${reply.cancelled} of ${length} cancelled.`)
+      }
+      if (reply.cancelled < length)
+        throw new Failure(
+          `${length - reply.cancelled} of ${length} ${length - reply.cancelled === 1 ? 'was' : 'were'} not cancelled.`,
+        )
+    })
 
   program
     .command('command')

@@ -4,6 +4,7 @@ import { ApiError } from '@stockade/client'
 import { addBanList } from './bans.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
+import { addJailCommands } from './jails.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
@@ -30,6 +31,7 @@ const program = new Command('stockade')
 addServerCommands(program)
 addBanList(program)
 addOrders(program)
+addJailCommands(program)
 addCommandCommands(program)
 addTemplateCommands(program)
 addWhitelistCommands(program)

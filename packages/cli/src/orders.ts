@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { ApiError } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
@@ -8,19 +9,16 @@ import { print, printJson, printTable } from './print.ts'
 import { durationOf, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
 
-interface Options {
-  readonly server?: readonly string[]
-  readonly all?: boolean
+interface Options extends Where {
   readonly jail?: string
   readonly duration?: number
   readonly reason?: string
   readonly force?: boolean
-  readonly wait?: boolean
-  readonly timeout?: number
 }
 
 /** A ban that nobody gave an end to lasts a day in the jail that is kept for this, as one from the dashboard does. */
 const ownJail = { jail: 'stockade', duration: 86_400 } as const
+/** How long results are awaited unless told otherwise, in seconds. */
 export const patience = 120
 
 export const addOrders = (program: Command): void => {
@@ -68,6 +66,25 @@ export const addOrders = (program: Command): void => {
     })
 }
 
+export interface Where {
+  readonly server?: readonly string[]
+  readonly all?: boolean
+  readonly wait?: boolean
+  readonly timeout?: number
+}
+/** Adds the options that say where, and whether the results are awaited. */
+export const places = (command: Command): Command =>
+  command
+    .option('--server <name-or-id...>', 'on these servers')
+    .option('--all', 'on all servers that have an agent')
+    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
+/** The servers that those options name: one of the two has to be given. */
+export const targetsAsked = async (client: Client, where: Where): Promise<readonly Target[]> => {
+  if ((where.server === undefined) === (where.all !== true)) throw new Misuse('Say where: --server NAME..., or --all.')
+  return targetsOf(client, where.server)
+}
+
 export interface Target {
   readonly id: string
   readonly hostname: string
@@ -87,15 +104,28 @@ export const targetsOf = async (client: Client, names: readonly string[] | undef
 }
 
 const order = async (
-  { client, json }: Context,
+  context: Context,
   options: Options,
   type: 'ban-ip' | 'unban-ip',
   params: Record<string, unknown>,
+): Promise<void> => send(context, options, await targetsOf(context.client, options.server), type, params)
+
+/** Queues one order for each of the servers, and says so or, with --wait, what became of it. */
+export const send = async (
+  { client, json }: Context,
+  options: Pick<Options, 'wait' | 'timeout'>,
+  targets: readonly Target[],
+  type: 'ban-ip' | 'unban-ip' | 'jail-enable' | 'jail-disable' | 'remove-template',
+  params: Record<string, unknown>,
 ): Promise<void> => {
-  const targets = await targetsOf(client, options.server)
-  const batch = await client.call('POST /commands/batch', {
-    body: { server_ids: targets.map(({ id }) => id), type, params },
-  })
+  const batch = await client
+    .call('POST /commands/batch', { body: { server_ids: targets.map(({ id }) => id), type, params } })
+    .catch((error: unknown) => {
+      // The API names its own field for it.
+      if (error instanceof ApiError && error.status === 409)
+        throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
+      throw error
+    })
   if (options.wait) return follow(client, json, batch, options.timeout)
   if (json) return printJson(batch)
   printQueued(targets, batch.commands)

@@ -1,27 +1,22 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command } from 'commander'
-import type { Client, Reply } from '@stockade/client'
+import type { Reply } from '@stockade/client'
 import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { follow, patience, printQueued, targetsOf } from './orders.ts'
-import type { Target } from './orders.ts'
+import { follow, places, printQueued, send, targetsAsked } from './orders.ts'
+import type { Where } from './orders.ts'
 import { print, printFields, printJson, printTable } from './print.ts'
 import { safe, safeLines } from './safe.ts'
 import { expectations, judgeSample, readSample } from './sample.ts'
 import type { Expectation } from './sample.ts'
+import { agreeToUnguard } from './ssh.ts'
 import { durationOf, wholeOf } from './times.ts'
 
 type Template = Reply<'GET /templates/{templateId}'>
 const categories = ['common', 'web', 'mail', 'custom'] as const
 const types = ['builtin', 'custom'] as const
 
-interface Where {
-  readonly server?: readonly string[]
-  readonly all?: boolean
-  readonly wait?: boolean
-  readonly timeout?: number
-}
 interface Tried {
   readonly filter?: string
   readonly sample?: string
@@ -38,16 +33,6 @@ const secondsOf = (text: string): number => {
   const seconds = durationOf(text)
   if (seconds < 1) throw new InvalidArgumentError('Give seconds, or 30m, 1h, 7d, up to 365d.')
   return seconds
-}
-const places = (command: Command): Command =>
-  command
-    .option('--server <name-or-id...>', 'on these servers')
-    .option('--all', 'on all servers that have an agent')
-    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
-    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
-const targetsAsked = async (client: Client, where: Where): Promise<readonly Target[]> => {
-  if ((where.server === undefined) === (where.all !== true)) throw new Misuse('Say where: --server NAME..., or --all.')
-  return targetsOf(client, where.server)
 }
 const settingsOf = ({ settings }: Template): string =>
   Object.entries(settings)
@@ -136,19 +121,15 @@ export const addTemplateCommands = (program: Command): void => {
       )
     })
 
-  places(templates.command('remove').description('take a template off hosts').argument('<name>')).action(
-    async (template_name: string, options: Where, command: Command) => {
-      const { client, json } = contextOf(command)
-      const targets = await targetsAsked(client, options)
+  places(templates.command('remove').description('take a template off hosts').argument('<name>'))
+    .option('--yes', 'yes, also where it guards SSH')
+    .action(async (template_name: string, options: Where & { yes?: boolean }, command: Command) => {
+      const context = contextOf(command)
+      const targets = await targetsAsked(context.client, options)
+      if (!options.yes) await agreeToUnguard(context.client, 'template', template_name, targets)
       // By its name and not its id: a host may still have one that is gone from the server.
-      const batch = await client.call('POST /commands/batch', {
-        body: { server_ids: targets.map(({ id }) => id), type: 'remove-template', params: { template_name } },
-      })
-      if (options.wait) return follow(client, json, batch, options.timeout)
-      if (json) return printJson(batch)
-      printQueued(targets, batch.commands)
-    },
-  )
+      await send(context, options, targets, 'remove-template', { template_name })
+    })
 
   templates
     .command('status')

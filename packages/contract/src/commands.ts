@@ -154,6 +154,29 @@ export const cancelCommand = endpoint({
   refusals: [404, 409],
 })
 
+export const cancelMany = endpoint({
+  method: 'POST',
+  path: '/commands/cancel',
+  tag,
+  summary: 'Cancel many commands',
+  description:
+    'Those that are still pending never run; each id is answered in the order given, each once. `status` is what the command is in afterwards, null where there is none that the caller may see; `error` says in words why it was not cancelled, and is null where it was.',
+  access: 'write',
+  body: shape({ ids: Type.Array(uuid, { minItems: 1, maxItems: bounds.commands }) }),
+  status: 200,
+  reply: shape({
+    cancelled: count,
+    commands: Type.Array(
+      shape({
+        id: uuid,
+        cancelled: Type.Boolean(),
+        status: nullable(commandStatus),
+        error: nullable(Type.String()),
+      }),
+    ),
+  }),
+})
+
 export const retryCommand = endpoint({
   method: 'POST',
   path: '/commands/{commandId}/retry',
@@ -215,14 +238,11 @@ export const pendingCommands = endpoint({
   access: 'agent',
   lenient: true,
   params: shape({ serverId: uuid }),
-  query: Type.Object(
-    {
-      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
-      /** The desired state that the agent knows: another one ends the wait at once. */
-      state: Type.Optional(text(1, 128)),
-    },
-    { additionalProperties: true },
-  ),
+  query: shape({
+    wait: Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
+    /** The desired state that the agent knows: another one ends the wait at once. */
+    state: Type.Optional(text(1, 128)),
+  }),
   status: 200,
   reply: shape({ commands: Type.Array(order), desired_state: shape({ version: Type.String() }) }),
 })

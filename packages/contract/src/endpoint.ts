@@ -41,7 +41,7 @@ export interface Endpoint {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TSchema
-  /** True where unknown fields are ignored, so that newer agents can talk to older servers. */
+  /** True where unknown fields of the body are ignored, so that newer agents can talk to older servers; OAuth's callbacks do so in the query. */
   readonly lenient?: boolean
   /** Largest accepted body in bytes, decompressed; 1 MiB unless said. */
   readonly bodyLimit?: number

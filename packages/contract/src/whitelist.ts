@@ -190,7 +190,7 @@ export const importWhitelist = endpoint({
   tag,
   summary: 'Import entries from a text',
   description:
-    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`, and `expires_at` if wanted; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description.',
+    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`, and `expires_at` if wanted; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description. `ids` are the entries that were added, as `POST /whitelist/remove` takes them; none where they are more than it takes.',
   access: 'write',
   fleet: true,
   bodyLimit: bounds.largeBody,
@@ -206,6 +206,7 @@ export const importWhitelist = endpoint({
     errors: Type.Array(shape({ line: count, value: Type.String(), error: Type.String() })),
     /** Bad lines in all; `errors` holds the first of them. */
     error_count: count,
+    ids: Type.Array(id, { maxItems: bounds.removals }),
   }),
   refusals: [409],
 })

@@ -143,6 +143,7 @@ const additions = [
   'POST /auth/mfa/backup-codes',
   'GET /servers/summary',
   'GET /servers/jails',
+  'POST /commands/cancel',
   'POST /whitelist/remove',
   'POST /agent/enroll',
   'GET /agent/state',
@@ -175,7 +176,7 @@ const pagedLists: Record<string, readonly [key: string, limit: number, maximum: 
   'GET /portknock/history': ['history', 50, 100],
 }
 
-/** Endpoints whose unknown fields or parameters are ignored: agents that are newer than the server, and callbacks. */
+/** Endpoints whose unknown fields are ignored: agents that are newer than the server; and parameters, at callbacks. */
 const lenient = [
   'POST /servers/heartbeat',
   'POST /bans',
@@ -272,6 +273,11 @@ describe('the contract', () => {
         .map(nameOf)
         .sort(),
     ).toEqual([...lenient].sort())
+  })
+
+  test('parameters that nobody knows are for callbacks alone', () => {
+    const open = endpoints.filter(({ query }) => query && schemaOf(query)?.additionalProperties !== false)
+    expect(open.map(nameOf).sort()).toEqual(['GET /auth/provider_a/callback', 'GET /auth/provider_b/callback'])
   })
 
   test('replies cut what is not in their shape', () => {

@@ -148,6 +148,7 @@ const table: Record<string, Row> = {
   'GET /servers/{serverId}/stats': readHere,
   'POST /servers/{serverId}/commands': writeHere,
   'POST /commands/batch': writeHere,
+  'POST /commands/cancel': write,
   'DELETE /commands/{commandId}': writeHere,
   'POST /commands/{commandId}/retry': writeHere,
   'GET /templates': read,

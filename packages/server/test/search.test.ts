@@ -3,7 +3,16 @@ import fc from 'fast-check'
 import { matchesValue, parseQuery, queryFields, queryHolds, rangeOfQuery, spanOfQuery } from '@stockade/contract'
 import type { QueryListing, QueryValue } from '@stockade/contract'
 import { covers, parseIp, parseRange } from '../src/core/ip.ts'
-import { aHost, movableClock, password, raw, startServer } from '../src/testing/index.ts'
+import {
+  aHost,
+  engine,
+  eventually,
+  movableClock,
+  password,
+  raw,
+  spawnServer,
+  startServer,
+} from '../src/testing/index.ts'
 import type { Signed, TestServer } from '../src/testing/index.ts'
 
 /* Searches of commands, the audit log and servers, against what their terms mean for each row of the whole list. */
@@ -246,3 +255,77 @@ test('an export of the audit log holds what the search finds', async () => {
     expect((exported.json as { entries: unknown }).entries).toEqual(entries)
   }
 })
+
+// On either engine in a whole run: it takes seconds, and `scan.test.ts` has the waiting on both.
+const always = engine === 'sqlite' || process.env.STOCKADE_TEST_WHOLE === '1'
+test.runIf(always)(
+  'searches that take long leave one line in the log, without what was searched for, and are counted',
+  async () => {
+    const slow = await spawnServer({ env: { STOCKADE_LOG_LEVEL: 'warn' } })
+    const lines = () =>
+      slow
+        .output()
+        .split('\n')
+        .filter(line => line.includes('searches take long'))
+        .map(line => JSON.parse(line) as unknown)
+    const metric = async (name: string) =>
+      Number(
+        (await raw(slow, 'GET', '/metrics')).text
+          .split('\n')
+          .find(line => line.startsWith(`${name} `))
+          ?.split(' ')[1],
+      )
+    try {
+      const { client, token } = await slow.setUp()
+      const host = await aHost(slow, client)
+      // A long text that nearly matches a long word everywhere.
+      const [output, word] = ['a'.repeat(65_000), `${'a'.repeat(900)}b`]
+      await client.call('POST /commands/batch', {
+        body: {
+          server_ids: [host.id],
+          type: 'jail-status',
+          params_list: ['sshd', 'nginx', 'exim'].map(jail => ({ jail })),
+        },
+      })
+      const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
+        params: { serverId: host.id },
+      })
+      expect(commands).toHaveLength(3)
+      for (const { id } of commands)
+        await host.client.call('POST /commands/{commandId}/result', {
+          params: { commandId: id },
+          body: { success: true, output },
+        })
+      const q = `by:"anna@shop.example" OR output:${word}`
+      const search = () => raw(slow, 'GET', `/api/v1/commands?status=completed&q=${encodeURIComponent(q)}`, { token })
+      const began = performance.now()
+      expect((await search()).json).toMatchObject({ total: 0 })
+      const took = performance.now() - began
+      expect(lines()).toEqual([])
+      const [longWaits, count] = ['stockade_search_wait_seconds_bucket{le="1"}', 'stockade_search_wait_seconds_count']
+      expect((await metric(count)) - (await metric(longWaits))).toBe(0)
+      // Two reads each, of which three at most run at a time: the last of them wait for more than a second.
+      const many = Math.min(40, Math.ceil((3 * 1300) / (took / 2)) + 3)
+      const searches = Array.from({ length: many }, () => search().catch(() => null))
+      const [line] = await eventually(() => {
+        expect(lines()).toHaveLength(1)
+        return lines()
+      })
+      expect(line).toMatchObject({
+        level: 40,
+        tooLong: 0,
+        refused: 0,
+        waited: 1,
+        longest: { list: 'commands', fields: ['by', 'output', 'status'], length: q.length },
+      })
+      expect((line as { longestMs: number }).longestMs).toBeGreaterThan(1000)
+      expect((await metric(count)) - (await metric(longWaits))).toBeGreaterThanOrEqual(1)
+      expect(slow.output()).not.toMatch(/anna|shop\.example|aaaa/)
+      expect(lines()).toHaveLength(1)
+      await slow.kill()
+      await Promise.all(searches)
+    } finally {
+      await slow.close()
+    }
+  },
+)

@@ -1,7 +1,9 @@
 import { useSyncExternalStore } from 'react'
+import { guardedAmong, guardedByTemplate } from '@stockade/contract/guards-ssh.ts'
+import type { Reply } from '@stockade/client'
 import { api } from '../api/client.ts'
 import type { Command } from '../api/queries.ts'
-import { guardedAmong, guardsSsh } from './guards-ssh.ts'
+import { sentenceOf } from '../parts/trouble.tsx'
 
 /* What switches off a jail that guards SSH is asked about first, wherever it comes from: a retry, an undo, a dialog. */
 
@@ -9,19 +11,44 @@ interface Server {
   readonly id: string
   readonly hostname: string
 }
-/** Those of the servers where the jail guards SSH, by what each host said of it last. */
-export const guardedBy = async <S extends Server>(jail: string, servers: readonly S[]): Promise<readonly S[]> => {
-  if (guardsSsh(jail)) return servers
-  const { jails } = await api.call('GET /servers/jails', { query: { name: jail } })
-  return guardedAmong(jail, servers, jails)
+/** What is about to be done on so many servers, and why that is asked about. */
+export interface SshQuestion {
+  readonly jail: string
+  /** Whether it is taken off with its template, and not only switched off. */
+  readonly removes: boolean
+  /** The names of the servers where it guards SSH, or may. */
+  readonly guarded: readonly string[]
+  readonly total: number
+  /** Why it is not known whether it guards SSH; null where it is. */
+  readonly unknown: string | null
+}
+interface Told {
+  readonly jails: Reply<'GET /servers/jails'>['jails']
+  readonly unknown: string | null
+}
+/** What each host said last of its jail of that name; never throws: what can not be read is not known. */
+export const toldOf = async (name: string): Promise<Told> => {
+  try {
+    return { jails: (await api.call('GET /servers/jails', { query: { name } })).jails, unknown: null }
+  } catch (error) {
+    return { jails: [], unknown: sentenceOf(error) }
+  }
+}
+/** What has to be asked before a jail of these servers is switched off, or taken off with its template; null where nothing has. */
+export const questionOf = (
+  jail: string,
+  removes: boolean,
+  servers: readonly Server[],
+  { jails, unknown }: Told,
+): SshQuestion | null => {
+  const guarded = (removes ? guardedByTemplate : guardedAmong)(jail, servers, jails)
+  const named = (some: readonly Server[]) => some.map(({ hostname }) => hostname)
+  const question = { jail, removes, total: servers.length }
+  if (guarded.length > 0) return { ...question, guarded: named(guarded), unknown: null }
+  return unknown === null ? null : { ...question, guarded: named(servers), unknown }
 }
 
-export interface SshAsked {
-  readonly jail: string
-  /** The names of the servers where it guards SSH. */
-  readonly guarded: readonly string[]
-  /** On how many it is about to be switched off. */
-  readonly total: number
+export interface SshAsked extends SshQuestion {
   readonly answer: (yes: boolean) => void
 }
 let asked: SshAsked | null = null
@@ -39,7 +66,7 @@ export const useSshAsked = (): SshAsked | null => useSyncExternalStore(watch, ()
 /** Whoever leaves has not agreed. */
 export const refuseSsh = (): void => asked?.answer(false)
 
-const ask = (given: Omit<SshAsked, 'answer'>): Promise<boolean> => {
+const ask = (given: SshQuestion): Promise<boolean> => {
   refuseSsh()
   return new Promise(resolve => {
     set({
@@ -53,16 +80,21 @@ const ask = (given: Omit<SshAsked, 'answer'>): Promise<boolean> => {
 }
 
 type Order = Pick<Command, 'type' | 'params'> & { readonly server: Server }
-/** Whether these orders may be sent: asks about each jail among them that guards SSH and would be switched off. */
+/** The jail that an order switches off or takes off, if it does. */
+const lostBy = ({ type, params }: Order): unknown =>
+  type === 'jail-disable' ? params.jail : type === 'remove-template' ? params.template_name : undefined
+/** Whether these orders, all of one type, may be sent: asks about each jail among them that guards SSH and would be off then. */
 export const agreed = async (orders: readonly Order[]): Promise<boolean> => {
+  const removes = orders[0]?.type === 'remove-template'
   const byJail = new Map<string, Map<string, Server>>()
-  for (const { type, params, server } of orders)
-    if (type === 'jail-disable' && typeof params.jail === 'string')
-      byJail.set(params.jail, (byJail.get(params.jail) ?? new Map<string, Server>()).set(server.id, server))
+  for (const order of orders) {
+    const jail = lostBy(order)
+    if (typeof jail !== 'string') continue
+    byJail.set(jail, (byJail.get(jail) ?? new Map<string, Server>()).set(order.server.id, order.server))
+  }
   for (const [jail, servers] of byJail) {
-    const guarded = await guardedBy(jail, [...servers.values()])
-    const question = { jail, guarded: guarded.map(({ hostname }) => hostname), total: servers.size }
-    if (guarded.length > 0 && !(await ask(question))) return false
+    const question = questionOf(jail, removes, [...servers.values()], await toldOf(jail))
+    if (question && !(await ask(question))) return false
   }
   return true
 }

@@ -30,12 +30,8 @@ const en = {
       other: `${count} entries are off the whitelist again. Bans that they lifted stay lifted.`,
     }),
   listed: (what: string) => `${what} is on the whitelist again.`,
-  reverted: (count: number) =>
-    plural(count, {
-      one: 'The opposite is on its way.',
-      other: `The opposite is on its way on ${count} servers.`,
-    }),
   left: 'It stays as it is.',
+  leftPartly: 'Where it waited it is undone. Where it had run already it stays as it is.',
   impossible: 'It had run already, and can not be undone from here.',
   trouble: (why: string) => `Could not undo it: ${why}`,
 }

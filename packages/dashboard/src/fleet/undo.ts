@@ -6,6 +6,7 @@ import type { ToastLink } from '../parts/toasts.ts'
 import { sentenceOf } from '../parts/trouble.tsx'
 import { textsOf } from '../texts/catalogue.ts'
 import { clip, nameOf } from '../words/clip.ts'
+import { ordersOf } from './batch-orders.ts'
 import type { Ordered } from './batch-orders.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import type { Entry } from './queries.ts'
@@ -15,10 +16,12 @@ import { undoTexts } from './undo.texts.ts'
 
 /* Small actions ask nothing first: they are told with an Undo, which cancels what has not begun and else does the opposite. */
 
-/** With more commands, cancelling them one by one would take too many requests: their opposites go out together. */
-export const mostUndone = 25
-/** So many opposites, and so many entries of the whitelist, at most in one undo. */
+/** Of more commands, what they did is not asked one by one: only those can be undone whose opposite is known. */
+const mostUndone = 25
+/** So many entries of the whitelist at most in one request. */
 const mostTogether = 5000
+/** So many commands at most are cancelled in one request, and are in one batch. */
+const mostCancelled = 10_000
 /** How long the activity strip offers it, in milliseconds. */
 export const undoLasts = 10 * 60_000
 
@@ -56,49 +59,57 @@ export const leftOf = (
   return ban.ban_duration === null ? undefined : -1
 }
 
-/** Cancels what is still pending; resolves to the commands that are not. */
-const cancelled = async (ids: readonly string[]): Promise<readonly string[]> => {
-  const begun: string[] = []
-  for (const commandId of ids)
-    try {
-      await api.call('DELETE /commands/{commandId}', { params: { commandId } })
-    } catch (error) {
-      if (statusOf(error) !== 409) throw error
-      begun.push(commandId)
-    }
-  return begun
+/** Cancels what no host has fetched yet; resolves to the others, and how they are. */
+const cancelled = async (ids: readonly string[]) => {
+  const { commands } = await api.call('POST /commands/cancel', { body: { ids: [...ids] } })
+  return commands.filter(({ cancelled }) => !cancelled)
 }
 const send = (serverId: string, { type, params }: Opposite) =>
   api.call('POST /servers/{serverId}/commands', { params: { serverId }, body: { type, params } })
 
-/** Cancels the commands that have not begun, and sends the opposite of the others; resolves to that in words. */
+interface Told {
+  readonly text: string
+  readonly link?: ToastLink
+}
+/** Sends what undoes something, all of one type: as few batches as it takes. */
+const sendAll = async (orders: readonly Ordered[]): Promise<ToastLink | undefined> => {
+  const [first, other] = orders
+  if (!first) return undefined
+  if (!other) return linkTo((await send(first.server.id, first)).id)
+  const batches: string[] = []
+  for (const body of ordersOf(orders)) batches.push((await api.call('POST /commands/batch', { body })).batch_id)
+  return batches.length === 1 ? whole([], batches[0]) : undefined
+}
+/**
+ * Cancels the commands that have not begun: they never run. Sends the opposite only of those that run or ran, by what `opposites`
+ * says of their ids; resolves to that in words.
+ */
 const undoCommands = async (
   ids: readonly string[],
-  opposite: (command: Command) => readonly Opposite[],
-): Promise<{ readonly text: string; readonly link?: ToastLink }> => {
+  opposites: (ran: readonly string[]) => Promise<readonly Ordered[]>,
+): Promise<Told> => {
   const t = textsOf(undoTexts)
   const begun = await cancelled(ids)
   if (begun.length === 0) return { text: t.cancelled }
-  const ran = (
-    await Promise.all(begun.map(commandId => api.call('GET /commands/{commandId}', { params: { commandId } })))
-  ).filter(({ status }) => status !== 'failed' && status !== 'timeout')
+  const ran = begun.filter(({ status }) => status === 'running' || status === 'completed')
   if (ran.length === 0) return { text: t.failed }
-  const wanted = ran.flatMap(command => opposite(command).map(asked => ({ server: command.server, ...asked })))
+  const wanted = await opposites(ran.map(({ id }) => id))
   const [first] = wanted
   if (!first) return { text: t.impossible }
-  if (!(await agreed(wanted))) return { text: t.left }
-  const made: string[] = []
-  for (const { server, type, params } of wanted) made.push((await send(server.id, { type, params })).id)
+  if (!(await agreed(wanted))) return { text: begun.length < ids.length ? t.leftPartly : t.left }
+  const link = await sendAll(wanted)
   const servers = new Set(wanted.map(({ server }) => server.id)).size
-  return {
-    text: wanted.length === 1 ? t.opposite(saidOf(first)) : t.opposites(servers),
-    ...(made.length === 1 ? { link: linkTo(made[0] ?? '') } : {}),
-  }
+  return { text: wanted.length === 1 ? t.opposite(saidOf(first)) : t.opposites(servers), ...(link ? { link } : {}) }
 }
+/** The opposites of commands, by asking what each of them was. */
+const read = (opposite: (command: Command) => readonly Opposite[]) => async (ids: readonly string[]) =>
+  (await Promise.all(ids.map(commandId => api.call('GET /commands/{commandId}', { params: { commandId } })))).flatMap(
+    command => opposite(command).map(asked => ({ server: command.server, ...asked })),
+  )
 const linkTo = (commandId: string): ToastLink => ({ path: `/commands/${commandId}`, text: textsOf(undoTexts).show })
 
 /** Runs an undo and says what came of it. */
-const take = (undo: () => Promise<{ readonly text: string; readonly link?: ToastLink }>) => async () => {
+const take = (undo: () => Promise<Told>) => async () => {
   try {
     toasts.show(await undo())
   } catch (error) {
@@ -126,7 +137,7 @@ const tellUndoable = ({ text, link, commands, opposite = plainly }: Done) => {
   toasts.show({
     text,
     ...(link ? { link } : {}),
-    ...(commands.length <= mostUndone ? { undo: () => void take(() => undoCommands(commands, opposite))() } : {}),
+    ...(commands.length <= mostUndone ? { undo: () => void take(() => undoCommands(commands, read(opposite)))() } : {}),
   })
 }
 
@@ -138,45 +149,37 @@ export const canUndo = (command: Command, now: number): boolean =>
   command.status !== 'timeout' &&
   (known.get(command.id) ?? plainly)(command).length > 0
 /** Cancels a command that has not begun, and says whether that was still possible. */
-export const cancelCommand = (command: Command): Promise<void> => take(() => undoCommands([command.id], () => []))()
+export const cancelCommand = (command: Command): Promise<void> =>
+  take(() => undoCommands([command.id], async () => []))()
 /** Undoes one command, by cancelling it or by its opposite, and says so. */
 export const undoCommand = (command: Command): Promise<void> =>
-  take(() => undoCommands([command.id], known.get(command.id) ?? plainly))()
+  take(() => undoCommands([command.id], read(known.get(command.id) ?? plainly)))()
 
-/** Sends many opposites as one batch: each host runs its orders in their order, so what waits there still is undone after it ran. */
-const revert = async (orders: readonly Ordered[]) => {
-  const t = textsOf(undoTexts)
-  const [first] = orders
-  if (!first) return { text: t.impossible }
-  if (!(await agreed(orders))) return { text: t.left }
-  const { batch_id } = await api.call('POST /commands/batch', {
-    body: { type: first.type, targets: orders.map(({ server, params }) => ({ server_id: server.id, params })) },
+/** A command of a batch, as the answer to it names them. */
+interface Queued {
+  readonly id: string
+  readonly server_id: string
+  readonly params_index: number
+}
+interface Batch {
+  readonly commands: readonly Queued[]
+  readonly batchId?: string | undefined
+}
+/** `orders` are what undoes each command, by its id; nothing for what was so before. */
+const tellMany = (text: string, { commands, batchId }: Batch, orders: ReadonlyMap<string, Ordered>) => {
+  const ids = commands.map(({ id }) => id)
+  const opposites = (some: readonly string[]) => some.flatMap(id => orders.get(id) ?? [])
+  for (const id of ids) known.set(id, () => opposites([id]))
+  toasts.show({
+    text,
+    link: whole(ids, batchId),
+    ...(ids.length <= mostCancelled
+      ? { undo: () => void take(() => undoCommands(ids, async ran => opposites(ran)))() }
+      : {}),
   })
-  const servers = new Set(orders.map(({ server }) => server.id)).size
-  return { text: t.reverted(servers), link: whole([], batch_id) }
 }
 const keyOf = ({ server, params }: Pick<Ordered, 'server' | 'params'>) =>
   JSON.stringify([server.id, params.jail, params.ip])
-
-interface Many {
-  readonly text: string
-  readonly commands: readonly string[]
-  readonly batchId?: string | undefined
-  /** What undoes it, all of one type; nothing for what was so before. */
-  readonly orders: readonly Ordered[]
-}
-const tellMany = ({ text, commands, batchId, orders }: Many) => {
-  const link = whole(commands, batchId)
-  const undoing = new Map(orders.map(order => [keyOf(order), order]))
-  const opposite = (command: Command) => {
-    const order = undoing.get(keyOf(command))
-    return order ? [order] : []
-  }
-  if (commands.length <= mostUndone) return tellUndoable({ text, link, commands, opposite })
-  for (const id of commands) known.set(id, opposite)
-  const can = orders.length > 0 && orders.length <= mostTogether
-  toasts.show({ text, link, ...(can ? { undo: () => void take(() => revert(orders))() } : {}) })
-}
 
 const placeOf = (servers: readonly string[]) =>
   servers.length === 1 ? nameOf(servers[0] ?? '') : textsOf(fleetTexts).servers(servers.length)
@@ -190,18 +193,19 @@ export const tellBannedMany = (
   servers: readonly Server[],
   jail: string,
   before: readonly Pick<LiftedBan, 'ip' | 'jail' | 'server'>[],
-  queued: Pick<Many, 'commands' | 'batchId'>,
+  batch: Batch,
 ) => {
   const t = textsOf(undoTexts)
   const were = new Set(before.map(({ ip, jail, server }) => keyOf({ server, params: { ip, jail } })))
-  const orders = ips
-    .flatMap(ip => servers.map(server => ({ type: 'unban-ip' as const, server, params: { ip, jail } })))
-    .filter(order => !were.has(keyOf(order)))
-  tellMany({
-    text: t.banned(t.addresses(ips.length), placeOf(servers.map(({ hostname }) => hostname))),
-    ...queued,
-    orders,
-  })
+  const hosts = new Map(servers.map(server => [server.id, server]))
+  const orders = new Map<string, Ordered>()
+  for (const { id, server_id, params_index } of batch.commands) {
+    const [server, ip] = [hosts.get(server_id), ips[params_index]]
+    if (!server || ip === undefined) continue
+    const order = { type: 'unban-ip' as const, server, params: { ip, jail } }
+    if (!were.has(keyOf(order))) orders.set(id, order)
+  }
+  tellMany(t.banned(t.addresses(ips.length), placeOf(servers.map(({ hostname }) => hostname))), batch, orders)
 }
 const whole = (commands: readonly string[], batchId?: string): ToastLink =>
   batchId === undefined ? linkTo(commands[0] ?? '') : { path: `/batches/${batchId}`, text: textsOf(undoTexts).show }
@@ -262,12 +266,17 @@ export const tellSwitchedMany = (
   servers: readonly Server[],
   on: boolean,
   before: readonly Server[],
-  queued: Pick<Many, 'commands' | 'batchId'>,
+  batch: Batch,
 ) => {
   const t = textsOf(undoTexts)
   const type = on ? ('jail-disable' as const) : ('jail-enable' as const)
   const text = (on ? t.enabled : t.disabled)(clip(jail, 64).shown, placeOf(servers.map(({ hostname }) => hostname)))
-  tellMany({ text, ...queued, orders: before.map(server => ({ type, server, params: { jail } })) })
+  const were = new Map(before.map(server => [server.id, server]))
+  const orders = batch.commands.flatMap(({ id, server_id }) => {
+    const server = were.get(server_id)
+    return server ? [[id, { type, server, params: { jail } }] as const] : []
+  })
+  tellMany(text, batch, new Map(orders))
 }
 /** Tells that a jail is being switched on or off. */
 export const tellSwitched = (jail: string, hostname: string, on: boolean, commandId: string) => {
@@ -287,20 +296,27 @@ const delist = (id: number): Promise<unknown> =>
     if (statusOf(error) !== 404) throw error
   })
 
+/** `ids` are the entries to take off again; none where they are too many for that. */
+const tellListed = (text: string, ids: readonly number[]) => {
+  const t = textsOf(undoTexts)
+  const undo = async () => {
+    const { removed } = await api.call('POST /whitelist/remove', { body: { ids: [...ids] } })
+    return { text: ids.length === 1 ? t.delisted : t.delistedMany(removed), link: toWhitelist() }
+  }
+  const can = ids.length > 0 && ids.length <= mostTogether
+  toasts.show({ text, link: toWhitelist(), ...(can ? { undo: () => void take(undo)() } : {}) })
+}
 /** Tells what was whitelisted; undone, it is taken off again. */
 export const tellWhitelisted = (entries: readonly Pick<Entry, 'id' | 'ip'>[]) => {
   const t = textsOf(undoTexts)
   const [first] = entries
   if (!first) return
-  const undo = async () => {
-    const { removed } = await api.call('POST /whitelist/remove', { body: { ids: entries.map(({ id }) => id) } })
-    return { text: entries.length === 1 ? t.delisted : t.delistedMany(removed), link: toWhitelist() }
-  }
-  toasts.show({
-    text: entries.length === 1 ? t.whitelisted(first.ip) : t.whitelistedMany(entries.length),
-    link: toWhitelist(),
-    ...(entries.length <= mostTogether ? { undo: () => void take(undo)() } : {}),
-  })
+  const ids = entries.map(({ id }) => id)
+  tellListed(entries.length === 1 ? t.whitelisted(first.ip) : t.whitelistedMany(entries.length), ids)
+}
+/** Tells how many entries an import has added; undone, they are taken off again. */
+export const tellImported = (count: number, ids: readonly number[]) => {
+  if (count > 0) tellListed(textsOf(undoTexts).whitelistedMany(count), ids)
 }
 
 /** Tells what was taken off the whitelist; undone, it is put there again as it was. */

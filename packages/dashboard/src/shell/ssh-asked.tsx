@@ -9,15 +9,7 @@ export const SshAsked = () => {
   useEffect(() => refuseSsh, [])
   return (
     <Suspense>
-      {asked && (
-        <SshDialog
-          jail={asked.jail}
-          guarded={asked.guarded}
-          total={asked.total}
-          onYes={() => asked.answer(true)}
-          onNo={() => asked.answer(false)}
-        />
-      )}
+      {asked && <SshDialog question={asked} onYes={() => asked.answer(true)} onNo={() => asked.answer(false)} />}
     </Suspense>
   )
 }

@@ -1,7 +1,5 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ago, duration, ending, exactTime, readDuration } from './time.ts'
-
-vi.hoisted(() => vi.stubGlobal('navigator', { languages: ['en-GB'] }))
 
 const at = Date.parse('2026-11-20T13:04:12.000Z')
 const after = (seconds: number) => at + seconds * 1000

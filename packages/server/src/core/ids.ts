@@ -3,23 +3,30 @@ import { hash, randomFillSync, randomInt } from 'node:crypto'
 /** Randomness is cheap by the page and dear by the drop. */
 const pool = new Uint8Array(4096)
 let used = pool.length
-const sixteen = (): Buffer => {
+const sixteen = (): Uint8Array => {
   if (used === pool.length) {
     randomFillSync(pool)
     used = 0
   }
   used += 16
-  return Buffer.from(pool.subarray(used - 16, used))
+  return pool.slice(used - 16, used)
 }
 
-/** A UUID of version 7 (RFC 9562): the first 48 bits are the time, so that ids sort by it. */
-export const uuid7 = (at: number): string => {
+/** The bytes of a UUID of version 7 (RFC 9562): the first 48 bits are the time, so that ids sort by it. */
+export const uuid7Bytes = (at: number): Uint8Array => {
   const bytes = sixteen()
-  bytes.writeUIntBE(at, 0, 6)
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  return uuidText(bytes)
+  const high = Math.floor(at / 0x10000)
+  bytes[0] = high >>> 24
+  bytes[1] = high >>> 16
+  bytes[2] = high >>> 8
+  bytes[3] = high
+  bytes[4] = at >>> 8
+  bytes[5] = at
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes
 }
+export const uuid7 = (at: number): string => uuidText(uuid7Bytes(at))
 
 /** 16 bytes as `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`. */
 export const uuidText = (bytes: Uint8Array): string => {

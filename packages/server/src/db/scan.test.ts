@@ -49,6 +49,9 @@ describe('long reads', () => {
   })
   test('they only read, and a wrong one says what is wrong', async () => {
     await expect(sql`select 1 from nowhere`.execute(db.scan)).rejects.toThrow(/nowhere/)
+    const onlyReading = db.engine === 'sqlite' ? [db.scan, db.read] : [db.scan]
+    for (const reader of onlyReading)
+      await expect(reader.transaction().execute(async () => {})).rejects.toThrow('only reads')
     expect(await counting(5)).toBe(5)
   })
   test('too many at once are refused, none is left without an answer', async () => {

@@ -1,7 +1,8 @@
-import type { CompiledQuery, DatabaseConnection, Driver, Kysely, KyselyPlugin, QueryId, QueryResult } from 'kysely'
+import type { CompiledQuery, Driver, Kysely, KyselyPlugin, QueryId } from 'kysely'
 import { parseQuery, queryFields, termsOf } from '@stockade/contract'
 import type { QueryListing } from '@stockade/contract'
 import { unavailable } from '../core/problem.ts'
+import { readingDriver } from './reading.ts'
 import type { Schema } from './schema.ts'
 
 /*
@@ -45,46 +46,26 @@ const refusalOf = {
 }
 
 /** A driver that only reads, by `scan`; whoever asks waits there. */
-export const scanDriver = (scan: Scanner, watch: ScanWatch = () => {}): Driver => {
-  const refuse = async () => {
-    throw new Error('This connection only reads.')
-  }
-  const connection: DatabaseConnection = {
-    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const came = performance.now()
-      let began: number | null = null
-      const tell = (outcome: ScanOutcome) => {
-        const now = performance.now()
-        const turn = began ?? now
-        watch({ outcome, waited: turn - came, ran: now - turn, asked: askedBy.get(query.queryId) ?? nothing })
-      }
-      const found = await scan(query, () => (began = performance.now())).catch((error: unknown) => {
-        tell('failed')
-        throw error
-      })
-      if (found === 'too_long' || found === 'refused') {
-        tell(found)
-        throw refusalOf[found]()
-      }
-      tell('answered')
-      return { rows: found as R[] }
-    },
-    streamQuery() {
-      throw new Error('Results of long reads are not streamed; page them.')
-    },
-  }
-  return {
-    async init() {},
-    async acquireConnection() {
-      return connection
-    },
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    async releaseConnection() {},
-    async destroy() {},
-  }
-}
+export const scanDriver = (scan: Scanner, watch: ScanWatch = () => {}): Driver =>
+  readingDriver(async query => {
+    const came = performance.now()
+    let began: number | null = null
+    const tell = (outcome: ScanOutcome) => {
+      const now = performance.now()
+      const turn = began ?? now
+      watch({ outcome, waited: turn - came, ran: now - turn, asked: askedBy.get(query.queryId) ?? nothing })
+    }
+    const found = await scan(query, () => (began = performance.now())).catch((error: unknown) => {
+      tell('failed')
+      throw error
+    })
+    if (found === 'too_long' || found === 'refused') {
+      tell(found)
+      throw refusalOf[found]()
+    }
+    tell('answered')
+    return found
+  })
 
 const nothing = () => null
 const askedBy = new WeakMap<QueryId, () => Asked | null>()

@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
 import type { Database, Procedure } from './database.ts'
+import { noStream, readingDriver } from './reading.ts'
 import { longestScan, mostScans, scanDriver } from './scans.ts'
 import type { ScanWatch, Scanned } from './scans.ts'
 import type { Schema } from './schema.ts'
@@ -29,10 +30,6 @@ const dialectOf = (driver: Driver, adapter = new SqliteAdapter()): Dialect => ({
   createIntrospector: db => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })
-
-const noStream = (): never => {
-  throw new Error('SQLite results are not streamed; page them.')
-}
 
 /** Sends work to the writer thread and keeps transactions apart: one holder at a time, in the order of asking. */
 const createWriter = (workerData: WriterData, hear: (news: WriterNews) => void) => {
@@ -136,26 +133,7 @@ const readDriver = (db: DatabaseSync): Driver => {
     statements.set(sql, made)
     return made
   }
-  const refuse = async () => {
-    throw new Error('This connection only reads.')
-  }
-  const connection: DatabaseConnection = {
-    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      return { rows: statementOf(query.sql).all(...(query.parameters.map(plain) as SQLInputValue[])) as R[] }
-    },
-    streamQuery: noStream,
-  }
-  return {
-    async init() {},
-    async acquireConnection() {
-      return connection
-    },
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    async releaseConnection() {},
-    async destroy() {},
-  }
+  return readingDriver(async query => statementOf(query.sql).all(...(query.parameters.map(plain) as SQLInputValue[])))
 }
 
 interface Scan extends ScanRequest {

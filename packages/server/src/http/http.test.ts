@@ -87,6 +87,15 @@ describe('bodies', () => {
       json: { details: [{ path: 'x' }] },
     })
   })
+  test('unknown parameters are named, also to a host, whose bodies may hold what an older server does not know', async () => {
+    const ask = (method: 'GET' | 'POST', path: string, body?: object) =>
+      raw(server, method, `/api/v1${path}`, { token: host.key, ...(body ? { body } : {}) })
+    const refused = { status: 400, json: { details: [{ path: 'color' }] } }
+    const beat = { hostname: 'web-01', color: 1 }
+    expect(await ask('GET', `/servers/${host.id}/commands/pending?color=1`)).toMatchObject(refused)
+    expect(await ask('POST', '/servers/heartbeat?color=1', beat)).toMatchObject(refused)
+    expect(await ask('POST', '/servers/heartbeat', beat)).toMatchObject({ status: 200 })
+  })
   testAlone('too large is 413', async () => {
     expect(await post(JSON.stringify({ hostname: 'x'.repeat(1024 * 1024) }))).toMatchObject({
       status: 413,

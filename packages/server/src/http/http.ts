@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import cookie from '@fastify/cookie'
+import { parseCookie } from 'cookie'
 import { bounds, shapes } from '@stockade/contract'
 import type { BodyOf, ContentType, Endpoint, LicenceFeature, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
 import { refusal } from '../core/actor.ts'
@@ -92,6 +92,8 @@ declare module 'fastify' {
     endpoint?: Endpoint
   }
   interface FastifyRequest {
+    /** What of the contract was asked for; null for everything else that is served. */
+    endpoint: Endpoint | null
     actor: Actor | null
     byCookie: boolean
   }
@@ -180,8 +182,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   })
   // Whoever sends a request's head drop by drop does not hold a connection for long.
   fastify.server.headersTimeout = 10_000
-  // Cookies are read where somebody comes with one and without a header: hosts never do.
-  await fastify.register(cookie, { hook: false })
+  fastify.decorateRequest('endpoint', null)
   fastify.decorateRequest('actor', null)
   fastify.decorateRequest('byCookie', false)
   fastify.setValidatorCompiler(({ schema, httpPart }) =>
@@ -200,19 +201,18 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       return done(
         new Problem(415, 'Unsupported Media Type', 'Send the body as JSON, with Content-Type: application/json.'),
       )
-    parseJson(request, withoutNul(text), done)
+    parseJson(request, withoutNul(text), (error, parsed: unknown) => done(error, parsed ?? {}))
   })
 
-  const cookiesOf = (request: FastifyRequest) => fastify.parseCookie(request.headers.cookie ?? '')
+  const cookiesOf = (request: FastifyRequest) => parseCookie(request.headers.cookie ?? '')
   /** Answers at once for a key of a host, which is most of what comes; else waits for storage. */
   const identify = (request: FastifyRequest): Actor | Promise<Actor> => {
     const ip = addressOf(request)
-    const nobody: Anonymous = { kind: 'anonymous', ip }
-    const known = (actor: Principal | null): Actor => actor ?? nobody
+    const known = (actor: Principal | null): Actor => actor ?? { kind: 'anonymous', ip }
     const header = request.headers.authorization
     if (header !== undefined) {
       const credential = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(header)?.[1]
-      if (!credential) return nobody
+      if (!credential) return known(null)
       const found = credential.startsWith('svc_')
         ? credentials.byKey(credential, ip)
         : credentials.byToken(credential, ip)
@@ -220,7 +220,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     }
     const cookies = cookiesOf(request)
     const value = cookies[cookieNames.secure] ?? cookies[cookieNames.plain]
-    if (!value) return nobody
+    if (!value) return known(null)
     return credentials.byCookie(value, ip).then(actor => {
       request.byCookie = actor !== null
       return known(actor)
@@ -278,9 +278,10 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     return taken instanceof Promise ? taken.then(after) : after()
   }
   /** Everything that is decided before the body is read, in the order of decisions section 14. Waits only where it must. */
-  const admit = (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
-    const endpoint = request.routeOptions.config.endpoint
-    if (!endpoint) return
+  const admit = (request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): void | Promise<void> => {
+    request.endpoint = endpoint
+    // Where nothing is sent, no parser is asked.
+    if (endpoint.method !== 'GET') request.body = {}
     if (request.raw.url?.includes('%00')) throw badRequest('The address holds a NUL character.')
     const known = () => {
       const actor = identify(request)
@@ -291,22 +292,9 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     const taken = endpoint.access === 'public' ? take(reply, endpoint, addressKey(addressOf(request))) : undefined
     return taken instanceof Promise ? taken.then(known) : known()
   }
-  fastify.addHook('onRequest', (request, reply, done) => {
-    try {
-      const waits = admit(request, reply)
-      if (waits instanceof Promise) waits.then(() => done(), done)
-      else done()
-    } catch (error) {
-      done(error as Error)
-    }
-  })
-  fastify.addHook('preValidation', (request, _, done) => {
-    if (request.body === undefined || request.body === null) request.body = request.method === 'GET' ? undefined : {}
-    done()
-  })
   const debugs = needs.log.level === 'debug' || needs.log.level === 'trace'
   fastify.addHook('onResponse', (request, reply, done) => {
-    const endpoint = request.routeOptions.config.endpoint
+    const { endpoint } = request
     needs.observe(endpoint ? nameOf(endpoint) : 'other', reply.statusCode, reply.elapsedTime / 1000)
     if (debugs)
       request.log.debug(
@@ -364,7 +352,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   fastify.setErrorHandler(async (error: FastifyError, request, reply) => {
     const problem = problemOf(error, request)
     if (/^FST_ERR_CTP_/.test(error.code ?? '')) await readOut(request.raw)
-    const { endpoint } = request.routeOptions.config
+    const { endpoint } = request
     if (problem.status === 403 && endpoint && endpoint.access !== 'public' && changing.has(endpoint.method))
       if (request.actor?.kind === 'user')
         await needs.refused(request.actor, {
@@ -429,11 +417,21 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         method: endpoint.method,
         url: path.replace(/\{(\w+)\}/g, ':$1'),
         config: { endpoint },
+        // A hook of the route's own: looking up what was asked for costs more than most of what follows.
+        onRequest: (request, reply, done) => {
+          try {
+            const waits = admit(request, reply, endpoint)
+            if (waits instanceof Promise) waits.then(() => done(), done)
+            else done()
+          } catch (error) {
+            done(error as Error)
+          }
+        },
         bodyLimit: endpoint.bodyLimit ?? bounds.body,
         schema: {
           ...documented(endpoint),
           ...(endpoint.params ? { params: endpoint.params } : {}),
-          querystring: endpoint.query ?? (endpoint.lenient ? {} : empty),
+          querystring: endpoint.query ?? empty,
           ...(endpoint.method === 'GET' ? {} : { body: endpoint.body ?? (endpoint.lenient ? {} : empty) }),
           ...(json ? { response: { [endpoint.status]: serialised(endpoint.reply, produces) } } : {}),
         },

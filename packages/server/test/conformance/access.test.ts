@@ -219,7 +219,7 @@ describe('decisions 1: what every endpoint does alike', { retry: 0 }, () => {
     await says(
       imported(16 * mebi),
       200,
-      { imported: 0, skipped: 0, errors: [text], error_count: 0 },
+      { imported: 0, skipped: 0, errors: [text], error_count: 0, ids: [integer] },
       'decisions 1: 16 MiB',
     )
     await refuses(imported(16 * mebi + 1), 413, 'decisions 1: larger than 16 MiB')

@@ -163,7 +163,7 @@ export const whitelistClaims = (given: () => WithHost) =>
       const imported = (imported: number, skipped: number, errors: object[] = []) =>
         extended(
           { imported, skipped, errors: [{ line: integer, value: text, error: text }] },
-          { 'no page': { error_count: errors.length } },
+          { 'no page': { error_count: errors.length, ids: [integer] } },
         )
       const plain = '# head\n\n198.51.100.1 # one\nbad\n192.0.2.1\n198.51.100.2\n'
       const first = await says(

@@ -118,7 +118,7 @@ const BanMany = ({ bans, onRun, onClose }: Given) => {
   const ban = useMutation({
     onSuccess: ({ batch_id, commands }) => {
       const before = bans.filter(({ active }) => active)
-      tellBannedMany(ips, servers, jail, before, { commands: commands.map(({ id }) => id), batchId: batch_id })
+      tellBannedMany(ips, servers, jail, before, { commands, batchId: batch_id })
       onRun()
     },
     mutationFn: () =>

@@ -84,6 +84,13 @@ const en = {
       `${jail} guards your SSH log-in on ${servers(count)}: ${names}${more > 0 ? ` and ${more} more` : ''}. While it is off, nobody who guesses passwords there is banned.`,
     yes: (jail: string, host: string) => `Disable ${jail} on ${host}`,
     yesMany: (jail: string, count: number) => `Disable ${jail} on ${servers(count)}`,
+    unknown: (jail: string, why: string) =>
+      `Whether ${jail} guards an SSH log-in is not known, because the hosts’ jails could not be read: ${why} If it does, nobody who guesses passwords there is banned while it is off.`,
+    remove: {
+      title: (name: string) => `Remove ${name}?`,
+      yes: (name: string, host: string) => `Remove ${name} from ${host}`,
+      yesMany: (name: string, count: number) => `Remove ${name} from ${servers(count)}`,
+    },
   },
   dialog: {
     title: 'Run a command',

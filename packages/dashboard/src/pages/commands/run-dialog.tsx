@@ -9,7 +9,8 @@ import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import { Picks } from '../../fleet/picks.tsx'
 import { templatesQuery } from '../../fleet/queries.ts'
 import type { CommandType } from '../../fleet/queries.ts'
-import { guardedAmong } from '../../fleet/guards-ssh.ts'
+import { questionOf, toldOf } from '../../fleet/ssh-asked.ts'
+import type { SshQuestion as Question } from '../../fleet/ssh-asked.ts'
 import { tellBanned, tellSwitchedMany } from '../../fleet/undo.ts'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
@@ -62,7 +63,7 @@ const Form = (props: {
   const [tried, setTried] = useState(false)
   const jailsId = useId()
   const [first = ''] = servers
-  const [guarded, setGuarded] = useState<readonly string[]>([])
+  const [question, setQuestion] = useState<Question | null>(null)
   const all = useQuery(summaryQuery).data?.servers ?? []
   const chosen = all.filter(({ id }) => servers.has(id))
   const away = chosen.filter(({ status }) => status !== 'online').length
@@ -99,6 +100,7 @@ const Form = (props: {
   }
   const named = [...servers].map(id => ({ id, hostname: all.find(server => server.id === id)?.hostname ?? id }))
   const on = type === 'jail-enable'
+  const removes = type === 'remove-template'
   const switches = on || type === 'jail-disable'
   const run = useMutation({
     /** `before`: the servers where the jail is the other way, so that there is something to undo. */
@@ -108,17 +110,18 @@ const Form = (props: {
           params: { serverId: only },
           body: { type, params },
         })
-        return { commands: [id], batchId: undefined }
+        return { commands: [{ id, server_id: only, params_index: 0 }], batchId: undefined }
       }
       const body = { server_ids: [...servers], type, params }
       const { batch_id, commands } = await api.call('POST /commands/batch', { body })
-      return { commands: commands.map(({ id }) => id), batchId: batch_id }
+      return { commands, batchId: batch_id }
     },
     onSuccess: ({ commands, batchId }, before) => {
       void queries.invalidateQueries({ queryKey: ['commands'] })
-      const [commandId = ''] = commands
+      const ids = commands.map(({ id }) => id)
+      const [commandId = ''] = ids
       const names = named.map(({ hostname }) => hostname)
-      if (type === 'ban-ip') tellBanned(ip.trim(), names, commands, batchId)
+      if (type === 'ban-ip') tellBanned(ip.trim(), names, ids, batchId)
       const other = named.filter(({ id }) => before.includes(id))
       if (switches) tellSwitchedMany(jail.trim(), named, on, other, { commands, batchId })
       if (batchId === undefined) void navigate({ to: '/commands/$commandId', params: { commandId } })
@@ -127,38 +130,37 @@ const Form = (props: {
   })
   const look = useMutation({
     mutationFn: async () => {
-      const { jails } = await api.call('GET /servers/jails', { query: { name: jail.trim() } })
+      const name = removes ? template : jail.trim()
+      const told = await toldOf(name)
       return {
-        guarded: on ? [] : guardedAmong(jail.trim(), named, jails),
-        before: jails.filter(({ enabled }) => enabled !== on).map(({ server }) => server.id),
+        question: on ? null : questionOf(name, removes, named, told),
+        before: told.jails.filter(({ enabled }) => enabled !== on).map(({ server }) => server.id),
       }
     },
-    onSuccess: ({ guarded, before }) => {
-      if (guarded.length === 0) run.mutate(before)
-      else setGuarded(guarded.map(({ hostname }) => hostname))
+    onSuccess: ({ question, before }) => {
+      if (question) setQuestion(question)
+      else run.mutate(before)
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
     if (Object.values(errors).some(error => error !== undefined) || look.isPending || run.isPending) return
-    if (switches) look.mutate()
+    if (switches || removes) look.mutate()
     else run.mutate([])
   }
   const shown = <K extends keyof typeof errors>(name: K) => (tried ? errors[name] : undefined)
   const plain = { className: parts.input, autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
-  if (guarded.length > 0)
+  if (question)
     return (
       <SshQuestion
-        jail={jail.trim()}
-        guarded={guarded}
-        total={servers.size}
+        question={question}
         busy={run.isPending}
         error={run.error}
         onYes={() => run.mutate(look.data?.before ?? [])}
         onNo={() => {
           run.reset()
-          setGuarded([])
+          setQuestion(null)
         }}
       />
     )
@@ -257,7 +259,7 @@ const Form = (props: {
       )}
       {type === 'service-restart' && <p className={parts.warn}>{t.restart}</p>}
       {type === 'jail-disable' && <p className={parts.warn}>{t.disable}</p>}
-      <Refusal error={look.error ?? run.error} />
+      <Refusal error={run.error} />
       <div className={parts.row}>
         <Button type="submit" loading={look.isPending || run.isPending}>
           {servers.size === 0 ? t.submit : t.submitOn(names[type], servers.size)}

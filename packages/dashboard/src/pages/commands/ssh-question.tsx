@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { Button } from '@mantine/core'
+import type { SshQuestion as Question } from '../../fleet/ssh-asked.ts'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
 import { Refusal } from '../../parts/trouble.tsx'
@@ -9,11 +10,7 @@ import { clip, nameOf } from '../../words/clip.ts'
 import { commandsTexts } from './commands.texts.ts'
 
 interface Asked {
-  readonly jail: string
-  /** The names of the servers where it guards SSH. */
-  readonly guarded: readonly string[]
-  /** On how many servers it is switched off. */
-  readonly total: number
+  readonly question: Question
   readonly busy?: boolean
   readonly error?: unknown
   readonly onYes: () => void
@@ -23,9 +20,11 @@ interface Asked {
 /** So many hosts are named; of more only how many they are. */
 const mostNamed = 5
 
-/** What it means when a jail that guards SSH is switched off: whoever only presses Enter has not read it. */
-export const SshQuestion = ({ jail, guarded, total, busy = false, error, onYes, onNo }: Asked) => {
+/** What it means when a jail that guards SSH is off, or may guard it: whoever only presses Enter has not read it. */
+export const SshQuestion = ({ question, busy = false, error, onYes, onNo }: Asked) => {
+  const { jail, removes, guarded, total, unknown } = question
   const t = textsOf(commandsTexts).ssh
+  const verb = removes ? t.remove : t
   const no = useRef<HTMLButtonElement>(null)
   useEffect(() => no.current?.focus(), [])
   const name = clip(jail, 64).shown
@@ -35,15 +34,17 @@ export const SshQuestion = ({ jail, guarded, total, busy = false, error, onYes, 
     <div className={parts.form}>
       <p className={parts.warn}>
         <bdi>
-          {guarded.length === 1
-            ? t.one(name, nameOf(host))
-            : t.many(name, guarded.length, first.join(', '), guarded.length - first.length)}
+          {unknown !== null
+            ? t.unknown(name, unknown)
+            : guarded.length === 1
+              ? t.one(name, nameOf(host))
+              : t.many(name, guarded.length, first.join(', '), guarded.length - first.length)}
         </bdi>
       </p>
       <Refusal error={error} />
       <div className={parts.row}>
         <Button variant="danger" loading={busy} onClick={onYes}>
-          {total === 1 ? t.yes(name, nameOf(host)) : t.yesMany(name, total)}
+          {total === 1 ? verb.yes(name, nameOf(host)) : verb.yesMany(name, total)}
         </Button>
         <Button variant="default" ref={no} data-autofocus onClick={onNo}>
           {textsOf(commonTexts).cancel}
@@ -53,9 +54,13 @@ export const SshQuestion = ({ jail, guarded, total, busy = false, error, onYes, 
   )
 }
 
-const SshDialog = (props: Asked) => (
-  <Dialog title={textsOf(commandsTexts).ssh.title(clip(props.jail, 64).shown)} onClose={props.onNo}>
-    <SshQuestion {...props} />
-  </Dialog>
-)
+const SshDialog = (props: Asked) => {
+  const t = textsOf(commandsTexts).ssh
+  const { jail, removes } = props.question
+  return (
+    <Dialog title={(removes ? t.remove : t).title(clip(jail, 64).shown)} onClose={props.onNo}>
+      <SshQuestion {...props} />
+    </Dialog>
+  )
+}
 export default SshDialog

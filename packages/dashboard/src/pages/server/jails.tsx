@@ -8,7 +8,7 @@ import { api } from '../../api/client.ts'
 import { jailsQuery, queries, serverQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
-import { guardsSsh } from '../../fleet/guards-ssh.ts'
+import { guardsSsh } from '@stockade/contract/guards-ssh.ts'
 import { tellSwitched } from '../../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../../parts/command-progress.tsx'
 import parts from '../../parts/parts.module.css'
@@ -243,9 +243,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
         {dialog === 'ban' && <BanDialog server={serverId} jail={jail.name} onClose={() => setDialog(null)} />}
         {dialog === 'ssh' && (
           <SshDialog
-            jail={jail.name}
-            guarded={[hostname ?? '']}
-            total={1}
+            question={{ jail: jail.name, removes: false, guarded: [hostname ?? ''], total: 1, unknown: null }}
             onYes={() => {
               setDialog(null)
               run.mutate('jail-disable')

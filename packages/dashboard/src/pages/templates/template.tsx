@@ -1,6 +1,6 @@
-import { Suspense, useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
@@ -9,6 +9,8 @@ import { useMay } from '../../api/session.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { templateQuery, templateStatusQuery } from '../../fleet/queries.ts'
 import type { Template } from '../../fleet/queries.ts'
+import { questionOf, toldOf } from '../../fleet/ssh-asked.ts'
+import type { SshQuestion } from '../../fleet/ssh-asked.ts'
 import { ButtonLink } from '../../parts/button-link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
@@ -24,6 +26,8 @@ import { Code } from './code.tsx'
 import { GoneTemplate } from './gone.tsx'
 import { settingWords } from './settings-words.ts'
 import { templatesTexts } from './templates.texts.ts'
+
+const SshDialog = lazy(() => import('../commands/ssh-question.tsx'))
 
 /** One template: what it watches, what it needs, and where it is. */
 export const TemplatePage = () => {
@@ -161,11 +165,15 @@ const Status = ({ template }: { template: Template }) => {
   const navigate = useNavigate()
   const query = useQuery({ ...templateStatusQuery(template.name), refetchInterval: every(30_000) })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [removing, setRemoving] = useState(false)
+  const [removing, setRemoving] = useState<'plainly' | SshQuestion | null>(null)
   const rows = [...(query.data?.servers ?? [])].sort((a, b) => Number(b.deployed) - Number(a.deployed))
   const deployed = rows.filter(row => row.deployed)
   const picked = deployed.filter(({ id }) => chosen.has(id))
-  const remove = async () => {
+  const ask = useMutation({
+    mutationFn: () => toldOf(template.name),
+    onSuccess: told => setRemoving(questionOf(template.name, true, picked, told) ?? 'plainly'),
+  })
+  const order = async () => {
     const { batch_id } = await api.call('POST /commands/batch', {
       body: {
         server_ids: picked.map(({ id }) => id),
@@ -176,6 +184,7 @@ const Status = ({ template }: { template: Template }) => {
     void queries.invalidateQueries({ queryKey: ['commands'] })
     await navigate({ to: '/batches/$batchId', params: { batchId: batch_id }, search: {} })
   }
+  const remove = useMutation({ mutationFn: order })
   return (
     <Panel title={t.onServers}>
       <Trouble what={t.whatStatus} query={query} />
@@ -216,21 +225,34 @@ const Status = ({ template }: { template: Template }) => {
         ))}
       </ul>
       {may && picked.length > 0 && (
-        <Button variant="default" mt={8} onClick={() => setRemoving(true)}>
+        <Button variant="default" mt={8} loading={ask.isPending} onClick={() => ask.mutate()}>
           {t.removeChosen(picked.length)}
         </Button>
       )}
-      {removing && (
-        <Suspense>
+      <Suspense>
+        {removing === 'plainly' ? (
           <Confirm
             title={t.removeTitle}
             text={t.removeText(nameOf(template.display_name), picked.length)}
             verb={t.removeChosen(picked.length)}
-            onClose={() => setRemoving(false)}
-            act={remove}
+            onClose={() => setRemoving(null)}
+            act={order}
           />
-        </Suspense>
-      )}
+        ) : (
+          removing && (
+            <SshDialog
+              question={removing}
+              busy={remove.isPending}
+              error={remove.error}
+              onYes={() => remove.mutate()}
+              onNo={() => {
+                remove.reset()
+                setRemoving(null)
+              }}
+            />
+          )
+        )}
+      </Suspense>
     </Panel>
   )
 }

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { tellImported } from '../../fleet/undo.ts'
 import { Field } from '../../parts/field.tsx'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
@@ -43,7 +44,8 @@ const Form = ({ onClose }: { onClose: () => void }) => {
       api.call('POST /whitelist/import', {
         body: { format, content, ...(prefix ? { description_prefix: prefix } : {}) },
       }),
-    onSuccess: () => {
+    onSuccess: ({ imported, ids }) => {
+      tellImported(imported, ids)
       void queries.invalidateQueries({ queryKey: ['whitelist'] })
       void queries.invalidateQueries({ queryKey: ['lookup'] })
     },

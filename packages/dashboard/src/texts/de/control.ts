@@ -348,6 +348,13 @@ export const commands: Texts['commands'] = {
       `${jail} schützt Ihre SSH-Anmeldung auf ${onServers(count)}: ${names}${more > 0 ? ` und ${more} weiteren` : ''}. Solange es aus ist, wird niemand gesperrt, der dort Passwörter rät.`,
     yes: (jail, host) => `${jail} auf ${host} ausschalten`,
     yesMany: (jail, count) => `${jail} auf ${onServers(count)} ausschalten`,
+    unknown: (jail, why) =>
+      `Ob ${jail} eine SSH-Anmeldung schützt, ist nicht bekannt, denn die Jails der Hosts waren nicht zu lesen: ${why} Falls ja, wird dort niemand gesperrt, der Passwörter rät, solange es aus ist.`,
+    remove: {
+      title: name => `${name} entfernen?`,
+      yes: (name, host) => `${name} von ${host} entfernen`,
+      yesMany: (name, count) => `${name} von ${onServers(count)} entfernen`,
+    },
   },
   dialog: {
     title: 'Befehl ausführen',

@@ -255,12 +255,8 @@ export const undo: Texts['undo'] = {
       other: `${count} Einträge stehen nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.`,
     }),
   listed: what => `${what} steht wieder auf der Whitelist.`,
-  reverted: count =>
-    plural(count, {
-      one: 'Das Gegenteil ist unterwegs.',
-      other: `Das Gegenteil ist auf ${count} Servern unterwegs.`,
-    }),
   left: 'Es bleibt, wie es ist.',
+  leftPartly: 'Wo es noch wartete, ist es rückgängig gemacht. Wo es schon gelaufen war, bleibt es, wie es ist.',
   impossible: 'Es war schon gelaufen und kann von hier aus nicht rückgängig gemacht werden.',
   trouble: why => `Nicht rückgängig gemacht: ${why}`,
 }

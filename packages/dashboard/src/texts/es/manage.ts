@@ -342,6 +342,13 @@ export const commands: Texts['commands'] = {
       `${jail} protege su acceso por SSH en ${servers(count)}: ${names}${more > 0 ? ` y ${more} más` : ''}. Mientras esté desactivada, no se bloquea a nadie que pruebe contraseñas allí.`,
     yes: (jail, host) => `Desactivar ${jail} en ${host}`,
     yesMany: (jail, count) => `Desactivar ${jail} en ${servers(count)}`,
+    unknown: (jail, why) =>
+      `No se sabe si ${jail} protege un acceso por SSH, porque no se pudieron leer las jails de los hosts: ${why} Si es así, mientras esté desactivada no se bloquea a nadie que pruebe contraseñas allí.`,
+    remove: {
+      title: name => `¿Quitar ${name}?`,
+      yes: (name, host) => `Quitar ${name} de ${host}`,
+      yesMany: (name, count) => `Quitar ${name} de ${servers(count)}`,
+    },
   },
   dialog: {
     title: 'Ejecutar un comando',

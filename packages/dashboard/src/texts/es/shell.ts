@@ -317,12 +317,8 @@ export const undo: Texts['undo'] = {
       other: `${count} entradas ya no están en la whitelist. Los bloqueos que levantaron siguen levantados.`,
     }),
   listed: what => `De nuevo en la whitelist: ${what}.`,
-  reverted: count =>
-    plural(count, {
-      one: 'Lo contrario está en camino.',
-      other: `Lo contrario está en camino en ${count} servidores.`,
-    }),
   left: 'Se queda como está.',
+  leftPartly: 'Donde aún esperaba, está deshecho. Donde ya se había ejecutado, se queda como está.',
   impossible: 'Ya se había ejecutado y no se puede deshacer desde aquí.',
   trouble: why => `No se pudo deshacer: ${why}`,
 }

@@ -212,6 +212,13 @@ export const commands: Texts['commands'] = {
       `${jail} protège votre connexion SSH sur ${servers(count)}\u00a0: ${names}${more > 0 ? ` et ${plural(more, { one: `${more}\u00a0autre`, other: `${more}\u00a0autres` })}` : ''}. Tant qu’il est désactivé, personne n’y est banni pour avoir essayé des mots de passe.`,
     yes: (jail, host) => `Désactiver ${jail} sur ${host}`,
     yesMany: (jail, count) => `Désactiver ${jail} sur ${servers(count)}`,
+    unknown: (jail, why) =>
+      `On ne sait pas si ${jail} protège une connexion SSH, car les jails des hôtes n’ont pas pu être lus\u00a0: ${why} Si c’est le cas, personne n’y est banni pour avoir essayé des mots de passe tant qu’il est désactivé.`,
+    remove: {
+      title: name => `Retirer ${name}\u00a0?`,
+      yes: (name, host) => `Retirer ${name} de ${host}`,
+      yesMany: (name, count) => `Retirer ${name} de ${servers(count)}`,
+    },
   },
   dialog: {
     title: 'Exécuter une commande',

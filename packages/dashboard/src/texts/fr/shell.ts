@@ -258,12 +258,8 @@ export const undo: Texts['undo'] = {
       other: `${count}\u00a0entrées de nouveau retirées de la whitelist. Les bans levés restent levés.`,
     }),
   listed: what => `De nouveau sur la whitelist\u00a0: ${what}.`,
-  reverted: count =>
-    plural(count, {
-      one: 'L’opération inverse est en route.',
-      other: `L’opération inverse est en route sur ${count}\u00a0serveurs.`,
-    }),
   left: 'Rien n’est changé.',
+  leftPartly: 'Annulé là où la commande attendait encore. Là où elle avait déjà été exécutée, rien n’est changé.',
   impossible: 'La commande était déjà exécutée et ne peut pas être défaite d’ici.',
   trouble: why => `Impossible de défaire\u00a0: ${why}`,
 }

@@ -120,18 +120,18 @@ export const createAgents = (needs: {
       const other = after[index]
       return other !== undefined && lasting.every(field => jail[field] === other[field])
     })
-  const saveJails = async (change: Change, server: Server, after: readonly Jail[]) => {
-    if (server.jails === after || alike(server.jails, after)) return
-    await registry.saveJails(change.sql, server.row.no, after)
+  const saveJails = async (change: Change, serverNo: number, before: readonly Jail[], after: readonly Jail[]) => {
+    if (before === after || alike(before, after)) return
+    await registry.saveJails(change.sql, serverNo, after)
     await change.record({
       name: 'server.jails',
-      serverNo: server.row.no,
+      serverNo,
       data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
     })
   }
   const tellJails = async (server: Server, after: readonly Jail[]) => {
     if (server.jails === after || alike(server.jails, after)) return
-    await events.change(change => saveJails(change, server, after))
+    await events.change(change => saveJails(change, server.row.no, server.jails, after))
   }
   /** The template that a successful command put on its host or took off it; null for other commands. */
   const templateOf = async (
@@ -152,7 +152,7 @@ export const createAgents = (needs: {
     return known ? jails.map(jail => (jail === known ? told : jail)) : [...jails, told]
   }
   /** What a successful command means for the bans. */
-  const effect: Effect = async (change, command) => {
+  const lift: Effect = async (change, command) => {
     if (command.type !== 'unban-ip') return
     const { ip, jail } = JSON.parse(command.params) as { ip: string; jail: string }
     await bans.lifted(change, command.server_no, ip, jail === '*' ? null : jail)
@@ -288,26 +288,33 @@ export const createAgents = (needs: {
       return { commands: orders, desired_state: { version: version() } }
     },
     async result(agent, id, result) {
-      /** What was written of it; the last one, where the transaction was tried again. */
-      const written: { readonly placed: Placed; readonly jails: readonly Jail[] }[] = []
-      // A deployment that went well is known at once, also of an agent that never tells where its jails come from. One process
-      // writes that with the result. Several do it in a transaction of its own: with the results of many hosts in one they
-      // could wait for each other in a circle.
-      await commands.finish(agent, id, result, async (change, command) => {
-        await effect(change, command)
+      /** What was known and written of it; the last one, where the transaction was tried again. */
+      const placings: { readonly placed: Placed; readonly known: readonly Jail[]; readonly after: readonly Jail[] }[] =
+        []
+      // A deployment that went well is known at once, also of an agent that never tells where its jails come from.
+      const place: Effect = async (change, command) => {
         const placed = await templateOf(change.sql, command)
+        if (!placed) return
+        const before = await registry.holdJails(change.sql, command.server_no)
         const server = registry.byNo(command.server_no)
-        if (!placed || !server) return
-        written.push({ placed, jails: server.jails })
-        if (!needs.shared) await saveJails(change, server, jailsWith(server.jails, placed))
+        if (!server) return
+        const after = jailsWith(before, placed)
+        placings.push({ placed, known: server.jails, after })
+        await saveJails(change, server.row.no, before, after)
+      }
+      await commands.finish(agent, id, result, [lift, place]).catch((error: unknown) => {
+        // A connection that breaks while it commits does not tell whether it has.
+        if (placings.length > 0) registry.doubt(agent.serverNo)
+        throw error
       })
-      const last = written.at(-1)
+      const last = placings.at(-1)
       const server = registry.byNo(agent.serverNo)
       if (!last || !server) return
-      const after = jailsWith(server.jails, last.placed)
-      registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
       // What the host told meanwhile was written without it.
-      if (needs.shared || server.jails !== last.jails) await tellJails(server, after)
+      const overtaken = server.jails !== last.known
+      const after = overtaken ? jailsWith(server.jails, last.placed) : last.after
+      registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
+      if (overtaken) await tellJails(server, after)
       // The host's next words may go to another process, which would write down what it knew of the host before.
       await needs.settle()
     },

@@ -16,15 +16,16 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
   )
   const position = db.prepare('select ban_id from rolled_up')
   const advance = db.prepare('update rolled_up set ban_id = ?')
-  // Addresses as text and rows as arrays: what SQLite hands over as bytes and objects costs more than the looking up.
-  const since = db.prepare(`select id, server_no, jail_id, country_id, banned_at, hex(ip) from bans where id > ?
+  // Rows as arrays: objects cost more than the looking up.
+  const since = db.prepare(`select id, server_no, jail_id, country_id, banned_at from bans where id > ?
     order by id limit 10000`)
   since.setReturnArrays(true)
-  const lastBefore = db.prepare('select max(banned_at) from bans where ip = unhex(?) and id <= ?')
-  lastBefore.setReturnArrays(true)
+  const addressesOf = db.prepare(`select (select max(banned_at) from bans where bans.ip = new.ip and id <= ?1), latest
+    from (select ip, max(banned_at) as latest from bans where id > ?1 and id <= ?2 group by ip) as new`)
+  addressesOf.setReturnArrays(true)
   const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
     on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
-  type Row = [id: number, serverNo: number, jailId: number, countryId: number, bannedAt: number, ip: string]
+  type Row = [id: number, serverNo: number, jailId: number, countryId: number, bannedAt: number]
   return () => {
     for (;;) {
       const { ban_id: from } = position.get() as { ban_id: number }
@@ -40,12 +41,12 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
       cellsOf(counted).forEach((sums, table) => {
         for (const sum of sums) cells[table]?.run(...sum)
       })
-      const latest = new Map<string, number>()
-      for (const [, , , , bannedAt, ip] of rows) if ((latest.get(ip) ?? -1) < bannedAt) latest.set(ip, bannedAt)
-      const addresses = [...latest].map(([ip, at]) => {
-        const [before] = lastBefore.get(ip, from) as unknown as [number | null]
-        return { before, latest: at }
-      })
+      const addresses = (addressesOf.all(from, last) as unknown as [number | null, number][]).map(
+        ([before, latest]) => ({
+          before,
+          latest,
+        }),
+      )
       for (const [bucket, n] of hoursMoved(addresses)) move.run(bucket, n)
       advance.run(last)
     }
@@ -55,11 +56,17 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
 /** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float64Array> => {
   const insert = db.prepare(`insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
-    city, latitude, longitude, log_lines, banned_by, event_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict (server_no, event_id) do nothing`)
+    city, latitude, longitude, log_lines, unbanned_at, banned_by, event_id)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (server_no, event_id) do nothing`)
   const findFirst = db.prepare('select id, banned_at from bans where server_no = ? and event_id = ?')
+  // What follows from new rows is written from the rows: SQLite reads one again in a fraction of what it costs to hand
+  // over its values a second and a third time.
   const activate = db.prepare(`insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at,
-    expires_at) values (?, ?, ?, ?, ?, ?, ?, ?)`)
+    expires_at) select id, server_no, jail_id, country_id, ip, prefix, banned_at,
+    case when ban_duration >= 0 then banned_at + ban_duration * 1000 end
+    from bans where id between ? and ? and unbanned_at is null order by id`)
+  const recordReports = db.prepare(`insert into events (at, name, server_no, ban_id)
+    select ?, 'ban.report', server_no, id from bans where id between ? and ? order by id`)
   // By the address's index of the big table: what is active is clustered by time and has no index of its own for this.
   const findActive = (onJail: string) =>
     db.prepare(`select bans.id, bans.banned_at from bans
@@ -69,7 +76,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const findActiveAnywhere = findActive('')
   const deactivate = db.prepare('delete from active_bans where banned_at = ? and ban_id = ?')
   const end = db.prepare('update bans set unbanned_at = max(?, banned_at) where id = ?')
-  const record = db.prepare('insert into events (at, name, server_no, ban_id) values (?, ?, ?, ?)')
+  const recordEnd = db.prepare(`insert into events (at, name, server_no, ban_id) values (?, 'ban.end', ?, ?)`)
   const nameNetwork = db.prepare('insert into networks (asn, org) values (?, ?) on conflict do nothing')
   const dimension = (table: 'jails' | 'countries', column: 'name' | 'code') => {
     const find = db.prepare(`select id from ${table} where ${column} = ?`)
@@ -97,6 +104,20 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const countries = dimension('countries', 'code')
   const networks = new Set<number>()
 
+  /** The new rows, one after the other, whose active bans and events are not written yet. */
+  let fresh: {
+    readonly results: { -readonly [K in keyof Appended]: Appended[K] }[]
+    readonly first: number
+    last: number
+  } | null = null
+  const settleFresh = (now: number) => {
+    if (!fresh) return
+    const { results, first, last } = fresh
+    fresh = null
+    activate.run(first, last)
+    const event = Number(recordReports.run(now, first, last).lastInsertRowid) - results.length + 1
+    results.forEach((result, index) => (result.eventId = event + index))
+  }
   const addBan = (ban: NewBan, now: number): Appended => {
     const jailId = jails.id(ban.jail)
     const countryId = ban.country === null ? 0 : countries.id(ban.country)
@@ -104,6 +125,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       nameNetwork.run(ban.asn, ban.asnOrg)
       networks.add(ban.asn)
     }
+    const expires = expiryOf(ban)
     const done = insert.run(
       ban.serverNo,
       jailId,
@@ -117,6 +139,8 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       ban.latitude,
       ban.longitude,
       ban.logLines,
+      // A ban that was over before it arrived is history: it ended when its time was up.
+      expires !== null && expires <= now ? expires : null,
       ban.bannedBy,
       ban.eventId,
     )
@@ -125,14 +149,16 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       return { id: first.id, changed: false, bannedAt: first.banned_at, eventId: null }
     }
     const id = Number(done.lastInsertRowid)
-    const expires = expiryOf(ban)
-    // A ban that was over before it arrived is history: it ended when its time was up.
-    if (expires !== null && expires <= now) end.run(expires, id)
-    else activate.run(id, ban.serverNo, jailId, countryId, ban.ip, ban.prefix, ban.bannedAt, expires)
-    const event = record.run(now, 'ban.report', ban.serverNo, id)
-    return { id, changed: true, bannedAt: ban.bannedAt, eventId: Number(event.lastInsertRowid) }
+    const result = { id, changed: true, bannedAt: ban.bannedAt, eventId: null }
+    if (fresh) {
+      fresh.results.push(result)
+      fresh.last = id
+    } else fresh = { results: [result], first: id, last: id }
+    return result
   }
   const endBan = (item: BanEnd, now: number): Appended => {
+    // It may end what came just before it, and events stand in the order of what they tell.
+    settleFresh(now)
     const rows = (
       item.jail === null
         ? findActiveAnywhere.all(item.ip, item.serverNo, item.prefix)
@@ -142,7 +168,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     for (const { id, banned_at } of rows) {
       deactivate.run(banned_at, id)
       end.run(item.at, id)
-      eventId = Number(record.run(now, 'ban.end', item.serverNo, id).lastInsertRowid)
+      eventId = Number(recordEnd.run(now, item.serverNo, id).lastInsertRowid)
     }
     return { id: rows[0]?.id ?? null, changed: rows.length > 0, bannedAt: item.at, eventId }
   }
@@ -153,6 +179,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     const items = unpackBatch(batch)
     try {
       const results = items.map(item => (item.kind === 'ban' ? addBan(item, now) : endBan(item, now)))
+      settleFresh(now)
       if (items.length === 0 || (unsummed.get() as { n: number }).n >= mostUnsummed) sumUp()
       jails.settle(true)
       countries.settle(true)
@@ -161,6 +188,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       jails.settle(false)
       countries.settle(false)
       networks.clear()
+      fresh = null
       throw error
     }
   }

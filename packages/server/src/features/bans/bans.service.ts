@@ -4,7 +4,7 @@ import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { uuid7, uuidBytes, uuidText } from '../../core/ids.ts'
+import { uuid7Bytes, uuidBytes, uuidText } from '../../core/ids.ts'
 import { covers, ipText, isLoopback, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { timeOf, timeRange } from '../../core/page.ts'
@@ -221,7 +221,7 @@ export const createBans = (needs: {
       longitude: place.longitude,
       logLines: tame(report.log_lines ?? '', bounds.logLines),
       bannedBy: by,
-      eventId: uuidBytes(report.event_id ?? uuid7(now)),
+      eventId: report.event_id === undefined ? uuid7Bytes(now) : uuidBytes(report.event_id),
     }
   }
   let placesKnown = false

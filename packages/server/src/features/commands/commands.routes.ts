@@ -14,5 +14,6 @@ export const mountCommands = (http: Http, commands: CommandsService): void => {
     await commands.cancel(actor, params.commandId)
     return { message: 'The command is cancelled.' }
   })
+  http.serve(contract.cancelMany, ({ actor, body }) => commands.cancelMany(actor, body.ids))
   http.serve(contract.retryCommand, ({ actor, params }) => commands.retry(actor, params.commandId))
 }

@@ -20,11 +20,13 @@ import type { ServersService } from '../servers/servers.service.ts'
 import { inSlices } from '../whitelist/slices.ts'
 import type { Settings, Snapshot, TemplatesService } from '../templates/templates.service.ts'
 import {
+  cancelCommands,
   changeCommand,
   commandSearch,
   countCommands,
   countCommandRows,
   findCommandRow,
+  findCommandStates,
   findCommandView,
   findCommandViews,
   insertCommands,
@@ -80,14 +82,16 @@ export interface CommandsService {
     orders: readonly { readonly serverNo: number; readonly type: Type; readonly params: Params }[],
   ): Promise<void>
   cancel(actor: Principal, id: string): Promise<void>
+  /** Cancels those that are pending, in one transaction, and says of each what became of it. */
+  cancelMany(actor: Principal, ids: readonly string[]): Promise<ReplyOf<typeof contract.cancelMany>>
   retry(actor: Principal, id: string): Promise<Queued & { retry_of: string }>
   /** Hands out what is due for a server. No query where nothing is. */
   take(serverNo: number): Promise<Order[]>
   /** The same, waiting up to `seconds` for something to come, or for what `enough` says. */
   waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough?: () => boolean): Promise<Order[]>
   wake(serverNo: number): void
-  /** Takes a result in; `effect` runs in the same transaction when the command succeeded. */
-  finish(agent: AgentActor, id: string, result: Result, effect: Effect): Promise<void>
+  /** Takes a result in; `effects` run in the same transaction when the command succeeded. */
+  finish(agent: AgentActor, id: string, result: Result, effects: readonly Effect[]): Promise<void>
   /** Who asked for a command of this server; null when it has none of that id. */
   initiatorOf(serverNo: number, id: string): Promise<string | null>
   cancelAll(change: Change, serverNo: number): Promise<void>
@@ -97,11 +101,15 @@ export interface CommandsService {
   reload(serverNo?: number): Promise<void>
   close(): void
 }
+const noCommand = (id: string) => `There is no command ${id}.`
+const noAccess = 'You have no access to the server of this command.'
+const begun = 'Only a pending command can be cancelled; this one was handed out already or has ended.'
 /** Refused bans of a batch that are named. */
 const mostRefused = 100
 /** How many go into one transaction, and how many may wait for theirs. */
 const grouped = { batch: 500, waiting: 100_000 }
 
+/** One step of what a success means. A transaction takes each step for all of its results before the next step. */
 export type Effect = (change: Change, command: CommandRow) => Promise<void>
 
 /** Orders that must not surprise anyone hours later. */
@@ -157,7 +165,11 @@ export const createCommands = async (needs: {
       return (row.delivered_at ?? 0) + times.commandLease * second
     return null
   }
+  /** When this process last knew better than a read that began before, for each server: a count, not a time. */
+  const known = new Map<number, number>()
+  let count = 0
   const track = (row: CommandRow) => {
+    known.set(row.server_no, ++count)
     const at = dueAt(row)
     const mine = due.get(row.server_no)
     if (at !== null) {
@@ -287,9 +299,26 @@ export const createCommands = async (needs: {
   }
   const visible = async (actor: Principal, id: string): Promise<CommandView> => {
     const row = await findCommandView(db.read, id)
-    if (!row) throw notFound(`There is no command ${id}.`)
-    if (!sees(actor, row.server_no)) throw forbidden('You have no access to the server of this command.')
+    if (!row) throw notFound(noCommand(id))
+    if (!sees(actor, row.server_no)) throw forbidden(noAccess)
     return row
+  }
+  /** Ends those that were never handed out; resolves to their ids. */
+  const cancelPending = async (actor: Principal, ids: readonly string[]): Promise<string[]> => {
+    const cancelled = await events.change(async change => {
+      const rows = await cancelCommands(change.sql, ids, `Cancelled by ${actor.name}`, clock())
+      await change.recordMany(
+        rows.map(row => ({
+          name: 'command.cancel',
+          author: authorOf(actor),
+          serverNo: row.server_no,
+          data: told(row),
+        })),
+      )
+      return rows
+    })
+    for (const row of cancelled) track(row)
+    return cancelled.map(({ id }) => id)
   }
   /**
    * Claims what is due for some servers, oldest first, in one transaction: a batch for a thousand hosts wakes them all in
@@ -350,36 +379,40 @@ export const createCommands = async (needs: {
   interface Ending {
     readonly row: CommandRow
     readonly set: { readonly success: number; readonly output: string; readonly exit_code: number | null }
-    readonly effect: Effect
+    readonly effects: readonly Effect[]
+  }
+  /** Commands by their ids first, then what they mean, by servers: so no two processes wait for each other in a circle. */
+  const endAll = async (change: Change, endings: readonly Ending[]): Promise<ReadonlyMap<Ending, CommandRow>> => {
+    const ended = new Map<Ending, CommandRow>()
+    for (const ending of [...endings].sort((a, b) => (a.row.id < b.row.id ? -1 : 1))) {
+      const { row, set } = ending
+      const status = set.success === 1 ? 'completed' : 'failed'
+      const done = await changeCommand(change.sql, row, { ...set, status, completed_at: clock() })
+      if (done) ended.set(ending, done)
+    }
+    const succeeded = [...ended]
+      .filter(([{ set }]) => set.success === 1)
+      .sort(([, a], [, b]) => a.server_no - b.server_no)
+    const steps = Math.max(0, ...succeeded.map(([{ effects }]) => effects.length))
+    for (let step = 0; step < steps; step++)
+      for (const [{ effects }, done] of succeeded) await effects[step]?.(change, done)
+    return ended
   }
   /** Results of many hosts in one transaction; null where the command changed since it was read. */
   const ends = createGroup(
     (endings: readonly Ending[]) =>
       events.change(async change => {
-        const ended: (CommandRow | null)[] = []
-        for (const { row, set, effect } of endings) {
-          const done = await changeCommand(change.sql, row, {
-            ...set,
-            status: set.success === 1 ? 'completed' : 'failed',
-            completed_at: clock(),
-          })
-          if (done && set.success === 1) await effect(change, done)
-          ended.push(done ?? null)
-        }
+        const ended = await endAll(change, endings)
         await change.recordMany(
-          ended.flatMap(done =>
-            done
-              ? [
-                  {
-                    name: 'command.finish' as const,
-                    serverNo: done.server_no,
-                    data: { id: done.id, type: done.type, status: done.status },
-                  },
-                ]
-              : [],
-          ),
+          endings
+            .flatMap(ending => ended.get(ending) ?? [])
+            .map(({ id, type, status, server_no }) => ({
+              name: 'command.finish',
+              serverNo: server_no,
+              data: { id, type, status },
+            })),
         )
-        return ended
+        return endings.map(ending => ended.get(ending) ?? null)
       }),
     grouped,
   )
@@ -502,31 +535,34 @@ export const createCommands = async (needs: {
       }
     },
     async cancel(actor, id) {
-      const row = await visible(actor, id)
-      const cancelled = await events.change(async change => {
-        const done = await changeCommand(
-          change.sql,
-          { id, status: 'pending', deliveries: 0 },
-          {
-            status: 'failed',
-            cancelled: 1,
-            success: 0,
-            output: `Cancelled by ${actor.name}`,
-            completed_at: clock(),
-          },
-        )
-        if (done)
-          await change.record({
-            name: 'command.cancel',
-            author: authorOf(actor),
-            serverNo: row.server_no,
-            data: told(done),
-          })
-        return done
-      })
-      if (!cancelled)
-        throw conflict('Only a pending command can be cancelled; this one was handed out already or has ended.')
-      track(cancelled)
+      await visible(actor, id)
+      if ((await cancelPending(actor, [id])).length === 0) throw conflict(begun)
+    },
+    async cancelMany(actor, given) {
+      const ids = [...new Set(given.map(id => id.toLowerCase()))]
+      const known = new Map((await findCommandStates(db.read, ids)).map(row => [row.id, row]))
+      const waits = [...known.values()].filter(row => row.status === 'pending' && sees(actor, row.server_no))
+      const cancelled = new Set(
+        waits.length === 0
+          ? []
+          : await cancelPending(
+              actor,
+              waits.map(({ id }) => id),
+            ),
+      )
+      // A host may have fetched one in the meantime.
+      const late = waits.flatMap(({ id }) => (cancelled.has(id) ? [] : [id]))
+      for (const row of await findCommandStates(db.read, late)) known.set(row.id, row)
+      return {
+        cancelled: cancelled.size,
+        commands: ids.map(id => {
+          const state = known.get(id)
+          if (!state) return { id, cancelled: false, status: null, error: noCommand(id) }
+          if (!sees(actor, state.server_no)) return { id, cancelled: false, status: null, error: noAccess }
+          const done = cancelled.has(id)
+          return { id, cancelled: done, status: done ? 'failed' : state.status, error: done ? null : begun }
+        }),
+      }
     },
     async retry(actor, id) {
       const old = await visible(actor, id)
@@ -559,9 +595,9 @@ export const createCommands = async (needs: {
       }
     },
     wake: serverNo => waiting.wake(serverNo),
-    async finish(agent, id, result, effect) {
+    async finish(agent, id, result, effects) {
       const row = await findCommandRow(db.read, id)
-      if (!row) throw notFound(`There is no command ${id}.`)
+      if (!row) throw notFound(noCommand(id))
       if (row.server_no !== agent.serverNo) throw forbidden('This command belongs to another server.')
       const given = {
         success: result.success ? 1 : 0,
@@ -575,9 +611,9 @@ export const createCommands = async (needs: {
       }
       if (row.status === 'pending') throw conflict('This command was never handed out.')
       // A late result of a timed-out command is recorded: the truth wins.
-      const [finished] = await ends.add([{ row, set: given, effect }])
+      const [finished] = await ends.add([{ row, set: given, effects }])
       // Handed out once more in the same moment: look again.
-      if (!finished) return service.finish(agent, id, result, effect)
+      if (!finished) return service.finish(agent, id, result, effects)
       track(finished)
     },
     async initiatorOf(serverNo, id) {
@@ -614,10 +650,18 @@ export const createCommands = async (needs: {
         })
     },
     async reload(serverNo) {
+      const began = count
+      /** What was queued or has ended here since, or was read by a later look, a read may not know of. */
+      const isOld = (no: number) => (known.get(no) ?? 0) > began
       const rows = await (serverNo === undefined ? openCommands(db.read) : openCommandsOf(db.read, [serverNo]))
-      if (serverNo === undefined) due.clear()
-      else due.delete(serverNo)
-      for (const row of rows) track(row)
+      if (serverNo !== undefined && isOld(serverNo)) return service.reload(serverNo)
+      const nos = serverNo === undefined ? [...due.keys(), ...rows.map(row => row.server_no)] : [serverNo]
+      const taken = new Set(nos.filter(no => !isOld(no)))
+      for (const no of taken) {
+        due.delete(no)
+        known.set(no, ++count)
+      }
+      for (const row of rows) if (taken.has(row.server_no)) track(row)
       if (serverNo !== undefined && isDue(serverNo)) waiting.wake(serverNo)
     },
     close: () => waiting.close(),

@@ -135,10 +135,26 @@ export const findCommandView = (sql: Sql, id: string): Promise<CommandView | und
   withServer(sql).where('commands.id', '=', id).executeTakeFirst()
 export const findCommandViews = async (sql: Sql, ids: readonly string[]): Promise<CommandView[]> =>
   ids.length === 0 ? [] : withServer(sql).where('commands.id', 'in', ids).execute()
+const chunk = 500
+/** Where the commands stand and whose they are; those that there are none of are left out. */
+export const findCommandStates = async (
+  sql: Sql,
+  ids: readonly string[],
+): Promise<Pick<CommandRow, 'id' | 'server_no' | 'status'>[]> => {
+  const found: Pick<CommandRow, 'id' | 'server_no' | 'status'>[] = []
+  for (let start = 0; start < ids.length; start += chunk)
+    found.push(
+      ...(await sql
+        .selectFrom('commands')
+        .select(['id', 'server_no', 'status'])
+        .where('id', 'in', ids.slice(start, start + chunk))
+        .execute()),
+    )
+  return found
+}
 export const findCommandRow = (sql: Sql, id: string): Promise<CommandRow | undefined> =>
   sql.selectFrom('commands').selectAll().where('id', '=', id).executeTakeFirst()
 
-const chunk = 500
 export const insertCommands = async (sql: Sql, rows: readonly Insertable<CommandsTable>[]): Promise<void> => {
   for (let start = 0; start < rows.length; start += chunk)
     await sql
@@ -160,6 +176,27 @@ export const changeCommand = (
     .where('deliveries', '=', was.deliveries)
     .returningAll()
     .executeTakeFirst()
+/** Cancels those of the commands that were never handed out, and returns them. */
+export const cancelCommands = async (
+  sql: Sql,
+  ids: readonly string[],
+  output: string,
+  at: number,
+): Promise<CommandRow[]> => {
+  const cancelled: CommandRow[] = []
+  for (let start = 0; start < ids.length; start += chunk)
+    cancelled.push(
+      ...(await sql
+        .updateTable('commands')
+        .set({ status: 'failed', cancelled: 1, success: 0, output, completed_at: at })
+        .where('id', 'in', ids.slice(start, start + chunk))
+        .where('status', '=', 'pending')
+        .where('deliveries', '=', 0)
+        .returningAll()
+        .execute()),
+    )
+  return cancelled
+}
 /** Hands pending commands out for the first time; those that are not pending any more are left. */
 export const startCommands = async (sql: Sql, ids: readonly string[], at: number): Promise<CommandRow[]> => {
   const started: CommandRow[] = []

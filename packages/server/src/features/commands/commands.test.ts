@@ -145,6 +145,63 @@ test('only a pending command is cancelled, and it is never handed out', async ()
   await answer(running.id, { success: true })
 })
 
+test('of many, those that wait are cancelled, and each is answered', async () => {
+  const [near, far] = [await aHost(server, admin.client, 'near'), await aHost(server, admin.client, 'far')]
+  const type = 'jail-status'
+  const params_list = Array.from({ length: 300 }, (_, n) => ({ jail: `jail-${n}` }))
+  const { commands } = await admin.client.call('POST /commands/batch', {
+    body: { server_ids: [near.id, far.id], type, params_list },
+  })
+  const taken = new Set((await poll(0, near)).commands.map(({ id }) => id))
+  expect(taken.size).toBeGreaterThan(0)
+  const ids = commands.map(({ id }) => id)
+  const { key } = await admin.client.call('POST /keys', {
+    body: { name: 'of one', permissions: 'write', server_id: near.id },
+  })
+  const nearOnes = commands.filter(({ server_id }) => server_id === near.id).slice(-1)
+  const farOnes = commands.filter(({ server_id }) => server_id === far.id).slice(-1)
+  const [seen = '', unseen = ''] = [...nearOnes, ...farOnes].map(({ id }) => id)
+  expect(await server.client(key).call('POST /commands/cancel', { body: { ids: [unseen, seen] } })).toEqual({
+    cancelled: 1,
+    commands: [
+      { id: unseen, cancelled: false, status: null, error: expect.stringMatching(/no access/) },
+      { id: seen, cancelled: true, status: 'failed', error: null },
+    ],
+  })
+  expect(await read(seen)).toMatchObject({ cancelled: true, result: { output: 'Cancelled by key:of one' } })
+  expect(await read(unseen)).toMatchObject({ status: 'pending' })
+
+  const { cancelled, commands: told } = await admin.client.call('POST /commands/cancel', {
+    body: { ids: [...ids, ids[0]?.toUpperCase() ?? '', unknown] },
+  })
+  expect(cancelled).toBe(600 - taken.size - 1)
+  expect(told.map(({ id }) => id)).toEqual([...ids, unknown])
+  for (const one of told.slice(0, -1)) {
+    const status = taken.has(one.id) ? 'running' : 'failed'
+    const done = !taken.has(one.id) && one.id !== seen
+    expect(one).toMatchObject({
+      cancelled: done,
+      status,
+      error: done ? null : expect.stringMatching(/^Only a pending/),
+    })
+  }
+  expect(told.at(-1)).toEqual({ id: unknown, cancelled: false, status: null, error: `There is no command ${unknown}.` })
+  // What was cancelled is never handed out, and what was handed out can end.
+  expect((await poll(0, far)).commands).toEqual([])
+  for (const id of taken) await answer(id, { success: true }, near)
+  expect((await poll(0, near)).commands).toEqual([])
+  const audit = await admin.client.call('GET /settings/audit', { query: { q: 'action:command.cancel', limit: 1 } })
+  expect(audit).toMatchObject({ total: expect.any(Number), entries: [{ user: 'admin', details: { type } }] })
+  expect(audit.total).toBeGreaterThanOrEqual(600 - taken.size)
+})
+test.each([[[]], [['1']], [undefined], [Array.from({ length: 10_001 }, () => unknown)]])(
+  'a wrong list of what to cancel is refused: %#',
+  async ids => {
+    const reply = await raw(server, 'POST', '/api/v1/commands/cancel', { token: admin.token, body: { ids } })
+    expect(reply).toMatchObject({ status: 400, json: { details: [{ path: expect.stringMatching(/^ids/) }] } })
+  },
+)
+
 test('a failed one is tried again as a new one; a completed one is not', async () => {
   const { id } = await create('jail-enable', { jail: 'nginx' })
   await poll()

@@ -8,7 +8,7 @@ import { authorOf } from '../keys/keys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 import { deleteTemplateRow } from '../templates/templates.store.ts'
-import { serversAwaiting } from './deployments.store.ts'
+import { serversAwaiting, serversHolding } from './deployments.store.ts'
 
 /** Where templates are, and on their way to: what concerns templates, servers and commands at once. */
 export interface DeploymentsService {
@@ -75,13 +75,15 @@ export const createDeployments = (needs: {
     async deleteTemplate(actor, reference) {
       const { id, name, type } = await templates.get(reference)
       if (type === 'builtin') throw forbidden('A built-in template can not be deleted.')
-      const there = registry
-        .all()
-        .filter(({ jails }) => jails.some(jail => jail.template === name))
-        .map(({ row }) => row.hostname)
-      if (there.length > 0) throw conflict(`The template is deployed on ${listed(there)}. Remove it there first.`)
+      const named = (nos: readonly number[]) => nos.flatMap(no => registry.byNo(no)?.row.hostname ?? [])
       await events.change(async change => {
-        const awaiting = (await serversAwaiting(change.sql, id)).flatMap(no => registry.byNo(no)?.row.hostname ?? [])
+        // What is on its way first: its arrival can't fall between the two then.
+        const awaiting = named(await serversAwaiting(change.sql, id))
+        const told = registry.all().filter(({ jails }) => jails.some(jail => jail.template === name))
+        const there = named([
+          ...new Set([...told.map(({ row }) => row.no), ...(await serversHolding(change.sql, name))]),
+        ])
+        if (there.length > 0) throw conflict(`The template is deployed on ${listed(there)}. Remove it there first.`)
         if (awaiting.length > 0)
           throw conflict(`The template is on its way to ${listed(awaiting)}. Wait for that, or cancel it, first.`)
         if (!(await deleteTemplateRow(change.sql, id))) throw notFound(`There is no template ${reference}.`)

@@ -13,3 +13,16 @@ export const serversAwaiting = async (sql: Kysely<Schema>, templateId: number): 
     .execute()
   return rows.map(row => row.server_no)
 }
+
+/** Servers whose hosts have the template, as storage knows at this moment. */
+export const serversHolding = async (sql: Kysely<Schema>, name: string): Promise<number[]> => {
+  const rows = await sql
+    .selectFrom('heartbeats')
+    .select(['server_no', 'jails'])
+    .where('jails', 'like', `%"template":"${name}"%`)
+    .execute()
+  // An underscore in the name stood for any letter.
+  const holds = (jails: string) =>
+    (JSON.parse(jails) as { template?: string | null }[]).some(jail => jail.template === name)
+  return rows.flatMap(row => (holds(row.jails) ? [row.server_no] : []))
+}

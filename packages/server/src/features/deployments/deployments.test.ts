@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { openSqlite } from '../../db/sqlite.ts'
+import { createRegistry } from '../servers/registry.ts'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, engine, freshDatabase, raw, startServer } from '../../testing/index.ts'
+import { aHost, engine, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 
 let server: TestServer
@@ -51,12 +55,11 @@ const makeTemplate = (name: string, settings = {}) =>
       settings,
     },
   })
+const openStorage = () =>
+  database ? openPostgres(database.url, () => {}) : openSqlite(`${server.dataDir}/stockade.sqlite3`)
 /** What stands in the stream of events, straight from storage. */
 const recorded = async (like: string) => {
-  const storage =
-    engine === 'postgres'
-      ? await openPostgres(database?.url ?? '', () => {})
-      : await openSqlite(`${server.dataDir}/stockade.sqlite3`)
+  const storage = await openStorage()
   try {
     const rows = await storage.read.selectFrom('events').selectAll().where('name', 'like', like).orderBy('id').execute()
     return rows.map(row => ({ ...row, data: JSON.parse(row.data ?? '{}') as Record<string, unknown> }))
@@ -132,6 +135,43 @@ describe('deploying', () => {
     ])
     await finish(web, retried.id)
   })
+  test.runIf(engine === 'postgres')(
+    'what a slow read of a host’s commands does not know of yet goes out all the same',
+    async () => {
+      const host = await aHost(server, admin.client, 'slow')
+      const ids = (await Promise.all([deploy('sshd', [host.id]), deploy('sshd', [host.id])])).map(
+        ({ commands }) => commands[0]?.command_id ?? '',
+      )
+      expect(await poll(host)).toHaveLength(2)
+      const storage = await openStorage()
+      const run = (statement: string) => sql.raw(statement).execute(storage.write)
+      try {
+        // Reads of what is open for a host take so long for each command, and see what was there when they began.
+        await run(`create or replace function takes_long() returns boolean volatile language sql as
+        $$ select current_query() not like 'select%"server_no" in%' or pg_sleep(0.2) is not null $$`)
+        await run(
+          'begin; alter table commands rename to all_commands;' +
+            'create view commands as select * from all_commands where takes_long(); commit',
+        )
+        await finish(host, ids[0] ?? '', false)
+        // That is being read by now.
+        await eventually(async () => {
+          const { rows } =
+            await sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`.execute(
+              storage.read,
+            )
+          expect(rows.length).toBeGreaterThan(0)
+        })
+        const { commands } = await deploy('sshd', [host.id])
+        await new Promise(resolve => setTimeout(resolve, 250))
+        expect((await poll(host)).map(order => order.id)).toEqual(commands.map(({ command_id }) => command_id))
+      } finally {
+        await run('begin; drop view if exists commands; alter table if exists all_commands rename to commands; commit')
+        await storage.close()
+      }
+      await finish(host, ids[1] ?? '', false)
+    },
+  )
   test('a heartbeat carries it as well', async () => {
     await deploy('1', [web.id])
     const { commands } = await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })
@@ -160,10 +200,7 @@ describe('deploying', () => {
     const ids = hosts.map(host => host.id)
     await deploy('exim', ids, { maxretry: 44 })
     await deploy('exim', ids, { maxretry: 44 })
-    const storage =
-      engine === 'postgres'
-        ? await openPostgres(database?.url ?? '', () => {})
-        : await openSqlite(`${server.dataDir}/stockade.sqlite3`)
+    const storage = await openStorage()
     const rows = await storage.read.selectFrom('template_snapshots').selectAll().where('name', '=', 'exim').execute()
     await storage.close()
     expect(rows).toHaveLength(1)
@@ -320,40 +357,42 @@ describe('where it is', () => {
     ).toMatchObject([{ name: 'sshd' }, { name, template: null }])
     expect(await ask('DELETE', `/templates/${name}`)).toMatchObject({ status: 200 })
   })
-  test.skipIf(engine === 'postgres')('a result and what it means for the host are one commit', async () => {
+  /** Whether a command has ended, and whether its host has the template, at one moment of the storage. */
+  const standing = async (storage: Database, id: string, name: string) => {
+    const { status, jails } = await storage.read
+      .selectFrom('commands')
+      .leftJoin('heartbeats', 'heartbeats.server_no', 'commands.server_no')
+      .select(['commands.status', 'heartbeats.jails'])
+      .where('commands.id', '=', id)
+      .executeTakeFirstOrThrow()
+    const there = (JSON.parse(jails ?? '[]') as { template?: string | null }[]).some(jail => jail.template === name)
+    return `${status}, ${there ? 'there' : 'not there'}`
+  }
+  test('a result and what it means for the host are one commit, also of a host that has sent no heartbeat yet', async () => {
     const { name } = await makeTemplate(`atonce${Date.now() % 1_000_000}`)
-    await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })
-    const storage = await openSqlite(`${server.dataDir}/stockade.sqlite3`)
-    /** Whether a command has ended, and whether its host has the template, at one moment of the storage. */
-    const look = async (id: string) => {
-      const { status, jails } = await storage.read
-        .selectFrom('commands')
-        .leftJoin('heartbeats', 'heartbeats.server_no', 'commands.server_no')
-        .select(['commands.status', 'heartbeats.jails'])
-        .where('commands.id', '=', id)
-        .executeTakeFirstOrThrow()
-      const there = (JSON.parse(jails ?? '[]') as { template?: string | null }[]).some(jail => jail.template === name)
-      return `${status}, ${there ? 'there' : 'not there'}`
-    }
+    const quiet = await aHost(server, admin.client, `quiet-${name}`)
+    const storage = await openStorage()
     try {
       const seen = new Set<string>()
       for (let n = 0; n < 4; n++) {
-        if (n % 2 === 0) await deploy(name, [web.id])
+        if (n % 2 === 0) await deploy(name, [quiet.id])
         else
           await admin.client.call('DELETE /templates/{templateId}/servers/{serverId}', {
-            params: { templateId: name, serverId: web.id },
+            params: { templateId: name, serverId: quiet.id },
           })
-        const [order] = await poll(web)
+        const [order] = await poll(quiet)
+        const look = async () =>
+          seen.add(`${n % 2 === 0 ? 'put' : 'taken'}: ${await standing(storage, order?.id ?? '', name)}`)
         let over = false
         const looking = (async () => {
           while (!over) {
-            seen.add(`${n % 2 === 0 ? 'put' : 'taken'}: ${await look(order?.id ?? '')}`)
+            await look()
             await new Promise(resolve => setImmediate(resolve))
           }
         })()
-        await finish(web, order?.id ?? '').finally(() => (over = true))
+        await finish(quiet, order?.id ?? '').finally(() => (over = true))
         await looking
-        seen.add(`${n % 2 === 0 ? 'put' : 'taken'}: ${await look(order?.id ?? '')}`)
+        await look()
       }
       expect([...seen].sort()).toEqual([
         'put: completed, there',
@@ -365,6 +404,110 @@ describe('where it is', () => {
       await storage.close()
     }
   })
+  test.runIf(engine === 'postgres')(
+    'a result that broke off has left nothing, and the agent’s next try does it all',
+    async () => {
+      const { name } = await makeTemplate(`broken${Date.now() % 1_000_000}`)
+      await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })
+      await deploy(name, [web.id])
+      const [order] = await poll(web)
+      const id = order?.id ?? ''
+      const storage = await openStorage()
+      const other = new pg.Client({ connectionString: database?.url ?? '' })
+      await other.connect()
+      try {
+        // Whoever writes down what the result means for the host stops here, and finds its connection gone.
+        await other.query('begin')
+        await eventually(async () => {
+          const held = await other.query(
+            'select from heartbeats join servers on no = server_no where id = $1 for update of heartbeats',
+            [web.id],
+          )
+          expect(held.rowCount).toBe(1)
+        })
+        const broken = finish(web, id).then(
+          () => 200,
+          (error: { status: number }) => error.status,
+        )
+        await eventually(async () => {
+          const ended = await sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%heartbeats%'`.execute(
+            storage.read,
+          )
+          expect(ended.rows.length).toBeGreaterThan(0)
+        })
+        expect(await broken).toBeGreaterThanOrEqual(500)
+        expect(await standing(storage, id, name)).toBe('running, not there')
+        await other.query('commit')
+        await finish(web, id)
+        expect(await standing(storage, id, name)).toBe('completed, there')
+        expect((await recorded('command.finish')).filter(({ data }) => data.id === id)).toHaveLength(1)
+      } finally {
+        await other.end()
+        await storage.close()
+      }
+    },
+  )
+  test.runIf(engine === 'postgres')(
+    'heartbeats that are written later leave what another process, or a commit that broke off, has written',
+    async () => {
+      const { id } = await aHost(server, admin.client, 'two-faced')
+      const storage = await openStorage()
+      try {
+        const { no } = await storage.read
+          .selectFrom('servers')
+          .select('no')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+        const one = await createRegistry(storage, Date.now)
+        const details = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null }
+        const before = { ...details, name: 'sshd', enabled: true, current_bans: 1, template: null }
+        const deployed = { ...before, template: 'sshd' }
+        const save = (jails: (typeof before | typeof deployed)[]) =>
+          storage.write.transaction().execute(change => one.saveJails(change, no, jails))
+        const stored = async () => {
+          const row = await storage.read
+            .selectFrom('heartbeats')
+            .selectAll()
+            .where('server_no', '=', no)
+            .executeTakeFirstOrThrow()
+          return { at: row.last_heartbeat, jails: JSON.parse(row.jails) as unknown }
+        }
+        await save([before])
+        const two = await createRegistry(storage, Date.now)
+        const now = Date.now() + 1000
+        two.beat(no, now, null, [{ ...before, current_bans: 2 }])
+        await two.flush()
+        expect(await stored()).toEqual({ at: now, jails: [{ ...before, current_bans: 2 }] })
+        two.beat(no, now + 1000, null, [{ ...before, current_bans: 3 }])
+        await save([deployed])
+        await two.flush()
+        expect(await stored()).toEqual({ at: now + 1000, jails: [{ ...deployed, current_bans: 3 }] })
+        expect(two.byNo(no)?.jails).toEqual([{ ...deployed, current_bans: 3 }])
+        two.beat(no, now + 2000, null, [{ ...deployed, current_bans: 4 }])
+        await two.flush()
+        expect(await stored()).toEqual({ at: now + 2000, jails: [{ ...deployed, current_bans: 4 }] })
+        // Whose connection broke while it committed does not know what became of it, and reads it anew.
+        await storage.write.transaction().execute(change => two.saveJails(change, no, [before]))
+        two.doubt(no)
+        await two.refresh(no)
+        expect(two.byNo(no)?.jails).toEqual([before])
+        // If nothing did, what it knows of the numbers goes on.
+        await storage.write
+          .transaction()
+          .execute(async change => {
+            await two.saveJails(change, no, [deployed])
+            throw new Error('broken')
+          })
+          .catch(() => two.doubt(no))
+        two.beat(no, now + 3000, null, [{ ...before, current_bans: 5 }])
+        await two.flush()
+        expect(await stored()).toEqual({ at: now + 3000, jails: [{ ...before, current_bans: 5 }] })
+      } finally {
+        await storage.close()
+      }
+    },
+  )
   test('what is deployed, or on its way, is not deleted', async () => {
     const { name } = await makeTemplate('kept')
     const remove = () => ask('DELETE', `/templates/${name}`)
@@ -378,6 +521,27 @@ describe('where it is', () => {
     await report(web)
     expect(await remove()).toMatchObject({ status: 200 })
     expect(await remove()).toMatchObject({ status: 404 })
+  })
+  test.runIf(engine === 'sqlite')('nor is what arrives in that moment', async () => {
+    const { name } = await makeTemplate('arriving')
+    const host = await aHost(server, admin.client, 'arriving')
+    await deploy(name, [host.id])
+    const [order] = await poll(host)
+    const storage = await openStorage()
+    try {
+      // Writes wait here, in the order of asking.
+      const [finished, removed] = await storage.write.transaction().execute(async () => {
+        const finished = finish(host, order?.id ?? '')
+        await new Promise(resolve => setTimeout(resolve, 100))
+        const removed = ask('DELETE', `/templates/${name}`)
+        await new Promise(resolve => setTimeout(resolve, 100))
+        return [() => finished, () => removed] as const
+      })
+      await finished()
+      expect(await removed()).toMatchObject({ status: 409, json: { message: expect.stringContaining('arriving') } })
+    } finally {
+      await storage.close()
+    }
   })
   test('an id of a template that is no more is not given to another', async () => {
     const first = await makeTemplate(`t${randomUUID().slice(0, 6)}`)

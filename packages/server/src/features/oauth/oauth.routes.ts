@@ -1,3 +1,4 @@
+import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auth } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
@@ -9,22 +10,30 @@ const cookie = 'stockade_oauth'
 
 export const mountOauth = (http: Http, oauth: OauthService, baseUrl: () => string): void => {
   const page = (path: string) => `${baseUrl()}${path}`
-  const options = () => ({
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax' as const,
-    secure: baseUrl().startsWith('https:'),
-  })
+  /** Ties the answer of the provider to the browser that asked; an empty value takes it away. */
+  const setCookie = (reply: FastifyReply, value: string) =>
+    reply.header(
+      'set-cookie',
+      stringifySetCookie({
+        name: cookie,
+        value,
+        path: '/',
+        httpOnly: true,
+        sameSite: 'lax',
+        secure: baseUrl().startsWith('https:'),
+        maxAge: value ? 600 : 0,
+      }),
+    )
 
   const begin = async (id: ProviderId, reply: FastifyReply) => {
     const begun = await oauth.begin(id)
     if (typeof begun === 'string') return reply.redirect(page(`/login?error=${begun}`), 302)
-    return reply.setCookie(cookie, begun.browser, { ...options(), maxAge: 600 }).redirect(begun.location, 302)
+    return setCookie(reply, begun.browser).redirect(begun.location, 302)
   }
   const finish = async (id: ProviderId, request: FastifyRequest, reply: FastifyReply) => {
     const returned = new URL(request.url, 'http://localhost')
     const signIn = await oauth.finish(id, returned, http.cookiesOf(request)[cookie], visitor(request))
-    reply.clearCookie(cookie, options())
+    setCookie(reply, '')
     if (typeof signIn === 'string') return reply.redirect(page(`/login?error=${signIn}`), 302)
     setSessionCookie(reply, signIn.cookie, baseUrl())
     return reply.redirect(page('/'), 302)

@@ -3,7 +3,15 @@ import type { Clock } from '../../core/clock.ts'
 import { createLatest } from '../../core/latest.ts'
 import type { Database } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import { allHeartbeats, findHeartbeat, findServerRow, liveServers, saveHeartbeats, saveJails } from './servers.store.ts'
+import {
+  allHeartbeats,
+  findHeartbeat,
+  findServerRow,
+  holdJails,
+  liveServers,
+  saveHeartbeats,
+  saveJails,
+} from './servers.store.ts'
 import type { HeartbeatRow, ServerRow } from './servers.store.ts'
 
 export interface Metrics {
@@ -49,11 +57,24 @@ export interface Registry {
   flush(): Promise<void>
   /** Reads what other processes wrote. */
   sync(): Promise<void>
+  /**
+   * A host's jails, which nobody else writes until the transaction ends: as this process knows them, unless another one, or this
+   * transaction, has written others since.
+   */
+  holdJails(sql: Kysely<Schema>, no: number): Promise<readonly Jail[]>
   /** Writes a host's jails at once, in the transaction that tells of their change. */
   saveJails(sql: Kysely<Schema>, no: number, jails: readonly Jail[]): Promise<void>
+  /** Whether what was saved last was committed is not known. */
+  doubt(no: number): void
   /** Reads one server anew, after another process changed it. */
   refresh(no: number): Promise<void>
 }
+
+const jailsOf = (text: string): readonly Jail[] =>
+  (JSON.parse(text) as (Omit<Jail, 'template'> & Partial<Jail>)[]).map(jail => ({
+    ...jail,
+    template: jail.template ?? null,
+  }))
 
 export const createRegistry = async (db: Database, clock: Clock): Promise<Registry> => {
   const byNo = new Map<number, Server>()
@@ -65,13 +86,17 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
   const refreshes = new Map<number, ReturnType<typeof createLatest>>()
   /** The jails of each server as storage has them, as far as this process knows: else another process changed them. */
   const stored = new Map<number, string>()
-  /** How often this process changed them itself. */
-  const writes = new Map<number, number>()
+  /** How often this process changed them itself, and what they were before the last time, which may not be committed yet. */
+  const writes = new Map<number, { readonly count: number; readonly before: string | undefined }>()
   const wrote = (no: number, jails: string) => {
-    if (stored.get(no) === jails) return
+    const before = stored.get(no)
+    if (before === jails) return
     stored.set(no, jails)
-    writes.set(no, (writes.get(no) ?? 0) + 1)
+    writes.set(no, { count: (writes.get(no)?.count ?? 0) + 1, before })
   }
+  const isOurs = (no: number, jails: string) => jails === stored.get(no) || jails === writes.get(no)?.before
+  /** What a transaction under way wrote. */
+  const written = new WeakMap<Kysely<Schema>, Map<number, readonly Jail[]>>()
 
   const set = (no: number, server: Server) => {
     if (byNo.get(no)?.row.hostname !== server.row.hostname) order = null
@@ -107,10 +132,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
             metrics: beat.metrics === null ? null : (JSON.parse(beat.metrics) as Metrics),
           }
         : {}),
-      jails: (JSON.parse(beat.jails) as (Omit<Jail, 'template'> & Partial<Jail>)[]).map(jail => ({
-        ...jail,
-        template: jail.template ?? null,
-      })),
+      jails: jailsOf(beat.jails),
     })
   }
   const beatOf = (no: number) => {
@@ -125,6 +147,23 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
           },
         ]
       : []
+  }
+  /** Heartbeats that are news to storage. Jails that another process wrote meanwhile stay, with the numbers that came here. */
+  const reconciled = (rows: readonly HeartbeatRow[], held: Awaited<ReturnType<typeof holdJails>>): HeartbeatRow[] => {
+    const stands = new Map(held.map(row => [row.server_no, row]))
+    return rows.flatMap(row => {
+      const there = stands.get(row.server_no)
+      if (!there || isOurs(row.server_no, there.jails)) return [row]
+      if (there.last_heartbeat > row.last_heartbeat) return []
+      const numbers = new Map(jailsOf(row.jails).map(jail => [jail.name, jail.current_bans]))
+      const jails = jailsOf(there.jails).map(jail => ({
+        ...jail,
+        current_bans: numbers.get(jail.name) ?? jail.current_bans,
+      }))
+      const whole = { ...row, jails: JSON.stringify(jails) }
+      merge(whole, true)
+      return [whole]
+    })
   }
   for (const row of await liveServers(db.read)) put(row)
   for (const beat of await allHeartbeats(db.read, 0)) merge(beat)
@@ -151,19 +190,36 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
       byNo.set(no, { row: server.row, lastHeartbeat: at, metrics, jails })
       dirty.add(no)
     },
+    async holdJails(sql, no) {
+      const [row] = await holdJails(sql, db.engine, [no])
+      const known = written.get(sql)?.get(no) ?? byNo.get(no)?.jails ?? []
+      return row === undefined || isOurs(no, row.jails) ? known : jailsOf(row.jails)
+    },
     async saveJails(sql, no, jails) {
-      const last_heartbeat = byNo.get(no)?.lastHeartbeat
-      if (!last_heartbeat) return
+      const server = byNo.get(no)
+      if (!server) return
+      const last_heartbeat = server.lastHeartbeat ?? clock()
       const text = JSON.stringify(jails)
+      const mine = written.get(sql) ?? new Map<number, readonly Jail[]>()
+      written.set(sql, mine.set(no, jails))
       // Before it is written: a read that began earlier brings what was there before, and is not news.
       wrote(no, text)
       await saveJails(sql, { server_no: no, last_heartbeat, jails: text })
     },
+    doubt(no) {
+      stored.delete(no)
+    },
     async flush() {
-      const rows = [...dirty].flatMap(beatOf)
-      dirty.clear()
-      for (const { server_no, jails } of rows) wrote(server_no, jails)
-      if (rows.length > 0) await db.write.transaction().execute(sql => saveHeartbeats(sql, rows))
+      if (dirty.size === 0) return
+      await db.write.transaction().execute(async sql => {
+        const nos = [...dirty]
+        const held = db.engine === 'postgres' ? await holdJails(sql, db.engine, nos) : []
+        // What is known only now, so that nothing that was saved meanwhile is written over.
+        for (const no of nos) dirty.delete(no)
+        const news = reconciled(nos.flatMap(beatOf), held)
+        for (const { server_no, jails } of news) wrote(server_no, jails)
+        await saveHeartbeats(sql, news)
+      })
     },
     async sync() {
       const from = synced - 10_000

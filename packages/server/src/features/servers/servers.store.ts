@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import type { Engine } from '../../db/database.ts'
 import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
 
 export type ServerRow = Selectable<ServersTable>
@@ -43,6 +44,20 @@ export const allHeartbeats = (sql: Sql, since: number): Promise<HeartbeatRow[]> 
 
 export const findHeartbeat = (sql: Sql, serverNo: number): Promise<HeartbeatRow | undefined> =>
   sql.selectFrom('heartbeats').selectAll().where('server_no', '=', serverNo).executeTakeFirst()
+/** The jails of hosts as storage has them; nobody else writes them until the transaction ends. In one order, as `saveHeartbeats`. */
+export const holdJails = (
+  sql: Sql,
+  engine: Engine,
+  serverNos: readonly number[],
+): Promise<Pick<HeartbeatRow, 'server_no' | 'last_heartbeat' | 'jails'>[]> => {
+  const rows = sql
+    .selectFrom('heartbeats')
+    .select(['server_no', 'last_heartbeat', 'jails'])
+    .where('server_no', 'in', serverNos)
+    .orderBy('server_no')
+  // With SQLite the writer is the transaction's alone.
+  return (engine === 'postgres' ? rows.forUpdate() : rows).execute()
+}
 /** The jails alone: what the last heartbeat said else stays. */
 export const saveJails = async (
   sql: Sql,

@@ -1,3 +1,4 @@
+import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auth, bounds, times } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
@@ -20,13 +21,12 @@ export const visitor = (request: FastifyRequest) => ({
 /** Under https the `__Host-` prefix keeps sibling hosts from planting a cookie of that name. An empty value takes it away. */
 export const setSessionCookie = (reply: FastifyReply, value: string, baseUrl: string): void => {
   const secure = baseUrl.startsWith('https:')
-  reply.setCookie(secure ? cookieNames.secure : cookieNames.plain, value, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure,
-    maxAge: value ? times.sessionMaximum : 0,
-  })
+  const name = secure ? cookieNames.secure : cookieNames.plain
+  const maxAge = value ? times.sessionMaximum : 0
+  reply.header(
+    'set-cookie',
+    stringifySetCookie({ name, value, path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge }),
+  )
 }
 
 /** Of how many addresses of one's sessions it is told whether they are banned. */

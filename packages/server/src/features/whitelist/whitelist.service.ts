@@ -390,7 +390,8 @@ export const createWhitelist = (needs: {
         authorOf(actor),
         added.map(({ entry }) => entry),
       )
-      return { imported: added.length, skipped: good - added.length, errors, error_count }
+      const ids = added.length > bounds.removals ? [] : added.map(({ id }) => id)
+      return { imported: added.length, skipped: good - added.length, errors, error_count, ids }
     },
     async exportText(format) {
       const csv = (await hasEnds(db.read)) ? csvWithEnds : { header: csvHeader, line: csvLine }

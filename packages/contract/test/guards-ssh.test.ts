@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { guardedAmong, guardsSsh } from './guards-ssh.ts'
+import { guardedAmong, guardedByTemplate, guardsSsh } from '../src/guards-ssh.ts'
 
 describe('a jail that guards SSH', () => {
   it.each(['sshd', 'ssh', 'SSHD', 'sshd-ddos', 'sshd_aggressive', 'ssh-iptables', 'my-sshd', 'dropbear', 'Dropbear-2'])(
@@ -27,4 +27,12 @@ describe('the servers that lose a guard', () => {
     expect(guardedAmong('logins', servers, told).map(({ id }) => id)).toEqual(['a']))
   it('are all by its name, also such that have said nothing yet', () =>
     expect(guardedAmong('sshd', servers, told).map(({ id }) => id)).toEqual(['a', 'b', 'c']))
+  it('with a template are those that have it, and where it runs', () => {
+    const jail = { server: { id: 'a' }, filter: null, enabled: true, template: 'sshd' }
+    const of = (more: object, name = 'sshd') => guardedByTemplate(name, servers, [{ ...jail, ...more }]).length
+    expect([of({}), of({ enabled: false }), of({ template: null }), of({ server: { id: 'elsewhere' } })]).toEqual([
+      1, 0, 0, 0,
+    ])
+    expect([of({ template: 'logins', filter: 'sshd' }, 'logins'), of({ template: 'logins' }, 'logins')]).toEqual([1, 0])
+  })
 })

@@ -1,0 +1,156 @@
+import { execFile, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHost, startServer } from '../../server/src/testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
+
+const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
+let server: TestServer
+let admin: Signed
+let web: EnrolledHost
+let db: EnrolledHost
+let env: Record<string, string>
+beforeAll(async () => {
+  server = await startServer()
+  admin = await server.setUp()
+  web = await aHost(server, admin.client, 'web-01')
+  db = await aHost(server, admin.client, 'db-01')
+  const { key } = await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'write' } })
+  env = { PATH: process.env.PATH ?? '', STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
+  const details = { logpath: null, maxretry: null, bantime: null, findtime: null, current_bans: 0 }
+  const has = async (host: EnrolledHost, hostname: string, filter: string) => {
+    const jails = [
+      { ...details, name: 'sshd', enabled: true, filter: 'sshd', template: host === web ? 'sshd' : null },
+      { ...details, name: 'logins', enabled: true, filter, template: null },
+    ]
+    await host.client.call('POST /servers/heartbeat', { body: { hostname } })
+    await host.client.call('PUT /agent/jails', { body: { jails } })
+  }
+  await has(web, 'web-01', 'dropbear')
+  await has(db, 'db-01', 'dovecot')
+})
+afterAll(() => server?.close())
+
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+const run = (...args: string[]): Promise<Ran> =>
+  new Promise(resolve =>
+    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    ).stdin?.end(),
+  )
+/** The same on a terminal, where somebody types. */
+const typed = (text: string, ...args: string[]): Promise<Omit<Ran, 'err'>> =>
+  new Promise((resolve, reject) => {
+    const command = [process.execPath, launcher, ...args].map(word => `'${word}'`).join(' ')
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...env, NO_COLOR: '1', TERM: 'dumb' } })
+    let out = ''
+    child.stdout.on('data', (data: Buffer) => {
+      out += data.toString()
+      if (out.includes('[y/N]') && text) child.stdin.write(text)
+      if (out.includes('[y/N]')) text = ''
+    })
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, out }))
+  })
+const waiting = async () =>
+  (await admin.client.call('GET /commands', { query: { status: 'pending', limit: 100 } })).commands
+    .map(
+      ({ type, server: { hostname }, params }) => `${type} ${hostname} ${String(params.jail ?? params.template_name)}`,
+    )
+    .sort()
+const clear = async () => {
+  const { commands } = await admin.client.call('GET /commands', { query: { status: 'pending', limit: 100 } })
+  const ids = commands.map(({ id }) => id)
+  if (ids.length > 0) await admin.client.call('POST /commands/cancel', { body: { ids } })
+}
+
+test('a jail that guards SSH is not switched off by a slip', async () => {
+  const both = 'sshd guards the SSH log-in on db-01, web-01. Without it nobody who guesses passwords there is banned.'
+  expect(await run('jails', 'disable', 'sshd', '--all')).toEqual({
+    code: 2,
+    out: '',
+    err: `stockade: ${both} Say --yes if it shall be.\n`,
+  })
+  // By its filter, where the name says nothing.
+  const one = await run('jails', 'disable', 'logins', '--server', 'web-01', 'db-01', '--json')
+  expect(one).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^stockade: logins .* on web-01\. .* --yes /),
+  })
+  expect(await waiting()).toEqual([])
+
+  const no = await typed('n\r', 'jails', 'disable', 'sshd', '--all')
+  expect(no.out).toContain(`${both}\r\nSwitch it off on 2 servers? [y/N] `)
+  expect(no).toMatchObject({ code: 1, out: expect.stringMatching(/stockade: Nothing was sent\.\r\n$/) })
+  // Whoever ends the input has not agreed.
+  expect(await typed('\u0004', 'jails', 'disable', 'sshd', '--server', 'db-01')).toMatchObject({ code: 1 })
+  expect(await waiting()).toEqual([])
+
+  expect(await typed('y\r', 'jails', 'disable', 'sshd', '--server', 'db-01')).toMatchObject({ code: 0 })
+  expect(await waiting()).toEqual(['jail-disable db-01 sshd'])
+  await clear()
+})
+
+test('--yes and what guards nothing are not asked about', async () => {
+  const sure = await run('jails', 'disable', 'sshd', '--all', '--yes', '--json')
+  expect(sure).toMatchObject({ code: 0, err: '' })
+  expect((JSON.parse(sure.out) as { commands: unknown[] }).commands).toHaveLength(2)
+  const calm = await run('jails', 'disable', 'logins', '--server', 'db-01')
+  expect(calm).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Queued for 1 server.') })
+  expect((await run('jails', 'enable', 'sshd', '--server', 'web-01')).code).toBe(0)
+  expect(await waiting()).toEqual([
+    'jail-disable db-01 logins',
+    'jail-disable db-01 sshd',
+    'jail-disable web-01 sshd',
+    'jail-enable web-01 sshd',
+  ])
+  await clear()
+})
+
+test('a template that guards SSH is taken off only where somebody wants it', async () => {
+  expect(await run('templates', 'remove', 'sshd', '--all')).toMatchObject({
+    code: 2,
+    out: '',
+    // The other host has a jail of its own of that name, which stays.
+    err: expect.stringMatching(/^stockade: sshd guards the SSH log-in on web-01\. .* Say --yes if it shall be\.\n$/),
+  })
+  expect(await waiting()).toEqual([])
+  expect(await run('templates', 'remove', 'sshd', '--server', 'db-01')).toMatchObject({ code: 0, err: '' })
+  expect(await run('templates', 'remove', 'sshd', '--server', 'web-01', '--yes')).toMatchObject({ code: 0, err: '' })
+  expect(await waiting()).toEqual(['remove-template db-01 sshd', 'remove-template web-01 sshd'])
+  await clear()
+})
+
+test('commands that wait are cancelled, and it is said which were not', async () => {
+  const { commands } = await admin.client.call('POST /commands/batch', {
+    body: { server_ids: [web.id, db.id], type: 'reload-all' },
+  })
+  const [first, second] = commands.map(({ id }) => id)
+  await db.client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: db.id } })
+  const done = await run('commands', 'cancel', first ?? '', second ?? '')
+  expect(done).toMatchObject({ code: 1, err: 'stockade: 1 of 2 was not cancelled.\n' })
+  const rows = done.out.trimEnd().split('\n')
+  expect(rows.slice(0, 3).map(row => row.split(/ {2,}/))).toEqual([
+    ['COMMAND', 'STATUS', 'WHY NOT'],
+    [first, 'cancelled', '-'],
+    [second, 'running', expect.stringMatching(/^Only a pending command/)],
+  ])
+  expect(rows.at(-1)).toBe('1 of 2 cancelled.')
+  // The list beside it is still one.
+  expect((await run('commands', '--type', 'reload-all', '--status', 'running')).out).toContain(second)
+})
+
+test("a ban of one's own address, or of a managed server's, is refused in words", async () => {
+  const refused = await run('ban', '127.0.0.1', '--server', 'web-01')
+  expect(refused).toMatchObject({
+    code: 1,
+    out: '',
+    err: 'stockade: 127.0.0.1 is a loopback address. Give --force to ban it all the same.\n',
+  })
+  expect(await run('ban', '127.0.0.1', '--server', 'web-01', '--force')).toMatchObject({ code: 0, err: '' })
+})
