@@ -336,7 +336,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       await act?.(page)
       // Whatever is still on its way has to be in.
       await settled(page)
-      expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
+      await expect.poll(() => page.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
       expect(await breaches(page)).toEqual([])
       expect(await overflows(page)).toBe(false)
     }

@@ -112,7 +112,7 @@ describe.runIf(hasBrowser)('the find box', () => {
     await expect.poll(() => page.evaluate('document.documentElement.dataset.mantineColorScheme')).toBe('dark')
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'web-01' }).waitFor()
-    expect(await page.getByRole('option').first().textContent()).toBe('web-01')
+    await expect.poll(() => page.getByRole('option').first().textContent()).toBe('web-01')
     await box().fill('nothing of that name')
     await page.getByText('Nothing is called “nothing of that name”.').waitFor()
     await page.keyboard.press('Escape')

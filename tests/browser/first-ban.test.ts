@@ -33,9 +33,9 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
   it('without the code shows where to find it', async () => {
     await page.goto('setup')
     await page.getByRole('heading', { name: 'A set-up code is needed' }).waitFor()
-    expect(await page.getByLabel('Command that prints the set-up code').inputValue()).toBe(
-      'npx stockade admin setup-code',
-    )
+    await expect
+      .poll(() => page.getByLabel('Command that prints the set-up code').inputValue())
+      .toBe('npx stockade admin setup-code')
   })
 
   it('makes the first administrator', async () => {
@@ -59,7 +59,9 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
     await page.waitForURL('**/servers/new?id=*')
     await lineIs('called', 'waiting')
     await lineIs('ban', 'next')
-    expect(await page.getByLabel('Command to run on the host').inputValue()).toMatch(/^curl .+ --token sit_\w+$/)
+    await expect
+      .poll(() => page.getByLabel('Command to run on the host').inputValue())
+      .toMatch(/^curl .+ --token sit_\w+$/)
     expect(await overflows(page)).toBe(false)
   })
 
@@ -93,7 +95,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
     await page.getByRole('link', { name: 'See its bans' }).click()
     await row('203.0.113.7').getByText('Banned', { exact: true }).waitFor()
     expect(page.url()).toContain(`server=${host.id}`)
-    expect(await page.title()).toBe('Bans · Stockade')
+    await expect.poll(() => page.title()).toBe('Bans · Stockade')
     expect(await overflows(page)).toBe(false)
   })
 
@@ -103,12 +105,12 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
     const more = page.getByRole('button', { name: '1 new' })
     await more.waitFor()
     expect(Date.now() - started).toBeLessThan(2000)
-    expect(await row('198.51.100.23').count()).toBe(0)
+    await expect.poll(() => row('198.51.100.23').count()).toBe(0)
     await more.click()
     await row('198.51.100.23').waitFor()
-    expect(await page.locator('[data-ban]').first().textContent()).toBe('198.51.100.23')
+    await expect.poll(() => page.locator('[data-ban]').first().textContent()).toBe('198.51.100.23')
     await page.getByText('1–2 of 2').waitFor()
-    expect(await more.count()).toBe(0)
+    await expect.poll(() => more.count()).toBe(0)
   })
 
   it('lifts a ban and says how far that is', async () => {
@@ -120,7 +122,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
     await banned.getByText('Running').waitFor()
     await host.answer(order?.id ?? '')
     await banned.getByText('Unbanned').waitFor()
-    expect(await banned.getByRole('button', { name: /^Unban(?!ned)/ }).count()).toBe(0)
+    await expect.poll(() => banned.getByRole('button', { name: /^Unban(?!ned)/ }).count()).toBe(0)
     // The other one is still there.
     await row('198.51.100.23').getByText('Banned', { exact: true }).waitFor()
   })
@@ -142,7 +144,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
     await page.reload()
     const lines = page.getByRole('region', { name: 'Log lines' })
     await lines.waitFor()
-    expect(await lines.locator('mark').allTextContents()).toEqual(['203.0.113.7'])
+    await expect.poll(() => lines.locator('mark').allTextContents()).toEqual(['203.0.113.7'])
     expect(await overflows(page)).toBe(false)
     await page.keyboard.press('Escape')
     await page.waitForURL(/\/bans\?server=/)

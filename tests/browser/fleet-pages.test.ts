@@ -71,7 +71,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
     await dialog().getByRole('button', { name: 'Next' }).click()
     await page.waitForURL('**/templates/*/deploy')
     await page.getByText('1 server chosen').waitFor()
-    expect(await page.getByRole('checkbox', { name: 'db-01', exact: true }).isChecked()).toBe(true)
+    await expect.poll(() => page.getByRole('checkbox', { name: 'db-01', exact: true }).isChecked()).toBe(true)
   })
   it.runIf(desktop)('ban an address; a very wide range has to be typed again', async () => {
     await page.goto('servers')
@@ -102,11 +102,11 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
     await (await enrol(server, made.install_command, 'mail-01')).beat()
     await page.getByText('1 has changed its state. Sort again').click()
     await group('online').getByText('mail-01').waitFor()
-    expect(await group('pending').count()).toBe(0)
+    await expect.poll(() => group('pending').count()).toBe(0)
   })
   it('commands are searched, run and retried by keys', async () => {
     await page.goto('commands?status=failed')
-    expect(await page.getByLabel('Search the commands').inputValue()).toBe('status:failed')
+    await expect.poll(() => page.getByLabel('Search the commands').inputValue()).toBe('status:failed')
     await page.locator('[data-row]').first().waitFor()
     if (!desktop) return
     await page.getByRole('complementary', { name: 'Activity' }).waitFor()
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers chosen 
       await dialog().getByLabel('db-01').check()
       await dialog().getByLabel('web-01').check()
       await dialog().getByRole('button', { name: 'Disable a jail on 3 servers' }).click()
-      expect(await question.textContent()).toContain('on 2 servers: db-01, web-01. While it is off')
+      await expect.poll(() => question.textContent()).toContain('on 2 servers: db-01, web-01. While it is off')
       await dialog().getByRole('button', { name: 'Disable logins on 3 servers' }).click()
       await page.waitForURL('**/batches/*')
       for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id, host === other)

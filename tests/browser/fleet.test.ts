@@ -166,11 +166,13 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await page.getByRole('button', { name: 'Fill in an example' }).click()
     await page.getByText('2 of 3 lines match.').waitFor()
     const results = page.getByRole('list', { name: 'The lines, and what the filter finds' }).getByRole('listitem')
-    expect(await results.allInnerTexts()).toEqual([
-      expect.stringMatching(/^Line 1\s+matches, 203\.0\.113\.80\s/),
-      expect.stringMatching(/^Line 2\s+matches, 2001:db8::80\s/),
-      expect.stringMatching(/^Line 3\s+does not match\s/),
-    ])
+    await expect
+      .poll(() => results.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/^Line 1\s+matches, 203\.0\.113\.80\s/),
+        expect.stringMatching(/^Line 2\s+matches, 2001:db8::80\s/),
+        expect.stringMatching(/^Line 3\s+does not match\s/),
+      ])
     // The marks follow the filter as well as the lines.
     const typed = await page.getByLabel('Filter', { exact: true }).inputValue()
     await page.getByLabel('Filter', { exact: true }).fill(`${typed}ignoreregex = root@pam msg`)
@@ -182,7 +184,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await page.getByText('1 of 3 lines match. 1 line was not tried.').waitFor()
     await page.getByText('"ERROR" stands where a time zone may stand').waitFor()
     await results.last().getByRole('button', { name: 'Line 4' }).click()
-    expect(await page.evaluate('document.getSelection().toString()')).toMatch(/^ERROR Nov 20/)
+    await expect.poll(() => page.evaluate('document.getSelection().toString()')).toMatch(/^ERROR Nov 20/)
     await clean()
     await sample.fill('a\n'.repeat(201))
     await page.getByText('These are 201 lines; 200 can be tried at once.').waitFor()

@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     await page.waitForURL('**/login?next=*')
     await givePassword(page, 'berta')
     await page.waitForURL('**/login/enrol?next=*')
-    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('navigation', { name: 'Main' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Set up a second factor' }).click()
     await page.getByRole('img', { name: 'QR code of the key below' }).waitFor()
     const key = await page.getByLabel('Key for the authenticator app').inputValue()
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await page.waitForURL('**/account/profile')
     await page.getByText('berta@stockade.example').waitFor()
     await page.getByText('Also bans, lifts bans and runs commands.').waitFor()
-    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('link', { name: 'Users' }).count()).toBe(0)
   })
   it('makes a key that works with the line that is shown, and shows it once', async () => {
     await page.getByRole('button', { name: 'Account of berta' }).click()
@@ -223,9 +223,11 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await page.getByText('Enter a name of 1 to 100 characters.').waitFor()
     await page.getByLabel('Name').fill('nightly report')
     // Nothing above one's own role is offered.
-    expect(
-      await page.getByRole('radio').evaluateAll(radios => radios.map(radio => (radio as { value?: string }).value)),
-    ).toEqual(['read', 'write'])
+    await expect
+      .poll(() =>
+        page.getByRole('radio').evaluateAll(radios => radios.map(radio => (radio as { value?: string }).value)),
+      )
+      .toEqual(['read', 'write'])
     await page.getByLabel('Expires').selectOption({ label: 'After 30 days' })
     await page.getByRole('button', { name: 'Create key' }).click()
     const key = await page.getByLabel('API key', { exact: true }).inputValue()
@@ -244,7 +246,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
 
     await row.getByRole('button', { name: 'Revoke nightly report' }).click()
     await page.getByRole('dialog').getByText('What uses “nightly report” is refused').waitFor()
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Cancel')
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await row.waitFor({ state: 'detached' })
     expect((await fetch(address, { headers: { authorization } })).status).toBe(401)
@@ -285,7 +287,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await mine.getByText('Not banned').waitFor()
     await mine.getByRole('button', { name: 'Whitelist this: 127.0.0.1' }).click()
     const dialog = page.getByRole('dialog')
-    expect(await dialog.getByLabel('Addresses and ranges').inputValue()).toBe('127.0.0.1 # berta’s address')
+    await expect.poll(() => dialog.getByLabel('Addresses and ranges').inputValue()).toBe('127.0.0.1 # berta’s address')
     await dialog.getByLabel('It stays').selectOption('For 1 day')
     await dialog.getByRole('button', { name: 'Add' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
@@ -401,7 +403,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     try {
       await carla.page.getByText('You see the one server that you have access to.').waitFor()
       await carla.page.getByRole('link', { name: 'web-02' }).waitFor()
-      expect(await carla.page.getByText('web-01').count()).toBe(0)
+      await expect.poll(() => carla.page.getByText('web-01').count()).toBe(0)
     } finally {
       await carla.close()
     }
@@ -463,16 +465,16 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
   it('says why the own account and the last admin stay', async () => {
     await page.goto('users/1')
     await page.getByText('This is the last admin: there has to be one.').waitFor()
-    expect(await page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
+    await expect.poll(() => page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
     await page.getByText('You can’t delete your own account.').waitFor()
-    expect(await page.getByRole('button', { name: 'Delete…' }).isDisabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Delete…' }).isDisabled()).toBe(true)
   })
   it('deletes a user whose name is typed', async () => {
     await page.goto('users/2')
     await page.getByRole('button', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Type carla to confirm').fill('carl')
-    expect(await dialog.getByRole('button', { name: 'Delete the user' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialog.getByRole('button', { name: 'Delete the user' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Type carla to confirm').fill('carla')
     await dialog.getByRole('button', { name: 'Delete the user' }).click()
     await page.waitForURL('**/users')
@@ -543,7 +545,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
       await chosen.fill('short')
       await phone.getByRole('button', { name: 'Set the password and go on' }).click()
       await phone.getByText('The password does not have all of these yet.').waitFor()
-      expect(await phone.getByLabel('You will sign in as').inputValue()).toBe('erik')
+      await expect.poll(() => phone.getByLabel('You will sign in as').inputValue()).toBe('erik')
       expect(await overflows(phone)).toBe(false)
       await chosen.fill(password)
       await phone.getByRole('button', { name: 'Set the password and go on' }).click()
@@ -570,7 +572,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     const first = await page.getByLabel('Set-up link', { exact: true }).inputValue()
     await page.getByRole('link', { name: 'Users' }).click()
     await page.getByRole('row', { name: /fria.*Invited/ }).waitFor()
-    expect(await page.getByText('Invited').count()).toBe(1)
+    await expect.poll(() => page.getByText('Invited').count()).toBe(1)
     await page.getByRole('link', { name: 'fria' }).click()
     await page.getByRole('button', { name: 'Invite again' }).click()
     const second = await page.getByLabel('Set-up link', { exact: true }).inputValue()
@@ -580,7 +582,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     expect(await asked(second)).toMatchObject({ username: 'fria', mfa_required: true })
   })
   it('sees that a demo is one', async () => {
-    expect(await page.title()).toMatch(/ · Demo$/)
+    await expect.poll(() => page.title()).toMatch(/ · Demo$/)
     await page.getByRole('navigation', { name: 'Main' }).getByText('Demo').waitFor()
     await page.context().clearCookies()
     await page.goto('login')
@@ -622,9 +624,9 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
   it('is set up by an admin, who is told why passwords can’t be turned off yet', async () => {
     await signIn(page, 'admin', password)
     await page.goto('settings/oauth')
-    expect(await page.getByLabel('GitHub: Redirect address to register').inputValue()).toBe(
-      `${server.url}/api/v1/auth/provider_a/callback`,
-    )
+    await expect
+      .poll(() => page.getByLabel('GitHub: Redirect address to register').inputValue())
+      .toBe(`${server.url}/api/v1/auth/provider_a/callback`)
     await page.getByLabel('Client ID').first().fill('gh-id')
     await page.getByLabel('Client secret').first().fill('gh-secret')
     await page.getByLabel('Offer it at the sign-in').first().check()
@@ -639,13 +641,13 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('alert').getByText('GitHub, Allowed users').waitFor()
-    expect(await page.getByLabel('Allowed domains').inputValue()).toBe('stockade.example')
-    expect(await page.getByLabel('Client ID').first().inputValue()).toBe('gh-id')
-    expect(await page.getByLabel('Allowed users').inputValue()).toBe('gina\nhans')
+    await expect.poll(() => page.getByLabel('Allowed domains').inputValue()).toBe('stockade.example')
+    await expect.poll(() => page.getByLabel('Client ID').first().inputValue()).toBe('gh-id')
+    await expect.poll(() => page.getByLabel('Allowed users').inputValue()).toBe('gina\nhans')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('No admin signs in with a provider yet.').waitFor()
     // What was typed is still there.
-    expect(await page.getByLabel('Client secret').first().inputValue()).toBe('gh-secret')
+    await expect.poll(() => page.getByLabel('Client secret').first().inputValue()).toBe('gh-secret')
     await page.getByLabel('Turn signing in with a password off').uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('One is set. Leave this empty to keep it.').first().waitFor()
@@ -696,7 +698,7 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     await leave()
     await page.getByText('Signing in with a password is turned off here.').waitFor()
-    expect(await page.getByLabel('Username').count()).toBe(0)
+    await expect.poll(() => page.getByLabel('Username').count()).toBe(0)
     await page.getByRole('link', { name: 'Continue with GitHub' }).click()
     await firstPage(page)
   })
@@ -837,7 +839,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
     afterAll(() => close?.())
     const judge = async (judged: Page) => {
       await settled(judged)
-      expect(await judged.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
+      await expect.poll(() => judged.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
       expect(await breaches(judged)).toEqual([])
       expect(await overflows(judged)).toBe(false)
     }

@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await page.getByRole('link', { name: 'Port knocking' }).click()
     await page.waitForURL('**/portknock/sequences')
     await page.getByRole('button', { name: 'Use this example…' }).click()
-    expect(await field('Name').inputValue()).toBe('SSH')
+    await expect.poll(() => field('Name').inputValue()).toBe('SSH')
     await dialog().getByText('closes only after its agent has confirmed').waitFor()
     await dialog().getByText('127.0.0.1, is not on the whitelist').waitFor()
 
@@ -90,18 +90,22 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await field('Knock ports, in order').fill('7000 8000 9000')
     await dialog().getByText('The knock ports only rise').waitFor()
     await field('Knock ports, in order').fill('7000 9000 8000')
-    expect(
-      await dialog()
-        .getByText(/only rise|protected port, which/)
-        .count(),
-    ).toBe(0)
+    await expect
+      .poll(() =>
+        dialog()
+          .getByText(/only rise|protected port, which/)
+          .count(),
+      )
+      .toBe(0)
     await dialog().getByRole('checkbox', { name: 'web-01' }).check()
     await dialog().getByRole('button', { name: 'Create' }).click()
 
     const card = page.getByRole('region', { name: 'SSH' })
     await card.getByText('Pending', { exact: true }).waitFor()
     await page.getByText('SSH was made. 1 server will confirm it.').waitFor()
-    expect(await card.getByRole('list', { name: 'Order of the knocks' }).innerText()).toMatch(/7000\D+9000\D+8000/)
+    await expect
+      .poll(() => card.getByRole('list', { name: 'Order of the knocks' }).innerText())
+      .toMatch(/7000\D+9000\D+8000/)
     const [told] = (await stateOf(web)).sequences
     expect(told).toMatchObject({ protected_port: 22, knock_ports: [7000, 9000, 8000], protocol: 'tcp', timeout: 30 })
     expect((await stateOf(db)).sequences).toEqual([])
@@ -111,8 +115,8 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await card.getByText('Enforced', { exact: true }).waitFor()
     await page.clock.resume()
     await card.getByText('How to knock').click()
-    expect(await card.getByLabel('With stockade').inputValue()).toBe('stockade knock web-01 7000 9000 8000')
-    expect(await card.getByLabel('With any shell, by bash').inputValue()).toContain('</dev/tcp/web-01/$p')
+    await expect.poll(() => card.getByLabel('With stockade').inputValue()).toBe('stockade knock web-01 7000 9000 8000')
+    await expect.poll(() => card.getByLabel('With any shell, by bash').inputValue()).toContain('</dev/tcp/web-01/$p')
     expect(unexpected()).toEqual([])
   })
 
@@ -128,9 +132,9 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await dialog().getByRole('button', { name: 'Create' }).click()
     await dialog().getByText('The sequence "SSH" shares a knock port with it (on web-01).').waitFor()
     const knocks = field('Knock ports, in order')
-    expect(await knocks.getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => knocks.getAttribute('aria-invalid')).toBe('true')
     await knocks.fill('7101 7103 7102')
-    expect(await knocks.getAttribute('aria-invalid')).toBeNull()
+    await expect.poll(() => knocks.getAttribute('aria-invalid')).toBeNull()
     await dialog().getByRole('checkbox', { name: 'db-01' }).check()
     await dialog().getByRole('button', { name: 'Create' }).click()
     const card = page.getByRole('region', { name: 'Database' })
@@ -143,7 +147,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await card.getByText(error).waitFor()
 
     await card.getByRole('button', { name: 'Edit Database' }).click()
-    expect(await field('Open for').inputValue()).toBe('30s')
+    await expect.poll(() => field('Open for').inputValue()).toBe('30s')
     await field('Open for').fill('5m')
     await dialog().getByRole('button', { name: 'Save' }).click()
     await card.getByText('5 min').waitFor()
@@ -177,9 +181,9 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await dialog().getByRole('button', { name: 'Done' }).click()
     await dialog().waitFor({ state: 'detached' })
     const row = page.locator('[data-opening]', { hasText: '127.0.0.1' })
-    expect(await row.innerText()).toMatch(/You[^]+web-01[^]+SSH[^]+22[^]+Open[^]+\d+ s left/)
+    await expect.poll(() => row.innerText()).toMatch(/You[^]+web-01[^]+SSH[^]+22[^]+Open[^]+\d+ s left/)
     await page.keyboard.press('o')
-    expect(await dialog().count()).toBe(0)
+    await expect.poll(() => dialog().count()).toBe(0)
 
     await row.getByRole('button', { name: 'Close: port 22 of web-01 for 127.0.0.1' }).click()
     await page.getByText('Port 22 of web-01 is closed for 127.0.0.1.').waitFor()
@@ -210,17 +214,17 @@ describe.runIf(hasBrowser)('port knocking', () => {
 
     await page.getByRole('link', { name: 'Statistics' }).click()
     const figure = page.getByRole('main').locator('dl > div', { hasText: 'Wrong' })
-    expect(await figure.innerText()).toMatch(/2\s+33 % of all/)
-    expect(await page.getByRole('row', { name: /SSH/ }).innerText()).toMatch(/6\s+17 %/)
+    await expect.poll(() => figure.innerText()).toMatch(/2\s+33 % of all/)
+    await expect.poll(() => page.getByRole('row', { name: /SSH/ }).innerText()).toMatch(/6\s+17 %/)
     await figure.getByRole('link').click()
     await page.waitForURL('**/portknock/history?from=now-24h&status=failed')
     await page.getByText('wrong order').first().waitFor()
-    expect(await page.locator('[data-knock]').count()).toBe(2)
+    await expect.poll(() => page.locator('[data-knock]').count()).toBe(2)
     await page.getByLabel('Server', { exact: true }).selectOption('db-01')
     await page.getByText('1–1 of 1').waitFor()
     await page.reload()
     await page.getByText('1–1 of 1').waitFor()
-    expect(await page.getByLabel('Result').inputValue()).toBe('failed')
+    await expect.poll(() => page.getByLabel('Result').inputValue()).toBe('failed')
     await page.getByLabel('Sequence', { exact: true }).selectOption('SSH')
     await page.goBack()
     await page.getByLabel('Result').selectOption('success')
@@ -249,12 +253,12 @@ describe.runIf(hasBrowser)('port knocking', () => {
       await page.goto(`portknock/${tab}`)
       await page.getByRole('main').getByText(text).first().waitFor()
       await alert.getByText('Not you.').waitFor()
-      expect(await alert.count(), tab).toBe(1)
+      await expect.poll(() => alert.count(), { message: tab }).toBe(1)
     }
     await page.unroute(path)
     await alert.getByRole('button', { name: 'Retry' }).click()
     await alert.waitFor({ state: 'detached' })
-    expect(await page.getByRole('button', { name: 'Open for me' }).isEnabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Open for me' }).isEnabled()).toBe(true)
   })
 
   it('viewers see no numbers and nothing that they may not do; on a narrow phone too', async () => {
@@ -270,12 +274,12 @@ describe.runIf(hasBrowser)('port knocking', () => {
       await card.getByText('You are a Viewer: the ports to knock at are not shown.').waitFor()
       await card.getByText('The host could not do this. Operators see why.').waitFor()
       expect(await other.page.content()).not.toMatch(/7000|9000|8000/)
-      expect(await other.page.getByRole('button', { name: /Add|Edit|Delete/ }).count()).toBe(0)
+      await expect.poll(() => other.page.getByRole('button', { name: /Add|Edit|Delete/ }).count()).toBe(0)
       const open = other.page.getByRole('button', { name: 'Open for me' })
-      expect(await open.isDisabled()).toBe(true)
+      await expect.poll(() => open.isDisabled()).toBe(true)
       await other.page.getByText('Operators can do this. You are a Viewer.').waitFor()
       await other.page.keyboard.press('o')
-      expect(await other.page.getByRole('dialog').count()).toBe(0)
+      await expect.poll(() => other.page.getByRole('dialog').count()).toBe(0)
       for (const [tab, text] of [
         ['sequences', 'SSH'],
         ['open', '198.51.100.8'],
@@ -286,7 +290,9 @@ describe.runIf(hasBrowser)('port knocking', () => {
         await other.page.goto(`portknock/${tab}`)
         await other.page.getByRole('main').getByText(text).first().waitFor()
         expect(await overflows(other.page), tab).toBe(false)
-        expect(await other.page.getByRole('button', { name: /^Close|Unblock/ }).count(), tab).toBe(0)
+        await expect
+          .poll(() => other.page.getByRole('button', { name: /^Close|Unblock/ }).count(), { message: tab })
+          .toBe(0)
       }
       expect(other.complaints).toEqual([])
     } finally {
@@ -313,7 +319,7 @@ it.runIf(hasBrowser)(
           await page.getByText('It needs a Pro licence').waitFor()
           const main = page.getByRole('main')
           await expect.poll(() => main.getByRole('link', { name: 'Go to the licence' }).count()).toBe(links)
-          expect(await main.getByRole('button').count()).toBe(0)
+          await expect.poll(() => main.getByRole('button').count()).toBe(0)
           if (links > 0) expect(await breaches(page)).toEqual([])
           expect(complaints.filter(text => !text.includes('status of 402'))).toEqual([])
         } finally {

@@ -101,9 +101,9 @@ describe.runIf(hasBrowser)('languages', () => {
       try {
         await page.goto('login')
         await page.getByRole('button', { name: signInWord }).waitFor()
-        expect(await page.locator('html').getAttribute('lang')).toBe(language)
+        await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(language)
         await enter(page)
-        if (overviewWord !== null) expect(await page.locator('main h1').textContent()).toBe(overviewWord)
+        if (overviewWord !== null) await expect.poll(() => page.locator('main h1').textContent()).toBe(overviewWord)
         if (bansWord !== null) await page.locator('nav').getByText(bansWord, { exact: true }).waitFor()
         for (const path of paths) {
           await open(page, path)

@@ -52,7 +52,7 @@ describe.runIf(hasBrowser)('signing in', () => {
     await page.goto('login')
     await fill('admin', 'Wr0ng-password')
     await page.getByText('Wrong username or password.').waitFor()
-    expect(await page.getByLabel('Username').inputValue()).toBe('admin')
+    await expect.poll(() => page.getByLabel('Username').inputValue()).toBe('admin')
     await fill('nobody', 'Wr0ng-password')
     await page.getByText('Wrong username or password.').waitFor()
   })
@@ -86,14 +86,14 @@ describe.runIf(hasBrowser)('signing in', () => {
       status = (await reply).status()
     }
     const said = await page.getByText(/Too many attempts\. Try again in \d+ s\./).textContent()
-    expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true)
     await expect.poll(() => page.getByText(/Too many attempts/).textContent()).not.toBe(said)
   })
 })
 
 // Side by side: each has a server of its own, and nearly all of it is waiting.
 describe.runIf(hasBrowser).concurrent('when the server goes away and comes back', () => {
-  it('says so, keeps what is shown, and catches up without a reload', async () => {
+  it('says so, keeps what is shown, and catches up without a reload', async ({ expect }) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'stockade-away-'))
     const port = await freePort()
     let server = await startServer({ dataDir, port })
@@ -122,7 +122,7 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
       // What came meanwhile waits above the list; what is read does not move.
       await page.getByRole('button', { name: '1 new' }).click()
       await page.getByText('198.51.100.23').waitFor()
-      expect(await page.locator('main[data-stale]').count()).toBe(0)
+      await expect.poll(() => page.locator('main[data-stale]').count()).toBe(0)
     } finally {
       await close()
       await server.close()
@@ -196,18 +196,22 @@ describe.runIf(hasBrowser)('what strangers write', () => {
         await page.goto(path)
         await page.locator('main').getByText('<img src=x').filter({ visible: true }).first().waitFor()
         await settled(page)
-        expect(await page.locator('img[src="x"], main script').count(), path).toBe(0)
-        expect(
-          await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1'),
-          path,
-        ).toBe(false)
-        expect(await page.locator('main').textContent(), path).not.toContain('\u202e')
+        await expect.poll(() => page.locator('img[src="x"], main script').count(), { message: path }).toBe(0)
+        await expect
+          .poll(
+            () => page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1'),
+            { message: path },
+          )
+          .toBe(false)
+        await expect.poll(() => page.locator('main').textContent(), { message: path }).not.toContain('\u202e')
       }
       const shown = await page.getByRole('region', { name: 'Log lines' }).textContent()
       expect(shown).toContain('<script>alert(1)</script>')
       expect(shown?.length).toBeLessThan(2100)
       await page.getByRole('button', { name: 'Show all' }).click()
-      expect((await page.getByRole('region', { name: 'Log lines' }).textContent())?.length).toBeGreaterThan(10_000)
+      await expect
+        .poll(async () => (await page.getByRole('region', { name: 'Log lines' }).textContent())?.length)
+        .toBeGreaterThan(10_000)
       expect(complaints).toEqual([])
     } finally {
       await close()
@@ -262,14 +266,14 @@ describe.runIf(hasBrowser)('what a role may not do', () => {
       })
       await signIn(page, 'admin', password)
       await page.getByRole('link', { name: 'web-01' }).waitFor()
-      expect(await page.getByRole('link', { name: 'Add a server' }).count()).toBe(0)
+      await expect.poll(() => page.getByRole('link', { name: 'Add a server' }).count()).toBe(0)
       await page.goto(`servers/${host.id}`)
       await page.getByText('Debian GNU/Linux 12').waitFor()
-      expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0)
+      await expect.poll(() => page.getByRole('button', { name: 'Delete…' }).count()).toBe(0)
       await page.goto(`bans/${banId}`)
       await page.getByText('Operators can do this. You are a Viewer.').first().waitFor()
-      expect(await page.getByRole('button', { name: 'Unban', exact: true }).isDisabled()).toBe(true)
-      expect(await page.getByRole('button', { name: 'Ban an address' }).isDisabled()).toBe(true)
+      await expect.poll(() => page.getByRole('button', { name: 'Unban', exact: true }).isDisabled()).toBe(true)
+      await expect.poll(() => page.getByRole('button', { name: 'Ban an address' }).isDisabled()).toBe(true)
       await page.goto('servers/new')
       await page.getByText('This page is for the role Admin. You are signed in as Viewer.').waitFor()
     } finally {
@@ -305,11 +309,11 @@ describe.runIf(hasBrowser)('what the URL says', () => {
     await page.goto('servers?status=pending')
     await page.getByText('web-01').waitFor()
     const field = page.getByLabel('Search by name or address')
-    expect(await field.inputValue()).toBe('status:pending')
+    await expect.poll(() => field.inputValue()).toBe('status:pending')
     await field.press('End')
     await field.pressSequentially(' web-0', { delay: 60 })
     await page.waitForURL(url => url.searchParams.get('q') === 'status:pending web-0')
-    expect(await field.inputValue()).toBe('status:pending web-0')
+    await expect.poll(() => field.inputValue()).toBe('status:pending web-0')
     await expect.poll(() => page.getByRole('row').count()).toBe(3)
     await field.fill('status:offline web-0')
     await page.getByText('No server matches.').waitFor()
@@ -333,10 +337,10 @@ describe.runIf(hasBrowser)('what the URL says', () => {
     await page.getByText('1–3 of 3').waitFor()
     await page.getByRole('button', { name: 'Remove jail:postfix' }).click()
     await page.getByText('1–7 of 7').waitFor()
-    expect(await search.inputValue()).toBe('ip:198.51.100.0/29')
+    await expect.poll(() => search.inputValue()).toBe('ip:198.51.100.0/29')
     await page.getByRole('button', { name: /^Remove ip:/ }).click()
     await page.getByText('1–50 of 60').first().waitFor()
-    expect(await search.inputValue()).toBe('')
+    await expect.poll(() => search.inputValue()).toBe('')
   })
 
   it('pins the second page, so that new bans push nothing over its edge', async () => {
@@ -372,9 +376,9 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
       await page.goto('bans')
       await page.locator('[data-ban]').waitFor()
       await page.keyboard.press('Tab')
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
       await page.keyboard.press('Enter')
-      expect(await page.evaluate('document.activeElement.id')).toBe('content')
+      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content')
       for (let presses = 0; presses < 30; presses++) {
         await page.keyboard.press('Tab')
         if (await page.evaluate('document.activeElement.hasAttribute("data-ban")')) break

@@ -156,10 +156,10 @@ describe.runIf(hasBrowser)('the shell', () => {
           await dialog.getByRole('button', { name: 'Done' }).click()
           await news.getByText(`${ip} is on the whitelist.`).waitFor()
         }
-        expect(await undo.count()).toBe(3)
+        await expect.poll(() => undo.count()).toBe(3)
         await undo.last().hover()
         await mine.clock.fastForward(9000)
-        expect(await undo.count()).toBe(3)
+        await expect.poll(() => undo.count()).toBe(3)
         await mine.mouse.move(700, 100)
         await mine.clock.fastForward(9000)
         await expect.poll(() => undo.count()).toBe(0)
@@ -279,7 +279,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         body: { ip: '203.0.113.31' },
       })
       await page.getByRole('complementary', { name: 'Activity' }).getByText('1 waiting').waitFor()
-      expect(await page.getByText('203.0.113.30').count()).toBe(0)
+      await expect.poll(() => page.getByText('203.0.113.30').count()).toBe(0)
       await page.getByRole('button', { name: 'Go on with the updates' }).click()
       await page.getByText('Live', { exact: true }).waitFor()
       await page.getByRole('button', { name: '1 new' }).click()
@@ -308,7 +308,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         await other.page.goto('whitelist')
         await other.page.getByText('Live off, every 15 s').waitFor()
         await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.77' } })
-        expect(await other.page.getByText('192.0.2.77').count()).toBe(0)
+        await expect.poll(() => other.page.getByText('192.0.2.77').count()).toBe(0)
         await other.page.clock.fastForward(15_000)
         await other.page.getByText('192.0.2.77').waitFor()
       } finally {
@@ -384,7 +384,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.locator('[data-row]').first().waitFor()
       await page.keyboard.press('/')
       await page.keyboard.type('gwtj?')
-      expect(await page.getByLabel('Search by name or address').inputValue()).toBe('gwtj?')
+      await expect.poll(() => page.getByLabel('Search by name or address').inputValue()).toBe('gwtj?')
       await page.getByLabel('Search by name or address').blur()
       await page.keyboard.press('?')
       await page.getByRole('dialog').getByText('Search on this page').waitFor()
@@ -394,7 +394,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       const time = page.locator('time').first()
       await time.waitFor()
       await ready()
-      expect(await time.textContent()).not.toContain('UTC')
+      await expect.poll(() => time.textContent()).not.toContain('UTC')
       await page.keyboard.press('t')
       await expect.poll(() => time.textContent()).toContain('UTC')
       await page.keyboard.press('t')
@@ -542,9 +542,9 @@ describe.runIf(hasBrowser)('the shell', () => {
       )
       await page.goto('whitelist')
       await page.getByText('The log has it under request id abc-1.', { exact: true }).waitFor()
-      expect(await page.locator('main textarea').inputValue()).toMatch(
-        /^Stockade \d[^]*\n\/whitelist\n[^]*\n500 Internal error: The log has it under request id abc-1\.$/,
-      )
+      await expect
+        .poll(() => page.locator('main textarea').inputValue())
+        .toMatch(/^Stockade \d[^]*\n\/whitelist\n[^]*\n500 Internal error: The log has it under request id abc-1\.$/)
       await page.getByRole('button', { name: 'Copy report' }).click()
       await page.getByRole('button', { name: 'Copied' }).waitFor()
       await page.unrouteAll({ behavior: 'ignoreErrors' })
