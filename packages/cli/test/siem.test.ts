@@ -89,11 +89,9 @@ test('a target that takes events, and one that fails', async () => {
   await admin.client.call('POST /whitelist', { body: { ip: '198.51.100.7' } })
   await eventually(async () => expect(target.events.at(-1)).toMatchObject({ type: 'whitelist_add' }))
   await eventually(async () => expect(fields((await run('status')).out)).toMatchObject({ state: 'connected' }))
-  const [deliveries, stats, replayed] = await Promise.all([
-    run('deliveries'),
-    run('stats', '--period', 'week'),
-    run('replay', '--from', '1h', '--type', 'whitelist_add', '--wait'),
-  ])
+  const [deliveries, stats] = await Promise.all([run('deliveries'), run('stats', '--period', 'week')])
+  // Statistics count what is sent again.
+  const replayed = await run('replay', '--from', '1h', '--type', 'whitelist_add', '--wait')
   expect(cells(deliveries.out)[0]?.slice(0, 3)).toEqual(['AT', 'RESULT', 'EVENTS'])
   expect(cells(deliveries.out)[1]?.[1]).toBe('ok')
   expect(fields(stats.out)).toMatchObject({ period: 'week', taken: '100 %', whitelist_add: '1' })
