@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { FastifyBaseLogger } from 'fastify'
-import { ipText, parseRange } from '../../core/ip.ts'
+import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { openShipped, openWatched } from './mmdb.ts'
 import { loadNetworks } from './networks.ts'
@@ -85,10 +85,10 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
     locate(ip) {
       const range = typeof ip === 'string' ? parseRange(ip) : ip
       if (!range || isSpecial(range.bytes)) return nowhere
-      const address = range.prefix === null ? range.text : ipText(range.bytes, null)
-      const record = cities?.find(address)
-      const country = (record ? countryOf(record) : null) ?? countryOf(countries.find(address))
-      const network = networkOf(asns?.find(address)) ?? networks?.find(range.bytes)
+      const { bytes } = range
+      const record = cities?.find(bytes)
+      const country = (record ? countryOf(record) : null) ?? countryOf(countries.find(bytes))
+      const network = networkOf(asns?.find(bytes)) ?? networks?.find(bytes)
       const place = {
         country,
         country_name: country && countryName(country),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -5,9 +6,10 @@ import { join } from 'node:path'
 import { Reader } from 'maxmind'
 import type { CountryResponse } from 'maxmind'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { parseIp, parseRange } from '../../core/ip.ts'
+import { ipText, parseIp, parseRange } from '../../core/ip.ts'
 import { countryName, createIpInfo } from './ipinfo.service.ts'
 import type { IpInfo } from './ipinfo.service.ts'
+import { isSpecial } from './special.ts'
 
 const require = createRequire(import.meta.url)
 const countryFile = require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb')
@@ -98,6 +100,14 @@ describe('data that ships', () => {
       expect(place.country_name).not.toBe(place.country)
     }
     expect(known).toBeGreaterThan(1000)
+    for (let index = 0; index < 20_000; index++) {
+      const bytes = randomBytes(index % 4 === 0 ? 16 : 4)
+      // In what is given out of IPv6, or somewhere else.
+      if (bytes.length === 16 && index % 8 === 0) bytes[0] = 0x20 | ((bytes[0] ?? 0) & 0x0f)
+      const place = info.locate({ bytes, prefix: null, text: '' })
+      const record = isSpecial(bytes) ? null : (reader.get(ipText(bytes, null)) as { country_code?: string } | null)
+      expect({ bytes, country: place.country }).toEqual({ bytes, country: record?.country_code ?? null })
+    }
   })
 
   test('takes every form of an address, a range by its first address, and one that is read already', () => {
@@ -195,10 +205,18 @@ const encode = (value: unknown): Buffer => {
     ...entries.flatMap(([name, item]) => [encode(name), encode(item)]),
   ])
 }
-/** A file of one node: the lower half of IPv4 has the record, the upper half has none. */
-const mmdb = (type: string, record: unknown): Buffer =>
-  Buffer.concat([
-    Buffer.from([0, 0, 1 + 16, 0, 0, 1]),
+/** A node of the tree in records of 24, 28 or 32 bits. */
+const nodeOf = (left: number, right: number, size: number): Buffer => {
+  const hex = (record: number) => record.toString(16).padStart(size / 4, '0')
+  const [l, r] = [hex(left), hex(right)]
+  return Buffer.from(size === 28 ? `${l.slice(1)}${l[0] ?? ''}${r[0] ?? ''}${r.slice(1)}` : l + r, 'hex')
+}
+/** The lower half of IPv4 has the record, the upper half has none; in a tree of IPv6 behind 96 zeros. */
+const mmdb = (type: string, record: unknown, size = 24, version = 4): Buffer => {
+  const count = version === 4 ? 1 : 97
+  return Buffer.concat([
+    ...Array.from({ length: count - 1 }, (_, node) => nodeOf(node + 1, count, size)),
+    nodeOf(count + 16, count, size),
     Buffer.alloc(16),
     encode(record),
     Buffer.from('abcdef4d61784d696e642e636f6d', 'hex'),
@@ -208,12 +226,13 @@ const mmdb = (type: string, record: unknown): Buffer =>
       build_epoch: 1_780_000_000,
       database_type: type,
       description: { en: 'made by a test' },
-      ip_version: 4,
+      ip_version: version,
       languages: ['en'],
-      node_count: 1,
-      record_size: 24,
+      node_count: count,
+      record_size: size,
     }),
   ])
+}
 const nested = {
   country: { iso_code: 'AT', names: { en: 'Austria' } },
   city: { names: { de: 'Wien', en: 'Vienna' } },
@@ -252,6 +271,22 @@ describe("the operator's own files", () => {
       asn_org: ipv4[0]?.org,
     })
     expect(info.credits).toMatch(/own files: Own-City of 2026-05-28; otherwise country data/)
+  })
+
+  test.each([
+    [24, 6],
+    [28, 4],
+    [28, 6],
+    [32, 4],
+    [32, 6],
+  ])('are read with records of %i bits in a tree of IPv%i', (size, version) => {
+    const info = open(fileWith(mmdb('Own-City', nested, size, version)))
+    const other = ipv6[0]?.first ?? ''
+    for (let time = 0; time < 2; time++) {
+      expect(info.locate(low)).toMatchObject({ country: 'AT', city: 'Vienna' })
+      expect(info.locate(high).city).toBeNull()
+      expect(info.locate(other).city).toBeNull()
+    }
   })
 
   test('leave what they do not know to the data that ships', () => {

@@ -4,17 +4,22 @@ import { readFile, stat } from 'node:fs/promises'
 import { Reader } from 'maxmind'
 import type { Response } from 'maxmind'
 import type { FastifyBaseLogger } from 'fastify'
+import { createFinder } from './tree.ts'
 
 /** An open MMDB file. Records are data of others: whoever reads one checks each field. */
 export interface Mmdb {
-  find(ip: string): unknown
+  /** The record of an address of 4 or 16 bytes; shared by all that read it, so not to be changed. Null: none. */
+  find(bytes: Uint8Array): unknown
   /** Kind and build date as the file says, such as `GeoLite2-City of 2026-11-20`; null while there is none. */
   label(): string | null
   close(): void
 }
 
-const open = (data: Buffer) => new Reader<Response>(data)
-const labelOf = ({ metadata }: Reader<Response>) =>
+const open = (data: Buffer) => {
+  const reader = new Reader<Response>(data)
+  return { metadata: reader.metadata, find: createFinder(data, reader) }
+}
+const labelOf = ({ metadata }: Pick<Reader<Response>, 'metadata'>) =>
   `${metadata.databaseType} of ${metadata.buildEpoch.toISOString().slice(0, 10)}`
 
 /** Kind and build date of the file's content. @throws when it is no MMDB file */
@@ -23,7 +28,7 @@ export const labelOfData = (data: Buffer): string => labelOf(open(data))
 /** A file that ships with the product: it is there and stays as it is. */
 export const openShipped = (file: string): Mmdb => {
   const reader = open(readFileSync(file))
-  return { find: ip => reader.get(ip), label: () => labelOf(reader), close() {} }
+  return { find: reader.find, label: () => labelOf(reader), close() {} }
 }
 
 /**
@@ -38,7 +43,7 @@ export const openWatched = (
   interval: number,
   expected = true,
 ): Mmdb => {
-  let reader: Reader<Response> | null = null
+  let reader: ReturnType<typeof open> | null = null
   /** What the file was when it was last read; taken before reading, so that no later change is missed. */
   let seen = ''
   let looking = false
@@ -79,9 +84,9 @@ export const openWatched = (
     })
   }, interval).unref()
   return {
-    find(ip) {
+    find(bytes) {
       try {
-        return reader?.get(ip) ?? null
+        return reader?.find(bytes) ?? null
       } catch (error) {
         // A damaged file answers some addresses and not others; the bans behind them must not fail for that.
         if (!broken) failed(error)

@@ -34,11 +34,16 @@ const ipv4Bounds = ipv4.map(text => {
   const [first = 0, last = 0] = bounds(text)
   return { first, last }
 })
+/** Which first bytes any of these begins with: most addresses need no further look. */
+const ipv4Firsts = Uint8Array.from({ length: 256 }, (_, first) =>
+  Number(ipv4Bounds.some(range => first >= range.first >>> 24 && first <= range.last >>> 24)),
+)
 const ipv6Bounds = ipv6.map(bounds)
 
 /** Whether an address of 4 or 16 bytes belongs to no place on the internet. */
 export const isSpecial = (bytes: Uint8Array): boolean => {
   if (bytes.length === 4) {
+    if (ipv4Firsts[bytes[0] ?? 0] === 0) return false
     const word = ipv4Word(bytes)
     return ipv4Bounds.some(({ first, last }) => word >= first && word <= last)
   }
