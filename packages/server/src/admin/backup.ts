@@ -18,7 +18,7 @@ import type { Config } from '../config.ts'
 import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
-import { addToSums } from '../features/bans/append.ts'
+import { addToSums, listingTables } from '../features/bans/append.ts'
 import { openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
 
 /*
@@ -47,8 +47,11 @@ interface Source {
   close(): Promise<void>
 }
 
-/** What belongs to one running installation, or is said in the head. */
-const leftOut = new Set(['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'sqlite_sequence'])
+/** What belongs to one running installation, is said in the head, or is made of other rows by those who need it. */
+const leftOut = new Set([
+  ...['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'sqlite_sequence'],
+  ...listingTables.map(({ name }) => name),
+])
 /** What others refer to comes first. */
 const first = ['users', 'servers']
 const inOrder = <T extends { name: string }>(tables: readonly T[]): T[] =>
@@ -307,6 +310,7 @@ const intoSqlite = async (config: Config, head: Head): Promise<Target> => {
     finish() {
       const last = (db.prepare('select coalesce(max(id), 0) as id from bans').get() as { id: number }).id
       db.prepare('update rolled_up set ban_id = ?').run(head.rolled_up ?? last)
+      for (const listing of listingTables) db.exec(listing.fill)
       const [broken] = db.prepare('pragma foreign_key_check').all()
       if (broken) throw damaged('rows refer to others that are missing')
       db.exec('commit; pragma synchronous = full; pragma wal_checkpoint(truncate); pragma optimize')

@@ -11,7 +11,7 @@ export const recountBans = async (config: Config, mend: boolean): Promise<Differ
   try {
     if ((await schemaState(db)).state !== 'current')
       throw conflict('The database is not of this version. Start the server of this version once.')
-    const found = await recount(db.read)
+    const found = await recount(db.read, db.engine)
     if (mend && found.length > 0) await repair(db)
     return found
   } finally {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
-import { cellTables, cellsOf, expiryOf, hoursMoved } from './append.ts'
+import { cellTables, cellsOf, expiryOf, hoursMoved, listingTables } from './append.ts'
 import type { Appended, BanEnd, NewBan } from './append.ts'
 import { packResults, unpackBatch } from './packed.ts'
 import type { PackedBatch } from './packed.ts'
@@ -23,6 +23,10 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
   const addressesOf = db.prepare(`select (select max(banned_at) from bans where bans.ip = new.ip and id <= ?1), latest
     from (select ip, max(banned_at) as latest from bans where id > ?1 and id <= ?2 group by ip) as new`)
   addressesOf.setReturnArrays(true)
+  // In the order of the key, so that pages come in turn.
+  const listings = listingTables.map(({ insert, select }) =>
+    db.prepare(`${insert} ${select} and id > ? order by 1, 2, 3`),
+  )
   const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
     on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
   type Row = [id: number, serverNo: number, jailId: number, countryId: number, bannedAt: number]
@@ -49,15 +53,17 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
       )
       for (const [bucket, n] of hoursMoved(addresses)) move.run(bucket, n)
       advance.run(last)
+      for (const list of listings) list.run(from)
     }
   }
 }
 
 /** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float64Array> => {
-  const insert = db.prepare(`insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
+  const insert =
+    db.prepare(`insert into bans (id, server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
     city, latitude, longitude, log_lines, unbanned_at, banned_by, event_id)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (server_no, event_id) do nothing`)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (server_no, event_id) do nothing`)
   const findFirst = db.prepare('select id, banned_at from bans where server_no = ? and event_id = ?')
   // What follows from new rows is written from the rows: SQLite reads one again in a fraction of what it costs to hand
   // over its values a second and a third time.
@@ -104,6 +110,9 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const countries = dimension('countries', 'code')
   const networks = new Set<number>()
 
+  // A number is never given twice: whoever deletes bans has summed them before, so the last that was summed tells.
+  const numbers = db.prepare('select coalesce((select max(id) from bans), 0) as last, ban_id as summed from rolled_up')
+  let nextId = 1
   /** The new rows, one after the other, whose active bans and events are not written yet. */
   let fresh: {
     readonly results: { -readonly [K in keyof Appended]: Appended[K] }[]
@@ -127,6 +136,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     }
     const expires = expiryOf(ban)
     const done = insert.run(
+      nextId,
       ban.serverNo,
       jailId,
       countryId,
@@ -148,7 +158,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       const first = findFirst.get(ban.serverNo, ban.eventId) as { id: number; banned_at: number }
       return { id: first.id, changed: false, bannedAt: first.banned_at, eventId: null }
     }
-    const id = Number(done.lastInsertRowid)
+    const id = nextId++
     const result = { id, changed: true, bannedAt: ban.bannedAt, eventId: null }
     if (fresh) {
       fresh.results.push(result)
@@ -173,14 +183,15 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     return { id: rows[0]?.id ?? null, changed: rows.length > 0, bannedAt: item.at, eventId }
   }
   const sumUp = prepareSums(db)
-  const unsummed = db.prepare('select coalesce(max(id), 0) - (select ban_id from rolled_up) as n from bans')
   return batch => {
     const { now } = batch
     const items = unpackBatch(batch)
+    const { last, summed } = numbers.get() as { last: number; summed: number }
+    nextId = Math.max(last, summed) + 1
     try {
       const results = items.map(item => (item.kind === 'ban' ? addBan(item, now) : endBan(item, now)))
       settleFresh(now)
-      if (items.length === 0 || (unsummed.get() as { n: number }).n >= mostUnsummed) sumUp()
+      if (items.length === 0 || nextId - summed > mostUnsummed) sumUp()
       jails.settle(true)
       countries.settle(true)
       return packResults(results)

@@ -74,6 +74,23 @@ export const cellTables = [
   ['rolled_ban_days_jail', ['server_no', 'bucket', 'jail_id'], 'n'],
   ['rolled_ban_days_country', ['server_no', 'bucket', 'country_id'], 'n'],
 ] as const
+/**
+ * On SQLite: bans by server, jail and country in the order of time. They are written with the sums, and read through views
+ * likewise. `select` are their rows of the bans up to `rolled_up`, `fill` writes those into an empty table.
+ */
+export const listingTables = (
+  [
+    ['server_bans', 'server_no', ['ip', 'jail_id', 'country_id', 'asn']],
+    ['jail_bans', 'jail_id', []],
+    ['country_bans', 'country_id', []],
+  ] as const
+).map(([view, column, more]) => {
+  const name = `rolled_${view}` as const
+  const columns = [column, 'banned_at', 'id', ...more].join(', ')
+  const select = `select ${columns} from bans where id <= (select ban_id from rolled_up)`
+  const insert = `insert into ${name} (${columns})`
+  return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
+})
 /** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
 export const cellsOf = (bans: readonly Counted[]): number[][][] => {
   const sums = cellTables.map(([, keys]) => cellSums(keys.length))

@@ -288,15 +288,15 @@ export const createBans = (needs: {
     const { now } = context
     const plain = isPlain(filter)
     if (plain && sort === '-banned_at') {
-      const rows = await pageOfBans(db.read, filter, now, offset, limit)
-      return { rows, total: await countBans(db.read, filter, now) }
+      const rows = await pageOfBans(db.read, db.engine, filter, now, offset, limit)
+      return { rows, total: await countBans(db.read, db.engine, filter, now) }
     }
     const asked = plain ? limit : limit + beyondPage
     const ids = await pageOfSearch(scan, filter, context, sort, offset, asked)
     const isAll = !plain && ids.length < asked && (ids.length > 0 || offset === 0)
     const total = isAll
       ? offset + ids.length
-      : await (plain ? countBans(db.read, filter, now) : countSearch(scan, filter, context))
+      : await (plain ? countBans(db.read, db.engine, filter, now) : countSearch(scan, filter, context))
     return { rows: await rowsOf(ids.slice(0, limit)), total }
   }
   const listed = async (actor: Principal, rows: readonly BanRow[], now: number): Promise<contract.ListedBan[]> => {

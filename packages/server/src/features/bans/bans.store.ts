@@ -3,6 +3,7 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import { lastOf } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
+import type { Engine } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Schema } from '../../db/schema.ts'
 import { dayOf, hourOf } from './append.ts'
@@ -72,23 +73,44 @@ const select = raw`select bans.id, bans.server_no, servers.id as server_id, serv
   from bans join servers on servers.no = bans.server_no join jails on jails.id = bans.jail_id
   left join countries on countries.id = bans.country_id left join networks on networks.asn = bans.asn`
 
+/**
+ * The bans that match, each as `id` and `banned_at`. SQLite keeps lists of a server's, a country's and a jail's bans instead of
+ * indexes; a server's tells all but ranges of addresses.
+ */
+const matching = (engine: Engine, filter: BanFilter): RawBuilder<unknown> => {
+  const { jailId, ...anyJail } = filter
+  const { servers, serverNo, countryId, ip } = filter
+  const from = (table: 'bans' | 'server_bans' | 'jail_bans' | 'country_bans', found: BanFilter) =>
+    raw`select id, banned_at from ${raw.table(table)} where ${all(conditions(found))}`
+  if (engine === 'postgres' || ip !== undefined) return from('bans', filter)
+  if (serverNo !== undefined || (servers !== 'all' && servers.size === 1)) return from('server_bans', filter)
+  // Of some servers, but not of one: the list by time knows their numbers.
+  if (servers !== 'all') return from('bans', filter)
+  if (countryId === undefined) return from(jailId === undefined ? 'bans' : 'jail_bans', filter)
+  const inCountry = from('country_bans', anyJail)
+  return jailId === undefined
+    ? inCountry
+    : raw`${inCountry} and exists (select 1 from bans where bans.id = country_bans.id and bans.jail_id = ${jailId})`
+}
 /** One page, newest first: the ids by the index that fits the filter, then their rows. */
 export const pageOfBans = async (
   sql: Sql,
+  engine: Engine,
   filter: BanFilter,
   now: number,
   offset: number,
   limit: number,
 ): Promise<BanRow[]> => {
+  // SQLite merges the two parts of a view in this order only when both columns are selected.
   const paged = raw`order by banned_at desc, id desc limit ${limit} offset ${offset}`
   const ids =
     filter.active === true
       ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
           order by banned_at desc, ban_id desc limit ${limit} offset ${offset}`
       : filter.active === false
-        ? raw`select id from bans where ${all(conditions(filter))} and not exists (select 1 from active_bans a
-            where a.banned_at = bans.banned_at and a.ban_id = bans.id and (a.expires_at is null or a.expires_at > ${now})) ${paged}`
-        : raw`select id from bans where ${all(conditions(filter))} ${paged}`
+        ? raw`select id, banned_at from (${matching(engine, filter)}) as found where not exists (select 1 from active_bans a
+            where a.banned_at = found.banned_at and a.ban_id = found.id and (a.expires_at is null or a.expires_at > ${now})) ${paged}`
+        : raw`${matching(engine, filter)} ${paged}`
   const { rows } = await raw<BanRow>`${select} where bans.id in (select id from (${ids}) as page)
     order by bans.banned_at desc, bans.id desc`.execute(sql)
   return rows
@@ -122,21 +144,21 @@ const countActive = (sql: Sql, filter: BanFilter, now: number) =>
     raw`select (select count(*) from active_bans where ${all(conditions(filter))})
       - (select count(*) from active_bans where ${all([...conditions(filter), raw`expires_at <= ${now}`])}) as n`,
   )
-const countRaw = (sql: Sql, filter: BanFilter) =>
-  numberOf(sql, raw`select count(*) as n from bans where ${all(conditions(filter))}`)
+const countRaw = (sql: Sql, engine: Engine, filter: BanFilter) =>
+  numberOf(sql, raw`select count(*) as n from (${matching(engine, filter)}) as found`)
 
 /** The exact number of bans that match; never a scan of the table where a counter knows. */
-export const countBans = async (sql: Sql, filter: BanFilter, now: number): Promise<number> => {
+export const countBans = async (sql: Sql, engine: Engine, filter: BanFilter, now: number): Promise<number> => {
   if (filter.active === true) return countActive(sql, filter, now)
-  const total = await countAll(sql, filter)
+  const total = await countAll(sql, engine, filter)
   return filter.active === undefined ? total : total - (await countActive(sql, filter, now))
 }
 
-const countAll = (sql: Sql, filter: BanFilter): Promise<number> => {
-  if (filter.ip !== undefined) return countRaw(sql, filter)
+const countAll = (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> => {
+  if (filter.ip !== undefined) return countRaw(sql, engine, filter)
   if (filter.from === undefined && filter.to === undefined)
     return numberOf(sql, raw`select sum(n) as n from ban_cube where ${all(conditions(filter, false))}`)
-  return filter.withRetired ? countWindow(sql, filter) : countKept(sql, filter)
+  return filter.withRetired ? countWindow(sql, engine, filter) : countKept(sql, engine, filter)
 }
 
 /** In `meta`: all bans from this moment on are there; of older ones only those that are still active, or came late. */
@@ -146,12 +168,12 @@ export const keptFrom = async (sql: Sql): Promise<number> => {
   return Number(row?.value ?? 0)
 }
 /** Before what is kept whole only the few rows that are left count; the sums remember more. */
-const countKept = async (sql: Sql, filter: BanFilter): Promise<number> => {
+const countKept = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> => {
   const once = async (kept: number) => {
-    if (filter.from !== undefined && filter.from >= kept) return countWindow(sql, filter)
-    if (filter.to !== undefined && filter.to <= kept) return countRaw(sql, filter)
-    const left = kept === 0 ? 0 : await countRaw(sql, { ...filter, to: kept })
-    return left + (await countWindow(sql, kept === 0 ? filter : { ...filter, from: kept }))
+    if (filter.from !== undefined && filter.from >= kept) return countWindow(sql, engine, filter)
+    if (filter.to !== undefined && filter.to <= kept) return countRaw(sql, engine, filter)
+    const left = kept === 0 ? 0 : await countRaw(sql, engine, { ...filter, to: kept })
+    return left + (await countWindow(sql, engine, kept === 0 ? filter : { ...filter, from: kept }))
   }
   for (let attempt = 1; ; attempt++) {
     const kept = await keptFrom(sql)
@@ -162,10 +184,10 @@ const countKept = async (sql: Sql, filter: BanFilter): Promise<number> => {
 }
 
 /** Whole buckets from the roll-ups, the edges of the window from the rows. */
-const countWindow = async (sql: Sql, filter: BanFilter): Promise<number> => {
+const countWindow = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> => {
   const oneServer = filter.serverNo !== undefined || filter.servers !== 'all'
   const { jailId, countryId } = filter
-  if (jailId !== undefined && countryId !== undefined) return countRaw(sql, filter)
+  if (jailId !== undefined && countryId !== undefined) return countRaw(sql, engine, filter)
   const floor = oneServer ? dayOf : hourOf
   const table = oneServer
     ? countryId === undefined
@@ -177,7 +199,7 @@ const countWindow = async (sql: Sql, filter: BanFilter): Promise<number> => {
   const length = oneServer ? 86_400_000 : 3_600_000
   const start = filter.from === undefined ? undefined : floor(filter.from + length - 1)
   const end = filter.to === undefined ? undefined : floor(filter.to)
-  if (start !== undefined && end !== undefined && start >= end) return countRaw(sql, filter)
+  if (start !== undefined && end !== undefined && start >= end) return countRaw(sql, engine, filter)
   const buckets = await numberOf(
     sql,
     raw`select sum(n) as n from ${table} where ${all([
@@ -186,8 +208,9 @@ const countWindow = async (sql: Sql, filter: BanFilter): Promise<number> => {
       ...(end === undefined ? [] : [raw`bucket < ${end}`]),
     ])}`,
   )
-  const before = filter.from === undefined || start === undefined ? 0 : await countRaw(sql, { ...filter, to: start })
-  const after = filter.to === undefined || end === undefined ? 0 : await countRaw(sql, { ...filter, from: end })
+  const before =
+    filter.from === undefined || start === undefined ? 0 : await countRaw(sql, engine, { ...filter, to: start })
+  const after = filter.to === undefined || end === undefined ? 0 : await countRaw(sql, engine, { ...filter, from: end })
   return before + buckets + after
 }
 

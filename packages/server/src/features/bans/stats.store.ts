@@ -35,9 +35,18 @@ export const countByHour = async (sql: Sql, servers: ServerScope, from: number):
   return sumUp([hours.rows, edge.rows])
 }
 
+/** Where the bans of some servers are found without reading those of others. */
+export const bansOf = (engine: Engine, servers: ServerScope) =>
+  raw.table(engine === 'sqlite' && servers !== 'all' ? 'server_bans' : 'bans')
+
 /** When the newest ban from `since` on began, by the clock of its host; null without one. */
-export const newestBan = async (sql: Sql, servers: ServerScope, since: number): Promise<number | null> => {
-  const { rows } = await raw<{ at: number | null }>`select max(banned_at) as at from bans
+export const newestBan = async (
+  sql: Sql,
+  engine: Engine,
+  servers: ServerScope,
+  since: number,
+): Promise<number | null> => {
+  const { rows } = await raw<{ at: number | null }>`select max(banned_at) as at from ${bansOf(engine, servers)}
     where ${all([...on(servers), raw`banned_at >= ${since}`])}`.execute(sql)
   return rows[0]?.at ?? null
 }
@@ -45,6 +54,7 @@ export const newestBan = async (sql: Sql, servers: ServerScope, since: number): 
 /** Bans since `from` by the id of their jail or country. */
 export const countBy = async (
   sql: Sql,
+  engine: Engine,
   dimension: 'jail' | 'country',
   servers: ServerScope,
   from: number,
@@ -55,7 +65,7 @@ export const countBy = async (
   const table = raw.table(`ban_${servers === 'all' ? 'hours' : 'days'}_${dimension}`)
   const buckets = await raw<Counted>`select ${column} as key, sum(n) as n from ${table}
     where ${all([...on(servers), raw`bucket >= ${whole}`])} group by ${column}`.execute(sql)
-  const edge = await raw<Counted>`select ${column} as key, count(*) as n from bans
+  const edge = await raw<Counted>`select ${column} as key, count(*) as n from ${bansOf(engine, servers)}
     where ${all([...on(servers), raw`banned_at >= ${from}`, raw`banned_at < ${whole}`])} group by ${column}`.execute(
     sql,
   )
@@ -85,7 +95,7 @@ export const countAddresses = async (sql: Sql, engine: Engine, from: number): Pr
   ]
   return one(sql, raw`select ${raw.join(parts, raw` + `)} as n`)
 }
-/** The same on some servers, by their own index: a server's bans are few beside the fleet's. */
+/** The same on some servers: a server's bans are few beside the fleet's. */
 export const countAddressesOn = (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<number> =>
   // Without sorting: PostgreSQL hashes groups, but would sort for count(distinct).
   engine === 'postgres'
@@ -93,7 +103,10 @@ export const countAddressesOn = (sql: Sql, engine: Engine, servers: ServerScope,
         sql,
         raw`select count(*) as n from (select ip from bans where ${all([...on(servers), raw`banned_at >= ${from}`])} group by ip) as seen`,
       )
-    : one(sql, raw`select count(distinct ip) as n from bans where ${all([...on(servers), raw`banned_at >= ${from}`])}`)
+    : one(
+        sql,
+        raw`select count(distinct ip) as n from server_bans where ${all([...on(servers), raw`banned_at >= ${from}`])}`,
+      )
 
 export const jailNames = async (sql: Sql, ids: Iterable<number>): Promise<ReadonlyMap<number, string>> => {
   const wanted = [...ids]

@@ -64,16 +64,16 @@ export const createBanStats = (needs: {
     const hours = await countByHour(sql, scope, from)
     const last = Math.max(now, ...hours.keys())
     const days = regroup(hours, dayOf)
-    const jails = await countBy(sql, 'jail', scope, from)
+    const jails = await countBy(sql, db.engine, 'jail', scope, from)
     const named = await jailNames(sql, jails.keys())
-    const countries = await countBy(sql, 'country', scope, from)
+    const countries = await countBy(sql, db.engine, 'country', scope, from)
     const codes = await countryCodes(sql)
     const total = sum(hours)
     const addresses = await (scope === 'all'
       ? countAddresses(sql, db.engine, from)
       : countAddressesOn(sql, db.engine, scope, from))
     // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
-    const to = Math.max(now, ((await newestBan(sql, scope, now)) ?? 0) + 1)
+    const to = Math.max(now, ((await newestBan(sql, db.engine, scope, now)) ?? 0) + 1)
     return {
       total,
       addresses,
@@ -98,8 +98,13 @@ export const createBanStats = (needs: {
           ? steps(hours, hourOf(from), hourOf(last), hour)
           : steps(days, dayOf(from), dayOf(last), day)
         ).map(({ start, count }) => ({ start: iso(start), count })),
-        previous_total: await countBans(sql, { servers: scope, from: from - length, to: from, withRetired: true }, now),
-        active_now: await countBans(sql, { servers: scope, active: true }, now),
+        previous_total: await countBans(
+          sql,
+          db.engine,
+          { servers: scope, from: from - length, to: from, withRetired: true },
+          now,
+        ),
+        active_now: await countBans(sql, db.engine, { servers: scope, active: true }, now),
       },
     }
   }

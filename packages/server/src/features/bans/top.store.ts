@@ -4,6 +4,7 @@ import type { ServerScope } from '../../core/actor.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import { hourOf } from './append.ts'
+import { bansOf } from './stats.store.ts'
 
 type Sql = Kysely<Schema>
 
@@ -45,7 +46,7 @@ const timeOf = (engine: Engine, { wide, servers }: Window) =>
 /** The addresses with the most bans of the window; of equal ones the lower address first. */
 export const topAddresses = async (sql: Sql, engine: Engine, window: Window, most: number): Promise<TopAddress[]> =>
   (
-    await raw<TopAddress>`select ip, count(*) as n from bans where ${conditions(window, timeOf(engine, window))}
+    await raw<TopAddress>`select ip, count(*) as n from ${bansOf(engine, window.servers)} where ${conditions(window, timeOf(engine, window))}
       group by ip order by n desc, ip limit ${most}`.execute(sql)
   ).rows
 
@@ -53,7 +54,7 @@ export const topAddresses = async (sql: Sql, engine: Engine, window: Window, mos
 export const topNetworks = async (sql: Sql, engine: Engine, window: Window, most: number): Promise<TopNetwork[]> =>
   (
     await raw<TopNetwork>`select top.asn, networks.org, top.n from
-      (select asn, count(*) as n from bans where ${conditions(window, timeOf(engine, window))}
+      (select asn, count(*) as n from ${bansOf(engine, window.servers)} where ${conditions(window, timeOf(engine, window))}
         group by asn order by n desc, asn limit ${most}) as top
       left join networks on networks.asn = top.asn order by top.n desc, top.asn`.execute(sql)
   ).rows

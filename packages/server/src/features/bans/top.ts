@@ -39,8 +39,8 @@ export const createTopBans = (needs: {
     await ipinfo.ready
     const to = clock()
     const from = to - shapes.periods[period] * second
-    const within = await countBans(db.read, { servers: scope, from, to, withRetired: true }, to)
-    const all = await countBans(db.read, { servers: scope }, to)
+    const within = await countBans(db.read, db.engine, { servers: scope, from, to, withRetired: true }, to)
+    const all = await countBans(db.read, db.engine, { servers: scope }, to)
     const window = { servers: scope, from, to, wide: within > all / 8 }
     const scan = scanFor(db, 'top bans', { period })
     const addresses = await topAddresses(scan, db.engine, window, most)
@@ -49,7 +49,7 @@ export const createTopBans = (needs: {
     return {
       from: iso(from),
       to: iso(to),
-      total_bans: await countBans(db.read, { servers: scope, from, to }, to),
+      total_bans: await countBans(db.read, db.engine, { servers: scope, from, to }, to),
       top_ips: addresses.map(({ ip: bytes, n }) => {
         const ip = ipText(bytes, null)
         const { country, country_name, asn, asn_org } = ipinfo.locate({ bytes, prefix: null, text: ip })

@@ -46,7 +46,14 @@ export const createLookup = (needs: {
         ips.map(async text => {
           const ip = parseIp(text)
           if (!ip) return { whitelisted: false, active_bans: [] }
-          const rows = await pageOfBans(db.read, { servers: actor.servers, ip, active: true }, clock(), 0, mostStanding)
+          const rows = await pageOfBans(
+            db.read,
+            db.engine,
+            { servers: actor.servers, ip, active: true },
+            clock(),
+            0,
+            mostStanding,
+          )
           return {
             whitelisted: (await needs.entryFor(ip)) !== null,
             active_bans: rows.map(({ id, jail, hostname, server_id }) => ({ id, jail, server: hostname, server_id })),
@@ -61,9 +68,9 @@ export const createLookup = (needs: {
       const filter = { servers: actor.servers, ip }
       const asked = reputation.check(ip)
       const name = reverse ? needs.reverse(ip.text) : null
-      const rows = await pageOfBans(db.read, filter, now, 0, mostHistory)
-      const total = await countBans(db.read, filter, now)
-      const active = await pageOfBans(db.read, { ...filter, active: true }, now, 0, mostHistory)
+      const rows = await pageOfBans(db.read, db.engine, filter, now, 0, mostHistory)
+      const total = await countBans(db.read, db.engine, filter, now)
+      const active = await pageOfBans(db.read, db.engine, { ...filter, active: true }, now, 0, mostHistory)
       const entry = await needs.entryFor(ip)
       const place = ipinfo.locate(ip)
       const server = registry

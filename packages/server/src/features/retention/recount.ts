@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
-import type { Database } from '../../db/database.ts'
+import type { Database, Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
+import { listingTables } from '../bans/append.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
 
 type Sql = Kysely<Schema>
@@ -94,10 +95,23 @@ const countings: readonly Counting[] = [
   },
 ]
 
+/** What SQLite keeps in lists beside the sums: each row is there once. */
+const listings: readonly Counting[] = listingTables.map(({ name, column, select }) => ({
+  name,
+  columns: raw.join([raw.ref(column), raw`banned_at`, raw`id`]),
+  value: raw`1`,
+  held: raw`1 = 1`,
+  counted: raw`select ${raw.ref(column)}, banned_at, id, 1 as n from (${raw.raw(select)}) as listed`,
+  wrong: differs,
+}))
+
 /** Compares each sum with the rows, in one statement each, so that a server that runs meanwhile does not disturb. */
-export const recount = async (sql: Sql): Promise<Difference[]> => {
+export const recount = async (sql: Sql, engine: Engine): Promise<Difference[]> => {
   const found: Difference[] = []
-  for (const { name, columns, value, held, counted, wrong } of countings) {
+  for (const { name, columns, value, held, counted, wrong } of [
+    ...countings,
+    ...(engine === 'sqlite' ? listings : []),
+  ]) {
     const { rows } = await raw<{ cells: number; held: number | null; counted: number | null }>`
       select count(*) as cells, sum(held) as held, sum(counted) as counted from (
         select ${columns}, sum(held) as held, sum(counted) as counted from (
@@ -131,6 +145,11 @@ export const repair = (db: Database): Promise<void> =>
         sql,
       )
     }
+    if (db.engine === 'sqlite')
+      for (const { name, fill } of listingTables) {
+        await raw`delete from ${raw.table(name)}`.execute(sql)
+        await raw.raw(fill).execute(sql)
+      }
     await raw`delete from rolled_server_totals where ${kept} = 0`.execute(sql)
     await raw`insert into rolled_server_totals (server_no, total_bans)
       select server_no, count(*) from bans where ${summed} group by server_no

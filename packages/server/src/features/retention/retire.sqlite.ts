@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
+import { listingTables } from '../bans/append.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
 import { hoursLeft, keyOfIp, leavingCube } from './retire.ts'
 import type { OldBan, RetireInput, Retired } from './retire.ts'
@@ -13,6 +14,10 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
     from bans where banned_at < ? and (banned_at, id) > (?, ?) order by banned_at, id limit ?`)
   const lastOf = db.prepare('select max(banned_at) as at from bans where ip = ?')
   const remove = db.prepare('delete from bans where id = ?')
+  const unlist = listingTables.map(
+    ({ name, column }) =>
+      [column, db.prepare(`delete from ${name} where ${column} = ? and banned_at = ? and id = ?`)] as const,
+  )
   const shrink = db.prepare(
     'update rolled_ban_cube set n = n - ? where server_no = ? and jail_id = ? and country_id = ?',
   )
@@ -37,7 +42,10 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
     sumUp()
     const addresses = new Map(gone.map(({ ip }) => [keyOfIp(ip), ip]))
     const latest = [...addresses.values()].map(ip => ({ ip, before: last(ip) }))
-    for (const { id } of gone) remove.run(id)
+    for (const ban of gone) {
+      remove.run(ban.id)
+      for (const [column, list] of unlist) list.run(ban[column], ban.banned_at, ban.id)
+    }
     for (const [server, jail, country, n] of leavingCube(gone)) {
       shrink.run(n, server, jail, country)
       clear.run(server, jail, country)
