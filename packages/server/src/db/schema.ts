@@ -210,6 +210,12 @@ export interface BanCubeTable {
   country_id: number
   n: number
 }
+/** The same of all servers together: few rows, also of a large fleet. */
+export interface BanFleetTable {
+  jail_id: number
+  country_id: number
+  n: number
+}
 /** Roll-ups: `bucket` is the start of an hour or a UTC day in epoch milliseconds. */
 export interface BanHoursJailTable {
   bucket: number
@@ -590,6 +596,7 @@ export interface Schema {
   bans: BansTable
   active_bans: ActiveBansTable
   ban_cube: BanCubeTable
+  ban_fleet: BanFleetTable
   ban_hours_jail: BanHoursJailTable
   ban_hours_country: BanHoursCountryTable
   ban_hours_server: BanHoursServerTable

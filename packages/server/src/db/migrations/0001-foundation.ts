@@ -8,6 +8,8 @@ const day = '(banned_at / 86400000) * 86400000'
 const rollUps: readonly { name: string; keys: Readonly<Record<string, string>>; value?: string }[] = [
   { name: 'server_totals', keys: { server_no: 'server_no' }, value: 'total_bans' },
   { name: 'ban_cube', keys: { server_no: 'server_no', jail_id: 'jail_id', country_id: 'country_id' } },
+  // Of 3,000 hosts the cube has hundreds of thousands of cells, this has some hundreds.
+  { name: 'ban_fleet', keys: { jail_id: 'jail_id', country_id: 'country_id' } },
   { name: 'ban_hours_jail', keys: { bucket: hour, jail_id: 'jail_id' } },
   { name: 'ban_hours_country', keys: { bucket: hour, country_id: 'country_id' } },
   { name: 'ban_hours_server', keys: { server_no: 'server_no', bucket: hour } },

@@ -68,6 +68,7 @@ export interface Counted {
 export const cellTables = [
   ['rolled_server_totals', ['server_no'], 'total_bans'],
   ['rolled_ban_cube', ['server_no', 'jail_id', 'country_id'], 'n'],
+  ['rolled_ban_fleet', ['jail_id', 'country_id'], 'n'],
   ['rolled_ban_hours_jail', ['bucket', 'jail_id'], 'n'],
   ['rolled_ban_hours_country', ['bucket', 'country_id'], 'n'],
   ['rolled_ban_hours_server', ['server_no', 'bucket'], 'n'],
@@ -94,12 +95,13 @@ export const listingTables = (
 /** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
 export const cellsOf = (bans: readonly Counted[]): number[][][] => {
   const sums = cellTables.map(([, keys]) => cellSums(keys.length))
-  const [servers, cube, hoursJail, hoursCountry, hoursServer, daysJail, daysCountry] = sums
+  const [servers, cube, fleet, hoursJail, hoursCountry, hoursServer, daysJail, daysCountry] = sums
   for (const { serverNo, jailId, countryId, bannedAt } of bans) {
     const hour = hourOf(bannedAt)
     const day = dayOf(bannedAt)
     servers?.count(serverNo)
     cube?.count(serverNo, jailId, countryId)
+    fleet?.count(jailId, countryId)
     hoursJail?.count(hour, jailId)
     hoursCountry?.count(hour, countryId)
     hoursServer?.count(serverNo, hour)

@@ -154,10 +154,13 @@ export const countBans = async (sql: Sql, engine: Engine, filter: BanFilter, now
   return filter.active === undefined ? total : total - (await countActive(sql, filter, now))
 }
 
+/** The counts by jail and country; by server too where one needs them. */
+export const countsOf = ({ servers, serverNo }: BanFilter) =>
+  raw.table(servers === 'all' && serverNo === undefined ? 'ban_fleet' : 'ban_cube')
 const countAll = (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> => {
   if (filter.ip !== undefined) return countRaw(sql, engine, filter)
   if (filter.from === undefined && filter.to === undefined)
-    return numberOf(sql, raw`select sum(n) as n from ban_cube where ${all(conditions(filter, false))}`)
+    return numberOf(sql, raw`select sum(n) as n from ${countsOf(filter)} where ${all(conditions(filter, false))}`)
   return filter.withRetired ? countWindow(sql, engine, filter) : countKept(sql, engine, filter)
 }
 

@@ -21,7 +21,7 @@ import {
   timeMatches,
 } from '../../db/search.ts'
 import type { Condition } from '../../db/search.ts'
-import { conditions, onServers, within } from './bans.store.ts'
+import { conditions, countsOf, onServers, within } from './bans.store.ts'
 import type { BanFilter } from './bans.store.ts'
 
 /*
@@ -206,17 +206,26 @@ const asksOnly = (tree: QueryNode, fields: ReadonlySet<string | null>): boolean 
     : tree.kind === 'not'
       ? asksOnly(tree.item, fields)
       : tree.items.every(item => asksOnly(item, fields))
+const asksServers = (tree: QueryNode): boolean =>
+  tree.kind === 'term'
+    ? tree.field === 'server'
+    : tree.kind === 'not'
+      ? asksServers(tree.item)
+      : tree.items.some(asksServers)
 /** Whether the counts by server, jail and country answer it. */
 const isOfCube = ({ tree, ip, active, asn, from, to }: BanSearch) =>
   [ip, active, asn, from, to].every(part => part === undefined) && (!tree || asksOnly(tree, dimensions))
 
+type Grouped = 'server_no' | 'jail_id' | 'country_id'
+const countsFor = (filter: BanSearch, column?: Grouped) =>
+  column === 'server_no' || (filter.tree && asksServers(filter.tree)) ? raw`ban_cube` : countsOf(filter)
+
 /** The exact number that match. */
 export const countSearch = (sql: Sql, filter: BanSearch, context: SearchContext): Promise<number> =>
   isOfCube(filter)
-    ? numberOf(sql, raw`select sum(n) as n from ban_cube where ${all(filter, context)}`)
+    ? numberOf(sql, raw`select sum(n) as n from ${countsFor(filter)} where ${all(filter, context)}`)
     : numberOf(sql, raw`select count(*) as n from bans ${readBy(context, filter)} where ${all(filter, context)}`)
 
-type Grouped = 'server_no' | 'jail_id' | 'country_id'
 /** The values of a column that match, and how often. */
 const countBy = async (sql: Sql, column: Grouped, filter: BanSearch, context: SearchContext) => {
   const key = raw.ref(column)
@@ -225,7 +234,7 @@ const countBy = async (sql: Sql, column: Grouped, filter: BanSearch, context: Se
       ? raw<{
           id: number
           n: number
-        }>`select ${key} as id, sum(n) as n from ban_cube where ${all(filter, context)} group by ${key}`
+        }>`select ${key} as id, sum(n) as n from ${countsFor(filter, column)} where ${all(filter, context)} group by ${key}`
       : raw<{ id: number; n: number }>`select ${key} as id, count(*) as n from bans ${readBy(context, filter)}
         where ${all(filter, context)} group by ${key}`
   ).execute(sql)

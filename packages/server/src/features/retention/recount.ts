@@ -37,6 +37,7 @@ interface SumTable {
 const plain = (...columns: string[]) => Object.fromEntries(columns.map(column => [column, raw.ref(column)]))
 const tables: readonly SumTable[] = [
   { name: 'rolled_ban_cube', keys: plain('server_no', 'jail_id', 'country_id'), bucket: null },
+  { name: 'rolled_ban_fleet', keys: plain('jail_id', 'country_id'), bucket: null },
   ...(
     [
       ['rolled_ban_hours_jail', hour, ['jail_id']],

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { hoursLeft, keyOfIp, leavingCube } from './retire.ts'
+import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire.ts'
 import type { OldBan, RetireInput, Retired, TrimInput, Trimmed } from './retire.ts'
 
 const bytesOf = (ip: Uint8Array) => Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength)
@@ -35,19 +35,15 @@ export const retireFromPostgres = async (
   const last = await lastBans(client, ips)
   await client.query('delete from bans where id = any ($1::bigint[])', [gone.map(({ id }) => id)])
   const left = await lastBans(client, ips)
-  const cells = leavingCube(gone)
-  const column = (index: 0 | 1 | 2 | 3) => cells.map(cell => cell[index])
-  await client.query(
-    `update rolled_ban_cube as cube set n = cube.n - gone.n
-      from unnest($1::int[], $2::int[], $3::int[], $4::bigint[]) as gone (server_no, jail_id, country_id, n)
-      where (cube.server_no, cube.jail_id, cube.country_id) = (gone.server_no, gone.jail_id, gone.country_id)`,
-    [column(0), column(1), column(2), column(3)],
-  )
-  await client.query(
-    `delete from rolled_ban_cube as cube using unnest($1::int[], $2::int[], $3::int[]) as gone (server_no, jail_id, country_id)
-      where (cube.server_no, cube.jail_id, cube.country_id) = (gone.server_no, gone.jail_id, gone.country_id) and n = 0`,
-    [column(0), column(1), column(2)],
-  )
+  for (const [table, keys] of shrinking) {
+    const columns = [...keys, 'n']
+    const cells = leavingCells(gone, keys)
+    const values = columns.map((_, column) => cells.map(cell => cell[column]))
+    const given = `unnest(${columns.map((_, at) => `$${at + 1}::bigint[]`).join(', ')}) as gone (${columns.join(', ')})`
+    const same = keys.map(key => `kept.${key} = gone.${key}`).join(' and ')
+    await client.query(`update ${table} as kept set n = kept.n - gone.n from ${given} where ${same}`, values)
+    await client.query(`delete from ${table} as kept using ${given} where ${same} and kept.n = 0`, values)
+  }
   const moved = hoursLeft(
     ips.map(ip => ({ before: last.get(keyOfIp(ip)) ?? null, after: left.get(keyOfIp(ip)) ?? null })),
   )

@@ -3,7 +3,7 @@ import type { PreparedProcedure } from '../../db/database.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
 import { listingTables } from '../bans/append.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { hoursLeft, keyOfIp, leavingCube } from './retire.ts'
+import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire.ts'
 import type { OldBan, RetireInput, Retired } from './retire.ts'
 
 /** Runs in the writer thread. */
@@ -18,12 +18,14 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
     ({ name, column }) =>
       [column, db.prepare(`delete from ${name} where ${column} = ? and banned_at = ? and id = ?`)] as const,
   )
-  const shrink = db.prepare(
-    'update rolled_ban_cube set n = n - ? where server_no = ? and jail_id = ? and country_id = ?',
-  )
-  const clear = db.prepare(
-    'delete from rolled_ban_cube where server_no = ? and jail_id = ? and country_id = ? and n = 0',
-  )
+  const sums = shrinking.map(([table, keys]) => {
+    const cell = keys.map(key => `${key} = ?`).join(' and ')
+    return {
+      keys,
+      shrink: db.prepare(`update ${table} set n = n - ? where ${cell}`),
+      clear: db.prepare(`delete from ${table} where ${cell} and n = 0`),
+    }
+  })
   const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
     on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
   const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
@@ -46,10 +48,12 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
       remove.run(ban.id)
       for (const [column, list] of unlist) list.run(ban[column], ban.banned_at, ban.id)
     }
-    for (const [server, jail, country, n] of leavingCube(gone)) {
-      shrink.run(n, server, jail, country)
-      clear.run(server, jail, country)
-    }
+    for (const { keys, shrink, clear } of sums)
+      for (const cell of leavingCells(gone, keys)) {
+        const key = cell.slice(0, -1)
+        shrink.run(cell.at(-1) ?? 0, ...key)
+        clear.run(...key)
+      }
     for (const [bucket, n] of hoursLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
       move.run(bucket, n)
       empty.run(bucket)

@@ -42,16 +42,24 @@ export interface OldBan {
   /** Whether it still holds. */
   readonly active: number
 }
-/** How many bans leave each cell of server, jail and country; sorted, as writers sort them. */
-export const leavingCube = (bans: readonly OldBan[]): [server: number, jail: number, country: number, n: number][] => {
-  const cells = new Map<string, [number, number, number, number]>()
-  for (const { server_no, jail_id, country_id } of bans) {
-    const key = `${server_no} ${jail_id} ${country_id}`
-    const cell = cells.get(key) ?? [server_no, jail_id, country_id, 0]
-    cell[3]++
-    cells.set(key, cell)
+/** The sums of what is there, which shrink when bans leave, and their key columns. */
+export const shrinking = [
+  ['rolled_ban_cube', ['server_no', 'jail_id', 'country_id']],
+  ['rolled_ban_fleet', ['jail_id', 'country_id']],
+] as const
+type Key = (typeof shrinking)[number][1][number]
+/** How many bans leave each cell of such a sum: the cell's key, then the number; sorted, as writers sort them. */
+export const leavingCells = (bans: readonly OldBan[], keys: readonly Key[]): number[][] => {
+  const cells = new Map<string, { readonly key: readonly number[]; n: number }>()
+  for (const ban of bans) {
+    const key = keys.map(name => ban[name])
+    const cell = cells.get(key.join(' ')) ?? { key, n: 0 }
+    cell.n++
+    cells.set(key.join(' '), cell)
   }
-  return [...cells.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+  return [...cells.values()]
+    .map(({ key, n }) => [...key, n])
+    .sort((a, b) => a.reduce((order, part, at) => order || part - (b[at] ?? 0), 0))
 }
 /** How addresses move among the hours of their last ban; one without a ban left leaves its hour. */
 export const hoursLeft = (
