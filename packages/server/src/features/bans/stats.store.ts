@@ -96,17 +96,17 @@ export const countAddresses = async (sql: Sql, engine: Engine, from: number): Pr
   return one(sql, raw`select ${raw.join(parts, raw` + `)} as n`)
 }
 /** The same on some servers: a server's bans are few beside the fleet's. */
-export const countAddressesOn = (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<number> =>
-  // Without sorting: PostgreSQL hashes groups, but would sort for count(distinct).
-  engine === 'postgres'
-    ? one(
-        sql,
-        raw`select count(*) as n from (select ip from bans where ${all([...on(servers), raw`banned_at >= ${from}`])} group by ip) as seen`,
-      )
-    : one(
-        sql,
-        raw`select count(distinct ip) as n from server_bans where ${all([...on(servers), raw`banned_at >= ${from}`])}`,
-      )
+export const countAddressesOn = (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<number> => {
+  const found = all([...on(servers), raw`banned_at >= ${from}`])
+  // Without sorting: PostgreSQL hashes groups, but would sort for count(distinct). SQLite's union leaves out what it has seen,
+  // in three quarters of the time that counting over the view of both halves takes.
+  const addresses =
+    engine === 'postgres'
+      ? raw`select ip from bans where ${found} group by ip`
+      : raw`select ip from rolled_server_bans where ${found}
+          union select ip from bans not indexed where id > (select ban_id from rolled_up) and ${found}`
+  return one(sql, raw`select count(*) as n from (${addresses}) as seen`)
+}
 
 export const jailNames = async (sql: Sql, ids: Iterable<number>): Promise<ReadonlyMap<number, string>> => {
   const wanted = [...ids]
