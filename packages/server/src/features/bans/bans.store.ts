@@ -83,9 +83,7 @@ const matching = (engine: Engine, filter: BanFilter): RawBuilder<unknown> => {
   const from = (table: 'bans' | 'server_bans' | 'jail_bans' | 'country_bans', found: BanFilter) =>
     raw`select id, banned_at from ${raw.table(table)} where ${all(conditions(found))}`
   if (engine === 'postgres' || ip !== undefined) return from('bans', filter)
-  if (serverNo !== undefined || (servers !== 'all' && servers.size === 1)) return from('server_bans', filter)
-  // Of some servers, but not of one: the list by time knows their numbers.
-  if (servers !== 'all') return from('bans', filter)
+  if (serverNo !== undefined || servers !== 'all') return from('server_bans', filter)
   if (countryId === undefined) return from(jailId === undefined ? 'bans' : 'jail_bans', filter)
   const inCountry = from('country_bans', anyJail)
   return jailId === undefined
