@@ -40,17 +40,18 @@ const pad = (cell: Cell, width: number) => {
   return typeof cell === 'number' ? space + shown : shown + space
 }
 
-/** Rows under their headings, as wide as the widest cell; numbers stand right. */
-export const printTable = (headings: readonly string[], rows: readonly (readonly Cell[])[]): void => {
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map(row => lengthOf(cellText(row[column] ?? null)))),
-  )
-  const numeric = headings.map((_, column) => rows.some(row => typeof row[column] === 'number'))
+/** Prints the headings and answers what prints a row: for rows that come one by one, whose widths are known before. */
+export const beginTable = (
+  headings: readonly string[],
+  wide: readonly number[],
+  numeric: readonly boolean[] = [],
+): ((row: readonly Cell[]) => void) => {
+  const widths = headings.map((heading, column) => Math.max(heading.length, wide[column] ?? 0))
   const head = headings.map((heading, column) =>
     numeric[column] ? heading.padStart(widths[column] ?? 0) : heading.padEnd(widths[column] ?? 0),
   )
   print(paint('bold', head.join('  ').trimEnd()))
-  for (const row of rows) {
+  return row => {
     const cells = headings.map((_, column) => {
       const width = widths[column] ?? 0
       const cell = row[column] ?? null
@@ -58,6 +59,16 @@ export const printTable = (headings: readonly string[], rows: readonly (readonly
     })
     print(cells.join('  ').trimEnd())
   }
+}
+
+/** Rows under their headings, as wide as the widest cell; numbers stand right. */
+export const printTable = (headings: readonly string[], rows: readonly (readonly Cell[])[]): void => {
+  const put = beginTable(
+    headings,
+    headings.map((_, column) => Math.max(0, ...rows.map(row => lengthOf(cellText(row[column] ?? null))))),
+    headings.map((_, column) => rows.some(row => typeof row[column] === 'number')),
+  )
+  for (const row of rows) put(row)
 }
 
 /** Names and values, one a line. */

@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { contextOf } from './context.ts'
+import { addEnrolment } from './enrolment.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { shown, spanOf, wholeOf } from './times.ts'
@@ -8,9 +9,9 @@ import { shown, spanOf, wholeOf } from './times.ts'
 const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
 
 export const addServerCommands = (program: Command): void => {
-  program
+  const servers = program
     .command('servers')
-    .description('list servers')
+    .description('list servers; add and remove them')
     .addOption(new Option('--status <status>', 'only these').choices(['online', 'offline', 'pending', 'all']))
     .option('--search <text>', 'part of the hostname or address')
     .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
@@ -47,6 +48,7 @@ export const addServerCommands = (program: Command): void => {
         printPlace('servers', list, list.servers.length)
       },
     )
+  addEnrolment(servers)
 
   program
     .command('server')

@@ -5,8 +5,12 @@ import type { Client, Reply } from '@stockade/client'
 type Commands = Reply<'GET /commands'>['commands']
 const page = 100
 
-/** Asks again where the server says that it is only busy; everything else is thrown. */
-const patiently = async <T>(until: number, ask: () => Promise<T>): Promise<T> => {
+/** Asks again where the server says that it is only busy, and tells how long that takes; everything else is thrown. */
+export const patiently = async <T>(
+  until: number,
+  ask: () => Promise<T>,
+  told: (seconds: number) => void = () => {},
+): Promise<T> => {
   for (;;)
     try {
       return await ask()
@@ -14,6 +18,7 @@ const patiently = async <T>(until: number, ask: () => Promise<T>): Promise<T> =>
       const passing = error instanceof ApiError && (error.status === 429 || error.status === 503)
       const wait = passing ? (error.retryAfter ?? 2) * 1000 : 0
       if (!passing || Date.now() + wait > until) throw error
+      told(wait / 1000)
       await sleep(wait)
     }
 }
