@@ -288,7 +288,7 @@ export const createAgents = (needs: {
       return { commands: orders, desired_state: { version: version() } }
     },
     async result(agent, id, result) {
-      /** What was known and written of it; the last one, where the transaction was tried again. */
+      /** What was known and written of it; the last one counts, where the transaction was tried again. */
       const placings: { readonly placed: Placed; readonly known: readonly Jail[]; readonly after: readonly Jail[] }[] =
         []
       // A deployment that went well is known at once, also of an agent that never tells where its jails come from.
@@ -302,11 +302,16 @@ export const createAgents = (needs: {
         placings.push({ placed, known: server.jails, after })
         await saveJails(change, server.row.no, before, after)
       }
-      await commands.finish(agent, id, result, [lift, place]).catch((error: unknown) => {
-        // A connection that breaks while it commits does not tell whether it has.
+      const doubt = () => {
         if (placings.length > 0) registry.doubt(agent.serverNo)
+      }
+      const taken = await commands.finish(agent, id, result, [lift, place]).catch((error: unknown) => {
+        // A connection that breaks while it commits does not tell whether it has.
+        doubt()
         throw error
       })
+      // Another process took the same result in while this one tried again.
+      if (!taken) return doubt()
       const last = placings.at(-1)
       const server = registry.byNo(agent.serverNo)
       if (!last || !server) return

@@ -90,8 +90,8 @@ export interface CommandsService {
   /** The same, waiting up to `seconds` for something to come, or for what `enough` says. */
   waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough?: () => boolean): Promise<Order[]>
   wake(serverNo: number): void
-  /** Takes a result in; `effects` run in the same transaction when the command succeeded. */
-  finish(agent: AgentActor, id: string, result: Result, effects: readonly Effect[]): Promise<void>
+  /** Takes a result in; `effects` run in the same transaction when the command succeeded. False: it was known already. */
+  finish(agent: AgentActor, id: string, result: Result, effects: readonly Effect[]): Promise<boolean>
   /** Who asked for a command of this server; null when it has none of that id. */
   initiatorOf(serverNo: number, id: string): Promise<string | null>
   cancelAll(change: Change, serverNo: number): Promise<void>
@@ -109,7 +109,10 @@ const mostRefused = 100
 /** How many go into one transaction, and how many may wait for theirs. */
 const grouped = { batch: 500, waiting: 100_000 }
 
-/** One step of what a success means. A transaction takes each step for all of its results before the next step. */
+/**
+ * One step of what a success means. A transaction takes each step for all of its results before the next step, and all of them anew
+ * where it is tried again.
+ */
 export type Effect = (change: Change, command: CommandRow) => Promise<void>
 
 /** Orders that must not surprise anyone hours later. */
@@ -606,7 +609,7 @@ export const createCommands = async (needs: {
       }
       const same = row.success === given.success && row.output === given.output && row.exit_code === given.exit_code
       if (row.status === 'completed' || row.status === 'failed') {
-        if (same) return
+        if (same) return false
         throw conflict('This command has another result already.')
       }
       if (row.status === 'pending') throw conflict('This command was never handed out.')
@@ -615,6 +618,7 @@ export const createCommands = async (needs: {
       // Handed out once more in the same moment: look again.
       if (!finished) return service.finish(agent, id, result, effects)
       track(finished)
+      return true
     },
     async initiatorOf(serverNo, id) {
       const row = await findCommandRow(db.read, id)
@@ -632,22 +636,23 @@ export const createCommands = async (needs: {
         })
         if (done) await change.record({ name: 'command.cancel', author: system, serverNo, data: told(done) })
       }
-      due.delete(serverNo)
     },
     async expire() {
       const now = clock()
       const rows = await lateCommands(db.read, now, now - config.commandTimeout * second)
-      for (const row of rows)
-        await events.change(async change => {
+      for (const row of rows) {
+        const ended = await events.change(async change => {
           const done = await changeCommand(change.sql, row, { status: 'timeout', completed_at: now })
-          if (!done) return
-          await change.record({
-            name: 'command.finish',
-            serverNo: row.server_no,
-            data: { id: row.id, type: row.type, status: 'timeout' },
-          })
-          track(done)
+          if (done)
+            await change.record({
+              name: 'command.finish',
+              serverNo: row.server_no,
+              data: { id: row.id, type: row.type, status: 'timeout' },
+            })
+          return done
         })
+        if (ended) track(ended)
+      }
     },
     async reload(serverNo) {
       const began = count
@@ -666,6 +671,10 @@ export const createCommands = async (needs: {
     },
     close: () => waiting.close(),
   }
+  // What a server was to be handed goes with it, once its removal is committed.
+  events.subscribe(happened => {
+    for (const { name, serverNo } of happened) if (name === 'server.delete' && serverNo !== null) due.delete(serverNo)
+  })
   await service.reload()
   return service
 }
