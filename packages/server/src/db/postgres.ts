@@ -10,6 +10,7 @@ import {
 } from 'kysely'
 import type { Dialect } from 'kysely'
 import type { Database, Procedure } from './database.ts'
+import { untilItPasses } from './passing.ts'
 import { longestScan, mostScans, scanDriver } from './scans.ts'
 import type { ScanWatch, Scanner } from './scans.ts'
 import type { Schema } from './schema.ts'
@@ -17,9 +18,6 @@ import type { Schema } from './schema.ts'
 // Counts and epoch milliseconds stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
-
-/** Serialization failure and deadlock: the same transaction may pass when tried again. */
-const passing = new Set(['40001', '40P01'])
 
 /** So many long reads at a time. */
 const scansAtOnce = 3
@@ -116,15 +114,8 @@ export const openPostgres = async (
     scan,
     logBytes: null,
     pool,
-    async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
-      for (let attempt = 1; ; attempt++)
-        try {
-          return await once(client => procedure.postgres(client, input))
-        } catch (error) {
-          if (attempt >= 5 || !passing.has(String((error as { code?: unknown }).code))) throw error
-          await new Promise(resolve => setTimeout(resolve, Math.random() * 20 * attempt))
-        }
-    },
+    run: <Input, Output>(procedure: Procedure<Input, Output>, input: Input) =>
+      untilItPasses(() => once(client => procedure.postgres(client, input))),
     async ping() {
       await db.executeQuery(CompiledQuery.raw('select 1'))
     },

@@ -4,6 +4,7 @@ import { eventKinds } from '@stockade/contract'
 import type { EventName } from '@stockade/contract'
 import type { Clock } from '../core/clock.ts'
 import type { Database, Engine } from '../db/database.ts'
+import { untilItPasses } from '../db/passing.ts'
 import type { EventsTable, Schema } from '../db/schema.ts'
 
 /** Who did it, as the audit log shows it. */
@@ -43,7 +44,10 @@ export interface Change {
 export type Listener = (events: readonly StockadeEvent[]) => void
 
 export interface Events {
-  /** Runs a transaction; the events recorded in it are told to the subscribers after commit. */
+  /**
+   * Runs a transaction; the events recorded in it are told to the subscribers after commit. Where PostgreSQL ends it by a deadlock or
+   * a serialization failure, `work` runs anew from its beginning: so it leaves nothing in memory and asks nobody outside.
+   */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
   /** Tells of events that a hot write recorded itself. */
   tell(events: readonly StockadeEvent[]): void
@@ -146,37 +150,40 @@ export const createEvents = (
     tell,
     async change(work) {
       const recorded: StockadeEvent[] = []
-      const value = await db.write.transaction().execute(async sql => {
-        recorded.length = 0
-        return work({
-          sql,
-          async record(event) {
-            const row = await sql
-              .insertInto('events')
-              .values(rowOf(event, clock()))
-              .returningAll()
-              .executeTakeFirstOrThrow()
-            if (isAudited(event.name)) await sql.insertInto('audit').values(auditRow(row)).execute()
-            const told = eventOf(row)
-            if (told) recorded.push(told)
-          },
-          async recordMany(many) {
-            const at = clock()
-            for (let start = 0; start < many.length; start += chunk) {
-              const rows = many.slice(start, start + chunk).map(event => rowOf(event, at))
-              const ids = await insertRows(sql, db.engine, rows)
-              const audited = rows.flatMap(({ name, actor_user_id = null }, index) =>
-                isAudited(name as EventName) ? [auditRow({ id: ids[index] ?? 0, at, name, actor_user_id })] : [],
-              )
-              if (audited.length > 0) await insertAudited(sql, db.engine, audited)
-              rows.forEach((row, index) => {
-                const told = eventOf({ ...row, id: ids[index] ?? 0 } as Selectable<EventsTable>)
-                if (told) recorded.push(told)
-              })
-            }
-          },
-        })
-      })
+      const value = await untilItPasses(() =>
+        db.write.transaction().execute(async sql => {
+          // What a run recorded that was rolled back never happened.
+          recorded.length = 0
+          return work({
+            sql,
+            async record(event) {
+              const row = await sql
+                .insertInto('events')
+                .values(rowOf(event, clock()))
+                .returningAll()
+                .executeTakeFirstOrThrow()
+              if (isAudited(event.name)) await sql.insertInto('audit').values(auditRow(row)).execute()
+              const told = eventOf(row)
+              if (told) recorded.push(told)
+            },
+            async recordMany(many) {
+              const at = clock()
+              for (let start = 0; start < many.length; start += chunk) {
+                const rows = many.slice(start, start + chunk).map(event => rowOf(event, at))
+                const ids = await insertRows(sql, db.engine, rows)
+                const audited = rows.flatMap(({ name, actor_user_id = null }, index) =>
+                  isAudited(name as EventName) ? [auditRow({ id: ids[index] ?? 0, at, name, actor_user_id })] : [],
+                )
+                if (audited.length > 0) await insertAudited(sql, db.engine, audited)
+                rows.forEach((row, index) => {
+                  const told = eventOf({ ...row, id: ids[index] ?? 0 } as Selectable<EventsTable>)
+                  if (told) recorded.push(told)
+                })
+              }
+            },
+          })
+        }),
+      )
       if (recorded.length > 0) tell(recorded)
       return value
     },
