@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { untilItPasses } from '../../db/passing.ts'
 import type { Change } from '../../events/events.ts'
 import {
   blockedOfHost,
@@ -86,19 +87,21 @@ export const createKnockHosts = async (needs: {
         const place = `${row.server_no} ${row.sequence_id}`
         if (row.revision >= (spoken.get(place)?.revision ?? 0)) spoken.set(place, row)
       }
-      const confirmed = await db.write.transaction().execute(async sql => {
-        await saveSpoken(sql, db.engine, [...spoken.values()])
-        // Nearly always they are confirmed already, and hosts name them all again.
-        const serverNos = new Set(items.flatMap(({ serverNo, told }) => (told.openings.length > 0 ? [serverNo] : [])))
-        if (serverNos.size === 0) return []
-        const waiting = new Set((await unconfirmedOf(sql, [...serverNos], now)).map(({ id }) => id))
-        const confirmed: string[] = []
-        for (const item of items) {
-          const named = item.told.openings.map(id => id.toLowerCase()).filter(id => waiting.has(id))
-          confirmed.push(...(await confirmOpenings(sql, item, named, now)))
-        }
-        return confirmed
-      })
+      const confirmed = await untilItPasses(() =>
+        db.write.transaction().execute(async sql => {
+          await saveSpoken(sql, db.engine, [...spoken.values()])
+          // Nearly always they are confirmed already, and hosts name them all again.
+          const serverNos = new Set(items.flatMap(({ serverNo, told }) => (told.openings.length > 0 ? [serverNo] : [])))
+          if (serverNos.size === 0) return []
+          const waiting = new Set((await unconfirmedOf(sql, [...serverNos], now)).map(({ id }) => id))
+          const confirmed: string[] = []
+          for (const item of items) {
+            const named = item.told.openings.map(id => id.toLowerCase()).filter(id => waiting.has(id))
+            confirmed.push(...(await confirmOpenings(sql, item, named, now)))
+          }
+          return confirmed
+        }),
+      )
       for (const id of confirmed) for (const done of [...(waiters.get(id) ?? [])]) done()
       return items.map(() => null)
     },

@@ -8,6 +8,7 @@ import { uuid7 } from '../../core/ids.ts'
 import { parseIp } from '../../core/ip.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
+import { untilItPasses } from '../../db/passing.ts'
 import { countOpenings, findOpening, isOpenFor, putOpening } from './openings.store.ts'
 import {
   blockedAmong,
@@ -106,40 +107,42 @@ export const createReports = (needs: { db: Database; clock: Clock }): Reports =>
   }
   /** The reports of many hosts in one transaction; a host that is attacked tells of many failures at once. */
   const write = (knocks: readonly NewKnock[]): Promise<(string | null)[]> =>
-    db.write.transaction().execute(async sql => {
-      const now = clock()
-      const ids = [...new Set(knocks.map(({ sequence_id }) => sequence_id))]
-      const sequences = new Map((await holdSequences(sql, db.engine, ids)).map(row => [row.id, row]))
-      const serverNos = [...new Set(knocks.map(({ server_no }) => server_no))]
-      const places = new Set(
-        (await placesAmong(sql, ids, serverNos)).map(place => `${place.server_no} ${place.sequence_id}`),
-      )
-      const known = knocks.filter(({ sequence_id }) => sequences.has(sequence_id))
-      const made = await insertKnocks(sql, db.engine, known)
-      const fresh = new Set(made.map(({ server_no, event_id }) => `${server_no} ${event_id}`))
-      const { success, blocked } = effects(sql, now)
-      const failed = new Map<string, NewKnock>()
-      const errors: (string | null)[] = []
-      for (const knock of knocks) {
-        const sequence = sequences.get(knock.sequence_id)
-        // Twice in one request counts once; where the sequence no longer is on the host, its history is all there is to keep.
-        const isNew = fresh.delete(`${knock.server_no} ${knock.event_id}`)
-        const isThere = places.has(`${knock.server_no} ${knock.sequence_id}`)
-        if (!sequence) errors.push(`There is no sequence ${knock.sequence_id}.`)
-        else if (!isNew || !isThere) errors.push(null)
-        else if (knock.status === 'success') errors.push(await success(knock, sequence))
-        else if (knock.status === 'blocked') errors.push(await blocked(knock, sequence))
-        else {
-          failed.set(`${knock.server_no} ${knock.sequence_id} ${knock.ip}`, knock)
-          errors.push(null)
+    untilItPasses(() =>
+      db.write.transaction().execute(async sql => {
+        const now = clock()
+        const ids = [...new Set(knocks.map(({ sequence_id }) => sequence_id))]
+        const sequences = new Map((await holdSequences(sql, db.engine, ids)).map(row => [row.id, row]))
+        const serverNos = [...new Set(knocks.map(({ server_no }) => server_no))]
+        const places = new Set(
+          (await placesAmong(sql, ids, serverNos)).map(place => `${place.server_no} ${place.sequence_id}`),
+        )
+        const known = knocks.filter(({ sequence_id }) => sequences.has(sequence_id))
+        const made = await insertKnocks(sql, db.engine, known)
+        const fresh = new Set(made.map(({ server_no, event_id }) => `${server_no} ${event_id}`))
+        const { success, blocked } = effects(sql, now)
+        const failed = new Map<string, NewKnock>()
+        const errors: (string | null)[] = []
+        for (const knock of knocks) {
+          const sequence = sequences.get(knock.sequence_id)
+          // Twice in one request counts once; where the sequence no longer is on the host, its history is all there is to keep.
+          const isNew = fresh.delete(`${knock.server_no} ${knock.event_id}`)
+          const isThere = places.has(`${knock.server_no} ${knock.sequence_id}`)
+          if (!sequence) errors.push(`There is no sequence ${knock.sequence_id}.`)
+          else if (!isNew || !isThere) errors.push(null)
+          else if (knock.status === 'success') errors.push(await success(knock, sequence))
+          else if (knock.status === 'blocked') errors.push(await blocked(knock, sequence))
+          else {
+            failed.set(`${knock.server_no} ${knock.sequence_id} ${knock.ip}`, knock)
+            errors.push(null)
+          }
         }
-      }
-      // A failure may be told of after the block that it led to.
-      for (const address of await blockedAmong(sql, [...failed.values()], now))
-        if (failed.has(`${address.server_no} ${address.sequence_id} ${address.ip}`))
-          await setFailures(sql, address, await failuresOf(sql, address))
-      return errors
-    })
+        // A failure may be told of after the block that it led to.
+        for (const address of await blockedAmong(sql, [...failed.values()], now))
+          if (failed.has(`${address.server_no} ${address.sequence_id} ${address.ip}`))
+            await setFailures(sql, address, await failuresOf(sql, address))
+        return errors
+      }),
+    )
   const group = createGroup(write, { batch: 1000, waiting: 100_000 })
 
   return {
