@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -343,4 +343,86 @@ test('servers are removed only where somebody wants it', async () => {
   expect(sure).toMatchObject({ code: 0, err: '' })
   expect((JSON.parse(sure.out) as Added[]).map(({ hostname }) => hostname)).toEqual(['web-01', 'web-02'])
   expect(await states()).toEqual([])
+})
+
+/** The n-th example of a kind in the guide, as it stands there. */
+const exampleOf = (kind: string, nth = 0) => {
+  const guide = readFileSync(new URL('../../../docs/guides/many-hosts.md', import.meta.url), 'utf8')
+  return [...guide.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, is]) => is === kind)[nth]?.[2] ?? ''
+}
+/**
+ * Runs an example in a folder of its own. In place of other machines: an `ssh` that does here what it was told, and a `sudo` that knows
+ * each host's own key and does of the installer only what the server sees.
+ */
+const example = async (text: string, at: string): Promise<Ran> => {
+  const bin = join(at, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const put = (name: string, body: string) => writeFileSync(join(bin, name), `#!/bin/sh\n${body}`, { mode: 0o755 })
+  put('stockade', `exec '${process.execPath}' '${launcher}' "$@"\n`)
+  put(
+    'ssh',
+    `[ "$1" = -n ] && { shift; exec </dev/null; }
+export HOST="$1"
+shift
+[ "$HOST" = away.example ] && exit 255
+exec sh -c "$*"
+`,
+  )
+  put(
+    'sudo',
+    `key="$HOSTS/$HOST.json"
+case "$*" in
+  'test -e /etc/stockade-agent/agent.json') exec test -e "$key" ;;
+  'sh -s -- --token sit_'*) ;;
+  *) echo "not foreseen: $*" >&2; exit 1 ;;
+esac
+grep -q stockade_install || exit 1
+curl -fsS -o "$key" -H 'content-type: application/json' "$STOCKADE_URL/api/v1/agent/enroll" \\
+  -d "{\\"token\\":\\"$5\\",\\"hostname\\":\\"$HOST\\",\\"agent_id\\":\\"${randomUUID()}\\"}"
+`,
+  )
+  const env = { ...place.env(), PATH: `${bin}:${process.env.PATH ?? ''}`, HOSTS: at }
+  return new Promise(resolve =>
+    execFile('sh', ['-c', text], { cwd: at, env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    ),
+  )
+}
+
+test("the guide's loop installs where no agent is, and can be run again", async () => {
+  await clear()
+  const at = mkdtempSync(join(folder, 'loop-'))
+  const hosts = ['web-01.example', 'away.example', 'web-02.example']
+  writeFileSync(join(at, 'hosts.txt'), `${hosts.join('\n')}\n`)
+  const first = await example(exampleOf('sh'), at)
+  expect(first).toEqual({ code: 0, out: '', err: "away.example can't be asked\n" })
+  const keys = () =>
+    Object.fromEntries(
+      hosts.map(host => [host, existsSync(join(at, `${host}.json`)) && readFileSync(join(at, `${host}.json`), 'utf8')]),
+    )
+  const before = keys()
+  expect(before).toEqual({
+    'web-01.example': expect.stringContaining('api_key'),
+    'away.example': false,
+    'web-02.example': expect.stringContaining('api_key'),
+  })
+  expect(await states()).toEqual(['web-01.example pending', 'web-02.example pending'])
+  // One more, and one whose command was made and never run.
+  await run(['add', 'db-01.example'])
+  writeFileSync(join(at, 'hosts.txt'), `${[...hosts, 'db-01.example'].join('\n')}\n`)
+  expect(await example(exampleOf('sh'), at)).toEqual(first)
+  expect(keys()).toEqual(before)
+  expect(existsSync(join(at, 'db-01.example.json'))).toBe(true)
+  expect(await example(exampleOf('sh'), at)).toEqual(first)
+  expect(await states()).toHaveLength(3)
+})
+
+test("the guide's user data is a script with the command of one host", async () => {
+  await clear()
+  const at = mkdtempSync(join(folder, 'image-'))
+  expect(await example(exampleOf('sh', 1), at)).toMatchObject({ code: 0, err: '' })
+  const [shell, command, ...more] = lines(readFileSync(join(at, 'user-data'), 'utf8'))
+  expect([shell, more]).toEqual(['#!/bin/sh', []])
+  expect(await enrol(command, 'web-07.example')).toMatchObject({ server_id: expect.any(String) as string })
+  expect(await enrol(command, 'copy-of-it')).toBe(401)
 })
