@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { Misuse } from './failure.ts'
 
-/** What a file holds; `-` is standard input. */
-export const contentOf = (file: string): string => {
+/** What a file holds; `-` is standard input, which may be a pipe whose other end takes its time. */
+export const contentOf = async (file: string): Promise<string> => {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
+    // readFileSync(0) gives up with EAGAIN where somebody made the pipe non-blocking and nothing is in it yet.
+    return file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8')
   } catch (error) {
     throw new Misuse(`${file} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
   }

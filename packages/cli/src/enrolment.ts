@@ -119,7 +119,7 @@ const add = async (context: Context, names: readonly string[], options: AddOptio
   if (json && plain) throw new Misuse('Give --json or --plain, not both.')
   if (description !== undefined && description.length > bounds.description)
     throw new Misuse(`The description is longer than ${bounds.description} characters.`)
-  const hostnames = hostnamesOf(names, options.from)
+  const hostnames = await hostnamesOf(names, options.from)
   const { servers } = await client.call('GET /servers/summary')
   const known = Map.groupBy(servers, ({ hostname }) => hostname.toLowerCase())
   const output = showing(json, plain, hostnames)

@@ -37,10 +37,10 @@ const faultOf = (name: string): string | null => {
  * The names that were typed and those of a file, in that order.
  * @throws Misuse that says where, before anything is done, when one of them is no name or stands there twice.
  */
-export const hostnamesOf = (typed: readonly string[], file: string | undefined): string[] => {
+export const hostnamesOf = async (typed: readonly string[], file: string | undefined): Promise<string[]> => {
   const given = [
     ...typed.map((name, index) => ({ name, at: `Name ${index + 1}` })),
-    ...(file === undefined ? [] : linesOf(file, contentOf(file))),
+    ...(file === undefined ? [] : linesOf(file, await contentOf(file))),
   ]
   if (given.length === 0)
     throw new Misuse(

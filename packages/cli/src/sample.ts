@@ -17,8 +17,8 @@ const linesOf = (sample: string): readonly string[] => {
 }
 
 /** The lines of a file, or of standard input. @throws Misuse where they are too many to be tried at once. */
-export const readSample = (file: string): string => {
-  const sample = contentOf(file)
+export const readSample = async (file: string): Promise<string> => {
+  const sample = await contentOf(file)
   const { length, lines } = bounds.sample
   const count = linesOf(sample).length
   if (count > lines || sample.length > length)

@@ -171,12 +171,12 @@ export const addTemplateCommands = (program: Command): void => {
         throw new Misuse('Standard input can be one of the files only.')
       if (options.sample === undefined && command.getOptionValueSource('expect') === 'cli')
         throw new Misuse('--expect says what lines should do: give them with --sample.')
-      const sample = options.sample === undefined ? undefined : readSample(options.sample)
+      const sample = options.sample === undefined ? undefined : await readSample(options.sample)
       const names = { jail: file, filter: filter ?? '' }
       const verdict = await client.call('POST /templates/validate', {
         body: {
-          jail_config: contentOf(file),
-          ...(filter === undefined ? {} : { filter_config: contentOf(filter) }),
+          jail_config: await contentOf(file),
+          ...(filter === undefined ? {} : { filter_config: await contentOf(filter) }),
           ...(sample === undefined ? {} : { sample }),
         },
       })

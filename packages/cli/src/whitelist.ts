@@ -117,7 +117,7 @@ export const addWhitelistCommands = (program: Command): void => {
       const reply = await client.call('POST /whitelist/import', {
         body: {
           format,
-          content: contentOf(file),
+          content: await contentOf(file),
           ...(prefix === undefined ? {} : { description_prefix: prefix }),
         },
       })
