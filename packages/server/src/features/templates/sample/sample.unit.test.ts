@@ -185,7 +185,7 @@ test('a sample is cut into lines', () => {
 })
 
 test('few are tried at once, some wait, and the rest are told', async () => {
-  const limits = { start: 5000, run: 250, memory: 64, atOnce: 1, waiting: 1 }
+  const limits = { start: 5000, run: 250, wait: 5000, memory: 64, atOnce: 1, waiting: 1 }
   const trials = createTrials({ clock: () => now, limits })
   const slow = { jail_config: jail, filter_config: regex('^(?:a|aa)+$|<HOST>') }
   const all = await Promise.all([1, 2, 3].map(() => trials.try(slow, [`${'a'.repeat(4000)}!`])))

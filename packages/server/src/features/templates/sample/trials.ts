@@ -29,8 +29,11 @@ export interface Trials {
   try(texts: { readonly jail_config: string; readonly filter_config: string }, lines: readonly string[]): Promise<Tried>
 }
 
-/** What one thread may take, in ms and MiB; and how many work and wait at once. */
-const usual = { start: 5000, run: 1500, memory: 64, atOnce: 2, waiting: 6 }
+/**
+ * What one thread may take, in ms and MiB; and how many work and wait at once. `run` is CPU time, since a busy server is not the
+ * expression's fault; `wait` is how long anybody waits for it all the same.
+ */
+const usual = { start: 5000, run: 1500, wait: 5000, memory: 64, atOnce: 2, waiting: 6 }
 type Limits = Readonly<typeof usual>
 
 /** @throws Problem 400 naming the field where the sample is beyond its bounds. */
@@ -95,6 +98,14 @@ interface Run {
   readonly stopped: string | null
 }
 
+/** CPU time that a thread has taken, in ms; the time of day on a Node that can not tell. */
+const cpuOf = async (worker: { readonly cpuUsage?: Worker['cpuUsage'] }): Promise<number> => {
+  if (!worker.cpuUsage) return performance.now()
+  // A thread that is ending does not say; that it has ended is told by itself.
+  const usage = await worker.cpuUsage().catch(() => null)
+  return usage ? (usage.user + usage.system) / 1000 : 0
+}
+
 const runInThread = (job: TrialJob, limits: Limits): Promise<Run> => {
   const verdicts: LineVerdict[] = []
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
@@ -114,10 +125,20 @@ const runInThread = (job: TrialJob, limits: Limits): Promise<Run> => {
       void worker.terminate().finally(() => resolve(run))
     }
     let timer = setTimeout(() => end('The server is too busy to try lines. Try again in some seconds.'), limits.start)
+    /** Ends it where its time is up, or looks again when it may be. */
+    const watch = async (since: number, used: number) => {
+      const left = limits.run - ((await cpuOf(worker)) - used)
+      if (ended) return
+      if (left <= 0 || performance.now() - since >= limits.wait) end(tooLong())
+      else timer = setTimeout(() => void watch(since, used), Math.max(left, 20))
+    }
     worker.on('message', (message: TrialMessage) => {
       if (message === 'begun') {
         clearTimeout(timer)
-        timer = setTimeout(() => end(tooLong()), limits.run)
+        const since = performance.now()
+        void cpuOf(worker).then(used => {
+          if (!ended) timer = setTimeout(() => void watch(since, used), limits.run)
+        })
       } else if (message === 'not run')
         end('An expression can not be run here: it is too large, or something in it is the wrong way round.')
       else if (verdicts.push(message.verdict) === job.lines.length) end(null)
