@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
@@ -86,14 +86,18 @@ describe.skipIf(process.env.STOCKADE_TEST_ENGINE === 'postgres')('the write-ahea
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'stockade-log-'))
       const file = join(folder, 'db')
-      // A process of its own whose files may not grow beyond a size, which is a disk that is full for the larger one of them.
-      const program = [process.execPath, fileURLToPath(new URL('../testing/keep-writing.ts', import.meta.url)), file]
-      const child = spawn('prlimit', ['--fsize=4000000:unlimited', ...program], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const program = fileURLToPath(new URL('../testing/keep-writing.ts', import.meta.url))
+      const child = spawn(process.execPath, [program, file], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const limit = (size: string) => execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${size}`])
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
       const next = async () => String((await lines.next()).value)
       try {
+        // Then no file of that process may grow beyond a size, which is a disk that is full for the larger one of them.
+        const size = 12_000_000
+        await expect.poll(() => (existsSync(file) ? statSync(file).size : 0), { interval: 5 }).toBeGreaterThan(size / 2)
+        limit(`${size}:unlimited`)
         expect(JSON.parse(await next())).toEqual({ news: 'copying fails', reason: expect.stringMatching(/full|I\/O/) })
-        execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited'])
+        limit('unlimited')
         expect(JSON.parse(await next())).toEqual({ news: 'copying works again' })
         child.stdin.end()
         const { written, failed } = JSON.parse(await next()) as { written: number; failed: number }

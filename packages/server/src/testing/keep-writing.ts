@@ -10,8 +10,11 @@ const say = (told: unknown) => process.stdout.write(`${JSON.stringify(told)}\n`)
 let over = false
 process.stdin.on('end', () => (over = true)).resume()
 
-/** Milliseconds between two changes: once something is told, slow enough for whoever hears it to do something about it. */
-let rest = 0
+/**
+ * Milliseconds between two changes: so that the log is copied as fast as it grows, and once something is told, slow enough for whoever
+ * hears it to do something about it.
+ */
+let rest = 1
 const db = await openSqlite(process.argv[2] ?? '', {
   mostLogged: 300,
   hear(news) {
@@ -28,7 +31,7 @@ while (!over) {
     () => written++,
     () => failed++,
   )
-  if (rest > 0) await new Promise(resolve => setTimeout(resolve, rest))
+  await new Promise(resolve => setTimeout(resolve, rest))
 }
 say({ written, failed })
 await db.close()
