@@ -11,6 +11,9 @@ import type { Host } from './host.ts'
 /* The overview, the charts, the map, and what the pages of a server and of an address tell: every number leads to a list of as many. */
 
 const hour = 3_600_000
+/** When a bar begins and ends, and what it counts; the end has a date where it is of the next day. */
+const barText = /\d+ \w+ \d\d:\d\d to (\d+ \w+ )?\d\d:\d\d: \d+ bans?$/
+
 describe.runIf(hasBrowser)('the overview', () => {
   let browser: Browser
   let server: TestServer
@@ -216,7 +219,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.goBack()
     await canvas.waitFor()
     await page.mouse.move(box.x + box.width * 0.5, box.y + 80)
-    await page.getByText(/\d+ \w+ \d\d:\d\d to \d\d:\d\d: \d+ bans?$/).waitFor()
+    await page.getByText(barText).waitFor()
     await page.mouse.click(box.x + box.width * 0.5, box.y + 80)
     await page.waitForURL('**/bans?from=*')
   })
@@ -332,7 +335,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     const box = await canvas.boundingBox()
     const at = [(box?.x ?? 0) + (box?.width ?? 0) * 0.6, (box?.y ?? 0) + 60] as const
     await phone.page.touchscreen.tap(...at)
-    await phone.page.getByText(/\d\d:\d\d to \d\d:\d\d: \d+ bans?$/).waitFor()
+    await phone.page.getByText(barText).waitFor()
     await phone.page.touchscreen.tap(...at)
     await phone.page.waitForURL('**/bans?from=*')
     expect(phone.complaints).toEqual([])
