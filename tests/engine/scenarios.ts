@@ -161,8 +161,16 @@ export const scenarios = {
   },
 
   'the action is put back after a reload by hand': async (scene: Scene) => {
-    await scene.host.client('reload')
-    expect(await scene.host.client('get', 'sshd', 'actions')).not.toContain('stockade')
+    // Held while the engine is asked: the agent may be faster than the question.
+    const agent = scene.host.agentPid() ?? 0
+    expect(agent).toBeGreaterThan(0)
+    process.kill(agent, 'SIGSTOP')
+    try {
+      await scene.host.client('reload')
+      expect(await scene.host.client('get', 'sshd', 'actions')).not.toContain('stockade')
+    } finally {
+      process.kill(agent, 'SIGCONT')
+    }
     await until(async () => (await scene.host.client('get', 'sshd', 'actions')).includes('stockade'), 10, 'the action')
   },
 
