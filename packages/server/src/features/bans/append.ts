@@ -89,7 +89,8 @@ export const listingTables = (
   const name = `rolled_${view}` as const
   const columns = [column, 'banned_at', 'id', ...more].join(', ')
   const select = `select ${columns} from bans where id <= (select ban_id from rolled_up)`
-  const insert = `insert into ${name} (${columns})`
+  // What is there already keeps nobody from writing; a recount tells of it.
+  const insert = `insert or ignore into ${name} (${columns})`
   return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
 })
 /** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
