@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ApiError } from '@stockade/client'
 import { startServer } from '../../server/src/testing/index.ts'
 import type { Options, Signed, TestServer } from '../../server/src/testing/index.ts'
+import { onTerminal } from './terminal.ts'
 
 const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-cli-'))
@@ -86,20 +87,8 @@ const clear = async () => {
     await place.admin.client.call('DELETE /servers/{serverId}', { params: { serverId: id } })
 }
 /** A command on a terminal, where somebody answers the question. */
-const typed = (text: string, ...args: string[]): Promise<Omit<Ran, 'err'>> =>
-  new Promise((resolve, reject) => {
-    const command = [process.execPath, launcher, 'servers', ...args].map(word => `'${word}'`).join(' ')
-    const env = { ...place.env(), NO_COLOR: '1', TERM: 'dumb' }
-    const child = spawn('script', ['-qec', command, '/dev/null'], { env })
-    let out = ''
-    child.stdout.on('data', (data: Buffer) => {
-      out += data.toString()
-      if (out.includes('[y/N]') && text) child.stdin.write(text)
-      if (out.includes('[y/N]')) text = ''
-    })
-    child.on('error', reject)
-    child.on('close', code => resolve({ code, out }))
-  })
+const typed = (text: string, ...args: string[]) =>
+  onTerminal([process.execPath, launcher, 'servers', ...args], place.env(), text)
 
 test('three at once, each with a command that enrols a host', async () => {
   const done = await run(['add', 'web-01', 'web-02.example', 'db-01', '--description', 'Rack 4'])

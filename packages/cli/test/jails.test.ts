@@ -1,8 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
+import { onTerminal } from './terminal.ts'
 
 const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 let server: TestServer
@@ -43,19 +44,7 @@ const run = (...args: string[]): Promise<Ran> =>
     ).stdin?.end(),
   )
 /** The same on a terminal, where somebody types. */
-const typed = (text: string, ...args: string[]): Promise<Omit<Ran, 'err'>> =>
-  new Promise((resolve, reject) => {
-    const command = [process.execPath, launcher, ...args].map(word => `'${word}'`).join(' ')
-    const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...env, NO_COLOR: '1', TERM: 'dumb' } })
-    let out = ''
-    child.stdout.on('data', (data: Buffer) => {
-      out += data.toString()
-      if (out.includes('[y/N]') && text) child.stdin.write(text)
-      if (out.includes('[y/N]')) text = ''
-    })
-    child.on('error', reject)
-    child.on('close', code => resolve({ code, out }))
-  })
+const typed = (text: string, ...args: string[]) => onTerminal([process.execPath, launcher, ...args], env, text)
 const waiting = async () =>
   (await admin.client.call('GET /commands', { query: { status: 'pending', limit: 100 } })).commands
     .map(
