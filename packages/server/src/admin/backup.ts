@@ -18,7 +18,7 @@ import type { Config } from '../config.ts'
 import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
-import { addToSums, listingTables } from '../features/bans/append.ts'
+import { addToSums, fleetOfCube, listingTables } from '../features/bans/append.ts'
 import { openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
 
 /*
@@ -311,6 +311,7 @@ const intoSqlite = async (config: Config, head: Head): Promise<Target> => {
       const last = (db.prepare('select coalesce(max(id), 0) as id from bans').get() as { id: number }).id
       db.prepare('update rolled_up set ban_id = ?').run(head.rolled_up ?? last)
       for (const listing of listingTables) db.exec(listing.fill)
+      db.exec(fleetOfCube)
       const [broken] = db.prepare('pragma foreign_key_check').all()
       if (broken) throw damaged('rows refer to others that are missing')
       db.exec('commit; pragma synchronous = full; pragma wal_checkpoint(truncate); pragma optimize')
@@ -395,6 +396,7 @@ const intoPostgres = async (url: string, config: Config, head: Head): Promise<Ta
     },
     async finish() {
       await client.query(`update cursors set xid = '1'`)
+      await client.query(fleetOfCube)
       if (head.rolled_up !== null) await sumUp(client, head.rolled_up)
       for (const table of ['events', 'audit']) await client.query(`alter table ${table} enable trigger user`)
       const { rows } = await client.query<{ name: string; place: string }>(

@@ -8,23 +8,11 @@ const day = '(banned_at / 86400000) * 86400000'
 const rollUps: readonly { name: string; keys: Readonly<Record<string, string>>; value?: string }[] = [
   { name: 'server_totals', keys: { server_no: 'server_no' }, value: 'total_bans' },
   { name: 'ban_cube', keys: { server_no: 'server_no', jail_id: 'jail_id', country_id: 'country_id' } },
-  // Of 3,000 hosts the cube has hundreds of thousands of cells, this has some hundreds.
-  { name: 'ban_fleet', keys: { jail_id: 'jail_id', country_id: 'country_id' } },
   { name: 'ban_hours_jail', keys: { bucket: hour, jail_id: 'jail_id' } },
   { name: 'ban_hours_country', keys: { bucket: hour, country_id: 'country_id' } },
   { name: 'ban_hours_server', keys: { server_no: 'server_no', bucket: hour } },
   { name: 'ban_days_jail', keys: { server_no: 'server_no', bucket: day, jail_id: 'jail_id' } },
   { name: 'ban_days_country', keys: { server_no: 'server_no', bucket: day, country_id: 'country_id' } },
-]
-/** Bans by a column and time, with what else is asked for of a server's bans: on PostgreSQL indexes do it. */
-const listings: readonly { name: string; column: string; more?: Readonly<Record<string, string>> }[] = [
-  {
-    name: 'server_bans',
-    column: 'server_no',
-    more: { ip: 'blob not null', jail_id: 'integer not null', country_id: 'integer not null', asn: 'integer' },
-  },
-  { name: 'jail_bans', column: 'jail_id' },
-  { name: 'country_bans', column: 'country_id' },
 ]
 
 /** The tables of the first features. Statements are written out, so that each reads as what the engine gets. */
@@ -89,13 +77,9 @@ export const foundation = (engine: Engine) => ({
       sqlite
         ? `create index bans_at on bans (banned_at, id, server_no, jail_id, country_id, asn, ban_duration, ip, city)`
         : `create index bans_at on bans (banned_at, id) include (server_no, jail_id, country_id, asn, ban_duration, ip, city)`,
-      ...(sqlite
-        ? []
-        : [
-            `create index bans_server on bans (server_no, banned_at, ip${id})`,
-            `create index bans_jail on bans (jail_id, banned_at${id})`,
-            `create index bans_country on bans (country_id, banned_at${id})`,
-          ]),
+      `create index bans_server on bans (server_no, banned_at, ip${id})`,
+      `create index bans_jail on bans (jail_id, banned_at${id})`,
+      `create index bans_country on bans (country_id, banned_at${id})`,
       `create index bans_ip on bans (ip, banned_at${id})`,
       // Of few bans each, and of none when it is reported. The first is worded as the search for it is.
       `create index bans_lifted on bans (id) where unbanned_at is not null
@@ -122,21 +106,6 @@ export const foundation = (engine: Engine) => ({
             .map(column => (column.startsWith('(') ? column : `+${column}`))
             .join(', ')}, 1 from bans where id > (select ban_id from rolled_up)`,
       ]),
-      // Instead of indexes of SQLite's bans, kept like the sums: a batch of bans would write a page for nearly every one into
-      // each of them, thousands together write a few. The views hold every ban.
-      ...(sqlite
-        ? listings.flatMap(({ name, column, more = {} }) => {
-            const columns = [column, 'banned_at', 'id', ...Object.keys(more)].join(', ')
-            return [
-              `create table rolled_${name} (${column} integer not null, banned_at integer not null, id integer not null,
-                ${Object.entries(more)
-                  .map(([name, type]) => `${name} ${type}, `)
-                  .join('')} primary key (${column}, banned_at, id)) without rowid`,
-              `create view ${name} as select ${columns} from rolled_${name} union all
-                select ${columns} from bans not indexed where id > (select ban_id from rolled_up)`,
-            ]
-          })
-        : []),
       // How many addresses were last banned in each hour: the distinct addresses of any window that ends now are a sum.
       `create table rolled_ip_hours (bucket ${big} primary key, n ${big} not null)`,
       `create table commands (

@@ -93,6 +93,9 @@ export const listingTables = (
   const insert = `insert or ignore into ${name} (${columns})`
   return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
 })
+/** Makes the fleet's counts of those by server: for what was saved before there were any. */
+export const fleetOfCube = `delete from rolled_ban_fleet; insert into rolled_ban_fleet (jail_id, country_id, n)
+  select jail_id, country_id, sum(n) from rolled_ban_cube group by jail_id, country_id`
 /** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
 export const cellsOf = (bans: readonly Counted[]): number[][][] => {
   const sums = cellTables.map(([, keys]) => cellSums(keys.length))
