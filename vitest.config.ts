@@ -85,7 +85,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'engine',
-          include: ['tests/{engine,e2e,fleet,siem}/**/*.test.ts'],
+          include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
