@@ -5,6 +5,12 @@
 #   ... | sudo sh -s -- --upgrade
 #   ... | sudo sh -s -- --uninstall [--purge]
 #
+# Options
+#   --insecure-http       accept plain http to another machine: anybody on the way could then command this host
+#   --pin sha256//...     the server's public key; replaces the check by a certificate authority
+#   --release-key FILE    install only what this key signed (ECDSA P-256, PEM); kept for later upgrades
+#   --allow-downgrade     accept an older release than the installed one
+#
 # The token may also come as STOCKADE_TOKEN, or with --token-stdin from standard input (when the script is a file).
 # Everything is in one function that the last line calls, so a download that was cut off runs nothing.
 
@@ -22,6 +28,10 @@ stockade_install() {
   purge=no
   start=yes
   packages=yes
+  insecure=no
+  pin=
+  release_key=
+  downgrade=no
 
   say() { printf '%s\n' "$*"; }
   stop() {
@@ -44,6 +54,18 @@ stockade_install() {
         base_url=$2
         shift
         ;;
+      --insecure-http) insecure=yes ;;
+      --pin)
+        [ $# -ge 2 ] || stop "--pin needs a value"
+        pin=$2
+        shift
+        ;;
+      --release-key)
+        [ $# -ge 2 ] || stop "--release-key needs a file"
+        release_key=$2
+        shift
+        ;;
+      --allow-downgrade) downgrade=yes ;;
       --upgrade) mode=upgrade ;;
       --uninstall) mode=uninstall ;;
       --purge) purge=yes ;;
@@ -60,6 +82,26 @@ stockade_install() {
     http://* | https://*) base_url=${base_url%/} ;;
     *) stop "the base URL is not set: use --base-url https://your-server" ;;
   esac
+  if [ "$mode" != uninstall ]; then
+    case $base_url in
+      https://* | http://localhost | http://localhost[:/]* | http://127.[0-9]* | http://\[::1\]*) ;;
+      *)
+        [ "$insecure" = yes ] ||
+          stop "$base_url is plain http: anybody on the way could change what is installed here as root. Use https, or give --insecure-http to accept that"
+        ;;
+    esac
+    case $pin in
+      '') ;;
+      sha256//*)
+        case $base_url in
+          https://*) ;;
+          *) stop "--pin needs an https base URL" ;;
+        esac
+        ;;
+      *) stop "--pin has the form sha256//BASE64=" ;;
+    esac
+    [ -z "$release_key" ] || [ -r "$release_key" ] || stop "the release key $release_key cannot be read"
+  fi
 
   init=none
   if [ -d /run/systemd/system ]; then
@@ -72,7 +114,17 @@ stockade_install() {
   fetch() {
     rm -f "$2"
     if have curl; then
-      curl -fsSL --retry 2 --connect-timeout 15 -o "$2" "$1" || { rm -f "$2"; return 1; }
+      # A redirect from https to http would undo the protection.
+      protocols='=http,https'
+      case $1 in https://*) protocols='=https' ;; esac
+      set -- "$1" "$2" -fsSL --proto "$protocols" --retry 2 --connect-timeout 15
+      [ -z "$pin" ] || set -- "$@" -k --pinnedpubkey "$pin"
+      fetch_url=$1
+      fetch_file=$2
+      shift 2
+      curl "$@" -o "$fetch_file" "$fetch_url" || { rm -f "$fetch_file"; return 1; }
+    elif [ -n "$pin" ]; then
+      stop "--pin needs curl, which is not here"
     elif have wget; then
       wget -q -T 30 -O "$2" "$1" || { rm -f "$2"; return 1; }
     else
@@ -80,13 +132,54 @@ stockade_install() {
     fi
   }
 
-  # checked URL FILE: fetches the file and its .sha256 and compares them.
+  # signed_by KEY: whether that key signed the manifest in $work. openssl says it, or a Node that was here before.
+  signed_by() {
+    if have openssl; then
+      openssl dgst -sha256 -verify "$1" -signature "$work/MANIFEST.sig" "$work/MANIFEST" >/dev/null 2>&1
+    elif find_node; then
+      "$node" -e 'const [k, s, m] = process.argv.slice(1).map(f => require("fs").readFileSync(f)); process.exit(require("crypto").verify("sha256", m, k, s) ? 0 : 1)' \
+        "$1" "$work/MANIFEST.sig" "$work/MANIFEST" 2>/dev/null
+    else
+      stop "a signature cannot be checked here: install openssl"
+    fi
+  }
+
+  # verify_release: the manifest of the server, signed by one of the keys that this host trusts. Needs $work.
+  verify_release() {
+    fetch "$base_url/agent/MANIFEST" "$work/MANIFEST" && fetch "$base_url/agent/MANIFEST.sig" "$work/MANIFEST.sig" ||
+      stop "this host installs signed releases only, and $base_url has no signed manifest; nothing was changed"
+    awk -v dir="$work" '/-----BEGIN PUBLIC KEY-----/ { n++ } n { print > (dir "/key" n ".pem") }' "$trusted"
+    signed=no
+    for key in "$work"/key*.pem; do
+      if [ -f "$key" ] && signed_by "$key"; then signed=yes; fi
+    done
+    [ "$signed" = yes ] || stop "the manifest is not signed by a release key that this host trusts; nothing was changed"
+    [ "$(head -n 1 "$work/MANIFEST")" = 'stockade-release 1' ] || stop "the manifest is of another format; nothing was changed"
+    offered=$(sed -n 's/^version \([0-9][0-9A-Za-z.-]*\)$/\1/p' "$work/MANIFEST")
+    running=$(readlink "$opt/current" 2>/dev/null | sed 's,^releases/,,' || true)
+    [ -n "$offered" ] || stop "the manifest names no version; nothing was changed"
+    if [ "$downgrade" = no ] && [ -n "$running" ] && [ "$offered" != "$running" ] &&
+      [ "$(printf '%s\n%s\n' "$offered" "$running" | sort -V | head -n 1)" = "$offered" ]; then
+      stop "release $offered is older than $running, which is installed; --allow-downgrade accepts that"
+    fi
+  }
+
+  # wanted_of URL FILE: the digest that FILE must have, from the signed manifest or else from beside the file.
+  wanted_of() {
+    if [ -n "$trusted" ]; then
+      sed -n "s/^sha256 \([0-9a-f]\{64\}\) $(basename "$1" | sed 's/[.]/\\./g')\$/\1/p" "$work/MANIFEST" | head -n 1
+    else
+      fetch "$1.sha256" "$2.sha256" || return 1
+      cut -d' ' -f1 <"$2.sha256" | head -n 1
+      rm -f "$2.sha256"
+    fi
+  }
+
+  # checked URL FILE: fetches the file and compares it with its digest.
   checked() {
     fetch "$1" "$2" || return 1
-    fetch "$1.sha256" "$2.sha256" || return 1
-    wanted=$(cut -d' ' -f1 <"$2.sha256" | head -n 1)
+    wanted=$(wanted_of "$1" "$2") || return 1
     got=$(sha256sum "$2" | cut -d' ' -f1)
-    rm -f "$2.sha256"
     if [ -z "$wanted" ] || [ "$wanted" != "$got" ]; then
       rm -f "$2"
       stop "$1 does not match its checksum; nothing was installed from it"
@@ -195,6 +288,10 @@ stockade_install() {
   work=$(mktemp -d "$opt/.fetch.XXXXXX")
   trap 'rm -rf "$work"' EXIT INT TERM
 
+  trusted=$release_key
+  if [ -z "$trusted" ] && [ -f "$etc/release-keys.pem" ]; then trusted=$etc/release-keys.pem; fi
+  [ -z "$trusted" ] || verify_release
+
   if ! find_node && [ "$packages" = yes ]; then
     say "Installing Node.js from the distribution"
     if have apt-get; then
@@ -234,6 +331,14 @@ stockade_install() {
   chmod 755 "$release/stockade-agent.mjs"
   "$node" "$release/stockade-agent.mjs" action >"$work/stockade_action.py"
   mv -f "$work/stockade_action.py" "$release/stockade_action.py"
+
+  if [ -n "$release_key" ]; then
+    mkdir -p "$etc"
+    chmod 700 "$etc"
+    cp "$release_key" "$work/release-keys.pem"
+    chmod 644 "$work/release-keys.pem"
+    mv -f "$work/release-keys.pem" "$etc/release-keys.pem"
+  fi
 
   before=$(readlink "$opt/current" 2>/dev/null || true)
   cat >"$work/stockade-agent" <<EOF
@@ -275,7 +380,10 @@ EOF
 
   "$opt/stockade-agent" --self-test || say "Some checks failed; the agent keeps looking for fail2ban."
   if [ -n "$token" ]; then
-    STOCKADE_TOKEN=$token "$opt/stockade-agent" enroll --base-url "$base_url"
+    set -- --base-url "$base_url"
+    [ "$insecure" = no ] || set -- "$@" --insecure-http
+    [ -z "$pin" ] || set -- "$@" --pin "$pin"
+    STOCKADE_TOKEN=$token "$opt/stockade-agent" enroll "$@"
     token=
   fi
   [ "$start" = yes ] || return 0

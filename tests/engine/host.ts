@@ -199,7 +199,18 @@ export async function aHost(settings: { jailLocal?: string; bantime?: number } =
           throw new Error('the first start needs baseUrl and token')
         await run(
           'ip',
-          ['netns', 'exec', name, node, file, 'enroll', ...agentArgs(), '--base-url', settingsOfAgent.baseUrl],
+          [
+            'netns',
+            'exec',
+            name,
+            node,
+            file,
+            'enroll',
+            ...agentArgs(),
+            '--base-url',
+            settingsOfAgent.baseUrl,
+            '--insecure-http',
+          ],
           {
             env: { ...process.env, STOCKADE_TOKEN: settingsOfAgent.token },
           },

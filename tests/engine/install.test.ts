@@ -1,3 +1,4 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import * as fs from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,6 +19,7 @@ describeHosts('the installer', () => {
   let files: Server
   let filesUrl = ''
   let corrupt = false
+  let manifest: { text: string; signature: Buffer } | null = null
   let inNamespace: OwnFilesystem['run']
   let background: OwnFilesystem['background']
   let endKeeper: () => void = () => undefined
@@ -33,6 +35,9 @@ describeHosts('the installer', () => {
       const path = request.url ?? ''
       if (path === '/install.sh') response.end(text.replaceAll('@@BASE_URL@@', filesUrl))
       else if (path === '/agent/stockade-agent.mjs') response.end(fs.readFileSync(bundle))
+      else if (path === '/agent/MANIFEST' && manifest) response.end(manifest.text)
+      else if (path === '/agent/MANIFEST.sig' && manifest) response.end(manifest.signature)
+      else if (path.startsWith('/agent/MANIFEST')) response.writeHead(404).end()
       else if (path === '/agent/stockade-agent.mjs.sha256')
         response.end(corrupt ? `${'0'.repeat(64)}  stockade-agent.mjs\n` : fs.readFileSync(`${bundle}.sha256`))
       else {
@@ -72,7 +77,7 @@ describeHosts('the installer', () => {
   })
 
   const install = (options: string): Promise<{ stdout: string; stderr: string }> =>
-    inNamespace(`curl -fsSL ${filesUrl}/install.sh | sh -s -- --no-packages ${options}`)
+    inNamespace(`curl -fsSL ${filesUrl}/install.sh | sh -s -- --no-packages --insecure-http ${options}`)
 
   it('a half script runs nothing', async ctx => {
     ctx.skip(cannot !== null)
@@ -89,6 +94,49 @@ describeHosts('the installer', () => {
     await expect(install('--token some-token')).rejects.toThrow(/does not match its checksum/)
     corrupt = false
     expect((await inNamespace('ls /opt/stockade-agent/releases')).stdout).toBe('')
+  })
+
+  it('plain http to another machine is refused unless told, before anything is fetched', async ctx => {
+    ctx.skip(cannot !== null)
+    const plain = inNamespace(`curl -fsSL ${filesUrl}/install.sh | sh -s -- --no-packages --token some-token`)
+    await expect(plain).rejects.toThrow(/is plain http.*--insecure-http/s)
+    await expect(install('--pin sha256//AAAA --token some-token')).rejects.toThrow(/--pin needs an https base URL/)
+    expect((await inNamespace('ls -A /opt')).stdout).not.toContain('.fetch')
+  })
+
+  it('with a release key, a server can only serve what that key signed', async ctx => {
+    ctx.skip(cannot !== null)
+    const agent = fs.readFileSync(await buildAgent())
+    const sha256 = createHash('sha256').update(agent).digest('hex')
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    const stranger = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
+    const key = join(host.directory, 'release.pem')
+    fs.writeFileSync(key, publicKey.export({ type: 'spki', format: 'pem' }))
+    const signed = (text: string, by = privateKey) => ({ text, signature: sign('sha256', Buffer.from(text), by) })
+    const of = (digest: string) =>
+      `stockade-release 1\nversion 0.1.0\nreleased 2026-12-01\nsha256 ${digest} stockade-agent.mjs\n`
+    const attempt = (): Promise<unknown> => install(`--release-key ${key} --token some-token`)
+    await expect(attempt()).rejects.toThrow(/has no signed manifest/)
+    manifest = signed(of(sha256), stranger)
+    await expect(attempt()).rejects.toThrow(/not signed by a release key/)
+    manifest = { ...signed(of(sha256)), text: of(sha256).replace('0.1.0', '0.1.1') }
+    await expect(attempt()).rejects.toThrow(/not signed by a release key/)
+    manifest = signed(of('0'.repeat(64)))
+    await expect(attempt()).rejects.toThrow(/does not match its checksum/)
+    expect(
+      (await inNamespace('ls /opt/stockade-agent/releases; ls -A /etc/stockade-agent 2>/dev/null || true')).stdout,
+    ).toBe('')
+    manifest = signed(of(sha256))
+    // What is signed is installed; the made-up token is refused only afterwards.
+    await expect(attempt()).rejects.toThrow(/answered 40/)
+    expect((await inNamespace('ls /opt/stockade-agent/releases')).stdout).toContain('0.1.0')
+    // From now on the key on the host decides, without the option.
+    manifest = signed(of(sha256), stranger)
+    await expect(install('--token some-token')).rejects.toThrow(/not signed by a release key/)
+    manifest = signed(of(sha256).replace('0.1.0', '0.0.9'))
+    await expect(install('--token some-token')).rejects.toThrow(/is older than 0\.1\.0/)
+    await inNamespace('rm -rf /opt/stockade-agent /etc/stockade-agent')
+    manifest = null
   })
 
   it('installs, enrols and works; upgrades; and leaves nothing behind', async ctx => {

@@ -69,6 +69,7 @@ export async function startAgent(
     baseUrl: identity.base_url,
     apiKey: identity.api_key,
     ca: identity.ca,
+    pins: identity.pins,
     budget: createBudget({ perMinute: 80, now: () => performance.now() }),
     now,
     userAgent: `stockade-agent/${agentVersion}`,

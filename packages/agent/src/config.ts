@@ -1,7 +1,8 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { privateDirectory, readJson, writeDurably } from './files.ts'
-import { asFields, asText } from './json.ts'
+import { asFields, asList, asText } from './json.ts'
+import { checkPins } from './pins.ts'
 
 /** What enrolment gave: where the server is and who this host is there. Kept in `agent.json`, mode 0600. */
 export interface Identity {
@@ -11,6 +12,10 @@ export interface Identity {
   readonly agent_id: string
   /** PEM text of a private certificate authority, or null for the system's. */
   readonly ca: string | null
+  /** `sha256//` pins of the server's public key, which replace the check by an authority; none: the authority decides. */
+  readonly pins: readonly string[]
+  /** The host's administrator accepted plain http to another machine. */
+  readonly insecure_http: boolean
 }
 
 export function identityFile(configDirectory: string): string {
@@ -29,7 +34,10 @@ export function loadIdentity(configDirectory: string): Identity {
     api_key: asText(fields['api_key']),
     agent_id: asText(fields['agent_id']),
     ca: typeof fields['ca'] === 'string' ? fields['ca'] : null,
+    pins: asList(fields['pins']).map(pin => asText(pin)),
+    insecure_http: fields['insecure_http'] === true,
   }
+  checkPins(identity.pins)
   if (!identity.base_url || !identity.server_id || !identity.api_key || !identity.agent_id) {
     throw new Error(`${file} is damaged: enrol this host again with a new token`)
   }
@@ -54,4 +62,21 @@ export function checkBaseUrl(text: string): string {
   if (url.username || url.password || url.search || url.hash)
     throw new Error('the base URL must be plain: no user, query or fragment')
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+/**
+ * Plain http to another machine hands root's commands and this host's key to everybody on the way.
+ * @throws Error with a sentence, unless the address is https, on loopback, or `--insecure-http` was given.
+ */
+export function refusePlainHttp(baseUrl: string, insecureHttp: boolean): void {
+  if (insecureHttp || !isPlainHttp(baseUrl)) return
+  throw new Error(
+    `${baseUrl} is plain http: anybody on the way could read this host's key and send it orders. Use https, or give --insecure-http to accept that`,
+  )
+}
+
+/** Whether the base URL is http to an address that is not this machine's own. */
+export function isPlainHttp(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostname)
 }

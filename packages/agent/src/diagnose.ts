@@ -1,4 +1,4 @@
-import { loadIdentity } from './config.ts'
+import { isPlainHttp, loadIdentity } from './config.ts'
 import { createEngineConfig, faultsOf } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
 import type { Options } from './options.ts'
@@ -72,14 +72,15 @@ export async function diagnose(options: Options, withServer: boolean): Promise<F
         baseUrl: identity.base_url,
         apiKey: identity.api_key,
         ca: identity.ca,
+        pins: identity.pins,
         budget: createBudget({ perMinute: 80, now: Date.now }),
         now: Date.now,
         userAgent: `stockade-agent/${agentVersion}`,
       })
       try {
         await transport.json('GET', '/api/v1/health', { timeout: 10_000 })
-        const plain = identity.base_url.startsWith('http:') && !/\/\/(localhost|127\.|\[::1\])/.test(identity.base_url)
-        return `${identity.base_url} answers${plain ? '; it is plain http: whoever is on the way can read and change what is ordered' : ''}`
+        const plain = isPlainHttp(identity.base_url)
+        return `${identity.base_url} answers${plain ? '; it is plain http: anybody on the way can read and change what is ordered' : ''}`
       } finally {
         transport.close()
       }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import { hostname } from 'node:os'
-import { checkBaseUrl, saveIdentity } from './config.ts'
+import { checkBaseUrl, refusePlainHttp, saveIdentity } from './config.ts'
 import { createEngine } from './engine/engine.ts'
 import { osName } from './metrics.ts'
 import type { Options } from './options.ts'
+import { checkPins } from './pins.ts'
 import { createBudget } from './schedule.ts'
 import { createTransport } from './transport.ts'
 import { agentVersion } from './version.ts'
@@ -15,11 +16,15 @@ export async function enrollHost(options: Options, env: NodeJS.ProcessEnv): Prom
   const token = readToken(options, env)
   if (options.baseUrl === null) throw new Error('--base-url is missing: the address of the Stockade server')
   const baseUrl = checkBaseUrl(options.baseUrl)
+  refusePlainHttp(baseUrl, options.insecureHttp)
+  checkPins(options.pins)
+  if (options.pins.length > 0 && !baseUrl.startsWith('https:')) throw new Error('--pin needs an https base URL')
   const ca = options.ca === null ? null : fs.readFileSync(options.ca, 'utf8')
   const transport = createTransport({
     baseUrl,
     apiKey: null,
     ca,
+    pins: options.pins,
     budget: createBudget({ perMinute: 80, now: Date.now }),
     now: Date.now,
     userAgent: `stockade-agent/${agentVersion}`,
@@ -34,7 +39,14 @@ export async function enrollHost(options: Options, env: NodeJS.ProcessEnv): Prom
       agent_version: agentVersion,
       agent_id: agentId,
     })
-    saveIdentity(options.config, { base_url: baseUrl, ...enrolled, agent_id: agentId, ca })
+    saveIdentity(options.config, {
+      base_url: baseUrl,
+      ...enrolled,
+      agent_id: agentId,
+      ca,
+      pins: options.pins,
+      insecure_http: options.insecureHttp,
+    })
     return enrolled.server_id
   } finally {
     transport.close()

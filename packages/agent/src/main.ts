@@ -1,6 +1,6 @@
 import { startAgent } from './agent.ts'
 import { cleanHost } from './clean.ts'
-import { loadIdentity } from './config.ts'
+import { isPlainHttp, loadIdentity } from './config.ts'
 import { diagnose, findingsText } from './diagnose.ts'
 import { enrollHost } from './enroll.ts'
 import { isAlive, takeLock } from './lock.ts'
@@ -57,6 +57,8 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(options: Options): Promise<number> {
   const log = createLog({ verbose: options.verbose, stamp: process.env['JOURNAL_STREAM'] === undefined })
   const identity = loadIdentity(options.config)
+  if (isPlainHttp(identity.base_url) && !identity.insecure_http)
+    log.warn(`${identity.base_url} is plain http: anybody on the way can read this host's key and send it orders`)
   const unlock = takeLock(options.run)
   // A defect in one corner must not take down what guards the host; the loops each start over by themselves.
   process.on('unhandledRejection', error => log.warn(`unexpected: ${errorText(error)}`))

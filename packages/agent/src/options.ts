@@ -21,6 +21,8 @@ export interface Options {
   readonly tokenFile: string | null
   readonly baseUrl: string | null
   readonly ca: string | null
+  readonly pins: readonly string[]
+  readonly insecureHttp: boolean
   readonly json: boolean
 }
 
@@ -36,6 +38,8 @@ export const USAGE = `stockade-agent: tells a Stockade server of this host's ban
   stockade-agent enroll --base-url URL     swap a one-time token for this host's key
       token: --token TOKEN, --token-file FILE, or the variable STOCKADE_TOKEN
       --ca FILE                            a private certificate authority, PEM
+      --pin sha256//BASE64                 the server's public key; replaces the check by an authority
+      --insecure-http                      accept plain http to another machine
   stockade-agent status                    what works and what does not (--json for programs)
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
   stockade-agent unit systemd|openrc|knock print a service file
@@ -81,6 +85,8 @@ export function parseInvocation(args: readonly string[]): Invocation {
       'token-file': { type: 'string' },
       'base-url': { type: 'string' },
       ca: { type: 'string' },
+      pin: { type: 'string', multiple: true, default: [] },
+      'insecure-http': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       purge: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
@@ -114,6 +120,8 @@ export function parseInvocation(args: readonly string[]): Invocation {
       tokenFile: values['token-file'] ?? null,
       baseUrl: values['base-url'] ?? null,
       ca: values.ca ?? null,
+      pins: values.pin,
+      insecureHttp: values['insecure-http'],
       json: values.json,
     },
   }

@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { pinnedAgent } from './pins.ts'
 import { retryAfterOf, type Budget, type Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
 
@@ -54,6 +55,7 @@ export function createTransport(options: {
   baseUrl: string
   apiKey: string | null
   ca: string | null
+  pins?: readonly string[]
   budget: Budget
   now: () => number
   userAgent: string
@@ -61,8 +63,12 @@ export function createTransport(options: {
   const base = new URL(options.baseUrl)
   const secure = base.protocol === 'https:'
   const trusted = secure && options.ca !== null ? { ca: options.ca } : {}
-  const settings = { keepAlive: true, maxSockets: 4, ...trusted }
-  const agent = secure ? new https.Agent(settings) : new http.Agent(settings)
+  const pins = options.pins ?? []
+  const agentOf = (settings: https.AgentOptions): http.Agent => {
+    if (!secure) return new http.Agent(settings)
+    return pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent({ ...settings, ...trusted })
+  }
+  const agent = agentOf({ keepAlive: true, maxSockets: 4 })
   const prefix = base.pathname.replace(/\/+$/, '')
   let offset: number | null = null
   let peer: string | null = null
@@ -76,7 +82,7 @@ export function createTransport(options: {
     return new Promise((resolve, reject) => {
       const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
       const request = (secure ? https : http).request({
-        ...(ask.alone === true ? { agent: false, ...trusted } : { agent }),
+        agent: ask.alone === true ? agentOf({ keepAlive: false }) : agent,
         method,
         host: base.hostname.replace(/^\[|\]$/g, ''),
         port: base.port || (secure ? 443 : 80),

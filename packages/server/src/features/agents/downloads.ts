@@ -33,6 +33,13 @@ export const mountDownloads = (fastify: FastifyInstance, baseUrl: () => string, 
     if (!existsSync(file)) throw missing('The agent')
     return text(reply, `${createHash('sha256').update(readFileSync(file)).digest('hex')}  stockade-agent.mjs\n`)
   })
+  for (const name of ['MANIFEST', 'MANIFEST.sig']) {
+    const file = `${agent}dist/${name}`
+    fastify.get(`/agent/${name}`, async (_, reply) => {
+      if (!existsSync(file)) throw notFound(`This server has no signed release: ${name} is missing.`)
+      return reply.header('cache-control', 'no-cache').type('application/octet-stream').send(readFileSync(file))
+    })
+  }
   for (const name of ['node-linux-x64.gz', 'node-linux-arm64.gz']) {
     const file = `${runtimes}${name}`
     fastify.get(`/agent/${name}`, async (_, reply) => {

@@ -13,6 +13,7 @@ import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
+import { installCommand } from './install-command.ts'
 import type { Registry, Server } from './registry.ts'
 import { bansByJail, bansSince, insertServer, totalsOf, updateServer } from './servers.store.ts'
 
@@ -92,7 +93,7 @@ export const createServers = (needs: {
 
   const freshToken = () => {
     const token = `sit_${randomText(32)}`
-    const install_command = `curl -fsSL ${baseUrl()}/install.sh | sudo sh -s -- --token ${token}`
+    const install_command = installCommand(baseUrl(), token)
     return {
       install_command,
       columns: { install_token_hash: sha256(token), install_token_expires_at: clock() + times.installToken * second },
