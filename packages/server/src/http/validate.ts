@@ -20,7 +20,33 @@ const strict = make(false)
 const coercing = make(true)
 
 export const compileBody = (schema: object): ValidateFunction => strict.compile(schema)
-export const compileText = (schema: object): ValidateFunction => coercing.compile(schema)
+const decimal = /^-?\d+$/
+/** Ajv reads `1e1`, `+5`, ` 5` and `0x10` as integers, too; the interface knows decimal ones only. */
+export const compileText = (schema: object): TextValidator => {
+  const validate = coercing.compile(schema)
+  const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
+  const integers = Object.keys(properties).filter(name => properties[name]?.type === 'integer')
+  if (integers.length === 0) return validate
+  const check: TextValidator = data => {
+    const given = data as Readonly<Record<string, unknown>>
+    const odd = integers.find(name => typeof given[name] === 'string' && !decimal.test(given[name]))
+    const valid = odd === undefined && validate(data)
+    check.errors = odd === undefined ? (validate.errors ?? null) : [notDecimal(odd)]
+    return valid
+  }
+  return check
+}
+/** As Fastify calls it: what is wrong stands in `errors`. */
+interface TextValidator {
+  (data: unknown): boolean
+  errors?: ErrorObject[] | null
+}
+const notDecimal = (name: string): ErrorObject => ({
+  keyword: 'type',
+  instancePath: `/${name}`,
+  schemaPath: '#/type',
+  params: { type: 'integer' },
+})
 
 const formatWords: Record<string, string> = {
   'date-time': 'an ISO 8601 time with an offset or Z, such as 2026-11-20T09:30:00Z',

@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { extended, id, integer, like, orNull, text, time } from './kinds.ts'
 import { listedKey, newKey, newUserKey, oneUser, onePage, role, session, signedIn, user } from './resources.ts'
-import { aPlace, passwords, refuses, refusesEach, same, says, saysDone, takesEach, totp, unknownId } from './talk.ts'
+import {
+  aPlace,
+  passwords,
+  refuses,
+  refusesEach,
+  same,
+  says,
+  saysDone,
+  takesEach,
+  totp,
+  unknownId,
+  notDecimal,
+} from './talk.ts'
 import type { Caller, Place } from './talk.ts'
 
 /* interface.md 4.1 to 4.3: signing in, keys, users. */
@@ -410,6 +422,7 @@ describe('interface 4.3: Users', { retry: 0 }, () => {
       'decisions 1: page, limit; decisions 14: empty query values are 400',
       [
         ['limit', 'limit=101'],
+        ...notDecimal,
         ['limit', 'limit=0'],
         ['limit', 'limit=x'],
         ['limit', 'limit=1.5'],

@@ -6,7 +6,19 @@ import { date, extended, id, integer, like, maybe, number, oneOf, orNull, text, 
 import type { Shape } from './kinds.ts'
 import { deviations } from './kinds.ts'
 import { ban, oneBan, oneCommand, onePage, reportedBan } from './resources.ts'
-import { aPlace, listening, passwords, refuses, refusesEach, same, says, takesEach, unknownId, until } from './talk.ts'
+import {
+  aPlace,
+  listening,
+  passwords,
+  refuses,
+  refusesEach,
+  same,
+  says,
+  takesEach,
+  unknownId,
+  until,
+  notDecimal,
+} from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
 /* interface.md 4.6 and decisions.md 7 and 12: bans, and the live feed that tells of them. */
@@ -203,6 +215,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
         ['from', 'from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z'],
         ['active', 'active=perhaps'],
         ['limit', 'limit=101'],
+        ...notDecimal,
         ['server_id', 'server_id=7'],
         ['server_id', `server_id=${unknownId}`],
       ],

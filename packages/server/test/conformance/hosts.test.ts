@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { anyObject, counts, extended, integer, like, maybe, number, orNull, text, time, uuid } from './kinds.ts'
 import { apiKey, command, jailDetail, newServer, oneCommand, oneServer, onePage, server } from './resources.ts'
-import { aPlace, refuses, refusesEach, same, says, saysDone, takesEach, unknownId } from './talk.ts'
+import { aPlace, refuses, refusesEach, same, says, saysDone, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
 /* interface.md 4.4 and 4.5, decisions.md 9: servers, their agents, commands. */
@@ -231,6 +231,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
         ['status', 'status=bad'],
         ['status', 'status='],
         ['limit', 'limit=101'],
+        ...notDecimal,
         ['limit', 'limit=0'],
         ['page', 'page=0'],
         ['search', 'search='],
@@ -459,6 +460,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
         ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
         ['to', 'to=2026-01-01T00:00:00'],
         ['limit', 'limit=101'],
+        ...notDecimal,
         ['server_id', 'server_id=7'],
         ['server_id', `server_id=${unknownId}`],
       ],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, test } from 'vitest'
 import { extended, id, integer, number, orNull, text, time, yesNo } from './kinds.ts'
 import { blockedIp, knock, opening, onePage, sequence } from './resources.ts'
-import { refuses, refusesEach, same, says, saysDone, takesEach, unknownId } from './talk.ts'
+import { refuses, refusesEach, same, says, saysDone, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
 /* interface.md 4.10, decisions.md 10: port knocking. */
@@ -237,6 +237,7 @@ export const portknockClaims = (given: () => WithHost) =>
         [
           ['status', 'status=x'],
           ['limit', 'limit=101'],
+          ...notDecimal,
           ['sequence_id', 'sequence_id=x'],
           ['sequence_id', 'sequence_id=999'],
           ['server_id', `server_id=${unknownId}`],

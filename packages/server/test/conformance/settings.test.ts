@@ -15,7 +15,18 @@ import {
   reputationSettings,
   systemSettings,
 } from './resources.ts'
-import { aPlace, listening, passwords, refuses, refusesEach, same, says, saysDone, takesEach } from './talk.ts'
+import {
+  aPlace,
+  listening,
+  passwords,
+  refuses,
+  refusesEach,
+  same,
+  says,
+  saysDone,
+  takesEach,
+  notDecimal,
+} from './talk.ts'
 import type { Place, Reply } from './talk.ts'
 
 /* interface.md 4.9, decisions.md 4 and 8: settings, and signing in with the two external providers. */
@@ -433,6 +444,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       'interface 4.9: filters; decisions 1: audit maximum 100; decisions 2: unknown id in a query',
       [
         ['limit', 'limit=101'],
+        ...notDecimal,
         ['user_id', 'user_id=x'],
         ['user_id', 'user_id=9999'],
         ['from', 'from=x'],

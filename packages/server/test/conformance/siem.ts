@@ -18,7 +18,18 @@ import {
   yesNo,
 } from './kinds.ts'
 import { ban, serverRef, siemSettings } from './resources.ts'
-import { listening, refuses, refusesEach, same, says, saysDone, takesEach, unknownId, until } from './talk.ts'
+import {
+  listening,
+  refuses,
+  refusesEach,
+  same,
+  says,
+  saysDone,
+  takesEach,
+  unknownId,
+  until,
+  notDecimal,
+} from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
 /* interface.md 4.11 and 6, decisions.md 11 and 14: events go to a SIEM. */
@@ -191,10 +202,7 @@ export const siemClaims = (given: () => WithHost) =>
       await takesEach('decisions 1: maximum 1000', ['limit=1000'], query => admin('GET /siem/queue', { query }))
       await refusesEach(
         'decisions 1: maximum 1000',
-        [
-          ['limit', 'limit=1001'],
-          ['limit', 'limit=0'],
-        ],
+        [['limit', 'limit=1001'], ...notDecimal.filter(([name]) => name === 'limit'), ['limit', 'limit=0']],
         query => admin('GET /siem/queue', { query }),
       )
       await says(admin('POST /siem/flush'), 200, { message: text, events_sent: 0, events_failed: integer })
@@ -352,6 +360,10 @@ export const siemClaims = (given: () => WithHost) =>
         ],
         ask,
       )
+      await change({ enabled: false })
+      await refuses(ask({ from: to, to: from }), 400, 'decisions 14: 400 comes before 409', 'from')
+      await refuses(ask({ from, to }), 409, 'decisions 14: 409 (state)')
+      await change({ enabled: true })
       const long = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
       await says(ask(long), 200, { message: text, events_to_replay: 0, job_id: uuid }, 'decisions 14: event_types: all')
     })

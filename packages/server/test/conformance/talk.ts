@@ -151,6 +151,11 @@ export const refusesEach = async <T>(
   for (const [naming, sent] of rows)
     await refuses(ask(sent), 400, `${why}: ${JSON.stringify(sent).slice(0, 100)}`, naming)
 }
+/** Integers are decimal (decisions 1); each of these names `limit`, and the last ones `page`. */
+export const notDecimal: readonly (readonly [naming: string, query: string])[] = [
+  ...['1e1', '%2B5', '+5', '%205', '0x10', '5.0', '1_0'].map(value => ['limit', `limit=${value}`] as const),
+  ...['1e1', '%2B5', '0x10'].map(value => ['page', `page=${value}`] as const),
+]
 /** A table of what is taken: anything but an error. */
 export const takesEach = async <T>(
   why: string,

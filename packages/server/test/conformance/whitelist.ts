@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { extended, id, integer, oneOf, orNull, text, time, uuid } from './kinds.ts'
 import { entry, onePage } from './resources.ts'
-import { refuses, refusesEach, same, says, saysDone, saysText, takesEach, unknownId } from './talk.ts'
+import { refuses, refusesEach, same, says, saysDone, saysText, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
 /* interface.md 4.7, decisions.md 8: the whitelist. */
@@ -117,11 +117,7 @@ export const whitelistClaims = (given: () => WithHost) =>
       await takesEach('interface 4.7: max 100', ['limit=100'], query => viewer('GET /whitelist', { query }))
       await refusesEach(
         'interface 4.7: max 100; decisions 1: page, limit',
-        [
-          ['limit', 'limit=101'],
-          ['page', 'page=0'],
-          ['search', 'search='],
-        ],
+        [['limit', 'limit=101'], ...notDecimal, ['page', 'page=0'], ['search', 'search=']],
         query => viewer('GET /whitelist', { query }),
       )
       const check = (ip: string) => viewer('GET /whitelist/check/{ip}', { ip })

@@ -2,7 +2,7 @@ import type { siem as contract, ReplyOf, SiemType } from '@stockade/contract'
 import { iso, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
-import { conflict, invalid, notFound } from '../../core/problem.ts'
+import { conflict, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import { namesOf } from './canonical.ts'
@@ -78,7 +78,6 @@ export const createReplays = (needs: {
 
   return {
     async start(author, { from, to, types }) {
-      if (from > to) throw invalid('from', 'from must not be later than to.')
       if ((await runningReplays(db.read)).length >= mostRunning)
         throw conflict(`${mostRunning} replays are under way. Start another one when one of them is done.`)
       const now = clock()

@@ -471,6 +471,7 @@ export const createSiem = (needs: {
       return { period, total_events, by_type, by_hour, delivery_stats: { ...totals, success_rate } }
     },
     async replay(author, input) {
+      if (input.from > input.to) throw invalid('from', 'from must not be later than to.')
       if (!isOn()) throw conflict('Forwarding is off. Enable it in the SIEM settings first.')
       return replays.start(author, input)
     },
