@@ -99,6 +99,7 @@ export const addManyToWhitelist = endpoint({
   body: shape({
     entries: Type.Array(
       shape({ ip: text(0, 64), description: descriptionOrNone, expires_at: Type.Optional(nullable(text(0, 64))) }),
+      { maxItems: bounds.additions },
     ),
   }),
   status: 201,

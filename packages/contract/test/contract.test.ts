@@ -391,3 +391,23 @@ describe('the contract', () => {
     expect([...fleet].sort()).toEqual(expected.map(nameOf).sort())
   })
 })
+
+/** Places of arrays without a bound in a shape. */
+const unbounded = (schema: unknown, at: string): string[] => {
+  if (typeof schema !== 'object' || schema === null) return []
+  const here = 'type' in schema && [schema.type].flat().includes('array') && !('maxItems' in schema) ? [at] : []
+  return [...here, ...Object.entries(schema).flatMap(([key, part]) => unbounded(part, `${at}.${key}`))]
+}
+
+test('every array that somebody sends has a bound', () => {
+  const inputs = endpoints.flatMap(({ method, path, body, query, params }) =>
+    [body, query, params].map(input => unbounded(input, `${method} ${path}`)),
+  )
+  expect(inputs.flat()).toEqual([])
+  expect(
+    unbounded(
+      endpoints.map(({ reply }) => reply),
+      'replies',
+    ),
+  ).not.toEqual([])
+})

@@ -16,6 +16,8 @@ import {
   unauthorized,
   unavailable,
 } from '../core/problem.ts'
+import { withoutNul } from '../core/text.ts'
+import { createLargeBodies, largeFrom } from './large-body.ts'
 import { documented } from './openapi.ts'
 import { addressKey } from './rate-limit.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
@@ -133,10 +135,6 @@ const budgetHeaders = (budget: Budget) => ({
   'x-ratelimit-reset': String(Math.ceil(budget.resetAt / 1000)),
 })
 
-/** NUL can't be stored as text everywhere, and nobody means it: it becomes the replacement character. */
-const withoutNul = (json: string) =>
-  json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : json
-
 /** Paths that are no page of the dashboard. */
 const ours = /^\/(api|agent|metrics|install\.sh)(\/|$)/
 
@@ -185,9 +183,20 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   fastify.decorateRequest('endpoint', null)
   fastify.decorateRequest('actor', null)
   fastify.decorateRequest('byCookie', false)
-  fastify.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? compileBody : compileText)(schema as object),
-  )
+  const large = createLargeBodies()
+  fastify.addHook('onClose', () => large.close())
+  fastify.setValidatorCompiler(({ schema, httpPart }) => {
+    if (httpPart !== 'body') return compileText(schema as object)
+    const check = compileBody(schema as object)
+    const once = (data: unknown) => {
+      if (large.isValid(data)) return true
+      const valid = check(data)
+      once.errors = check.errors
+      return valid
+    }
+    once.errors = check.errors
+    return once
+  })
 
   // An absent or empty body counts as {} whatever the content type says; anything else has to be JSON.
   const parseJson = fastify.getDefaultJsonParser('error', 'error')
@@ -201,7 +210,13 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       return done(
         new Problem(415, 'Unsupported Media Type', 'Send the body as JSON, with Content-Type: application/json.'),
       )
-    parseJson(request, withoutNul(text), (error, parsed: unknown) => done(error, parsed ?? {}))
+    const { endpoint } = request
+    if (text.length < largeFrom || !endpoint)
+      return void parseJson(request, withoutNul(text), (error, parsed: unknown) => done(error, parsed ?? {}))
+    large.read(nameOf(endpoint), text).then(
+      value => done(null, value ?? {}),
+      (error: unknown) => done(error as Error),
+    )
   })
 
   const cookiesOf = (request: FastifyRequest) => parseCookie(request.headers.cookie ?? '')

@@ -6,8 +6,8 @@ import type { ProblemBody } from '@stockade/contract'
 import { parseIp, parseRange } from '../core/ip.ts'
 import { Problem } from '../core/problem.ts'
 
-const make = (coerceTypes: boolean) => {
-  const ajv = new Ajv({ coerceTypes, allErrors: true, strict: false, useDefaults: false, removeAdditional: false })
+const make = (coerceTypes: boolean, allErrors = true) => {
+  const ajv = new Ajv({ coerceTypes, allErrors, strict: false, useDefaults: false, removeAdditional: false })
   ;(formats as unknown as FormatsPlugin)(ajv, ['date-time', 'date', 'email', 'uri'])
   // Without the library's `urn:uuid:` in front, which is not what is stored.
   ajv.addFormat('uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i)
@@ -19,6 +19,10 @@ const strict = make(false)
 /** Paths and queries are text: `limit=50` is the integer 50 there. In bodies `"50"` stays a string and is refused. */
 const coercing = make(true)
 
+/** A large body is refused for the first thing that is wrong with it. */
+const hasty = make(false, false)
+
+export const compileLargeBody = (schema: object): ValidateFunction => hasty.compile(schema)
 export const compileBody = (schema: object): ValidateFunction => strict.compile(schema)
 const decimal = /^-?\d+$/
 /** Ajv reads `1e1`, `+5`, ` 5` and `0x10` as integers, too; the interface knows decimal ones only. */
@@ -132,8 +136,9 @@ export const detailsOf = (errors: readonly ErrorObject[] | null | undefined): No
 }
 
 /** 400 with one sentence a field. */
-export const validationProblem = (errors: readonly ErrorObject[] | null | undefined): Problem => {
-  const details = detailsOf(errors)
+export const validationProblem = (errors: readonly ErrorObject[] | null | undefined): Problem =>
+  refusedDetails(detailsOf(errors))
+export const refusedDetails = (details: NonNullable<ProblemBody['details']>): Problem => {
   const message = `${details.map(detail => detail.message).join('; ')}.`
   return new Problem(400, 'Bad Request', message.charAt(0).toUpperCase() + message.slice(1), { details })
 }

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import { endpoints, bounds } from '@stockade/contract'
+import type { Endpoint } from '@stockade/contract'
+import { aHost, raw, spawnServer } from '@stockade/server/testing'
+import { moveTo } from './programs.ts'
+import { say } from './report.ts'
+
+/*
+ * `npm run bench:junk`: bodies of junk, as large as each endpoint takes them, and how long the server's event loop stands still
+ * meanwhile: the longest answer of `/health`, asked every few milliseconds on connections of its own. What is beyond the goal is sent
+ * again, three times in all, and the shortest counts. `BENCH=short` sends two kinds.
+ */
+
+const goal = 200
+const filled = (size: number, head: string, value: string, tail: string) =>
+  head + `${value},`.repeat(Math.floor((size - head.length - tail.length) / (value.length + 1)) - 1) + value + tail
+const keys = (size: number, per: number) => {
+  const objects: string[] = []
+  for (let [n, length] = [0, 0]; length < size - 40 * per;) {
+    const text = `{${Array.from({ length: per }, () => `"k${++n}":1`).join(',')}}`
+    objects.push(text)
+    length += text.length + 1
+  }
+  return objects.join(',')
+}
+type Kind = (size: number, field: string) => string
+const kinds: Readonly<Record<string, Kind>> = {
+  objects: (size, field) => filled(size, `{"${field}":[`, '{}', ']}'),
+  keys: (size, field) => `{"${field}":[${keys(size - 100, 20)}]}`,
+  numbers: (size, field) => filled(size, `{"${field}":[`, '1', ']}'),
+  depth: size => '['.repeat(size / 2) + ']'.repeat(size / 2),
+  nul: (size, field) => `{"${field}":"${'\\u0000'.repeat(Math.floor(size / 6) - 10)}"}`,
+  'unknown fields': size =>
+    `{${Array.from({ length: Math.floor(size / 13) }, (_, n) => `"f${n}":0`).join(',')}}`.slice(0, size),
+}
+const chosen = Object.entries(kinds).slice(0, process.env.BENCH === 'short' ? 2 : undefined)
+
+/** Asks for `/health` again and again; the longest wait in milliseconds. */
+const watch = (port: number) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  let longest = 0
+  const timer = setInterval(() => {
+    const began = performance.now()
+    const asked = request({ port, host: '127.0.0.1', agent, path: '/api/v1/health' }, reply => {
+      reply.resume().on('end', () => (longest = Math.max(longest, performance.now() - began)))
+    })
+    asked.on('error', () => {})
+    asked.end()
+  }, 5)
+  return {
+    take: () => {
+      const told = longest
+      longest = 0
+      return told
+    },
+    stop() {
+      clearInterval(timer)
+      agent.destroy()
+    },
+  }
+}
+const fieldOf = ({ body }: Endpoint) =>
+  Object.keys((body as { properties?: object } | undefined)?.properties ?? {})[0] ?? 'x'
+const settle = () => new Promise(resolve => setTimeout(resolve, 30))
+
+const server = await spawnServer()
+moveTo('server', server.pid)
+moveTo('generator', process.pid)
+const pings = watch(server.port)
+try {
+  const admin = await server.setUp()
+  const host = await aHost(server, admin.client, 'junk')
+  const rows: { name: string; kind: string; size: number; stall: number; status: number }[] = []
+  for (const endpoint of endpoints.filter(({ body }) => body)) {
+    const size = endpoint.bodyLimit ?? bounds.body
+    const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      /server|command|job|session|opening/i.test(name) ? (name === 'serverId' ? host.id : randomUUID()) : '1',
+    )
+    for (const [kind, make] of chosen) {
+      const body = make(size, fieldOf(endpoint))
+      const token = endpoint.access === 'agent' ? host.key : admin.token
+      const row = { name: `${endpoint.method} ${endpoint.path}`, kind, size, stall: Infinity, status: 0 }
+      // Other programs take time, too: a stall of the server's own comes again.
+      for (let tries = 0; tries < 3 && row.stall > goal; tries++) {
+        await settle()
+        pings.take()
+        row.status = (await raw(server, endpoint.method, `/api/v1${path}`, { token, body })).status
+        await settle()
+        row.stall = Math.min(row.stall, pings.take())
+      }
+      rows.push(row)
+    }
+  }
+  for (const name of new Set(rows.map(row => row.name))) {
+    const [worst] = rows.filter(row => row.name === name).sort((a, b) => b.stall - a.stall)
+    if (worst)
+      say(
+        `${name}: ${worst.stall.toFixed(0)} ms (${worst.kind}, ${(worst.size / 1024).toFixed(0)} KiB, ${worst.status})`,
+      )
+  }
+  const worst = Math.max(...rows.map(({ stall }) => stall))
+  const unexpected = rows.filter(({ status }) => status >= 500)
+  for (const { name, kind, status } of unexpected) say(`${name} answered ${status} to ${kind}`)
+  const held = worst <= goal && unexpected.length === 0
+  say(`longest stall: ${worst.toFixed(0)} ms, goal ${goal} ms: ${held ? 'held' : 'MISSED'}`)
+  if (!held) process.exitCode = 1
+} finally {
+  pings.stop()
+  await server.close()
+}

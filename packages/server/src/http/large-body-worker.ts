@@ -1,0 +1,82 @@
+import { parentPort } from 'node:worker_threads'
+import Fastify from 'fastify'
+import type { ValidateFunction } from 'ajv'
+import type { TSchema } from 'typebox'
+import { endpoints } from '@stockade/contract'
+import { withoutNul } from '../core/text.ts'
+import type { Judged, LargeBody } from './large-body.ts'
+import { compileLargeBody, detailsOf } from './validate.ts'
+
+/* Judges large bodies in a thread of its own: text that is made to be slow to parse or to refuse keeps nobody else waiting. */
+
+/** Nothing in the contract is nested deeper. */
+const deepest = 64
+/** So many values may stand in any body; in one with long arrays, so many for each of their items. */
+const values = { least: 60_000, perItem: 5 } as const
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+/** The longest array that a shape allows. */
+const longest = (schema: unknown): number =>
+  isObject(schema)
+    ? Math.max(typeof schema.maxItems === 'number' ? schema.maxItems : 0, 0, ...Object.values(schema).map(longest))
+    : 0
+
+const bytes = { quote: 0x22, comma: 0x2c, escape: 0x5c, open: [0x5b, 0x7b], close: [0x5d, 0x7d] } as const
+/** Why the text is not worth parsing: it holds more values, or is nested deeper, than any body that is meant. */
+const tooMuch = (text: string, most: number): string | null => {
+  let [count, depth, quoted] = [0, 0, false]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === bytes.quote) quoted = !quoted
+    else if (quoted) at += code === bytes.escape ? 1 : 0
+    else if (code === bytes.comma) count++
+    else if (code === bytes.open[0] || code === bytes.open[1]) [count, depth] = [count + 1, depth + 1]
+    else if (code === bytes.close[0] || code === bytes.close[1]) depth--
+    if (depth > deepest) return `The body is nested deeper than ${deepest} levels.`
+    if (count > most) return `The body holds more than ${most} values.`
+  }
+  return null
+}
+
+interface Judge {
+  readonly most: number
+  readonly check: ValidateFunction | null
+}
+const judgeOf = (schema: TSchema | undefined): Judge => ({
+  most: Math.max(values.least, values.perItem * longest(schema)),
+  check: schema ? compileLargeBody(schema) : null,
+})
+const judges = new Map<string, Judge>()
+const byName = new Map(endpoints.map(endpoint => [`${endpoint.method} ${endpoint.path}`, endpoint]))
+const judgeFor = (name: string): Judge => {
+  const known = judges.get(name) ?? judgeOf(byName.get(name)?.body)
+  judges.set(name, known)
+  return known
+}
+// The server's own parser, which refuses keys that reach for an object's prototype.
+const parse = Fastify().getDefaultJsonParser('error', 'error')
+const parsed = (text: string): unknown => {
+  let result: unknown
+  // It calls back before it returns.
+  void parse({} as never, text, (error, value) => {
+    if (error) throw error
+    result = value
+  })
+  return result
+}
+
+const refuse = (refused: string) => ({ refused, details: null, instead: null })
+const judge = ({ name, text }: LargeBody): Omit<Judged, 'id'> => {
+  const { most, check } = judgeFor(name)
+  const much = tooMuch(text, most)
+  if (much !== null) return refuse(much)
+  const json = withoutNul(text)
+  try {
+    const value = parsed(json)
+    const details = check && !check(value) ? detailsOf(check.errors) : null
+    return { refused: null, details, instead: json === text ? null : json }
+  } catch {
+    return refuse('The body is not valid JSON: it can not be parsed.')
+  }
+}
+parentPort?.on('message', (body: LargeBody) => parentPort?.postMessage({ id: body.id, ...judge(body) } as Judged))
