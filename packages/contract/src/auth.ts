@@ -121,6 +121,7 @@ export const me = endpoint({
 export const enableMfa = endpoint({
   method: 'POST',
   path: '/auth/mfa/enable',
+  stepUp: true,
   tag,
   summary: 'Prepare a second factor',
   description: 'MFA is on only after `/auth/mfa/confirm`. The secret and the backup codes are shown once.',
@@ -134,6 +135,7 @@ export const enableMfa = endpoint({
 export const confirmMfa = endpoint({
   method: 'POST',
   path: '/auth/mfa/confirm',
+  stepUp: true,
   tag,
   summary: 'Turn the prepared second factor on',
   access: 'session-before-mfa',
@@ -167,6 +169,21 @@ export const renewBackupCodes = endpoint({
   body: shape({ password: typedPassword }),
   status: 200,
   reply: shape({ backup_codes: Type.Array(Type.String()) }),
+  refusals: [401, 409],
+})
+
+export const stepUp = endpoint({
+  method: 'POST',
+  path: '/auth/step-up',
+  tag,
+  summary: 'Prove again who one is',
+  description:
+    'What a session by cookie needs for users, keys, second factors, settings, templates and wide whitelist entries once its last proof is older than 15 minutes; those answer 403 with `step_up.methods` until then. Either the password or a code of the second factor; a sign-in is a proof too. Sessions by bearer token are never asked.',
+  access: 'session-before-mfa',
+  rate: 'sensitive',
+  body: shape({ password: Type.Optional(typedPassword), code: Type.Optional(code) }),
+  status: 200,
+  reply: shape({ message: Type.String(), proved_until: timestamp }),
   refusals: [401, 409],
 })
 

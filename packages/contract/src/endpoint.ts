@@ -17,6 +17,9 @@ export type Permission = 'read' | 'write' | 'admin'
  */
 export type Access = 'public' | 'session' | 'session-before-mfa' | 'self' | 'agent' | Permission
 
+/** A way in which somebody who is signed in proves again who it is. */
+export type ProofMethod = 'password' | 'totp' | 'passkey' | 'provider_a' | 'provider_b'
+
 /** Pro features of a licence that an endpoint can need. */
 export type LicenceFeature = 'port_knocking' | 'siem' | 'custom_templates'
 
@@ -34,8 +37,13 @@ export interface Endpoint {
   readonly summary: string
   readonly description?: string
   readonly access: Access
-  /** True where it acts on the whole fleet or on accounts: a key that is bound to one server is refused. */
+  /**
+   * True where it acts on the whole fleet or on accounts: a key that is bound to one server is refused, and changes of
+   * `write` and `admin` are refused to whoever has access to some servers only.
+   */
   readonly fleet?: boolean
+  /** True where a session by cookie must have proved lately who it is: 403 with `step_up` else. */
+  readonly stepUp?: boolean
   readonly licence?: LicenceFeature
   readonly rate?: RateClass
   readonly params?: TObject

@@ -54,6 +54,8 @@ export const eventKinds = {
   'auth.login_failed': kind({ audited: true, siem: 'login_failed' }),
   'auth.logout': audit,
   'auth.password_change': audit,
+  // A session proved again who it is.
+  'auth.step_up': audit,
   // A change that a signed-in user may not make.
   'access.refused': audit,
   'mfa.enable': audit,

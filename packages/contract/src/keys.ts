@@ -15,6 +15,7 @@ const keyInput = shape({
 export const createKey = endpoint({
   method: 'POST',
   path: '/keys',
+  stepUp: true,
   tag,
   summary: 'Create an API key',
   description:
@@ -81,6 +82,7 @@ export const listUserKeys = endpoint({
 export const createUserKey = endpoint({
   method: 'POST',
   path: '/users/{userId}/keys',
+  stepUp: true,
   tag,
   summary: 'Create an API key for a user',
   description:

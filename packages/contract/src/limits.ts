@@ -48,6 +48,8 @@ export const times = {
   sessionMaximum: 90 * 86_400,
   installToken: 86_400,
   invite: 3 * 86_400,
+  /** How long a proof of identity lets a session by cookie do what is dangerous. */
+  proof: 900,
   heartbeat: 30,
   offlineAfter: 90,
   commandLease: 30,

@@ -86,6 +86,7 @@ export const updateSettings = endpoint({
   ...admin,
   method: 'PATCH',
   path: '/settings',
+  stepUp: true,
   summary: 'Change settings',
   description:
     'Only the fields that are sent. `updated_fields` names those whose value changed, as in `security.mfa_required`. `daily_summary_hour` is an hour in `timezone`.',
@@ -127,6 +128,7 @@ export const updateChat = endpoint({
   ...admin,
   method: 'PATCH',
   path: '/settings/chat',
+  stepUp: true,
   summary: 'Change the chat settings',
   description:
     'Which kind of webhook it is shows in its URL: Discord at discord.com and discordapp.com; Slack and compatible ones at hooks.slack.com, hooks.slack-gov.com, at any path with `/services/`, `/slack` at the end, or as Mattermost and Rocket.Chat make them (`/hooks/` with their tokens); generic JSON anywhere else. With `enabled` and no URL the settings are kept and nothing is sent.',
@@ -170,6 +172,7 @@ export const updateEmail = endpoint({
   ...admin,
   method: 'PATCH',
   path: '/settings/email',
+  stepUp: true,
   summary: 'Change the e-mail settings',
   description:
     'With `enabled` and no host or no recipient the settings are kept and nothing is sent. Port 465 is TLS from the first byte; on other ports `smtp_tls: true` (the default) demands STARTTLS. With `smtp_tls: true` the certificate is checked; `false` encrypts where the server offers it and checks nothing. Without `from_address` mail comes from `smtp_user`, if that is an address, else from `stockade@` and the host of the base URL.',
@@ -217,6 +220,7 @@ export const updateReputation = endpoint({
   ...admin,
   method: 'PATCH',
   path: '/settings/reputation',
+  stepUp: true,
   summary: 'Change the reputation settings',
   description: '`rate_limit` is the number of reports a day.',
   body: partly({ enabled: Type.Boolean(), api_key: secret, rate_limit: reportsPerDay }),
@@ -291,6 +295,7 @@ export const updateOauth = endpoint({
   ...admin,
   method: 'PATCH',
   path: '/settings/oauth',
+  stepUp: true,
   summary: 'Change the sign-in providers',
   description:
     'Empty allow-lists admit nobody. `local_login_disabled` is refused as long as no administrator signs in through a provider.',
@@ -320,6 +325,7 @@ export const importSettings = endpoint({
   ...admin,
   method: 'POST',
   path: '/settings/import',
+  stepUp: true,
   summary: 'Import settings',
   description:
     'Takes an export of this version as it is. Everything is checked before anything changes. `merge: true` changes what is given; `merge: false` sets all else to its default, and keeps stored secrets.',

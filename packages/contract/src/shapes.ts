@@ -73,5 +73,9 @@ export const problem = shape({
   error: Type.String(),
   message: Type.String(),
   details: Type.Optional(Type.Array(shape({ path: Type.String(), message: Type.String() }))),
+  /** How to prove who one is, where a session by cookie must do so first. */
+  step_up: Type.Optional(
+    shape({ methods: Type.Array(oneOf(['password', 'totp', 'passkey', 'provider_a', 'provider_b'])) }),
+  ),
 })
 export type ProblemBody = Static<typeof problem>

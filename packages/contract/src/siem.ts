@@ -50,6 +50,7 @@ export const updateSiemSettings = endpoint({
   ...siem,
   method: 'PATCH',
   path: '/siem/settings',
+  stepUp: true,
   summary: 'Change the SIEM settings',
   description:
     '`enabled: true` needs a host. `syslog`, `cef` and `leef` travel as RFC 5424 over UDP, TCP or, with `tls_enabled`, TLS; for `json` and `collector` `tcp` means http, and https with `tls_enabled`. `token` is for HTTP targets: sent as `Splunk …` to the collector, as `Bearer …` otherwise; with another host it has to be sent again. `flush_interval` is in seconds.',

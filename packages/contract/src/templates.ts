@@ -85,6 +85,7 @@ export const getTemplate = endpoint({
 export const createTemplate = endpoint({
   method: 'POST',
   path: '/templates',
+  stepUp: true,
   tag,
   summary: 'Create a template',
   description:
@@ -115,6 +116,7 @@ export const createTemplate = endpoint({
 export const updateTemplate = endpoint({
   method: 'PATCH',
   path: '/templates/{templateId}',
+  stepUp: true,
   tag,
   summary: 'Change a template',
   description:
@@ -139,6 +141,7 @@ export const updateTemplate = endpoint({
 export const deleteTemplate = endpoint({
   method: 'DELETE',
   path: '/templates/{templateId}',
+  stepUp: true,
   tag,
   summary: 'Delete a template',
   description: 'Built-in templates cannot be deleted (403), nor one that is deployed somewhere (409).',
@@ -153,6 +156,7 @@ export const deleteTemplate = endpoint({
 export const deployTemplate = endpoint({
   method: 'POST',
   path: '/templates/{templateId}/deploy',
+  stepUp: true,
   tag,
   summary: 'Deploy a template to servers',
   description:

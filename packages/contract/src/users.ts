@@ -116,6 +116,7 @@ export const createUser = endpoint({
   ...accounts,
   method: 'POST',
   path: '/users',
+  stepUp: true,
   summary: 'Create a user',
   description:
     'Without `role` a Viewer. A username or e-mail that is taken is refused. With `invite` there is no password yet: whoever opens `setup_url` (null otherwise) chooses it, once, within 72 hours. With `mfa_required` the user must set up a second factor first of all.',
@@ -145,6 +146,7 @@ export const inviteUser = endpoint({
   ...accounts,
   method: 'POST',
   path: '/users/{userId}/invite',
+  stepUp: true,
   summary: 'Invite a user anew',
   description:
     'For somebody who has never signed in: the invitation before is void, and so is a password that was given. Anybody else is refused.',
@@ -159,6 +161,7 @@ export const updateUser = endpoint({
   ...accounts,
   method: 'PATCH',
   path: '/users/{userId}',
+  stepUp: true,
   summary: "Change a user's e-mail, role or need of a second factor",
   description: 'Acts at once on sessions and keys of the user. The last administrator keeps the role.',
   access: 'admin',
@@ -177,6 +180,7 @@ export const deleteUser = endpoint({
   ...accounts,
   method: 'DELETE',
   path: '/users/{userId}',
+  stepUp: true,
   summary: 'Delete a user',
   description:
     "Ends the user's sessions and revokes the user's keys. Your own account and the last administrator stay.",
@@ -191,6 +195,7 @@ export const resetPassword = endpoint({
   ...accounts,
   method: 'POST',
   path: '/users/{userId}/reset-password',
+  stepUp: true,
   summary: "Replace a user's password",
   description:
     "Ends the user's other sessions. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
@@ -206,6 +211,7 @@ export const resetMfa = endpoint({
   ...accounts,
   method: 'POST',
   path: '/users/{userId}/reset-mfa',
+  stepUp: true,
   summary: "Turn a user's second factor off",
   description: 'For a lost device. Also lifts the throttle on wrong codes.',
   access: 'admin',
@@ -219,6 +225,7 @@ export const putServerAccess = endpoint({
   ...accounts,
   method: 'PUT',
   path: '/users/{userId}/server-access',
+  stepUp: true,
   summary: 'Say which servers a user may see',
   description:
     'With `specific` the user sees the servers of `server_ids` and nothing of others. Administrators always see all. `server_count` is the number of servers that the user sees now.',

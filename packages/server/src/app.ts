@@ -71,6 +71,7 @@ import { createServers } from './features/servers/servers.service.ts'
 import { updateServer } from './features/servers/servers.store.ts'
 import { mountSiem } from './features/siem/siem.routes.ts'
 import { createSiem } from './features/siem/siem.service.ts'
+import { createProofs } from './features/sessions/proof.ts'
 import { mountSessions } from './features/sessions/sessions.routes.ts'
 import { createSessions } from './features/sessions/sessions.service.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
@@ -181,6 +182,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   const mfa = createMfa({ db, clock, events, secrets, settings, throttle })
   const tokens = createTokens(secrets.tokens, clock)
   const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, throttle })
+  const proofs = createProofs({ db, clock, events, mfa, throttle })
   const keys = await createKeys({ db, clock, events, users })
   const registry = await createRegistry(db, clock)
   const license = await createLicense({
@@ -230,6 +232,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     settings,
     users,
     sessions,
+    proofs,
     baseUrl,
     addresses: {
       providerA: config.providerAUrl,
@@ -388,7 +391,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     })
     return { status: 'ok' as const }
   })
-  mountSessions(http, sessions, settings, {
+  mountSessions(http, sessions, proofs, settings, {
     version,
     baseUrl,
     clock,

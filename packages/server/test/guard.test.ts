@@ -18,6 +18,7 @@ type Caller =
   | 'admin'
   | 'viewerHere'
   | 'viewerElsewhere'
+  | 'operatorHere'
   | 'readKey'
   | 'writeKey'
   | 'adminKey'
@@ -38,6 +39,7 @@ const session: Row = {
   admin: 'ok',
   viewerHere: 'ok',
   viewerElsewhere: 'ok',
+  operatorHere: 'ok',
   else: 403,
 }
 const read: Row = { ...stranger, else: 'ok' }
@@ -45,6 +47,7 @@ const readHere: Row = { ...stranger, viewerElsewhere: 403, agentElsewhere: 403, 
 const write: Row = {
   ...stranger,
   operator: 'ok',
+  operatorHere: 'ok',
   admin: 'ok',
   writeKey: 'ok',
   adminKey: 'ok',
@@ -53,8 +56,8 @@ const write: Row = {
   else: 403,
 }
 const writeHere: Row = { ...write, agentElsewhere: 403 }
-/** What acts on the whole fleet is not for a key that is bound to one server. */
-const fleetWrite: Row = { ...write, agentHere: 403, agentElsewhere: 403 }
+/** What acts on the whole fleet is not for a key that is bound to one server, nor for whoever has access to some servers only. */
+const fleetWrite: Row = { ...write, operatorHere: 403, agentHere: 403, agentElsewhere: 403 }
 const adminOnly: Row = { ...stranger, admin: 'ok', adminKey: 'ok', else: 403 }
 const agent: Row = { ...stranger, agentHere: 'ok', agentElsewhere: 'ok', else: 403 }
 const agentHere: Row = { ...agent, agentElsewhere: 403 }
@@ -93,6 +96,7 @@ const table: Record<string, Row> = {
   'POST /auth/mfa/disable': session,
   'POST /auth/mfa/backup-codes': session,
   'POST /auth/password': session,
+  'POST /auth/step-up': session,
   'GET /users': adminOnly,
   'POST /users': adminOnly,
   'GET /users/{userId}': ofAdmin,
@@ -225,6 +229,7 @@ beforeAll(async () => {
     ['operator', 'OPERATOR', null],
     ['viewerHere', 'Viewer', here.id],
     ['viewerElsewhere', 'Viewer', elsewhere.id],
+    ['operatorHere', 'Operator', here.id],
   ] as const
   for (const [username, role, only] of users) {
     const { id } = await admin.client.call('POST /users', {
@@ -236,7 +241,7 @@ beforeAll(async () => {
         body: { access_type: 'specific', server_ids: [only] },
       })
   }
-  for (const username of ['viewer', 'operator', 'viewerHere', 'viewerElsewhere'] as const) {
+  for (const username of users.map(([name]) => name)) {
     const reply = await server.client().call('POST /auth/login', { body: { username, password } })
     if ('access_token' in reply) tokens.set(username, reply.access_token)
   }
@@ -328,6 +333,7 @@ test('everybody gets exactly as far as the decisions say', async () => {
     'admin',
     'viewerHere',
     'viewerElsewhere',
+    'operatorHere',
     'readKey',
     'writeKey',
     'adminKey',

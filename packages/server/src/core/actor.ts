@@ -1,6 +1,7 @@
-import type { Endpoint, Permission } from '@stockade/contract'
+import type { Endpoint, Permission, ProofMethod } from '@stockade/contract'
 import { forbidden, unauthorized } from './problem.ts'
 import type { Problem } from './problem.ts'
+import { proofRefusal } from './proof.ts'
 
 export type Role = 'Admin' | 'Operator' | 'Viewer'
 /** Servers by their internal number. */
@@ -21,6 +22,8 @@ export interface UserActor extends Known {
   readonly role: Role
   /** A second factor is required and not yet set up. */
   readonly mfaMissing: boolean
+  /** How it proves who it is before it does what is dangerous; null while nothing is to be proved. */
+  readonly mustProve: readonly ProofMethod[] | null
 }
 /** An API key; bound to one server when `serverNo` is set. */
 export interface KeyActor extends Known {
@@ -61,7 +64,7 @@ export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Prob
   if (actor.kind === 'anonymous') return unauthorized('Sign in, or send an API key, as "Authorization: Bearer ...".')
   if (endpoint.access === 'session' || endpoint.access === 'session-before-mfa') {
     if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
-    return endpoint.access === 'session' ? mfaRefusal(actor) : null
+    return (endpoint.access === 'session' ? mfaRefusal(actor) : null) ?? proofFor(actor, endpoint)
   }
   if (endpoint.access === 'agent') {
     if (actor.kind !== 'key' || actor.serverNo === null)
@@ -73,10 +76,18 @@ export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Prob
   const barred = mfaRefusal(actor)
   if (barred) return barred
   // A key is not its owner: else a key that may only read could make itself others, or end its owner's sessions.
-  if (endpoint.access === 'self')
-    return (actor.kind === 'user' && actor.userId === userId) || actor.permission === 'admin' ? null : needs('admin')
-  return atLeast(actor.permission, endpoint.access) ? null : needs(endpoint.access)
+  const { access } = endpoint
+  const may =
+    access === 'self'
+      ? (actor.kind === 'user' && actor.userId === userId) || actor.permission === 'admin'
+      : atLeast(actor.permission, access)
+  if (!may) return needs(access === 'self' ? 'admin' : access)
+  if (endpoint.fleet && (access === 'write' || access === 'admin') && actor.servers !== 'all')
+    return forbidden('This changes all servers, and you have access to some of them. It needs server_access "all".')
+  return proofFor(actor, endpoint)
 }
+
+const proofFor = (actor: Principal, endpoint: Endpoint) => (endpoint.stepUp ? proofRefusal(actor) : null)
 
 const mfaRefusal = (actor: Principal): Problem | null =>
   actor.kind === 'user' && actor.mfaMissing

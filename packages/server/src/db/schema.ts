@@ -92,6 +92,8 @@ export interface SessionsTable {
   user_agent: string
   created_at: number
   last_activity: number
+  /** When somebody last proved in this session who it is. */
+  proved_at: number
 }
 export interface ApiKeysTable {
   id: Generated<number>

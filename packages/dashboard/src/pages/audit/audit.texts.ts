@@ -20,6 +20,7 @@ const actions: Partial<Record<EventName, string>> = {
   'auth.login_failed': 'Failed to sign in',
   'auth.logout': 'Signed out',
   'auth.password_change': 'Changed the password',
+  'auth.step_up': 'Proved again who they are',
   'access.refused': 'Was not allowed a change',
   'mfa.enable': 'Turned the second factor on',
   'mfa.disable': 'Turned the second factor off',

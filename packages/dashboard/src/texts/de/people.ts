@@ -337,6 +337,7 @@ export const audit: Texts['audit'] = {
     'auth.login_failed': 'Anmeldung fehlgeschlagen',
     'auth.logout': 'Abgemeldet',
     'auth.password_change': 'Passwort geändert',
+    'auth.step_up': 'Identität erneut nachgewiesen',
     'access.refused': 'Änderung nicht erlaubt',
     'mfa.enable': 'Zweiten Faktor eingeschaltet',
     'mfa.disable': 'Zweiten Faktor ausgeschaltet',

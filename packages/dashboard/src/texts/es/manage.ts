@@ -534,6 +534,7 @@ export const audit: Texts['audit'] = {
     'auth.login_failed': 'No pudo iniciar sesión',
     'auth.logout': 'Cerró sesión',
     'auth.password_change': 'Cambió la contraseña',
+    'auth.step_up': 'Volvió a demostrar su identidad',
     'access.refused': 'No se le permitió un cambio',
     'mfa.enable': 'Activó el segundo factor',
     'mfa.disable': 'Desactivó el segundo factor',

@@ -356,6 +356,7 @@ export const audit: Texts['audit'] = {
     'auth.login_failed': 'Connexion refusée',
     'auth.logout': 'Déconnexion',
     'auth.password_change': 'Mot de passe changé',
+    'auth.step_up': 'Identité prouvée à nouveau',
     'access.refused': 'Modification refusée',
     'mfa.enable': 'Second facteur activé',
     'mfa.disable': 'Second facteur désactivé',

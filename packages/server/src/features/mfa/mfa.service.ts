@@ -8,7 +8,7 @@ import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
-import { checkPassword } from '../users/passwords.ts'
+import { requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import { findUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
@@ -28,6 +28,8 @@ export interface MfaService {
   codesLeft(userId: number): Promise<number>
   /** Inside a change: turns the factor off, for an administrator's reset. */
   clear(change: Change, userId: number): Promise<void>
+  /** Takes a code of the factor that is on, or a backup code, once. @throws Problem 401 when it is wrong, 429 after too many. */
+  requireCode(user: UserRow, code: string, ip: string, failed?: () => Promise<void>): Promise<void>
   /** A password was right: the token that the second step needs. */
   begin(userId: number): Promise<string>
   /** The second step: the user, when the code is right. 401 for anything else. */
@@ -72,10 +74,7 @@ export const createMfa = (needs: {
   }
   const passwordOf = async (actor: UserActor, password: string): Promise<UserRow> => {
     const user = await userOf(actor)
-    if (user.password_hash === null) throw conflict('You sign in through a provider and have no password here.')
-    const attempt = await throttle.login(user.username, actor.ip)
-    if (!(await checkPassword(user.password_hash, password))) throw unauthorized('Wrong password.')
-    await attempt.succeeded()
+    await requirePasswordOf(user, password, actor.ip, throttle)
     return user
   }
   /** Takes a time step once, whoever else tries the same code in the same moment. */
@@ -110,8 +109,20 @@ export const createMfa = (needs: {
     await change.sql.deleteFrom('mfa_tokens').where('user_id', '=', userId).execute()
   }
 
+  const requireCode: MfaService['requireCode'] = async (user, code, ip, failed) => {
+    const attempt = await throttle.code(user.id, ip)
+    const right =
+      user.mfa_secret !== null && ((await takeStep(user, user.mfa_secret, code)) || (await takeBackupCode(user, code)))
+    if (!right) {
+      await failed?.()
+      throw unauthorized('Wrong code. It changes every 30 seconds; check the clock of your device.')
+    }
+    await attempt.succeeded()
+  }
+
   return {
     clear,
+    requireCode,
     async enable(actor) {
       const user = await userOf(actor)
       if (user.mfa_enabled === 1) throw conflict('A second factor is on already. Turn it off first.')
@@ -212,12 +223,7 @@ export const createMfa = (needs: {
         .executeTakeFirst()
       const user = row && (await findUser(db.read, row.user_id))
       if (!user?.mfa_secret || user.mfa_enabled === 0) throw over
-      const attempt = await throttle.code(user.id, ip)
-      if (!(await takeStep(user, user.mfa_secret, code)) && !(await takeBackupCode(user, code))) {
-        await failed(user)
-        throw unauthorized('Wrong code. It changes every 30 seconds; check the clock of your device.')
-      }
-      await attempt.succeeded()
+      await requireCode(user, code, ip, () => failed(user))
       const used = await db.write.deleteFrom('mfa_tokens').where('hash', '=', hash).executeTakeFirst()
       if (used.numDeletedRows === 0n) throw over
       return user

@@ -32,8 +32,11 @@ export const mountOauth = (http: Http, oauth: OauthService, baseUrl: () => strin
   }
   const finish = async (id: ProviderId, request: FastifyRequest, reply: FastifyReply) => {
     const returned = new URL(request.url, 'http://localhost')
-    const signIn = await oauth.finish(id, returned, http.cookiesOf(request)[cookie], visitor(request))
+    const actor = await http.identify(request)
+    const current = request.byCookie && actor.kind === 'user' ? actor : null
+    const signIn = await oauth.finish(id, returned, http.cookiesOf(request)[cookie], visitor(request), current)
     setCookie(reply, '')
+    if (signIn === 'proved') return reply.redirect(page('/'), 302)
     if (typeof signIn === 'string') return reply.redirect(page(`/login?error=${signIn}`), 302)
     setSessionCookie(reply, signIn.cookie, baseUrl())
     return reply.redirect(page('/'), 302)

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { UserActor } from '../../core/actor.ts'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
@@ -7,6 +8,7 @@ import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
 import type { Events } from '../../events/events.ts'
+import type { Proofs } from '../sessions/proof.ts'
 import type { SessionsService, SignIn, Visitor } from '../sessions/sessions.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -21,7 +23,14 @@ const life = 10 * minute
 export interface OauthService {
   /** Where the browser goes, and the secret that binds the return to it. */
   begin(provider: ProviderId): Promise<{ location: string; browser: string } | Refusal>
-  finish(provider: ProviderId, returned: URL, browser: string | undefined, from: Visitor): Promise<SignIn | Refusal>
+  /** `current` is the session that the browser has already: of the same person, it is proved anew, and stays. */
+  finish(
+    provider: ProviderId,
+    returned: URL,
+    browser: string | undefined,
+    from: Visitor,
+    current?: UserActor | null,
+  ): Promise<SignIn | 'proved' | Refusal>
   sweep(): Promise<void>
 }
 
@@ -33,11 +42,12 @@ export const createOauth = (needs: {
   settings: Pick<SettingsService, 'get'>
   users: Pick<UsersService, 'create'>
   sessions: Pick<SessionsService, 'begin'>
+  proofs: Pick<Proofs, 'renewByCookie'>
   baseUrl: () => string
   addresses: { readonly providerA: string; readonly providerAApi: string; readonly providerBIssuer: string }
   log: Pick<FastifyBaseLogger, 'warn'>
 }): OauthService => {
-  const { db, clock, events, secrets, settings, users, sessions, baseUrl, addresses, log } = needs
+  const { db, clock, events, secrets, settings, users, sessions, proofs, baseUrl, addresses, log } = needs
 
   const open = async (id: ProviderId): Promise<Provider> => {
     const clientId = settings.get(`oauth.${id}.client_id`)
@@ -131,7 +141,7 @@ export const createOauth = (needs: {
         return refusalOf(id, error)
       }
     },
-    async finish(id, returned, browser, from) {
+    async finish(id, returned, browser, from, current = null) {
       try {
         const flow = await take(id, returned.searchParams.get('state') ?? '', browser)
         if (returned.searchParams.has('error'))
@@ -143,7 +153,9 @@ export const createOauth = (needs: {
         // The address that was asked for, not the one that a proxy in between may have made of it.
         const asked = new URL(redirectUri(id))
         asked.search = returned.search
-        return await sessions.begin(await userOf(id, await provider.finish(flow, asked)), from, id)
+        const user = await userOf(id, await provider.finish(flow, asked))
+        if (await proofs.renewByCookie(current, user, id)) return 'proved'
+        return await sessions.begin(user, from, id)
       } catch (error) {
         const code = refusalOf(id, error)
         await events.change(change =>

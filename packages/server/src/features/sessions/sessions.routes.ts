@@ -10,6 +10,7 @@ import type { Http } from '../../http/http.ts'
 import type { LookupService } from '../lookup/lookup.service.ts'
 import { isTimeZone, webAddress } from '../settings/checks.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import type { Proofs } from './proof.ts'
 import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
 
 /** Where a request comes from, for the session that it begins. */
@@ -35,6 +36,7 @@ const mostAddresses = 10
 export const mountSessions = (
   http: Http,
   sessions: SessionsService,
+  proofs: Pick<Proofs, 'prove'>,
   settings: Pick<SettingsService, 'get'>,
   about: {
     version: string
@@ -91,6 +93,10 @@ export const mountSessions = (
   http.serve(auth.verifyMfa, async ({ body, request, reply }) =>
     welcome(reply, await sessions.verifyMfa(body, visitor(request))),
   )
+  http.serve(auth.stepUp, async ({ actor, body }) => ({
+    ...(await proofs.prove(actor, body)),
+    message: 'It is proved who you are.',
+  }))
   http.serve(auth.changePassword, async ({ actor, body }) => {
     await sessions.changePassword(actor, body)
     return { message: 'The password is changed. Your other sessions have ended.' }

@@ -10,7 +10,7 @@ import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
-import { checkPassword } from '../users/passwords.ts'
+import { checkPassword, requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
 import {
@@ -23,6 +23,7 @@ import {
   takeInvite,
 } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
+import { isProved, methodsOf } from './proof.ts'
 import {
   findSession,
   insertSession,
@@ -127,7 +128,11 @@ export const createSessions = (needs: {
       session.created_at + times.sessionMaximum * second > now
     )
   }
-  const actorOf = async (session: SessionRow | undefined, ip: string): Promise<UserActor | null> => {
+  const actorOf = async (
+    session: SessionRow | undefined,
+    ip: string,
+    by: 'cookie' | 'token' = 'token',
+  ): Promise<UserActor | null> => {
     if (!session || !alive(session)) return null
     const grant = await users.grantOf(session.user_id)
     if (!grant) return null
@@ -142,6 +147,7 @@ export const createSessions = (needs: {
       permission: grant.permission,
       servers: grant.servers,
       mfaMissing: mfaMissing(grant.user, session.method),
+      mustProve: by === 'cookie' && !isProved(session, clock()) ? methodsOf(grant.user) : null,
     }
   }
   const mfaMissing = (user: UserRow, method: Method) =>
@@ -166,6 +172,7 @@ export const createSessions = (needs: {
         user_agent: tame(from.userAgent, 512),
         created_at: now,
         last_activity: now,
+        proved_at: now,
       })
       await noteLogin(change.sql, user.id, now)
       await change.record({ name: 'auth.login', author, data: { session_id: id, method } })
@@ -221,11 +228,7 @@ export const createSessions = (needs: {
     async changePassword(actor, { current_password, new_password }) {
       const user = await findUser(db.read, actor.userId)
       if (!user) throw unauthorized('This session has ended. Sign in again.')
-      if (user.password_hash === null) throw conflict('You sign in through a provider and have no password here.')
-      const attempt = await throttle.login(user.username, actor.ip)
-      if (!(await checkPassword(user.password_hash, current_password)))
-        throw unauthorized('The current password is wrong.')
-      await attempt.succeeded()
+      await requirePasswordOf(user, current_password, actor.ip, throttle, 'The current password is wrong.')
       const hash = await users.preparePassword('new_password', new_password)
       await events.change(async change => {
         await setPassword(change.sql, user.id, hash, clock())
@@ -355,7 +358,7 @@ export const createSessions = (needs: {
       return id ? actorOf(await findSession(db.read, 'id', id), ip) : null
     },
     async byCookie(value, ip) {
-      return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip)
+      return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip, 'cookie')
     },
     async byId(sessionId, ip) {
       return actorOf(await findSession(db.read, 'id', sessionId), ip)

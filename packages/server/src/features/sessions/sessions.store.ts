@@ -28,6 +28,10 @@ export const removeSessionsOf = async (sql: Sql, userId: number, except: string 
     .executeTakeFirst()
   return Number(done.numDeletedRows)
 }
+/** Never back in time. */
+export const noteProof = async (sql: Sql, id: string, at: number): Promise<void> => {
+  await sql.updateTable('sessions').set({ proved_at: at }).where('id', '=', id).where('proved_at', '<', at).execute()
+}
 export const removeEnded = async (sql: Sql, idleBefore: number, createdBefore: number): Promise<void> => {
   await sql
     .deleteFrom('sessions')

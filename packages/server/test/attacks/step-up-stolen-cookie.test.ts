@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endpoints } from '@stockade/contract'
+import { aHost, movableClock, password, raw, startServer } from '../../src/testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
+
+/* Somebody has an administrator's session cookie, but neither the password nor the second factor. */
+
+const clock = movableClock()
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+let cookie: string
+
+const signIn = async () => {
+  const reply = await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'admin', password } })
+  return reply.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+const ask = (method: string, path: string, body?: unknown) =>
+  raw(server, method, `/api/v1${path}`, {
+    headers: { cookie, origin: server.url },
+    ...(body === undefined ? {} : { body }),
+  })
+const refusal = { status: 403, json: { error: 'Forbidden', step_up: { methods: ['password'] } } }
+
+beforeAll(async () => {
+  server = await startServer({ clock })
+  admin = await server.setUp()
+  host = await aHost(server, admin.client)
+  cookie = await signIn()
+})
+afterAll(() => server.close())
+
+/** What a thief wants: lasting access, the accounts of others, secrets, and root's configuration on hosts. */
+const wanted = [
+  'POST /keys',
+  'POST /users',
+  'PATCH /users/{userId}',
+  'DELETE /users/{userId}',
+  'POST /users/{userId}/invite',
+  'POST /users/{userId}/keys',
+  'POST /users/{userId}/reset-password',
+  'POST /users/{userId}/reset-mfa',
+  'PUT /users/{userId}/server-access',
+  'POST /auth/mfa/enable',
+  'POST /auth/mfa/confirm',
+  'PATCH /settings',
+  'POST /settings/import',
+  'PATCH /settings/chat',
+  'PATCH /settings/email',
+  'PATCH /settings/oauth',
+  'PATCH /settings/reputation',
+  'PATCH /siem/settings',
+  'POST /templates',
+  'PATCH /templates/{templateId}',
+  'DELETE /templates/{templateId}',
+  'POST /templates/{templateId}/deploy',
+]
+
+test('a cookie alone gets none of it once the last proof is a quarter of an hour old', async () => {
+  expect(await ask('POST', '/users/1/keys', { name: 'fresh', permissions: 'read' })).toMatchObject({ status: 201 })
+  clock.forward(16 * 60)
+  for (const name of wanted) {
+    const [method = '', path = ''] = name.split(' ')
+    expect(endpoints.some(endpoint => endpoint.method === method && endpoint.path === path)).toBe(true)
+    expect(await ask(method, path.replace(/\{\w+\}/g, '1'), {}), name).toMatchObject(refusal)
+  }
+  for (const ip of ['198.51.0.0/16', '45.33.0.0/23', '2001:db8::/47'])
+    for (const [path, body] of [
+      ['/whitelist', { ip }],
+      ['/whitelist/bulk', { entries: [{ ip }] }],
+      ['/whitelist/import', { content: ip }],
+    ] as const)
+      expect(await ask('POST', path, body), `${path} ${ip}`).toMatchObject(refusal)
+  expect((await admin.client.call('GET /whitelist')).total).toBe(0)
+})
+
+test('what is harmless goes on, and so does whoever came by token or key', async () => {
+  expect(await ask('POST', '/whitelist', { ip: '198.51.100.0/24' })).toMatchObject({ status: 201 })
+  expect(await ask('POST', `/servers/${host.id}/commands`, { type: 'reload-all' })).toMatchObject({ status: 201 })
+  const { key } = await admin.client.call('POST /keys', { body: { name: 'script', permissions: 'admin' } })
+  for (const token of [admin.token, key])
+    expect(await raw(server, 'PATCH', '/api/v1/users/1', { token, body: {} })).toMatchObject({ status: 200 })
+})
+
+test('guessing the proof is counted like guessing a sign-in; the right one opens for a quarter of an hour', async () => {
+  expect(await ask('POST', '/auth/step-up', {})).toMatchObject({ status: 400 })
+  expect(await ask('POST', '/auth/step-up', { code: '123456' })).toMatchObject({ status: 409 })
+  expect(await ask('POST', '/auth/step-up', { password: 'Wrong-1-password' })).toMatchObject({ status: 401 })
+  expect(await ask('PATCH', '/users/1', {})).toMatchObject(refusal)
+  const proved = await ask('POST', '/auth/step-up', { password })
+  expect(proved).toMatchObject({ status: 200, json: { message: expect.any(String) } })
+  const until = Date.parse((proved.json as { proved_until: string }).proved_until)
+  expect(Math.abs(until - clock() - 15 * 60_000)).toBeLessThan(60_000)
+  expect(await ask('PATCH', '/users/1', {})).toMatchObject({ status: 200 })
+  clock.forward(16 * 60)
+  expect(await ask('PATCH', '/users/1', {})).toMatchObject(refusal)
+  for (let tries = 0; tries < 10; tries++) await ask('POST', '/auth/step-up', { password: `Wrong-${tries}-password` })
+  expect(await ask('POST', '/auth/step-up', { password })).toMatchObject({ status: 429 })
+  const told = await admin.client.call('GET /settings/audit', { query: { action: 'auth.step_up' } })
+  expect(told.total).toBe(1)
+})
