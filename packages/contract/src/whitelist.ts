@@ -22,6 +22,8 @@ const tag = 'Whitelist'
 const params = shape({ id })
 const description = text(0, bounds.description)
 const descriptionOrNone = Type.Optional(text(0, bounds.description, { default: '' }))
+/** The share in percent that the whitelist would cover, typed by an administrator: from the refusal that asked for it. */
+const confirmShare = Type.Optional(Type.Number({ minimum: 0, maximum: 100 }))
 export const whitelistFormat = oneOf(['plain', 'json', 'csv'], { default: 'plain' })
 export const syncStatus = oneOf(['synced', 'pending', 'failed', 'never'])
 
@@ -67,10 +69,15 @@ export const addToWhitelist = endpoint({
   tag,
   summary: 'Whitelist an address or a range',
   description:
-    'Host bits of a range are cleared. Active bans that it covers are lifted on every server. What is there already is refused. With `expires_at`, in the future and at most ten years ahead, the entry lifts itself at that time.',
+    'Host bits of a range are cleared. Active bans that it covers are lifted on every server. What is there already is refused. With `expires_at`, in the future and at most ten years ahead, the entry lifts itself at that time. A list that would cover more than 1/64 of public IPv4 (or IPv6) is refused with the figure, unless an administrator who is signed in repeats it as `confirm_share`; so with many entries and imports.',
   access: 'write',
   fleet: true,
-  body: shape({ ip: ipOrRange, description: descriptionOrNone, expires_at: Type.Optional(nullable(timestamp)) }),
+  body: shape({
+    ip: ipOrRange,
+    description: descriptionOrNone,
+    expires_at: Type.Optional(nullable(timestamp)),
+    confirm_share: confirmShare,
+  }),
   status: 201,
   reply: shape({
     id,
@@ -101,6 +108,7 @@ export const addManyToWhitelist = endpoint({
       shape({ ip: text(0, 64), description: descriptionOrNone, expires_at: Type.Optional(nullable(text(0, 64))) }),
       { maxItems: bounds.additions },
     ),
+    confirm_share: confirmShare,
   }),
   status: 201,
   reply: shape({ added: count, entries: Type.Array(shape({ id, ip: Type.String() })) }),
@@ -199,6 +207,7 @@ export const importWhitelist = endpoint({
     format: Type.Optional(whitelistFormat),
     content: Type.String(),
     description_prefix: Type.Optional(text(0, bounds.description)),
+    confirm_share: confirmShare,
   }),
   status: 200,
   reply: shape({

@@ -31,6 +31,8 @@ export interface Mirror {
   /** The entry that covers it, or one that lies within it. */
   touches(range: IpRange): Found | null
   version(): string
+  /** The ranges among the entries. */
+  ranges(): IpRange[]
   /** How many entries there are. */
   count(): number
   render(): Promise<Rendered>
@@ -163,6 +165,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
       recent.within(range) ??
       base.within(range, gone),
     version: () => state.version,
+    ranges: () => [...texts.values()].filter(text => text.includes('/')).flatMap(text => parseRange(text) ?? []),
     count: () => texts.size,
     async render() {
       // While a change is taken over, the text would be of one version and its name of another.

@@ -7,7 +7,9 @@ export const mountWhitelist = (http: Http, whitelist: WhitelistService): void =>
   http.serve(contract.listWhitelist, ({ actor, query }) => whitelist.list(actor, query))
   http.serve(contract.getWhitelistEntry, ({ params }) => whitelist.read(params.id))
   http.serve(contract.addToWhitelist, ({ actor, body }) => whitelist.add(actor, body))
-  http.serve(contract.addManyToWhitelist, ({ actor, body }) => whitelist.addMany(actor, body.entries))
+  http.serve(contract.addManyToWhitelist, ({ actor, body }) =>
+    whitelist.addMany(actor, body.entries, body.confirm_share),
+  )
   http.serve(contract.describeWhitelistEntry, ({ actor, params, body }) => whitelist.change(actor, params.id, body))
   http.serve(contract.removeFromWhitelist, async ({ actor, params }) => ({
     message: `${await whitelist.remove(actor, params.id)} is off the whitelist.`,

@@ -7,12 +7,14 @@ import type { Clock } from '../../core/clock.ts'
 import { ipText, parseIp, parseRange, widestListed } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
+import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { Registry } from '../servers/registry.ts'
+import { coverageOf, guardCoverage, isWide } from './coverage.ts'
 import { endOf } from './ends.ts'
 import { csvHeader, csvLine, csvWithEnds, readCsv, readJson, readPlain } from './formats.ts'
 import type { Candidate, Written } from './formats.ts'
@@ -33,6 +35,7 @@ import {
   holdState,
   insertEntries,
   pageOfEntries,
+  rangesOf,
   saveState,
 } from './whitelist.store.ts'
 import type { ActiveAddress, EntryRow } from './whitelist.store.ts'
@@ -52,12 +55,13 @@ export interface WhitelistService {
   /** @throws Problem 400 when it is too wide or its end is no future time, 409 when it is there already. */
   add(
     actor: Principal,
-    input: { ip: string; description?: string; expires_at?: string | null },
+    input: { ip: string; description?: string; expires_at?: string | null; confirm_share?: number },
   ): Promise<ReplyOf<typeof contract.addToWhitelist>>
   /** @throws Problem 400 that names the index of the first bad entry; then nothing is added. */
   addMany(
     actor: Principal,
     entries: readonly { ip: string; description?: string; expires_at?: string | null }[],
+    confirmShare?: number,
   ): Promise<ReplyOf<typeof contract.addManyToWhitelist>>
   /** `expires_at` null: for ever. */
   change(
@@ -72,7 +76,7 @@ export interface WhitelistService {
   check(ip: string): Promise<ReplyOf<typeof contract.checkWhitelist>>
   import(
     actor: Principal,
-    input: { format?: Format; content: string; description_prefix?: string },
+    input: { format?: Format; content: string; description_prefix?: string; confirm_share?: number },
   ): Promise<ReplyOf<typeof contract.importWhitelist>>
   exportText(format: 'plain' | 'csv'): Promise<string>
   exportJson(): Promise<Export>
@@ -137,15 +141,26 @@ export const createWhitelist = (needs: {
   }
   /** The name of the state that a change makes. */
   const following = (seq: number) => `w${seq + 1}-${randomBytes(4).toString('hex')}`
+  /** The ranges of the list as they are in storage: from memory where that has them. */
+  const rangesAt = async (sql: Change['sql'], version: string): Promise<IpRange[]> =>
+    mirror.version() === version ? mirror.ranges() : (await rangesOf(sql)).flatMap(text => parseRange(text) ?? [])
   /** Writes what is new in one transaction and takes it over. */
   const insert = async (
-    author: Author,
+    actor: Principal,
     entries: readonly NewEntry[],
+    confirmShare: number | undefined,
   ): Promise<{ id: number; entry: NewEntry; at: number }[]> => {
+    const author = authorOf(actor)
+    const ranges = entries.map(({ range }) => range).filter(({ prefix }) => prefix !== null)
+    if (ranges.some(isWide)) requireProof(actor)
     const byText = new Map(entries.map(entry => [entry.ip, entry]))
     const now = clock()
-    const added = await events.change(async change => {
+    const inserted = await events.change(async change => {
       const state = await holdState(change.sql)
+      if (ranges.length > 0) {
+        const listed = await rangesAt(change.sql, state.version)
+        guardCoverage(actor, coverageOf(listed), coverageOf([...listed, ...ranges]), confirmShare)
+      }
       const version = following(state.seq)
       const made: { id: number; entry: NewEntry; at: number }[] = []
       for (let start = 0; start < entries.length; start += chunk) {
@@ -177,8 +192,8 @@ export const createWhitelist = (needs: {
         })
       return made
     })
-    if (added.length > 0) await mirror.catchUp()
-    return added
+    if (inserted.length > 0) await mirror.catchUp()
+    return inserted
   }
 
   /** Takes entries off in one transaction, and tells of each; `more` is what is told beside its name. Returns what they were. */
@@ -263,7 +278,7 @@ export const createWhitelist = (needs: {
       const { range } = checked
       const expires_at = endNamed('expires_at', input.expires_at)
       const entry = { ip: range.text, description: worded(input.description ?? ''), expires_at, range }
-      const [added] = await insert(authorOf(actor), [entry])
+      const [added] = await insert(actor, [entry], input.confirm_share)
       if (!added) {
         const there = await findEntryOf(db.read, range.text)
         throw conflict(
@@ -281,7 +296,7 @@ export const createWhitelist = (needs: {
         lifted_bans,
       }
     },
-    async addMany(actor, entries) {
+    async addMany(actor, entries, confirmShare) {
       const fresh = new Map<string, NewEntry>()
       await inSlices(entries, ({ ip, description, expires_at }, index) => {
         const checked = rangeOf(ip)
@@ -291,7 +306,7 @@ export const createWhitelist = (needs: {
         if (!fresh.has(range.text))
           fresh.set(range.text, { ip: range.text, description: worded(description ?? ''), expires_at: end, range })
       })
-      const added = await insert(authorOf(actor), [...fresh.values()])
+      const added = await insert(actor, [...fresh.values()], confirmShare)
       await liftCovered(
         authorOf(actor),
         added.map(({ entry }) => entry),
@@ -358,7 +373,7 @@ export const createWhitelist = (needs: {
           : null,
       }
     },
-    async import(actor, { format = 'plain', content, description_prefix: prefix = '' }) {
+    async import(actor, { format = 'plain', content, description_prefix: prefix = '', confirm_share }) {
       const candidates =
         format === 'json' ? readJson(content) : format === 'csv' ? readCsv(content) : readPlain(content)
       if (!candidates)
@@ -385,7 +400,7 @@ export const createWhitelist = (needs: {
         if (!fresh.has(range.text))
           fresh.set(range.text, { ip: range.text, description: worded(description), expires_at: end.at, range })
       })
-      const added = fresh.size > 0 ? await insert(authorOf(actor), [...fresh.values()]) : []
+      const added = fresh.size > 0 ? await insert(actor, [...fresh.values()], confirm_share) : []
       await liftCovered(
         authorOf(actor),
         added.map(({ entry }) => entry),

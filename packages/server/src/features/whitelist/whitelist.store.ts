@@ -55,6 +55,9 @@ export const findEntry = (sql: Sql, id: number): Promise<EntryRow | undefined> =
   sql.selectFrom('whitelist').selectAll().where('id', '=', id).executeTakeFirst()
 export const findEntryOf = (sql: Sql, ip: string): Promise<EntryRow | undefined> =>
   sql.selectFrom('whitelist').selectAll().where('ip', '=', ip).executeTakeFirst()
+/** The texts of all entries that are ranges. */
+export const rangesOf = async (sql: Sql): Promise<string[]> =>
+  (await sql.selectFrom('whitelist').select('ip').where('ip', 'like', '%/%').execute()).map(({ ip }) => ip)
 /** Some entries after an id, in order. */
 export const entriesAfter = (
   sql: Sql,
