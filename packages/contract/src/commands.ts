@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { commandParams, commandTypes } from './command-params.ts'
+import type { CommandType } from './command-params.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages, times } from './limits.ts'
 import {
@@ -21,21 +23,8 @@ import {
 const tag = 'Commands'
 const params = shape({ commandId: uuid })
 
-/** Command types and the parameters that each must have (interface section 4.5). */
-export const commandParams = {
-  'ban-ip': ['jail', 'ip'],
-  'unban-ip': ['jail', 'ip'],
-  'jail-status': ['jail'],
-  'jail-enable': ['jail'],
-  'jail-disable': ['jail'],
-  'jail-reload': ['jail'],
-  'reload-all': [],
-  'service-restart': [],
-  'deploy-template': ['template_id', 'settings'],
-  'remove-template': ['template_name'],
-} as const satisfies Record<string, readonly string[]>
-export type CommandType = keyof typeof commandParams
-export const commandTypes = Object.keys(commandParams) as readonly CommandType[]
+export { commandParams, commandTypes }
+export type { CommandType }
 
 export const commandType = oneOf(Object.keys(commandParams) as CommandType[])
 export const commandStatus = oneOf(['pending', 'running', 'completed', 'failed', 'timeout'])
