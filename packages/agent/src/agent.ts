@@ -36,6 +36,8 @@ import { findInterpreter } from './python/interpreter.ts'
 import { action, checker, lister, reader } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
+import { createSealGate } from './seal/gate.ts'
+import { openSpent } from './seal/spent.ts'
 import { errorText } from './text.ts'
 import { createTemplates } from './templates/templates.ts'
 import { createTransport } from './transport.ts'
@@ -202,9 +204,16 @@ export async function startAgent(
     nft: options.nft,
     now,
   })
+  const seals = createSealGate({
+    configDirectory: options.config,
+    serverId: identity.server_id,
+    spent: openSpent(join(options.state, 'seals.json'), now),
+    now,
+  })
   const runner = createRunner({
     orders,
     journal,
+    seals,
     configDirectory: options.config,
     onResult: (command, success) => {
       results.wake()
@@ -230,6 +239,7 @@ export async function startAgent(
     serverId: identity.server_id,
     about: { hostname: () => hostname().slice(0, 253), os: osName(), agentVersion, agentId: identity.agent_id },
     nftables: createNftCheck(options.nft, now),
+    sealed: seals.report,
     metrics: createMetrics(),
     onCommands: runner.take,
     onState: version => state.want(version),

@@ -8,6 +8,7 @@ import { createLog } from './log.ts'
 import { parseInvocation, USAGE, type Options } from './options.ts'
 import { action } from './python/programs.ts'
 import { knockUnit, openrcScript, systemdUnit } from './units.ts'
+import { trustCommand } from './seal/trust.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
 
@@ -43,6 +44,9 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     case 'action':
       say(action)
+      return 0
+    case 'trust':
+      say(trustCommand(rest, options, Date.now))
       return 0
     case 'alive':
       return isAlive(options.run) ? 0 : 1

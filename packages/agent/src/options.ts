@@ -23,6 +23,8 @@ export interface Options {
   readonly ca: string | null
   readonly pins: readonly string[]
   readonly insecureHttp: boolean
+  /** Classes of commands that need a signature, separated by commas. */
+  readonly types: string | null
   readonly json: boolean
 }
 
@@ -40,6 +42,9 @@ export const USAGE = `stockade-agent: tells a Stockade server of this host's ban
       --ca FILE                            a private certificate authority, PEM
       --pin sha256//BASE64                 the server's public key; replaces the check by an authority
       --insecure-http                      accept plain http to another machine
+  stockade-agent trust add KEY             take signed commands of an operator, and only signed ones
+      --types a,b                          classes that need a signature; unless said, those that can disarm the host
+  stockade-agent trust list | trust remove NAME
   stockade-agent status                    what works and what does not (--json for programs)
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
   stockade-agent unit systemd|openrc|knock print a service file
@@ -87,6 +92,7 @@ export function parseInvocation(args: readonly string[]): Invocation {
       ca: { type: 'string' },
       pin: { type: 'string', multiple: true, default: [] },
       'insecure-http': { type: 'boolean', default: false },
+      types: { type: 'string' },
       json: { type: 'boolean', default: false },
       purge: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
@@ -122,6 +128,7 @@ export function parseInvocation(args: readonly string[]): Invocation {
       ca: values.ca ?? null,
       pins: values.pin,
       insecureHttp: values['insecure-http'],
+      types: values.types ?? null,
       json: values.json,
     },
   }

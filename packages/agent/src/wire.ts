@@ -1,4 +1,5 @@
 import { asFields, asInteger, asList, asText, type Fields } from './json.ts'
+import type { SealReport } from './seal/gate.ts'
 import { cleanText } from './text.ts'
 import { ServerError, type Fresh, type Transport } from './transport.ts'
 
@@ -52,6 +53,8 @@ export interface Heartbeat {
   readonly capabilities: { readonly nftables: boolean }
   readonly metrics: { cpu_percent: number; memory_percent: number; disk_percent: number; uptime: number }
   readonly jails: readonly { name: string; enabled: boolean; current_bans: number }[]
+  /** Whose signature this host asks for, and for what; null: for nothing. */
+  readonly sealed: SealReport | null
 }
 
 export interface JailDetail {
@@ -71,6 +74,8 @@ export interface Command {
   readonly id: string
   readonly type: string
   readonly params: Fields
+  /** An operator's signature as it came, not yet judged. */
+  readonly seal?: unknown
 }
 
 export interface CommandResult {
@@ -228,6 +233,7 @@ function commandsOf(value: unknown): Command[] {
       id,
       type,
       params: 'template' in item ? { ...params, template: item['template'] } : params,
+      ...('seal' in item ? { seal: item['seal'] } : {}),
     }))
 }
 

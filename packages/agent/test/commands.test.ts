@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createGuard } from '../src/commands/guard.ts'
+import { createSealGate } from '../src/seal/gate.ts'
+import { openSpent } from '../src/seal/spent.ts'
 import { overlaps } from '../src/ip.ts'
 import { openJournal } from '../src/commands/journal.ts'
 import { createLanes } from '../src/commands/lanes.ts'
@@ -82,6 +84,14 @@ describe('lanes', () => {
   })
 })
 
+const noSeals = () =>
+  createSealGate({
+    configDirectory: directory,
+    serverId: 's',
+    spent: openSpent(join(directory, 'seals.json'), Date.now),
+    now: Date.now,
+  })
+
 describe('the runner', () => {
   it('carries each command out once, however often it comes', async () => {
     let runs = 0
@@ -93,7 +103,14 @@ describe('the runner', () => {
         return `run ${runs}`
       },
     }
-    const runner = createRunner({ orders, journal, configDirectory: directory, onResult: () => undefined, log: quiet })
+    const runner = createRunner({
+      orders,
+      journal,
+      seals: noSeals(),
+      configDirectory: directory,
+      onResult: () => undefined,
+      log: quiet,
+    })
     const command = { id: 'x', type: 'reload-all', params: {} }
     runner.take([command, command])
     runner.take([command])
@@ -108,7 +125,14 @@ describe('the runner', () => {
     const journal = open()
     const orders = { 'service-restart': () => Promise.resolve('restarted') }
     fs.writeFileSync(join(directory, 'policy.json'), '{"refuse": ["service-restart"]}')
-    const runner = createRunner({ orders, journal, configDirectory: directory, onResult: () => undefined, log: quiet })
+    const runner = createRunner({
+      orders,
+      journal,
+      seals: noSeals(),
+      configDirectory: directory,
+      onResult: () => undefined,
+      log: quiet,
+    })
     runner.take(
       ['service-restart', 'toString', '__proto__', 'constructor'].map((type, i) => ({ id: `n${i}`, type, params: {} })),
     )
@@ -125,7 +149,14 @@ describe('the runner', () => {
     let runs = 0
     const journal = open()
     const orders = { 'reload-all': () => Promise.resolve(String((runs += 1))) }
-    const runner = createRunner({ orders, journal, configDirectory: directory, onResult: () => undefined, log: quiet })
+    const runner = createRunner({
+      orders,
+      journal,
+      seals: noSeals(),
+      configDirectory: directory,
+      onResult: () => undefined,
+      log: quiet,
+    })
     fs.rmSync(directory, { recursive: true })
     runner.take([{ id: 'x', type: 'reload-all', params: {} }])
     await runner.idle()

@@ -6,12 +6,14 @@ import { commandOutput, errorText } from '../text.ts'
 import type { Command, CommandResult } from '../wire.ts'
 import type { Journal } from './journal.ts'
 import { createLanes } from './lanes.ts'
-import { laneOf, refusalText, type Orders } from './orders.ts'
+import { laneOf, Refused, refusalText, type Orders } from './orders.ts'
+import type { SealGate } from '../seal/gate.ts'
 
 /** Carries out each command once, however often and over whichever way it is delivered. */
 export function createRunner(needs: {
   orders: Orders
   journal: Journal
+  seals: Pick<SealGate, 'open'>
   configDirectory: string
   /** A result waits to be told: of this command just now (and whether it is a success), or again of an old one. */
   onResult: (command: Command | null, success: boolean) => void
@@ -49,7 +51,15 @@ export function createRunner(needs: {
       if (refusedTypes(needs.configDirectory).includes(command.type)) {
         return { success: false, output: `policy.json on this host refuses ${command.type}`, exit_code: 1 }
       }
-      return { success: true, output: commandOutput(await order(command)), exit_code: 0 }
+      const operator = await needs.seals.open(command).catch((error: unknown) => {
+        throw new Refused(errorText(error))
+      })
+      const output = await order(command)
+      return {
+        success: true,
+        output: commandOutput(operator ? `${output} (signed by ${operator})` : output),
+        exit_code: 0,
+      }
     } catch (error) {
       const { output, code } = refusalText(error)
       return { success: false, output: commandOutput(output), exit_code: code }

@@ -1,6 +1,7 @@
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Metrics } from '../metrics.ts'
+import type { SealReport } from '../seal/gate.ts'
 import { createBackoff, createNap, untilSlot } from '../schedule.ts'
 import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
@@ -22,6 +23,7 @@ export function createHeartbeat(needs: {
   serverId: string
   about: { hostname: () => string; os: string; agentVersion: string; agentId: string }
   nftables: () => Promise<boolean>
+  sealed: () => SealReport | null
   metrics: () => Metrics
   onCommands: (commands: readonly Command[]) => void
   onState: (version: string | null) => void
@@ -48,6 +50,7 @@ export function createHeartbeat(needs: {
       capabilities: { nftables: await needs.nftables() },
       metrics: needs.metrics(),
       jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
+      sealed: needs.sealed(),
     }
     const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
     interval = answer.interval

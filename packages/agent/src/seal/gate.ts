@@ -1,0 +1,56 @@
+import { needsSeal } from '@stockade/contract/seal.ts'
+import { errorText } from '../text.ts'
+import type { Command } from '../wire.ts'
+import { loadTrust, type Trust } from './operators.ts'
+import type { Spent } from './spent.ts'
+import { verifySeal } from './verify.ts'
+
+/** What the server shows of this host; null where it seals nothing. */
+export interface SealReport {
+  readonly types: readonly string[]
+  readonly operators: readonly { readonly name: string; readonly kind: string; readonly fingerprint: string }[]
+  /** Why every command is refused, or null. */
+  readonly error: string | null
+}
+
+/** Decides whether a command may run here without an operator's signature, and whether the signature is good. */
+export function createSealGate(needs: { configDirectory: string; serverId: string; spent: Spent; now: () => number }) {
+  /** The name of who signed, or null where no signature is needed. @throws Error with the reason for a refusal. */
+  async function open(command: Command): Promise<string | null> {
+    const trust = trusted()
+    if (!trust || !needsSeal(trust.sealed, command.type, command.params)) return null
+    if (command.seal === undefined)
+      throw new Error(`this host takes ${command.type} only with an operator's signature, and this command has none`)
+    const { operators } = trust
+    const host = { serverId: needs.serverId, operators, now: needs.now() }
+    const { statement, operator } = await verifySeal(command, command.seal, host).catch((error: unknown) => {
+      throw new Error(`the operator's signature is refused: ${errorText(error)}`)
+    })
+    needs.spent.spend(statement.nonce, statement.expires)
+    return operator.name
+  }
+
+  function trusted(): Trust | null {
+    try {
+      return loadTrust(needs.configDirectory)
+    } catch (error) {
+      throw new Error(`no command is taken: ${errorText(error)}`, { cause: error })
+    }
+  }
+
+  return {
+    open,
+    report(): SealReport | null {
+      try {
+        const trust = loadTrust(needs.configDirectory)
+        if (!trust) return null
+        const operators = trust.operators.map(({ name, kind, fingerprint }) => ({ name, kind, fingerprint }))
+        return { types: trust.sealed, operators, error: null }
+      } catch (error) {
+        return { types: [], operators: [], error: errorText(error) }
+      }
+    },
+  }
+}
+
+export type SealGate = ReturnType<typeof createSealGate>

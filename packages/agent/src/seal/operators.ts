@@ -1,0 +1,114 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { commandTypes } from '@stockade/contract/command-params.ts'
+import { readOperatorKey, sealBounds, usuallySealed, type OperatorKey } from '@stockade/contract/seal.ts'
+import { privateDirectory, writeDurably } from '../files.ts'
+import { asFields, asInteger, asList } from '../json.ts'
+
+/** Somebody whose signature this host takes; only the host's own root adds one. */
+export interface Operator extends OperatorKey {
+  readonly fingerprint: string
+  readonly publicKey: KeyObject
+  /** Epoch milliseconds. */
+  readonly addedAt: number
+}
+
+/** `operators.json`: whose signature counts, and which classes of commands need one. */
+export interface Trust {
+  readonly sealed: readonly string[]
+  readonly operators: readonly Operator[]
+}
+
+const VERSION = 1
+const FIELDS = ['version', 'sealed', 'operators']
+
+export function trustFile(configDirectory: string): string {
+  return join(configDirectory, 'operators.json')
+}
+
+/** The SHA-256 of the key's DER, as OpenSSH writes fingerprints. */
+export function fingerprintOf(spki: string): string {
+  const digest = createHash('sha256').update(Buffer.from(spki, 'base64url')).digest('base64')
+  return `SHA256:${digest.replace(/=+$/, '')}`
+}
+
+/**
+ * Null where this host seals nothing. @throws Error with a sentence for a file that cannot be read, that others can write, or that is not
+ * understood in every part: then no command may pass.
+ */
+export function loadTrust(configDirectory: string): Trust | null {
+  const file = trustFile(configDirectory)
+  const text = readTrusted(file)
+  if (text === null) return null
+  try {
+    return parseTrust(JSON.parse(text) as unknown)
+  } catch (error) {
+    throw new Error(`${file} is not understood (${error instanceof Error ? error.message : 'not JSON'})`, {
+      cause: error,
+    })
+  }
+}
+
+function readTrusted(file: string): string | null {
+  try {
+    const { mode, uid } = fs.statSync(file)
+    if ((mode & 0o022) !== 0 || (uid !== 0 && uid !== process.getuid?.()))
+      throw new Error("others than this host's root can write it")
+    return fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new Error(`${file} cannot be trusted: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function parseTrust(value: unknown): Trust {
+  const fields = asFields(value)
+  const unknown = Object.keys(fields).find(name => !FIELDS.includes(name))
+  if (unknown !== undefined) throw new Error(`it holds ${unknown}, which this agent does not know`)
+  if (fields['version'] !== VERSION) throw new Error(`it is not of version ${VERSION}`)
+  if (!Array.isArray(fields['operators']) || !Array.isArray(fields['sealed'])) throw new Error('a list is missing')
+  const operators = asList(fields['operators']).map(operatorOf)
+  if (operators.length > sealBounds.operators) throw new Error(`it names more than ${sealBounds.operators} operators`)
+  return { operators, sealed: checkClasses(asList(fields['sealed'])) }
+}
+
+/** @throws Error for a class that this agent cannot ask a signature for. */
+export function checkClasses(classes: readonly unknown[]): string[] {
+  const known: readonly string[] = [...commandTypes, ...usuallySealed]
+  return classes.map(name => {
+    if (typeof name === 'string' && known.includes(name)) return name
+    throw new Error(`${String(name)} is no class of commands; known are ${[...new Set(known)].join(', ')}`)
+  })
+}
+
+function operatorOf(value: unknown): Operator {
+  const fields = asFields(value)
+  const added = readOperatorKey(String(fields['key']))
+  return withKey(added, asInteger(fields['added_at'], 0))
+}
+
+/** @throws Error for a key of a kind or strength that this host does not take. */
+export function withKey(operator: OperatorKey, addedAt: number): Operator {
+  const publicKey = createPublicKey({ key: Buffer.from(operator.spki, 'base64url'), format: 'der', type: 'spki' })
+  const canonical = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url')
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = publicKey
+  const fits =
+    type === 'ed25519' ||
+    (operator.kind === 'webauthn' &&
+      ((type === 'ec' && details?.namedCurve === 'prime256v1') ||
+        (type === 'rsa' && (details?.modulusLength ?? 0) >= 2048)))
+  if (!fits || canonical !== operator.spki)
+    throw new Error('the key is neither Ed25519 nor, for a passkey, ECDSA on P-256 or RSA of 2048 bits and more')
+  return { ...operator, publicKey, addedAt, fingerprint: fingerprintOf(operator.spki) }
+}
+
+export function saveTrust(
+  configDirectory: string,
+  lines: readonly { key: string; addedAt: number }[],
+  sealed: readonly string[],
+): void {
+  privateDirectory(configDirectory)
+  const operators = lines.map(({ key, addedAt }) => ({ key, added_at: addedAt }))
+  writeDurably(trustFile(configDirectory), `${JSON.stringify({ version: VERSION, sealed, operators }, null, 2)}\n`)
+}

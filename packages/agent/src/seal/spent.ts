@@ -1,0 +1,32 @@
+import { readJson, writeDurably } from '../files.ts'
+import { asFields } from '../json.ts'
+
+/** Longer than any signature holds, for a host whose clock is set back. In seconds. */
+const KEPT = 30 * 86_400
+const MOST = 100_000
+
+/** Nonces of signed commands that were begun, on the disk before the command runs: a signature works once. */
+export function openSpent(path: string, now: () => number) {
+  const expiresByNonce = new Map<string, number>()
+  for (const [nonce, expires] of Object.entries(asFields(asFields(readJson(path))['nonces'])))
+    if (typeof expires === 'number') expiresByNonce.set(nonce, expires)
+
+  return {
+    /** @throws Error where the nonce was used before, or where that cannot be written down. */
+    spend(nonce: string, expires: number): void {
+      if (expiresByNonce.has(nonce)) throw new Error('this signature was used before')
+      const oldest = now() / 1000 - KEPT
+      for (const [old, end] of expiresByNonce) if (end < oldest) expiresByNonce.delete(old)
+      if (expiresByNonce.size >= MOST) throw new Error('this host has taken too many signed commands lately')
+      expiresByNonce.set(nonce, expires)
+      try {
+        writeDurably(path, JSON.stringify({ v: 1, nonces: Object.fromEntries(expiresByNonce) }))
+      } catch (error) {
+        expiresByNonce.delete(nonce)
+        throw error
+      }
+    },
+  }
+}
+
+export type Spent = ReturnType<typeof openSpent>
