@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const here = new URL('./', import.meta.url)
-const programs = { reader: 'reader.py', checker: 'checker.py', lister: 'lister.py', action: 'stockade_action.py' }
+/** Each program is one text; the modules that it uses stand before it. */
+const programs = {
+  reader: ['reader.py'],
+  checker: ['ambiguity.py', 'groups.py', 'checker.py'],
+  lister: ['lister.py'],
+  action: ['stockade_action.py'],
+}
 
 /**
  * Bundles the agent to dist/stockade-agent.mjs: one file for Node 18 or newer, no dependency, with its version and the
@@ -38,9 +44,9 @@ export async function buildAgent() {
 /** The programs are files beside the sources; in the bundle they are text. */
 function embedPrograms(plugin) {
   plugin.onLoad({ filter: /python\/programs\.ts$/ }, async () => {
-    const exports = Object.entries(programs).map(async ([name, file]) => {
-      const text = await readFile(new URL(`src/python/${file}`, here), 'utf8')
-      return `export const ${name} = ${JSON.stringify(text)}`
+    const exports = Object.entries(programs).map(async ([name, files]) => {
+      const texts = files.map(file => readFile(new URL(`src/python/${file}`, here), 'utf8'))
+      return `export const ${name} = ${JSON.stringify((await Promise.all(texts)).join('\n'))}`
     })
     return { contents: (await Promise.all(exports)).join('\n'), loader: 'js' }
   })

@@ -153,7 +153,6 @@ describe.skipIf(!engineThere)('lines of a log, against the engine', () => {
     'flags in places': regex('^.*(?i:Login) of (?:(?i)BOB) failed from <ADDR>', '(?is)^.*FAILED.FROM <ADDR>'),
     'names and references': regex('^.*(?P<quote>l)ogin of \\S+ fai(?P=quote)ed from <HOST>', '^(\\s)\\1\\1$|^<HOST>$'),
     'looking around': regex('(?<=failed )from (?!192)<ADDR>(?=$| port)', '^(?!.*bob).*from <ADDR>'),
-    'an id': regex('^.* of <F-ID>\\S+</F-ID> failed', '^.*from <F-ID/>'),
     ranges: regex('^.*from <SUBNET>$', '^<IP4>(?:/<CIDR>)?$'),
     'dates of its own': `${regex('^ ?.*shop(?:\\[\\d+\\])?: .*from <ADDR>$')}datepattern = {^LN-BEG}%%b %%d %%H:%%M:%%S\n  ^\\[%%d/%%b/%%Y:%%H:%%M:%%S %%z\\]\n  EPOCH\n`,
     'no dates': `${regex('^\\w+ +\\d+ [\\d:]+ .*from <ADDR>$')}datepattern = {NONE}\n`,

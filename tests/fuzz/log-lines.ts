@@ -138,11 +138,7 @@ const hosts = [
   '<IP6>',
   '<DNS>',
   '<SUBNET>',
-  '<F-ID>\\S+</F-ID>',
-  '<F-ID/>',
   '(?:<HOST>)?',
-  '<F-IP4/>',
-  '<F-ADDR/>',
   '<IP4>/<CIDR>',
 ]
 const endings = [
@@ -164,7 +160,6 @@ const prefixes = [
   '^<F-CONTENT>.+</F-CONTENT>$',
   '^.*from <ADDR>',
   '(?i)^.*?<F-CONTENT>FROM.*</F-CONTENT>$',
-  '^(?P<fid>\\S+) <F-CONTENT>.*</F-CONTENT>',
 ]
 const datepatterns = [
   '{^LN-BEG}',
@@ -215,7 +210,7 @@ const makeFilter = (random: Random): string => {
 export const makeSample = (random: Random): SampleCase => {
   const ascii = random.chance(0.5)
   return {
-    jail: sampleJail(random.pick(['', '', '', 'usedns = no\n', 'usedns = raw\n'])),
+    jail: sampleJail(random.pick(['', '', '', 'usedns = no\n'])),
     filter: makeFilter(random),
     lines: Array.from({ length: 25 }, () => makeLine(random, ascii)),
   }

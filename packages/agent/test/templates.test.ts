@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { repeatsRepeats } from '../src/templates/expressions.ts'
+import { forbiddenGroup, repeatsRepeats } from '../src/templates/expressions.ts'
 import { templateFiles } from '../src/templates/files.ts'
 import { parseIni, writeIni } from '../src/templates/ini.ts'
 import { readTemplate } from '../src/templates/model.ts'
@@ -132,6 +132,10 @@ describe('a template', () => {
     'logtimezone = `id`',
     'mode = a]b',
     'usedns = maybe',
+    'usedns = raw',
+    'UseDNS : RAW',
+    'failregex = ^x <F-ID>.+</F-ID>$',
+    'failregex = ^x (?P<fid>.+)$',
     'backend = /tmp/x.py',
     'backend = %(banaction)s',
     'filter = ../../tmp/evil',
@@ -207,6 +211,32 @@ describe('a template', () => {
   it('wins with its settings over its options', () => {
     expect(stanza({ jail_config: jail('maxretry = 9'), settings: { maxretry: 2 } })).toMatch(/^maxretry = 2$/m)
   })
+})
+
+it('knows groups whose text could reach a firewall command', () => {
+  for (const bad of [
+    '<F-ID>.+</F-ID>',
+    '<F-ID/>',
+    '<f-Id>.+</f-Id>',
+    '<F-MLFID>\\d+</F-MLFID>',
+    '<F-IP4/>',
+    '<F-ALT_IP4>.+</F-ALT_IP4>',
+    '<F-TUPLE_ID>.+</F-TUPLE_ID>',
+    ...['fid', 'id', 'ip', 'ip4', 'ip6', 'dns', 'cidr', 'mlfid', 'alt_dns_1', 'tuple_id', 'DNS', 'matches'].map(
+      name => `(?P<${name}>.+)`,
+    ),
+  ])
+    expect(forbiddenGroup(`^x ${bad}$`), bad).not.toBeNull()
+  for (const good of [
+    '<HOST>',
+    '<SUBNET>',
+    '<F-USER>\\S+</F-USER>',
+    '<F-CONTENT>.+</F-CONTENT>',
+    '(?P<_q>")',
+    '(?<=ip)',
+    '(?P=_q)',
+  ])
+    expect(forbiddenGroup(`^x ${good}$`), good).toBeNull()
 })
 
 it('knows endless repetitions of endless repetitions', () => {

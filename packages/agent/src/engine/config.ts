@@ -22,6 +22,9 @@ export interface CheckedJail {
   readonly stream: readonly (readonly Word[])[]
 }
 
+/** Whose expressions are tried out: a template's own, or those of a filter of the host. */
+export type Trial = 'own' | 'host'
+
 export interface Check {
   readonly jails: ReadonlyMap<string, CheckedJail>
   readonly errors: readonly string[]
@@ -68,11 +71,11 @@ export function createEngineConfig(needs: { directory: string; python: Interpret
       jails: readonly string[] | null,
       directory = needs.directory,
       streams = true,
-      tryOut = false,
+      trial: Trial | null = null,
     ): Promise<Check> {
       const text = await needs.python.run(
         needs.checker,
-        { config: directory, jails, streams, try: tryOut },
+        { config: directory, jails, streams, trial },
         { timeout: 20_000 },
       )
       const answer = asFields(JSON.parse(text) as unknown)

@@ -1,5 +1,5 @@
 import { errorText } from '../text.ts'
-import { faultsOf, type CheckedJail, type EngineConfig } from './config.ts'
+import { faultsOf, type CheckedJail, type EngineConfig, type Trial } from './config.ts'
 import type { Engine } from './engine.ts'
 import type { Word } from './pickle.ts'
 import { writeOwnFiles, type OwnFile } from './own-files.ts'
@@ -8,8 +8,8 @@ import { withStage } from './stage.ts'
 export interface Vetting {
   /** Looks at what would be sent to fail2ban; throws when it must not be. */
   readonly vet?: (checked: CheckedJail) => void
-  /** Tries the expressions on lines that make bad ones slow. */
-  readonly tryOut?: boolean
+  /** Judges the groups of the expressions, and tries them on lines that make bad ones slow. */
+  readonly trial?: Trial
 }
 
 /**
@@ -22,7 +22,7 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
   /** The jail as it would be with these files. Throws with what is wrong. */
   async function stage(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> {
     return withStage(config.directory, needs.runDirectory, files, async copy => {
-      const check = await config.check([jail], copy, true, vetting.tryOut)
+      const check = await config.check([jail], copy, true, vetting.trial ?? null)
       const faults = faultsOf(check)
       if (faults.length > 0) throw new Error(faults.map(fault => fault.split(copy).join(config.directory)).join('\n'))
       const checked = check.jails.get(jail)

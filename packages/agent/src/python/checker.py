@@ -3,12 +3,13 @@
 fail2ban's own test (-t) accepts expressions that do not compile, and its reload then drops every other jail.
 
 stdin:  {"config": directory, "jails": [names] or null for every enabled one, "streams": whether they are wanted,
-         "try": whether the expressions are tried out}
+         "trial": "own" where a template wrote the expressions, "host" where it names a filter of the host, else null}
 stdout: {"jails": {name: {"enabled", "errors": [...], "stream": [[...], ...]}}, "errors": [...]}
 """
 import json
 import logging
 import os
+import re
 import signal
 import sys
 
@@ -67,33 +68,80 @@ def check_stream(stream):
 LINES = [unit * 30 + end for unit in ("a", "1", " ", "a ", "1.", "a=", "- ", "a:", '"', "1:") for end in ("", "!", " x\x01")]
 
 
-def too_slow(expressions):
+def too_slow(trials):
     """Whether trying the lines takes more than a second of processor time, in a process that then just dies."""
     child = os.fork()
     if child == 0:
         try:
             signal.signal(signal.SIGPROF, signal.SIG_DFL)
             signal.setitimer(signal.ITIMER_PROF, 1)
-            for expression in expressions:
-                for line in LINES:
+            for expression, lines in trials:
+                for line in lines:
                     expression.search([(line, "", "")])
         finally:
             os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-def try_out(stream):
+def expressions_of(stream, is_own):
+    """The expressions, and whether the template wrote them."""
     plain = {w[2]: w[3] for w in stream if len(w) > 3 and w[0] == "set"}
     usedns = plain.get("usedns", "warn")
-    expressions = [Regex(plain["prefregex"], useDns=usedns)] if plain.get("prefregex") else []
+    found = [(Regex(plain["prefregex"], useDns=usedns), is_own(None))] if plain.get("prefregex") else []
     for words in stream:
         if len(words) > 3 and words[0] in ("set", "multi-set") and words[2] in ("addfailregex", "addignoreregex"):
-            expressions += [Regex(v, useDns=usedns) for v in values(words)]
-    slow = [e.getRegex()[:300] for e in expressions if too_slow([e])] if too_slow(expressions) else []
-    return ["an expression takes more than a second for one short line: %s" % e for e in slow]
+            found += [(Regex(v, useDns=usedns), is_own(v)) for v in values(words)]
+    return found
 
 
-def check_jail(reader, name, trying=False):
+def date_expressions(stream):
+    found = []
+    for words in stream:
+        if len(words) > 3 and words[0] in ("set", "multi-set") and words[2] == "datepattern":
+            for value in values(words):
+                if "{DEFAULT" not in value:
+                    detector = DateDetector()
+                    detector.appendTemplate(value)
+                    found += [t.template.regex for t in detector.templates if getattr(t.template, "regex", None)]
+    return found
+
+
+class Plain:
+    """A date pattern, tried like an expression."""
+
+    def __init__(self, pattern):
+        self.pattern, self.compiled = pattern, re.compile(pattern)
+
+    def getRegex(self):
+        return self.pattern
+
+    def search(self, parts):
+        self.compiled.search(parts[0][0])
+
+
+def try_out(stream, own, of_jail):
+    """What is wrong with the groups of the expressions, and with the time that they take."""
+    expressions, tags = expressions_of(stream, lambda value: own or value in of_jail), tags_of_actions(stream)
+    faults = ["%s: %s" % (fault, e.getRegex()[:300]) for e, strict in expressions for fault in group_faults(e, strict, tags)]
+    if faults:
+        return faults
+    if own:
+        expressions += [(Plain(pattern), True) for pattern in date_expressions(stream)]
+    endless = [e for e, strict in expressions if strict and is_ambiguous(e.getRegex())]
+    if endless:
+        return ["a repetition can take the same text in several ways, so that one line can stop fail2ban: %s"
+                % e.getRegex()[:300] for e in endless]
+    trials = [(e, LINES + (attack_lines(e.getRegex()) if strict else [])) for e, strict in expressions]
+    slow = [t[0] for t in trials if too_slow([t])] if too_slow(trials) else []
+    return ["an expression takes more than a second for one short line: %s" % e.getRegex()[:300] for e in slow]
+
+
+def texts_of_jail(jail):
+    """The expressions that stand in the jail itself: a template may write them beside a filter of the host."""
+    return {line for name in ("failregex", "ignoreregex") for line in str((jail.options or {}).get(name) or "").split("\n")}
+
+
+def check_jail(reader, name, trial=None):
     jail = JailReader(name, share_config=reader.share_config, use_config=reader._cfg)
     try:
         good = jail.getOptions()
@@ -106,8 +154,8 @@ def check_jail(reader, name, trying=False):
         bad = [w[1] for w in stream if w[0] == "config-error"]
         stream.append(["start", name])
         errors = bad or check_stream(stream)
-        if trying and not errors:
-            errors = try_out(stream)
+        if trial and not errors:
+            errors = try_out(stream, trial == "own", texts_of_jail(jail))
         return {"enabled": True, "errors": errors, "stream": [] if bad else stream}
     except Exception as error:
         return {"enabled": True, "errors": ["%s" % error], "stream": []}
@@ -128,7 +176,7 @@ def main():
             if not result["errors"]:
                 result["errors"].append("there is no jail %s in the configuration" % name)
             continue
-        found = check_jail(reader, name, ask.get("try", False))
+        found = check_jail(reader, name, ask.get("trial"))
         if not ask.get("streams", True):
             found["stream"] = []
         if ask["jails"] is not None or found["enabled"]:

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 const load = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 export const reader = load('reader.py')
-export const checker = load('checker.py')
+/** One program: the modules that it uses stand before it. */
+export const checker = ['ambiguity.py', 'groups.py', 'checker.py'].map(load).join('\n')
 export const lister = load('lister.py')
 export const action = load('stockade_action.py')

@@ -1,3 +1,17 @@
+/** Groups that fail2ban takes for the address, merges into it, or keeps as a field of the ban. */
+const FORBIDDEN_GROUP =
+  /^(?:f?id|ip|ip4|ip6|addr|subnet|dns|host|cidr|ip-?host|ip-?rev|family|failures|matches|users|time|bantime|bancount|restored|raw-ticket|(?:ip)?(?:jail)?(?:matches|failures)|mlf.*|alt_.*|tuple_.*)$/i
+
+/**
+ * The first tag or named group whose text fail2ban would use as the address or give to an action, as it is written; null
+ * when there is none. What variables spell only together is found after fail2ban's own expansion, by the checker.
+ */
+export function forbiddenGroup(expression: string): string | null {
+  for (const [written, tag, name] of expression.matchAll(/<F-([\w-]+)\/?>|\(\?P?<([\w-]+)>/gi))
+    if (FORBIDDEN_GROUP.test(tag ?? name ?? '')) return written
+  return null
+}
+
 /**
  * Whether an expression repeats without end something that itself repeats without end: one line of thirty letters can
  * keep fail2ban, and with it every jail, busy for minutes.

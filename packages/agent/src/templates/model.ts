@@ -1,5 +1,5 @@
 import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
-import { repeatsRepeats } from './expressions.ts'
+import { forbiddenGroup, repeatsRepeats } from './expressions.ts'
 import { parseIni, type Section } from './ini.ts'
 
 /** A template that passed every rule; what is written to the host is made from this alone. */
@@ -65,7 +65,8 @@ const PLAIN: Readonly<Record<string, Rule>> = {
   'bantime.maxtime': matches(TIME),
   'bantime.factor': matches(/^\d{1,6}(?:\.\d{1,6})?$/),
   'bantime.rndtime': matches(TIME),
-  usedns: oneOf('yes', 'no', 'warn', 'raw'),
+  // With `raw` a name is banned as it stands in the log: text of strangers would reach the firewall.
+  usedns: oneOf('yes', 'no', 'warn'),
   maxlines: whole(1, 100),
   mode: matches(/^[a-z][a-z0-9-]{0,30}$/),
   logencoding: matches(/^[A-Za-z0-9][A-Za-z0-9_-]{0,30}$/),
@@ -100,6 +101,12 @@ export function readTemplate(value: unknown): Template {
     filterText,
     requiredFiles: asList(sent['required_files']).map(requiredFile),
   }
+}
+
+/** Whether all expressions are the template's own, but for how a line of a system log begins. */
+export function ownExpressions({ filterText }: Template): boolean {
+  const included = filterText?.find(({ name }) => name === 'INCLUDES')?.options.get('before') ?? []
+  return filterText !== null && included.every(file => file === 'common.conf')
 }
 
 function readJail(name: string, text: string): ReadonlyMap<string, readonly string[]> {
@@ -182,7 +189,12 @@ function checkTexts(option: string, lines: readonly string[], own: readonly stri
           : `${option}: %(${variable})s is not a variable of this filter`,
       )
     }
-    if (option !== 'datepattern' && repeatsRepeats(line))
+    const group = option === 'datepattern' ? null : forbiddenGroup(line)
+    if (group !== null)
+      throw new Error(
+        `${option}: ${group} is refused, because its text could reach a firewall command; mark the address with <HOST>, <ADDR>, <IP4>, <IP6>, <SUBNET>, <CIDR> or <DNS>`,
+      )
+    if (repeatsRepeats(line))
       throw new Error(
         `${option}: an endless repetition inside an endless repetition can stop fail2ban: ${line.slice(0, 200)}`,
       )

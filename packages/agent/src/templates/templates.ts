@@ -7,7 +7,7 @@ import { jailStateFile, readState, whitelistFile } from '../engine/own-files.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import { deployedTemplates, noTemplateFiles, referenceFiles, templateFiles } from './files.ts'
 import { chooseSource } from './logs.ts'
-import { checkTemplateName, readTemplate, type Template } from './model.ts'
+import { checkTemplateName, ownExpressions, readTemplate, type Template } from './model.ts'
 import { strangers } from './stream.ts'
 
 /**
@@ -36,17 +36,18 @@ export function createTemplates(needs: {
     const reference = await inPhase('check', () =>
       loader.stage(name, [...referenceFiles(config.directory, template, source), asEnabled]),
     )
+    const trial = ownExpressions(template) ? 'own' : 'host'
     const vet = (checked: CheckedJail): void => {
       const found = strangers(name, checked.stream, reference.stream)
       if (found.length > 0) throw new Error(`it would set more than a template may: ${found.slice(0, 3).join(' ')}`)
     }
     if (off) {
-      vet(await inPhase('check', () => loader.stage(name, [...files, asEnabled], { tryOut: true })))
+      vet(await inPhase('check', () => loader.stage(name, [...files, asEnabled], { trial })))
       await loader.stop(name, files)
       return `${name} is deployed; its jail stays disabled, as it was ordered`
     }
     await needs.drain().catch(() => undefined)
-    await loader.start(name, files, { vet, tryOut: true })
+    await loader.start(name, files, { vet, trial })
     return `${name} is deployed and runs${await effective(template)}${await otherFaults(name)}`
   }
 

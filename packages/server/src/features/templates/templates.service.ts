@@ -111,7 +111,7 @@ const checkSettings = (settings: Settings, path: string): Settings => {
 }
 const fileField = { jail: 'jail_config', filter: 'filter_config' } as const
 const refuseFaults = ({ problems }: Verdict) => {
-  const errors = problems.filter(({ severity }) => severity === 'error')
+  const errors = problems.filter(({ severity, refuses }) => severity === 'error' || refuses)
   if (errors.length === 0) return
   const details = errors.map(({ file, line, message }) => ({
     path: fileField[file],

@@ -1,3 +1,5 @@
+import { isAmbiguous } from './ambiguity.ts'
+
 /*
  * Reads a regular expression as Python's `re` does after fail2ban put its own patterns in place of its tags, into a
  * tree. It compiles nothing, so no expression can hang it; time and depth are bounded. What newer and older Pythons
@@ -54,6 +56,8 @@ export interface Expression {
   /** Names of its groups. */
   readonly names: ReadonlySet<string>
   readonly warnings: readonly string[]
+  /** A part that can make the engine try endlessly on a line made for it, in words; null when there is none. */
+  readonly slow: string | null
 }
 export class RegexFault extends Error {}
 
@@ -147,6 +151,16 @@ const tags = new Map(Object.entries(tagTable))
 for (const name of ['ADDR', 'IP4', 'IP6', 'DNS', 'CIDR', 'SUBNET']) {
   const tag = tags.get(name)
   if (tag) tags.set(`F-${name}/`, tag)
+}
+
+/** Groups that the engine takes for the address, merges into it, or keeps as a field of the ban: an action may use them. */
+const fieldGroup =
+  /^(?:f?id|ip|ip4|ip6|addr|subnet|dns|host|cidr|ip-?host|ip-?rev|family|failures|users|time|bantime|bancount|restored|raw-ticket|(?:ip)?(?:jail)?(?:matches|failures)|mlf.*|alt_.*|tuple_.*)$/i
+/** The first tag or group whose text could reach a firewall command in place of an address; null when there is none. */
+export const forbiddenGroup = (text: string): string | null => {
+  for (const [written, tag, name] of text.matchAll(/<F-([\w-]+)\/?>|\(\?P?<([\w-]+)>/gi))
+    if (fieldGroup.test(tag ?? name ?? '')) return written
+  return null
 }
 
 /** The groups that say whose failure it is. */
@@ -563,9 +577,14 @@ export const readRegex = (source: string): Expression => {
   const folds = flags.i
   const node = alternatives()
   if (at < text.length) fail(text[at] === ')' ? 'A ")" closes nothing.' : 'A closing tag closes nothing.')
-  const slow = slowPart(node)
-  if (slow) warnings.add(slow)
-  return { node, folds, conditional, names: new Set(names.keys()), warnings: [...warnings] }
+  return {
+    node,
+    folds,
+    conditional,
+    names: new Set(names.keys()),
+    warnings: [...warnings],
+    slow: slowPart(node, text.length),
+  }
 }
 
 const widths = new WeakMap<Node, readonly [number, number]>()
@@ -638,11 +657,12 @@ const findSet = (node: Node): Set128 | null => {
 }
 const unbounded = (node: Node) => node.kind === 'repeat' && node.most > 100
 
-/**
- * A part that can make the engine try endlessly on a line made for it, in words. Not every such part is found, and not
- * every one that is found can be used; hence only warnings come of it.
- */
-const slowPart = (root: Node): string | null => {
+/** What is slow about it, in words: polynomial parts by their form, exponential ones by their automaton. */
+const slowPart = (root: Node, length: number): string | null =>
+  slowForm(root) ?? (isAmbiguous(root, length) ? severalWays : null)
+const severalWays =
+  'A repetition can take the same text in several ways, as in (a|a)*: a line made for it can keep the engine busy for hours. Hosts refuse it.'
+const slowForm = (root: Node): string | null => {
   const work: Node[] = [root]
   for (let node = work.pop(); node; node = work.pop()) {
     if (node.kind === 'group' || node.kind === 'look') work.push(node.body)
@@ -651,8 +671,6 @@ const slowPart = (root: Node): string | null => {
       work.push(node.body)
       if (node.most === Infinity && endless(node.body))
         return 'A repetition without end lies within another one, as in (a+)+: a line made for it can keep the engine busy for hours. Hosts refuse it.'
-      if (unbounded(node) && ambiguous(bodyOf(node.body)))
-        return 'A repetition can take the same text in several ways, as in (a|a)*: a line made for it can keep the engine busy for hours.'
     }
     if (node.kind !== 'sequence') continue
     work.push(...node.items)
@@ -670,7 +688,7 @@ const slowPart = (root: Node): string | null => {
       run = last && overlap(last, set) ? run + 1 : 1
       last = set
       if (run >= 3)
-        return 'Several repetitions of the same characters follow one another, as in .*.*.*: long lines take very long.'
+        return 'Several repetitions of the same characters follow one another, as in .*.*.*: long lines take very long. Hosts refuse it.'
     }
   }
   return null
@@ -691,24 +709,6 @@ const endless = (node: Node): boolean => {
   ends.set(node, found)
   return found
 }
-/** Whether a repetition of it can take the same text in many ways. */
-const ambiguous = (body: Node): boolean => {
-  if (body.kind === 'repeat') return unbounded(body) || ambiguous(bodyOf(body.body))
-  if (body.kind === 'either') {
-    const taken = new Uint8Array(everything)
-    for (const branch of body.branches) {
-      const set = setOfNode(branch)
-      if (set && overlap(taken, set)) return true
-      set?.forEach((in_, code) => in_ && (taken[code] = 1))
-    }
-    return body.branches.some(branch => ambiguous(bodyOf(branch)))
-  }
-  if (body.kind !== 'sequence') return false
-  // Everything beside one unbounded part may be absent: then it is that part repeated.
-  const solid = body.items.filter(item => !unbounded(bodyOf(item)) && widthOf(item)[0] > 0)
-  return solid.length === 0 && body.items.some(item => unbounded(bodyOf(item)))
-}
-
 /** Whether it can match only at the beginning of a line: else text that an attacker writes into a log can match. */
 export const anchored = (node: Node): boolean => {
   const body = bodyOf(node)

@@ -2,7 +2,7 @@ import { reservedNames, namePattern } from '../names.ts'
 import { datepatternFault } from './datepattern.ts'
 import { readIni } from './ini.ts'
 import type { Ini, Line, Option, Section } from './ini.ts'
-import { RegexFault, anchored, foreign, isHostTag, namesSomebody, readRegex } from './regex.ts'
+import { RegexFault, anchored, forbiddenGroup, foreign, isHostTag, namesSomebody, readRegex } from './regex.ts'
 import type { Expression } from './regex.ts'
 import * as values from './values.ts'
 import type { Check } from './values.ts'
@@ -13,6 +13,8 @@ export interface TemplateProblem {
   readonly line: number | null
   readonly message: string
   readonly severity: 'error' | 'warning'
+  /** No template is made of it, though it can be checked and tried. */
+  readonly refuses?: true
 }
 export interface Verdict {
   readonly problems: readonly TemplateProblem[]
@@ -77,7 +79,12 @@ const expressions = new Set(['failregex', 'ignoreregex', 'prefregex'])
 const manyLined = new Set(['failregex', 'ignoreregex', 'datepattern', 'logpath', 'journalmatch'])
 
 export interface Reader {
-  readonly report: (line: number | null, message: string, severity?: TemplateProblem['severity']) => void
+  readonly report: (
+    line: number | null,
+    message: string,
+    severity?: TemplateProblem['severity'],
+    refuses?: true,
+  ) => void
   /** How many characters of expressions may still be looked at. */
   readonly budget: { left: number }
 }
@@ -97,12 +104,13 @@ export const validate = (
   },
 ): Verdict => {
   const problems: TemplateProblem[] = []
-  const told = { error: 0, warning: 0 }
+  const told = { error: 0, warning: 0, refusal: 0 }
   const reader = (file: 'jail' | 'filter'): Reader => ({
     budget,
-    report(line, message, severity = 'error') {
-      // Counted apart: warnings must never crowd out an error.
-      if (told[severity]++ < mostProblems) problems.push({ file, line, message, severity })
+    report(line, message, severity = 'error', refuses) {
+      // Counted apart: warnings must never crowd out an error, nor what refuses the template.
+      const crowded = refuses ? told.refusal++ >= mostProblems : told[severity]++ >= mostProblems
+      if (!crowded) problems.push({ file, line, message, severity, ...(refuses ? { refuses } : {}) })
     },
   })
   const budget = { left: mostExpanded }
@@ -416,6 +424,23 @@ export const expressionsOf = (line: Line, names: Names, reader: Reader): readonl
     .split('\n')
     .filter(text => text !== '')
 
+const refuseGroup = (text: string, line: number, what: string, { report }: Reader) => {
+  const group = forbiddenGroup(text)
+  if (group !== null)
+    report(
+      line,
+      `${what}: ${shown(group)} is refused, because its text could reach a firewall command. Mark the address with <HOST>, <ADDR>, <IP4>, <IP6>, <SUBNET>, <CIDR> or <DNS>.`,
+    )
+}
+/** Reads an expression, and says what is wrong with its groups and with its time. */
+const readOwn = (text: string, line: Line, what: string, reader: Reader): Expression => {
+  const expression = readRegex(text)
+  refuseGroup(text, line.number, what, reader)
+  for (const warning of expression.warnings) reader.report(line.number, `${what}: ${warning}`, 'warning')
+  if (expression.slow) reader.report(line.number, `${what}: ${expression.slow}`, 'warning', true)
+  return expression
+}
+
 const readExpressions = (
   option: Option,
   variables: Variables,
@@ -429,8 +454,7 @@ const readExpressions = (
   if (option.lines.length > 500) return reader.report(option.line, `${option.name} has more than 500 lines.`)
   attempt(option.lines, reader, option.name, line => {
     for (const text of expressionsOf(line, names, reader)) {
-      const expression = readRegex(text)
-      for (const warning of expression.warnings) reader.report(line.number, `${option.name}: ${warning}`, 'warning')
+      const expression = readOwn(text, line, option.name, reader)
       if (!isFail) continue
       if (
         !namesSomebody(expression.names) &&
@@ -438,7 +462,7 @@ const readExpressions = (
       )
         reader.report(
           line.number,
-          'failregex: It must say whose failure it is, with <HOST>, <ADDR>, <IP4>, <IP6>, <DNS>, <SUBNET> or <F-ID>.',
+          'failregex: It must say whose failure it is, with <HOST>, <ADDR>, <IP4>, <IP6>, <DNS> or <SUBNET>.',
         )
       if (!anchored(expression.node) && (prefix === null || (prefix !== 'unknown' && !anchored(prefix.node))))
         reader.report(
@@ -464,9 +488,8 @@ const readPrefix = (option: Option, names: Names, reader: Reader): Prefix => {
   attempt(lines.slice(0, 1), reader, 'prefregex', line => {
     const text = expand(line.text, names, reader)
     if (text.includes('\n')) throw new Expansion('With its variables filled in it has more than one line.')
-    const expression = readRegex(text)
+    const expression = readOwn(text, line, 'prefregex', reader)
     prefix = expression
-    for (const warning of expression.warnings) reader.report(line.number, `prefregex: ${warning}`, 'warning')
     if (!expression.names.has('content'))
       reader.report(line.number, 'prefregex: It has no <F-CONTENT>, so it hands nothing on to failregex.', 'warning')
   })
@@ -485,11 +508,8 @@ const readDates = (option: Option, names: Names, reader: Reader) => {
 }
 /** Used or not, the engine reads it: what it refers to must be there. */
 const readVariable = (option: Option, names: Names, reader: Reader) =>
-  attempt(
-    [{ text: joined(option), number: option.line }],
-    reader,
-    option.name,
-    line => void expand(line.text, names, reader, !ofPrefix.test(option.name)),
+  attempt([{ text: joined(option), number: option.line }], reader, option.name, line =>
+    refuseGroup(expand(line.text, names, reader, !ofPrefix.test(option.name)), option.line, option.name, reader),
   )
 
 /** A stranger's word in a sentence: short. */

@@ -61,7 +61,7 @@ describe('good ones', () => {
       ),
     ],
     ['two tags for two things', regexOf('^<F-USER>\\S+</F-USER> from <SUBNET>$')],
-    ['somebody by another name', regexOf('^id (?P<fid>\\d+)$')],
+    ['a group to refer to', regexOf('^(?P<_quote>["\'])a(?P=_quote) <F-USER>x</F-USER> <HOST>$')],
     ['html stays html', regexOf('^<b>failed</b> <HOST>$')],
     ['a condition', regexOf('^(a)?(?(1)b|c) <HOST>$')],
     ['braces that repeat nothing', regexOf('^a{ x{} <HOST> {b}$')],
@@ -107,6 +107,8 @@ describe('bad jails', () => {
     ['maxretry in words', `${goodJail}maxretry = five`],
     ['a variable in a number', `${goodJail}maxretry = %(known/maxretry)s`],
     ['a factor that is a program', `${goodJail}bantime.factor = 1 if 1 else 2`],
+    ['names as they stand in the log', `${goodJail}usedns = raw`],
+    ['names as they stand in the log, in capitals', `${goodJail}UseDNS = RAW`],
     ['a shell in a port', '[app]\nport = ssh; id'],
     ['a shell in a protocol', '[app]\nprotocol = tcp $(id)'],
     ['ports the wrong way round', '[app]\nport = 90:80'],
@@ -184,6 +186,19 @@ describe('bad filters', () => {
     ['a single percent sign', regexOf('^100% <HOST>$')],
     ['a percent sign at the end', regexOf('^<HOST> %')],
     ['nobody', regexOf('^failed$')],
+    ['an id', regexOf('^id <F-ID>.+</F-ID>$')],
+    ['an id by itself', regexOf('^id <F-ID/>$')],
+    ['an id beside an address', regexOf('^<HOST> <F-ID>.+</F-ID>$')],
+    ['an id, spelled by a variable', filterOf('_x = ID\nignoreregex = ^<F-%(_x)s>.+</F-%(_x)s>')],
+    ['an id, spelled by a tag', filterOf('_x = F-ID\nignoreregex = ^<<_x>>.+</<_x>>')],
+    ['an id, before the prefix', filterOf('prefregex = ^<F-ID>.+</F-ID><F-CONTENT>.+</F-CONTENT>$')],
+    ['a connection', regexOf('^<F-MLFID>.+</F-MLFID> <HOST>$')],
+    ['another name of an id', regexOf('^<F-ALT_ID>.+</F-ALT_ID> <HOST>$')],
+    ['a part of an id', regexOf('^<F-TUPLE_ID>.+</F-TUPLE_ID> <HOST>$')],
+    ['an address by another tag', regexOf('^<F-IP4/>$')],
+    ...['fid', 'id', 'ip', 'ip4', 'ip6', 'dns', 'cidr', 'mlfid', 'alt_fid', 'tuple_id_1', 'matches', 'failures'].map(
+      name => [`a group ${name}`, regexOf(`^(?P<${name}>.+)$`)] as [string, string],
+    ),
     ['two hosts', regexOf('^<HOST> to <HOST>$')],
     ['a host and its address', regexOf('^<HOST> <IP4>$')],
     ['an open group', regexOf('^(a <HOST>')],
@@ -238,6 +253,24 @@ describe('warnings', () => {
     ['the blank before the host', regexOf('^app: <HOST>$'), /date is cut out/],
     ['a prefix that hands nothing on', '[Definition]\nprefregex = ^a\nfailregex = ^b <HOST>$\n', /F-CONTENT/],
   ])('%s', (_, filter, message) => expect(warned(filter).join('\n')).toMatch(message))
+  test.each([
+    '^(?:q|q)*! <HOST>$',
+    '^(?:ab|a|b)*! <HOST>$',
+    '^(?:a{1,3})*! <HOST>$',
+    '^(?:b(?:a|a)?)*! <HOST>$',
+    '^(?:a|aa)+! <HOST>$',
+    '^(\\w+\\s?)*! <HOST>$',
+    '^.*.*.*! <HOST>$',
+    '(?i)^(?:a|A)*! <HOST>$',
+  ])('%s refuses the template', regex => {
+    expect(check(goodJail, regexOf(regex))).toContainEqual(expect.objectContaining({ refuses: true }))
+  })
+  test.each(['^(?:ab|ac)+ <HOST>$', '^(?:[^"\\\\]|\\\\.)*" <HOST>$', '^(?:\\d{1,3}\\.){3} .*x <HOST>$'])(
+    '%s does not',
+    regex => {
+      expect(check(goodJail, regexOf(regex))).toEqual([])
+    },
+  )
   test('a jail that leaves much to the host', () => {
     expect(warned('', '[app]\nenabled = no').join('\n')).toMatch(/no filter.*no backend.*no logpath.*not enabled/s)
     expect(warned('', '[app]\nfilter = mine\nbackend = auto\nlogpath = /dev/null').join('\n')).toMatch(

@@ -73,7 +73,8 @@ export const backend: Check = value =>
   ['auto', 'polling', 'pyinotify', 'systemd'].includes(value) || variablePattern('backend').test(value)
     ? null
     : 'It must be auto, polling, pyinotify or systemd.'
-export const usedns = oneOf('yes', 'warn', 'no', 'raw')
+/** With `raw` the engine bans a name as it stands in the log: text of strangers would reach the firewall. */
+export const usedns = oneOf('yes', 'warn', 'no')
 export const mode = like(/^[a-z][a-z0-9-]{0,30}$/, 'It must be one word.')
 export const factor = like(/^\d{1,4}(?:\.\d{1,4})?$/, 'It must be a number.')
 export const logencoding = oneOf(
