@@ -20,6 +20,38 @@ export type Access = 'public' | 'session' | 'session-before-mfa' | 'self' | 'age
 /** A way in which somebody who is signed in proves again who it is. */
 export type ProofMethod = 'password' | 'totp' | 'passkey' | 'provider_a' | 'provider_b'
 
+/** Families of endpoints that an API key can be limited to. */
+export const keyScopes = [
+  'bans',
+  'whitelist',
+  'commands',
+  'servers',
+  'templates',
+  'portknock',
+  'siem',
+  'settings',
+  'users',
+  'audit',
+  'metrics',
+  'agent',
+] as const
+export type KeyScope = (typeof keyScopes)[number]
+const scopeOfTag: Readonly<Record<string, KeyScope>> = {
+  Bans: 'bans',
+  Whitelist: 'whitelist',
+  Commands: 'commands',
+  Servers: 'servers',
+  Templates: 'templates',
+  'Port knocking': 'portknock',
+  SIEM: 'siem',
+  Settings: 'settings',
+  Users: 'users',
+  'API keys': 'users',
+}
+/** The family of an endpoint; null where only a key without scopes may call it. */
+export const scopeOf = (endpoint: Pick<Endpoint, 'access' | 'tag' | 'scope'>): KeyScope | null =>
+  endpoint.scope ?? (endpoint.access === 'agent' ? 'agent' : (scopeOfTag[endpoint.tag] ?? null))
+
 /** Pro features of a licence that an endpoint can need. */
 export type LicenceFeature = 'port_knocking' | 'siem' | 'custom_templates'
 
@@ -44,6 +76,8 @@ export interface Endpoint {
   readonly fleet?: boolean
   /** True where a session by cookie must have proved lately who it is: 403 with `step_up` else. */
   readonly stepUp?: boolean
+  /** The family that a key needs, where `tag` does not say it. */
+  readonly scope?: KeyScope
   readonly licence?: LicenceFeature
   readonly rate?: RateClass
   readonly params?: TObject

@@ -1,15 +1,21 @@
 import { Type } from 'typebox'
-import { endpoint } from './endpoint.ts'
+import { endpoint, keyScopes } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { id, message, nullable, permission, shape, text, timestamp, uuid } from './shapes.ts'
+import { id, ipOrRange, message, nullable, oneOf, permission, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'API keys'
 const name = text(1, bounds.name)
+const scopes = Type.Array(oneOf(keyScopes), { minItems: 1, maxItems: keyScopes.length, uniqueItems: true })
+const networks = Type.Array(ipOrRange, { minItems: 1, maxItems: bounds.keyNetworks })
+/** What limits a key beside its permission; null for no limit. */
+const limits = { scopes: nullable(scopes), source_networks: nullable(networks) }
 const keyInput = shape({
   name,
   permissions: Type.Optional(permission),
   server_id: Type.Optional(uuid),
   expires_at: Type.Optional(timestamp),
+  scopes: Type.Optional(nullable(scopes)),
+  source_networks: Type.Optional(nullable(networks)),
 })
 
 export const createKey = endpoint({
@@ -19,7 +25,7 @@ export const createKey = endpoint({
   tag,
   summary: 'Create an API key',
   description:
-    'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only; from `expires_at` on it is refused.',
+    'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only; from `expires_at` on it is refused. `scopes` limit it to families of endpoints, `source_networks` to addresses that it is used from; without them there is no such limit. At most 200 keys a user.',
   access: 'admin',
   fleet: true,
   rate: 'sensitive',
@@ -32,8 +38,10 @@ export const createKey = endpoint({
     permissions: permission,
     server_id: nullable(uuid),
     expires_at: nullable(timestamp),
+    ...limits,
     created_at: timestamp,
   }),
+  refusals: [409],
 })
 
 export const deleteKey = endpoint({
@@ -69,6 +77,7 @@ export const listUserKeys = endpoint({
         permissions: permission,
         server_id: nullable(uuid),
         expires_at: nullable(timestamp),
+        ...limits,
         last_used: nullable(timestamp),
         /** The address that it was last used from. */
         last_used_from: nullable(Type.String()),
@@ -100,7 +109,8 @@ export const createUserKey = endpoint({
     permissions: permission,
     server_id: nullable(uuid),
     expires_at: nullable(timestamp),
+    ...limits,
     created_at: timestamp,
   }),
-  refusals: [404],
+  refusals: [404, 409],
 })

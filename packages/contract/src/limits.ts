@@ -25,6 +25,10 @@ export const bounds = {
   sequencesPerHost: 1000,
   openingsPerHost: 10_000,
   preferences: 64 * 1024,
+  /** Networks that one API key may be used from; API keys and sessions of one user. */
+  keyNetworks: 32,
+  keysPerUser: 200,
+  sessionsPerUser: 100,
   /** Of lines to try a template with: characters of all, how many, and characters of each. */
   sample: { length: 64 * 1024, lines: 200, line: 4096 },
 } as const

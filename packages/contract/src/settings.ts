@@ -364,6 +364,7 @@ export const listAudit = endpoint({
   ...admin,
   method: 'GET',
   path: '/settings/audit',
+  scope: 'audit',
   summary: 'Read the audit log',
   description:
     'Newest first. `action` is a whole name, or a beginning that ends in a dot such as `auth.`; `from` is inclusive, `to` exclusive.',
@@ -376,6 +377,7 @@ export const exportAudit = endpoint({
   ...admin,
   method: 'GET',
   path: '/settings/audit/export',
+  scope: 'audit',
   summary: 'Export the audit log',
   description:
     'All entries that match, newest first, as far as there were any when it began. `csv` has the header `id,timestamp,user,action,ip_address,details`, with details as JSON, and escapes what a spreadsheet would run.',

@@ -142,6 +142,10 @@ export const createUser = endpoint({
   refusals: [409],
 })
 
+/** Keys that were made for a person, or by one, open the account for whoever has them: they end with what they were made by. */
+const keepKeys = { keep_keys: Type.Optional(Type.Boolean()) }
+const revokedKeys = { revoked_keys: count }
+
 export const inviteUser = endpoint({
   ...accounts,
   method: 'POST',
@@ -149,11 +153,12 @@ export const inviteUser = endpoint({
   stepUp: true,
   summary: 'Invite a user anew',
   description:
-    'For somebody who has never signed in: the invitation before is void, and so is a password that was given. Anybody else is refused.',
+    'For somebody who has never signed in: the invitation before is void, and so is a password that was given. Anybody else is refused. Revokes the keys of the user unless `keep_keys`.',
   access: 'admin',
   params,
+  body: shape(keepKeys),
   status: 200,
-  reply: shape({ message: Type.String(), setup_url: Type.String(), invite_expires_at: timestamp }),
+  reply: shape({ message: Type.String(), setup_url: Type.String(), invite_expires_at: timestamp, ...revokedKeys }),
   refusals: [404, 409],
 })
 
@@ -163,16 +168,18 @@ export const updateUser = endpoint({
   path: '/users/{userId}',
   stepUp: true,
   summary: "Change a user's e-mail, role or need of a second factor",
-  description: 'Acts at once on sessions and keys of the user. The last administrator keeps the role.',
+  description:
+    'Acts at once on sessions and keys of the user. Keys never exceed the new role; `keep_keys: false` revokes them. The last administrator keeps the role.',
   access: 'admin',
   params,
   body: shape({
     email: Type.Optional(email),
     role: Type.Optional(roleInput),
     mfa_required: Type.Optional(Type.Boolean()),
+    ...keepKeys,
   }),
   status: 200,
-  reply: shape({ id, username: Type.String(), email: Type.String(), role, updated_at: timestamp }),
+  reply: shape({ id, username: Type.String(), email: Type.String(), role, updated_at: timestamp, ...revokedKeys }),
   refusals: [404, 409],
 })
 
@@ -198,12 +205,12 @@ export const resetPassword = endpoint({
   stepUp: true,
   summary: "Replace a user's password",
   description:
-    "Ends the user's other sessions. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
+    "Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
   access: 'admin',
   params,
-  body: shape({ new_password: Type.Optional(newPassword) }),
+  body: shape({ new_password: Type.Optional(newPassword), ...keepKeys }),
   status: 200,
-  reply: shape({ message: Type.String(), temporary_password: nullable(Type.String()) }),
+  reply: shape({ message: Type.String(), temporary_password: nullable(Type.String()), ...revokedKeys }),
   refusals: [404],
 })
 
@@ -213,11 +220,13 @@ export const resetMfa = endpoint({
   path: '/users/{userId}/reset-mfa',
   stepUp: true,
   summary: "Turn a user's second factor off",
-  description: 'For a lost device. Also lifts the throttle on wrong codes.',
+  description:
+    "For a lost device. Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Also lifts the throttle on wrong codes.",
   access: 'admin',
   params,
+  body: shape(keepKeys),
   status: 200,
-  reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
+  reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean(), ...revokedKeys }),
   refusals: [404],
 })
 

@@ -7,7 +7,7 @@ import { service } from '@stockade/contract'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { hour, minute, second } from './core/clock.ts'
-import { sees } from './core/actor.ts'
+import { inScope, sees } from './core/actor.ts'
 import type { Clock } from './core/clock.ts'
 import { forbidden, unavailable } from './core/problem.ts'
 import { createSecrets, secretKeyIn } from './core/secrets.ts'
@@ -74,6 +74,7 @@ import { createSiem } from './features/siem/siem.service.ts'
 import { createProofs } from './features/sessions/proof.ts'
 import { mountSessions } from './features/sessions/sessions.routes.ts'
 import { createSessions } from './features/sessions/sessions.service.ts'
+import { removeSessionsBy } from './features/sessions/sessions.store.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
 import { createTokens } from './features/sessions/tokens.ts'
 import { mountSettings } from './features/settings/settings.routes.ts'
@@ -82,6 +83,7 @@ import { mountTemplates } from './features/templates/templates.routes.ts'
 import { createTemplates } from './features/templates/templates.service.ts'
 import { createThrottle } from './features/users/throttle.ts'
 import { createUsers } from './features/users/users.service.ts'
+import { usersOfProvider } from './features/users/users.store.ts'
 import { guardWhitelisted } from './features/whitelist/guard.ts'
 import { createMirror } from './features/whitelist/mirror.ts'
 import { mountWhitelist } from './features/whitelist/whitelist.routes.ts'
@@ -196,6 +198,18 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     if (!(error instanceof BadLicence)) throw error
     await db.close()
     throw new ConfigError(`STOCKADE_LICENSE_KEY is refused: ${error.message}`)
+  })
+  // Whoever came by a provider is out when it is turned off.
+  settings.watch(async (change, before, after) => {
+    for (const id of ['provider_a', 'provider_b'] as const) {
+      if (!before[`oauth.${id}.enabled`] || after[`oauth.${id}.enabled`]) continue
+      await removeSessionsBy(change.sql, id)
+      for (const userId of await usersOfProvider(change.sql, id)) await keys.revokeOf(change, system, userId)
+    }
+  })
+  events.subscribe(told => {
+    if (told.some(({ name }) => name === 'settings.update'))
+      keys.reload().catch((error: unknown) => log.error({ err: error }, 'keys could not be read again'))
   })
   const servers = createServers({
     db,
@@ -467,7 +481,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     const forwarded = request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined
     const actor = await http.identify(request)
     const local = !forwarded && ['127.0.0.1', '::1'].includes(actor.ip)
-    if (!local && (actor.kind === 'anonymous' || (actor.kind === 'key' && actor.serverNo !== null)))
+    const strange = actor.kind === 'key' && (actor.serverNo !== null || !inScope(actor, 'metrics'))
+    if (!local && (actor.kind === 'anonymous' || strange))
       throw forbidden('Metrics are for the host itself, or for a key with read permission.')
     return reply.type(metrics.contentType).send(await metrics.text())
   })

@@ -39,6 +39,8 @@ const host: KeyActor = {
   keyId: 0,
   userId: null,
   serverNo: null,
+  scopes: null,
+  mfaMissing: false,
 }
 /** Whatever is recorded here was done by the system, from no address. */
 const bySystem = (events: Events): Events => ({
@@ -100,7 +102,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       mfa,
       throttle,
       sessions,
-      keys: { reload: beyond },
+      keys: { reload: beyond, revokeOf: beyond },
       servers: { named: beyond },
       registry: { byNo: beyond, all: beyond },
       baseUrl: beyond,
@@ -129,7 +131,8 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       },
       async resetPassword(typed) {
         const user = await userNamed(typed)
-        const password = await accounts.resetPassword(host, user.id, undefined)
+        // A running server over SQLite would not hear of keys that end here.
+        const { temporary_password: password } = await accounts.resetPassword(host, user.id, { keep_keys: true })
         return {
           user,
           password: password ?? '',
@@ -138,7 +141,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       },
       async resetMfa(typed) {
         const user = await userNamed(typed)
-        await accounts.resetMfa(host, user.id)
+        await accounts.resetMfa(host, user.id, { keep_keys: true })
         return user
       },
       async allowPasswords() {

@@ -1,4 +1,5 @@
-import type { Endpoint, Permission, ProofMethod } from '@stockade/contract'
+import { scopeOf } from '@stockade/contract'
+import type { Endpoint, KeyScope, Permission, ProofMethod } from '@stockade/contract'
 import { forbidden, unauthorized } from './problem.ts'
 import type { Problem } from './problem.ts'
 import { proofRefusal } from './proof.ts'
@@ -13,6 +14,8 @@ interface Known {
   readonly ip: string
   readonly permission: Permission
   readonly servers: ServerScope
+  /** A second factor is required and not yet set up; of a key, by its owner. */
+  readonly mfaMissing: boolean
 }
 /** Somebody signed in, by token or by cookie. */
 export interface UserActor extends Known {
@@ -20,8 +23,6 @@ export interface UserActor extends Known {
   readonly userId: number
   readonly sessionId: string
   readonly role: Role
-  /** A second factor is required and not yet set up. */
-  readonly mfaMissing: boolean
   /** How it proves who it is before it does what is dangerous; null while nothing is to be proved. */
   readonly mustProve: readonly ProofMethod[] | null
 }
@@ -31,6 +32,8 @@ export interface KeyActor extends Known {
   readonly keyId: number
   readonly userId: number | null
   readonly serverNo: number | null
+  /** Families of endpoints that it is for; null for all. */
+  readonly scopes: ReadonlySet<KeyScope> | null
 }
 /** The program that speaks for one host. */
 export interface AgentActor extends KeyActor {
@@ -62,6 +65,10 @@ const needs = (permission: Permission) =>
 export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Problem | null => {
   if (endpoint.access === 'public') return null
   if (actor.kind === 'anonymous') return unauthorized('Sign in, or send an API key, as "Authorization: Bearer ...".')
+  if (actor.kind === 'key') {
+    const refused = scopeRefusal(actor, endpoint)
+    if (refused) return refused
+  }
   if (endpoint.access === 'session' || endpoint.access === 'session-before-mfa') {
     if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
     return (endpoint.access === 'session' ? mfaRefusal(actor) : null) ?? proofFor(actor, endpoint)
@@ -89,7 +96,19 @@ export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Prob
 
 const proofFor = (actor: Principal, endpoint: Endpoint) => (endpoint.stepUp ? proofRefusal(actor) : null)
 
-const mfaRefusal = (actor: Principal): Problem | null =>
-  actor.kind === 'user' && actor.mfaMissing
+/** Whether a key with scopes is for that family; what has none is for keys without scopes. */
+export const inScope = (actor: Pick<KeyActor, 'scopes'>, scope: KeyScope | null): boolean =>
+  actor.scopes === null || (scope !== null && actor.scopes.has(scope))
+const scopeRefusal = (actor: KeyActor, endpoint: Endpoint): Problem | null =>
+  inScope(actor, scopeOf(endpoint))
+    ? null
+    : forbidden(
+        `This API key is for ${[...(actor.scopes ?? [])].join(', ')}; this needs ${scopeOf(endpoint) ?? 'a key without scopes'}.`,
+      )
+
+const mfaRefusal = (actor: Principal): Problem | null => {
+  if (!actor.mfaMissing) return null
+  return actor.kind === 'user'
     ? forbidden('A second factor is required here. Enable MFA first: POST /api/v1/auth/mfa/enable.')
-    : null
+    : forbidden('A second factor is required here, and the owner of this API key has none. The owner must enable MFA.')
+}

@@ -16,6 +16,7 @@ import { keyUses } from './migrations/0013-key-uses.ts'
 import { invitations } from './migrations/0014-invitations.ts'
 import { lists } from './migrations/0015-lists.ts'
 import { proof } from './migrations/0016-proof.ts'
+import { keyLimits } from './migrations/0017-key-limits.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -41,6 +42,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0014-invitations': invitations(db.engine),
         '0015-lists': lists(db.engine),
         '0016-proof': proof(db.engine),
+        '0017-key-limits': keyLimits(),
       }),
     },
   })

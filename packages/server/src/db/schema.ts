@@ -37,6 +37,8 @@ export interface UsersTable {
   invite_expires_at: number | null
   oauth_provider: string | null
   oauth_subject: string | null
+  /** What of the allow-lists let this person in at the last sign-in: a login, a domain, or `org:` and a name. */
+  oauth_admitted_as: Generated<string | null>
   last_login: number | null
   created_at: number
   updated_at: number
@@ -109,6 +111,9 @@ export interface ApiKeysTable {
   expires_at: number | null
   last_used: number | null
   last_used_from: string | null
+  /** JSON lists; null for no limit. */
+  scopes: string | null
+  source_networks: string | null
   created_at: number
 }
 export interface ServersTable {

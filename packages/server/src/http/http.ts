@@ -135,6 +135,8 @@ const budgetHeaders = (budget: Budget) => ({
   'x-ratelimit-reset': String(Math.ceil(budget.resetAt / 1000)),
 })
 
+/** What hosts download without a credential. */
+const downloads = /^\/(install\.sh$|agent\/)/
 /** Paths that are no page of the dashboard. */
 const ours = /^\/(api|agent|metrics|install\.sh)(\/|$)/
 
@@ -173,8 +175,14 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       ? url.slice(path.length) || '/'
       : url
   }
-  fastify.addHook('onRoute', ({ url, method }) => {
+  /** Files cost bandwidth: a network that installs many hosts gets them, a runtime less often than the rest. */
+  const takeDownload = async (reply: FastifyReply, who: string, url: string): Promise<void> =>
+    url.endsWith('.gz') ? void (await take(reply, anywhere, `d:${who}`)) : takeOfMany(reply, anywhere, `d:${who}`)
+  fastify.addHook('onRoute', route => {
+    const { url, method } = route
     if (!ours.test(url)) return
+    if (downloads.test(url))
+      route.onRequest = (request, reply) => takeDownload(reply, addressKey(addressOf(request)), url)
     const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
     for (const each of [method].flat()) if (each !== 'HEAD') patterns.push({ method: each, pattern })
   })
@@ -255,9 +263,11 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     reply.headers(budgetHeaders(budget))
     if (budget.exceeded) throw tooManyRequests(Math.max(1, Math.ceil((budget.resetAt - Date.now()) / 1000)))
   }
-  const take = (reply: FastifyReply, endpoint: Pick<Endpoint, 'rate'>, who: string): void | Promise<void> => {
-    const budget = limits.take(endpoint.rate ?? 'standard', who)
-    return budget instanceof Promise ? budget.then(left => spend(reply, left)) : spend(reply, budget)
+  const take = (reply: FastifyReply, endpoint: Pick<Endpoint, 'rate'>, who: string): null | Promise<void> =>
+    limits.take(endpoint.rate ?? 'standard', who)?.then(left => spend(reply, left)) ?? null
+  const takeOfMany = async (reply: FastifyReply, endpoint: Pick<Endpoint, 'rate'>, who: string): Promise<void> => {
+    const left = await limits.takeOfMany(endpoint.rate ?? 'standard', who)
+    if (left?.exceeded) spend(reply, left)
   }
   const admitKnown = (
     request: FastifyRequest,
@@ -285,7 +295,10 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         refuse()
       })
     }
-    const taken = take(reply, endpoint, actor.kind === 'user' ? `s:${actor.sessionId}` : `k:${actor.keyId}`)
+    const own = take(reply, endpoint, actor.kind === 'user' ? `s:${actor.sessionId}` : `k:${actor.keyId}`)
+    // Many sessions and keys of one user are no way around the budget.
+    const { userId } = actor
+    const taken = userId === null ? own : own?.then(() => takeOfMany(reply, endpoint, `u:${userId}`))
     const after = () => {
       if (request.byCookie && changing.has(request.method)) checkOrigin(request)
       judge()

@@ -14,6 +14,8 @@ export interface Budget {
 export interface RateLimits {
   /** Takes one request from the budget of that credential or address. Null when the class has no limit. */
   take(kind: RateClass, who: string): null | Promise<Budget>
+  /** The same from a budget ten times as large: of all credentials of one user, or for what a whole network downloads. */
+  takeOfMany(kind: RateClass, who: string): null | Promise<Budget>
   /** Exchanges counts with the other processes: what they counted is taken off here too. */
   share(exchange: (counts: readonly RateCount[]) => Promise<readonly RateCount[]>): Promise<void>
 }
@@ -28,7 +30,12 @@ export const addressKey = (ip: string): string => {
 /** Requests a minute by class, each with a budget of its own for each caller. 0 turns a class off. */
 export const createRateLimits = (limits: { readonly standard: number; readonly sensitive: number }): RateLimits => {
   const make = (points: number) => (points > 0 ? new RateLimiterMemory({ points, duration: 60 }) : null)
-  const limiters = { standard: make(limits.standard), sensitive: make(limits.sensitive) }
+  const limiters = {
+    standard: make(limits.standard),
+    sensitive: make(limits.sensitive),
+    manyStandard: make(limits.standard * 10),
+    manySensitive: make(limits.sensitive * 10),
+  }
   const budget = (limit: number, left: RateLimiterRes, exceeded: boolean): Budget => ({
     limit,
     remaining: Math.max(0, left.remainingPoints),
@@ -40,11 +47,23 @@ export const createRateLimits = (limits: { readonly standard: number; readonly s
   const untold = new Map<string, RateCount>()
   const heard = new Map<string, number>()
   let shared = false
-  const note = (kind: 'standard' | 'sensitive', who: string) => {
+  const note = (kind: keyof typeof limiters, who: string) => {
     const bucket = Math.floor(Date.now() / minute) * minute
     const key = `${kind} ${who}`
     const name = `${bucket} ${key}`
     untold.set(name, { key, bucket, n: (untold.get(name)?.n ?? 0) + 1 })
+  }
+  const consume = (kind: keyof typeof limiters, who: string): null | Promise<Budget> => {
+    const limiter = limiters[kind]
+    if (!limiter) return null
+    if (shared) note(kind, who)
+    return limiter.consume(who).then(
+      left => budget(limiter.points, left, false),
+      (left: unknown) => {
+        if (left instanceof RateLimiterRes) return budget(limiter.points, left, true)
+        throw left
+      },
+    )
   }
   return {
     async share(exchange) {
@@ -59,22 +78,13 @@ export const createRateLimits = (limits: { readonly standard: number; readonly s
         const others = n - (heard.get(name) ?? 0) - (mine.get(name)?.n ?? 0)
         heard.set(name, n)
         const [kind, who = ''] = key.split(/ (.*)/s)
-        if (others > 0) await limiters[kind as 'standard' | 'sensitive']?.penalty(who, others)
+        if (others > 0) await limiters[kind as keyof typeof limiters]?.penalty(who, others)
       }
       const oldest = Date.now() - 2 * minute
       for (const name of heard.keys()) if (Number(name.split(' ')[0]) < oldest) heard.delete(name)
     },
-    take(kind, who) {
-      const limiter = kind === 'none' ? null : limiters[kind]
-      if (!limiter || kind === 'none') return null
-      if (shared) note(kind, who)
-      return limiter.consume(who).then(
-        left => budget(limiter.points, left, false),
-        (left: unknown) => {
-          if (left instanceof RateLimiterRes) return budget(limiter.points, left, true)
-          throw left
-        },
-      )
-    },
+    take: (kind, who) => (kind === 'none' ? null : consume(kind, who)),
+    takeOfMany: (kind, who) =>
+      kind === 'none' ? null : consume(kind === 'standard' ? 'manyStandard' : 'manySensitive', who),
   }
 }

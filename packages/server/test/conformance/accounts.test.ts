@@ -304,7 +304,10 @@ describe('interface 4.3: Users', { retry: 0 }, () => {
     const userId = made.id
     await says(admin('GET /users/{userId}', { userId }), 200, oneUser.but({ last_login: null, oauth_provider: null }))
     await says(viewer('GET /users/{userId}', { userId: viewerId }), 200, oneUser, 'decisions 3: oneself')
-    const changed = { id, username: 'fresh', email: 'new@corp.example', role: 'Operator', updated_at: time } as const
+    const changed = extended(
+      { id, username: 'fresh', email: 'new@corp.example', role: 'Operator', updated_at: time } as const,
+      { 'no page': { revoked_keys: integer } },
+    )
     await says(
       admin('PATCH /users/{userId}', { userId, body: { email: 'new@corp.example', role: 'oPERATOR' } }),
       200,
@@ -441,14 +444,14 @@ describe('interface 4.3: Users', { retry: 0 }, () => {
     const { temporary_password } = await says(
       admin('POST /users/{userId}/reset-password', { userId: viewerId }),
       200,
-      { message: text, temporary_password: text },
+      extended({ message: text, temporary_password: text }, { 'no page': { revoked_keys: integer } }),
       'a random password is generated when none is sent',
     )
     same('interface 4.3: temporary_password', (await signIn('viewer', temporary_password)).status, 200)
     await says(
       admin('POST /users/{userId}/reset-password', { userId: viewerId, body: { new_password: passwords.viewer } }),
       200,
-      { message: text, temporary_password: null },
+      extended({ message: text, temporary_password: null }, { 'no page': { revoked_keys: integer } }),
       'decisions 14: null when a password was sent',
     )
     const weak = { userId: viewerId, body: { new_password: 'weak' } }
@@ -458,10 +461,11 @@ describe('interface 4.3: Users', { retry: 0 }, () => {
       'interface 2: User, password',
       'new_password',
     )
-    await says(admin('POST /users/{userId}/reset-mfa', { userId: viewerId }), 200, {
-      message: text,
-      mfa_enabled: false,
-    })
+    await says(
+      admin('POST /users/{userId}/reset-mfa', { userId: viewerId }),
+      200,
+      extended({ message: text, mfa_enabled: false }, { 'no page': { revoked_keys: integer } }),
+    )
   })
 
   test('sessions', async () => {

@@ -55,17 +55,21 @@ export const session = {
 } as const
 
 // API key: the whole key at creation only, later a prefix.
+const keyLimits = { scopes: orNull([text]), source_networks: orNull([text]) } as const
 export const listedKey = extended(
   { id, name: text, prefix: text, permissions: permission, last_used: orNull(time), created_at: time },
-  { 'dashboard 10': { server_id: orNull(uuid), expires_at: orNull(time), last_used_from: orNull(text) } },
+  {
+    'dashboard 10': { server_id: orNull(uuid), expires_at: orNull(time), last_used_from: orNull(text) },
+    'no page': keyLimits,
+  },
 )
 export const newKey = extended(
   { id, name: text, key: apiKey, permissions: permission, created_at: time },
-  { 'dashboard 10': { server_id: orNull(uuid), expires_at: orNull(time) } },
+  { 'dashboard 10': { server_id: orNull(uuid), expires_at: orNull(time) }, 'no page': keyLimits },
 )
 export const newUserKey = extended(
   { id, name: text, key: apiKey, permissions: permission, expires_at: orNull(time), created_at: time },
-  { 'dashboard 10': { server_id: orNull(uuid) } },
+  { 'dashboard 10': { server_id: orNull(uuid) }, 'no page': keyLimits },
 )
 
 // Jail

@@ -14,8 +14,8 @@ export const mountAccounts = (
   http.serve(contract.listUsers, ({ query }) => accounts.list(query))
   http.serve(contract.getUser, ({ params }) => accounts.read(params.userId))
   http.serve(contract.createUser, ({ actor, body }) => accounts.create(actor, body))
-  http.serve(contract.inviteUser, async ({ actor, params }) => ({
-    ...(await accounts.invite(actor, params.userId)),
+  http.serve(contract.inviteUser, async ({ actor, params, body }) => ({
+    ...(await accounts.invite(actor, params.userId, body)),
     message: 'The invitation is made. What was given out before is void.',
   }))
   http.serve(contract.updateUser, ({ actor, params, body }) => accounts.update(actor, params.userId, body))
@@ -24,13 +24,14 @@ export const mountAccounts = (
     return { message: 'The user is deleted. Sessions and keys of the user have ended.' }
   })
   http.serve(contract.resetPassword, async ({ actor, params, body }) => ({
-    temporary_password: await accounts.resetPassword(actor, params.userId, body.new_password),
+    ...(await accounts.resetPassword(actor, params.userId, body)),
     message: 'The password is replaced. The sessions of the user have ended.',
   }))
-  http.serve(contract.resetMfa, async ({ actor, params }) => {
-    await accounts.resetMfa(actor, params.userId)
-    return { message: 'The second factor is off. The sessions of the user have ended.', mfa_enabled: false }
-  })
+  http.serve(contract.resetMfa, async ({ actor, params, body }) => ({
+    ...(await accounts.resetMfa(actor, params.userId, body)),
+    message: 'The second factor is off. The sessions of the user have ended.',
+    mfa_enabled: false,
+  }))
   http.serve(contract.putServerAccess, async ({ actor, params, body }) => ({
     ...(await accounts.setServerAccess(actor, params.userId, body)),
     message: 'The access is changed.',

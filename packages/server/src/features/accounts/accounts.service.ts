@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import { randomText } from '../../core/ids.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
@@ -32,6 +32,11 @@ import {
 } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
 
+/** Whoever has a key of the account keeps it only where the administrator says so. */
+interface KeepKeys {
+  readonly keep_keys?: boolean
+}
+
 /** What an administrator does with accounts, and everybody with their own. */
 export interface AccountsService {
   list(query: QueryOf<typeof contract.listUsers>): Promise<ReplyOf<typeof contract.listUsers>>
@@ -48,16 +53,24 @@ export interface AccountsService {
     },
   ): Promise<ReplyOf<typeof contract.createUser>>
   /** For somebody who has never signed in; what opened the account before is void. */
-  invite(actor: Principal, id: number): Promise<{ setup_url: string; invite_expires_at: string }>
+  invite(
+    actor: Principal,
+    id: number,
+    keep?: KeepKeys,
+  ): Promise<{ setup_url: string; invite_expires_at: string; revoked_keys: number }>
   update(
     actor: Principal,
     id: number,
-    input: { email?: string; role?: string; mfa_required?: boolean },
+    input: { email?: string; role?: string; mfa_required?: boolean } & KeepKeys,
   ): Promise<ReplyOf<typeof contract.updateUser>>
   remove(actor: Principal, id: number): Promise<void>
   /** The made password; null when one was given. */
-  resetPassword(actor: Principal, id: number, given: string | undefined): Promise<string | null>
-  resetMfa(actor: Principal, id: number): Promise<void>
+  resetPassword(
+    actor: Principal,
+    id: number,
+    input: { new_password?: string } & KeepKeys,
+  ): Promise<{ temporary_password: string | null; revoked_keys: number }>
+  resetMfa(actor: Principal, id: number, keep?: KeepKeys): Promise<{ revoked_keys: number }>
   setServerAccess(
     actor: Principal,
     id: number,
@@ -88,7 +101,7 @@ export const createAccounts = (needs: {
   mfa: Pick<MfaService, 'clear'>
   throttle: Pick<Throttle, 'clearCodes'>
   sessions: Pick<SessionsService, 'listOf' | 'end' | 'endAll'>
-  keys: Pick<KeysService, 'reload'>
+  keys: Pick<KeysService, 'reload' | 'revokeOf'>
   servers: Pick<ServersService, 'named'>
   registry: Pick<Registry, 'byNo' | 'all'>
   baseUrl: () => string
@@ -113,6 +126,20 @@ export const createAccounts = (needs: {
     const user = await findUser(db.read, id)
     if (!user) throw notFound(`There is no user ${id}.`)
     return user
+  }
+  /** A change of an account after which its keys are gone, unless they are to be kept. */
+  const revoking = async <T extends object>(
+    actor: Principal,
+    id: number,
+    { keep_keys: keep = false }: KeepKeys,
+    work: (change: Change) => Promise<T>,
+  ): Promise<T & { revoked_keys: number }> => {
+    const done = await events.change(async change => ({
+      ...(await work(change)),
+      revoked_keys: keep ? 0 : await keys.revokeOf(change, authorOf(actor), id),
+    }))
+    if (done.revoked_keys > 0) await keys.reload()
+    return done
   }
   const setupUrl = (code: string) => `${baseUrl()}/invite?code=${code}`
   const accessOf = (user: UserRow) => (user.role === 'Admin' ? 'all' : user.server_access)
@@ -157,9 +184,9 @@ export const createAccounts = (needs: {
         invite_expires_at: isoOrNull(user.invite_expires_at),
       }
     },
-    async invite(actor, id) {
+    async invite(actor, id, keep = {}) {
       const { code, columns } = newInvite(clock())
-      await events.change(async change => {
+      const { revoked_keys } = await revoking(actor, id, keep, async change => {
         const user = await findUser(change.sql, id)
         if (!user) throw notFound(`There is no user ${id}.`)
         if (user.last_login !== null || user.oauth_provider !== null)
@@ -168,18 +195,21 @@ export const createAccounts = (needs: {
         if (user.role === 'Admin' && (await otherAdmins(change.sql, id, lock)) === 0) throw lastAdmin
         await updateUser(change.sql, id, { ...columns, password_hash: null, updated_at: clock() })
         await change.record({ name: 'user.invite', author: authorOf(actor), data: { id, username: user.username } })
+        return {}
       })
-      return { setup_url: setupUrl(code), invite_expires_at: iso(columns.invite_expires_at) }
+      return { setup_url: setupUrl(code), invite_expires_at: iso(columns.invite_expires_at), revoked_keys }
     },
-    async update(actor, id, { email, role, mfa_required }) {
+    async update(actor, id, { email, role, mfa_required, keep_keys }) {
       let user = await get(id)
+      let revoked_keys = 0
       const set = {
         ...(email === undefined || email === user.email ? {} : { email, email_key: email.toLowerCase() }),
         ...(role === undefined || roleNamed(role) === user.role ? {} : { role: roleNamed(role) }),
         ...(mfa_required === undefined ? {} : { mfa_required: mfa_required ? 1 : 0 }),
       }
-      if (Object.keys(set).length > 0)
-        user = await events.change(async change => {
+      // A key never exceeds the role of its owner: after a demotion it stays, unless the administrator says otherwise.
+      if (Object.keys(set).length > 0 || keep_keys === false) {
+        const changed = await revoking(actor, id, { keep_keys: keep_keys ?? true }, async change => {
           if (email !== undefined && (await takenName(change.sql, { email }, id)))
             throw conflict('This e-mail address is taken.')
           if (user.role === 'Admin' && 'role' in set && (await otherAdmins(change.sql, id, lock)) === 0) throw lastAdmin
@@ -196,9 +226,19 @@ export const createAccounts = (needs: {
               ...(mfa_required === undefined ? {} : { mfa_required }),
             },
           })
-          return done
+          return { user: done }
         })
-      return { id, username: user.username, email: user.email, role: user.role, updated_at: iso(user.updated_at) }
+        user = changed.user
+        revoked_keys = changed.revoked_keys
+      }
+      return {
+        id,
+        username: user.username,
+        email: user.email,
+        role: user.role,
+        updated_at: iso(user.updated_at),
+        revoked_keys,
+      }
     },
     async remove(actor, id) {
       const user = await get(id)
@@ -210,11 +250,11 @@ export const createAccounts = (needs: {
       })
       await keys.reload()
     },
-    async resetPassword(actor, id, given) {
+    async resetPassword(actor, id, { new_password: given, ...keep }) {
       const user = await get(id)
       const password = given ?? temporaryPassword(settings.get('security.password_min_length'))
       const hash = await users.preparePassword('new_password', password)
-      await events.change(async change => {
+      const { revoked_keys } = await revoking(actor, id, keep, async change => {
         await setPassword(change.sql, id, hash, clock())
         await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
         await change.sql.deleteFrom('mfa_tokens').where('user_id', '=', id).execute()
@@ -223,18 +263,21 @@ export const createAccounts = (needs: {
           author: authorOf(actor),
           data: { id, username: user.username },
         })
+        return {}
       })
-      return given === undefined ? password : null
+      return { temporary_password: given === undefined ? password : null, revoked_keys }
     },
-    async resetMfa(actor, id) {
+    async resetMfa(actor, id, keep = {}) {
       const user = await get(id)
-      await events.change(async change => {
+      const { revoked_keys } = await revoking(actor, id, keep, async change => {
         await mfa.clear(change, id)
         // Whoever had the old factor may hold a session: it begins anew.
         await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
         await change.record({ name: 'mfa.reset', author: authorOf(actor), data: { id, username: user.username } })
+        return {}
       })
       await throttle.clearCodes(id)
+      return { revoked_keys }
     },
     async setServerAccess(actor, id, { access_type, server_ids = [] }) {
       const user = await get(id)

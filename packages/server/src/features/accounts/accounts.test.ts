@@ -75,6 +75,7 @@ test('a user is created, read, listed, changed, deleted', async () => {
     email: 'a@stockade.example',
     role: 'Viewer',
     updated_at: expect.any(String),
+    revoked_keys: 0,
   })
   expect(await admin.client.call('DELETE /users/{userId}', { params })).toEqual({ message: expect.any(String) })
   expect(await status('GET', `/users/${made.id}`, admin.token)).toBe(404)
@@ -379,6 +380,8 @@ describe("a user's keys", () => {
       key: expect.stringMatching(/^svc_\w{32}$/),
       permissions: 'write',
       server_id: null,
+      scopes: null,
+      source_networks: null,
       expires_at,
       created_at: expect.any(String),
     })

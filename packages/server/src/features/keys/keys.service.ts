@@ -1,16 +1,20 @@
+import { bounds } from '@stockade/contract'
+import type { KeyScope } from '@stockade/contract'
 import { atLeast, lower, permissionOf, sees } from '../../core/actor.ts'
 import type { KeyActor, Principal, Role } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { createLatest } from '../../core/latest.ts'
+import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import { timeOf } from '../../core/page.ts'
-import { forbidden, invalid, notFound } from '../../core/problem.ts'
+import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import type { UsersService } from '../users/users.service.ts'
 import {
   agentKeysOf,
+  countKeysOf,
   allKeys,
   expireKey,
   findKey,
@@ -18,6 +22,7 @@ import {
   insertKey,
   keysOf,
   removeKey,
+  removeKeysOf,
   removeKeysOfServer,
   touchKeys,
 } from './keys.store.ts'
@@ -30,7 +35,7 @@ export interface MadeKey {
   readonly row: KeyRow
 }
 
-export interface KeyView {
+export interface KeyView extends KeyLimits {
   readonly id: number
   readonly name: string
   readonly prefix: string
@@ -50,9 +55,16 @@ export interface KeyInput {
   readonly server?: { readonly no: number; readonly id: string } | null
   /** ISO 8601. */
   readonly expires_at?: string
+  readonly scopes?: readonly KeyScope[] | null
+  readonly source_networks?: readonly string[] | null
+}
+/** What limits a key beside its permission; null for no limit. */
+interface KeyLimits {
+  readonly scopes: KeyScope[] | null
+  readonly source_networks: string[] | null
 }
 /** A key as its maker sees it, once. */
-export interface KeyShown {
+export interface KeyShown extends KeyLimits {
   id: number
   name: string
   key: string
@@ -81,10 +93,29 @@ export interface KeysService {
   /** Ends the keys of a server's earlier agents at that time. */
   retireAgentKeys(change: Change, serverNo: number, except: number, at: number): Promise<void>
   removeForServer(change: Change, serverNo: number): Promise<void>
+  /** Inside a change: revokes what a user has, and says how many; call `reload` after the commit. */
+  revokeOf(change: Change, author: Author, userId: number): Promise<number>
   /** Re-reads all keys: after changes here, and when another process changed one. */
   reload(): Promise<void>
   byKey(key: string, ip: string): KeyActor | null | Promise<KeyActor | null>
   flush(): Promise<void>
+}
+
+/** The networks in their canonical form. @throws Problem 400 */
+const networksOf = (given: readonly string[] | null): string[] | null =>
+  given &&
+  given.map((text, index) => {
+    const range = parseRange(text)
+    if (!range) throw invalid(`source_networks.${index}`, `source_networks.${index} must be an address or a CIDR.`)
+    return range.text
+  })
+/** @throws Problem 403 where the key is used from elsewhere. */
+const requireSource = ({ source_networks }: KeyRow, ip: string): void => {
+  if (source_networks === null) return
+  const from = parseIp(ip)
+  const allowed = (JSON.parse(source_networks) as string[]).flatMap(text => parseRange(text) ?? [])
+  if (!from || !allowed.some(range => covers(range, from)))
+    throw forbidden(`This API key is not for requests from ${ip}: it names the networks that it may be used from.`)
 }
 
 export const authorOf = (actor: Principal): Author => ({ name: actor.name, userId: actor.userId, ip: actor.ip })
@@ -93,7 +124,7 @@ export const createKeys = async (needs: {
   db: Database
   clock: Clock
   events: Events
-  users: Pick<UsersService, 'grantOf'>
+  users: Pick<UsersService, 'grantOf' | 'isVouchedFor' | 'lacksFactor'>
 }): Promise<KeysService> => {
   const { db, clock, events, users } = needs
   const latest = createLatest()
@@ -108,6 +139,7 @@ export const createKeys = async (needs: {
   const actorOf = (row: KeyRow, ip: string): KeyActor | null | Promise<KeyActor | null> => {
     const now = clock()
     if (row.expires_at !== null && row.expires_at <= now) return null
+    requireSource(row, ip)
     used.set(row.id, { at: now, from: ip })
     const bound = row.server_no === null ? null : new Set([row.server_no])
     const own = {
@@ -117,28 +149,43 @@ export const createKeys = async (needs: {
       keyId: row.id,
       userId: row.user_id,
       serverNo: row.server_no,
+      scopes: row.scopes === null ? null : new Set(JSON.parse(row.scopes) as KeyScope[]),
     } as const
-    if (row.user_id === null) return { ...own, permission: row.permissions, servers: bound ?? 'all' }
+    if (row.user_id === null) return { ...own, mfaMissing: false, permission: row.permissions, servers: bound ?? 'all' }
     // A person's key is never more than the person is now.
     return users.grantOf(row.user_id).then(grant => {
       if (!grant) return null
       if (row.server_no !== null && !sees(grant, row.server_no)) return null
-      return { ...own, permission: lower(row.permissions, grant.permission), servers: bound ?? grant.servers }
+      // Who came by a provider, and has no password, is gone when the provider is.
+      const byProvider = grant.user.oauth_provider !== null && grant.user.password_hash === null
+      if (byProvider && !users.isVouchedFor(grant.user)) return null
+      const mfaMissing = !byProvider && users.lacksFactor(grant.user)
+      return {
+        ...own,
+        mfaMissing,
+        permission: lower(row.permissions, grant.permission),
+        servers: bound ?? grant.servers,
+      }
     })
   }
 
   const add = async (
     actor: Principal,
     userId: number | null,
-    { name, permissions = 'read', server = null, expires_at }: KeyInput,
+    { name, permissions = 'read', server = null, expires_at, scopes = null, source_networks = null }: KeyInput,
   ): Promise<KeyShown> => {
+    const limits = { scopes: scopes && [...scopes], source_networks: networksOf(source_networks) }
     const expires = expires_at === undefined ? null : timeOf('expires_at', expires_at)
     if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
     const { key, hash, prefix } = make()
     const row = await events.change(async change => {
+      if (userId !== null && (await countKeysOf(change.sql, userId)) >= bounds.keysPerUser)
+        throw conflict(`This user has ${bounds.keysPerUser} API keys. Revoke some that are not used first.`)
       const made = await insertKey(change.sql, {
         name,
         permissions,
+        scopes: limits.scopes && JSON.stringify(limits.scopes),
+        source_networks: limits.source_networks && JSON.stringify(limits.source_networks),
         user_id: userId,
         server_no: server?.no ?? null,
         expires_at: expires,
@@ -158,6 +205,7 @@ export const createKeys = async (needs: {
           server_id: server?.id ?? null,
           user_id: made.user_id,
           expires_at: isoOrNull(expires),
+          ...limits,
         },
       })
       return made
@@ -170,6 +218,7 @@ export const createKeys = async (needs: {
       permissions,
       server_id: server?.id ?? null,
       expires_at: isoOrNull(expires),
+      ...limits,
       created_at: iso(row.created_at),
     }
   }
@@ -201,6 +250,8 @@ export const createKeys = async (needs: {
           permissions: row.permissions,
           server_id: row.server_id,
           expires_at: isoOrNull(row.expires_at),
+          scopes: row.scopes === null ? null : (JSON.parse(row.scopes) as KeyScope[]),
+          source_networks: row.source_networks === null ? null : (JSON.parse(row.source_networks) as string[]),
           last_used: isoOrNull(recent ? use.at : row.last_used),
           last_used_from: recent ? use.from : row.last_used_from,
           created_at: iso(row.created_at),
@@ -241,6 +292,11 @@ export const createKeys = async (needs: {
     remember: row => void known.set(row.hash, row),
     async retireAgentKeys(change, serverNo, except, at) {
       for (const row of await agentKeysOf(change.sql, serverNo, except)) await expireKey(change.sql, row.id, at)
+    },
+    async revokeOf(change, author, userId) {
+      const rows = await removeKeysOf(change.sql, userId)
+      await change.recordMany(rows.map(({ id, name }) => ({ name: 'key.delete' as const, author, data: { id, name } })))
+      return rows.length
     },
     removeForServer: (change, serverNo) => removeKeysOfServer(change.sql, serverNo),
     reload: () =>

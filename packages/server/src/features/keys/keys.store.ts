@@ -16,6 +16,16 @@ export const findKeyByHash = (sql: Sql, hash: string): Promise<KeyRow | undefine
 export const removeKey = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('api_keys').where('id', '=', id).execute()
 }
+export const countKeysOf = async (sql: Sql, userId: number): Promise<number> => {
+  const row = await sql
+    .selectFrom('api_keys')
+    .select(eb => eb.fn.countAll<number>().as('n'))
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return Number(row?.n ?? 0)
+}
+export const removeKeysOf = (sql: Sql, userId: number): Promise<KeyRow[]> =>
+  sql.deleteFrom('api_keys').where('user_id', '=', userId).returningAll().execute()
 /** The keys of a server's earlier agents. */
 export const agentKeysOf = (sql: Sql, serverNo: number, except: number): Promise<KeyRow[]> =>
   sql

@@ -18,6 +18,8 @@ test('a key is shown once, works, and is dead at once when revoked', async () =>
     key: expect.stringMatching(/^svc_[A-Za-z0-9]{32}$/),
     permissions: 'read',
     server_id: null,
+    scopes: null,
+    source_networks: null,
     expires_at: null,
     created_at: expect.stringMatching(/Z$/),
   })
@@ -131,4 +133,46 @@ test.each([
     status: 400,
     json: { details: [{ path }] },
   })
+})
+
+test('a key with scopes calls only what belongs to them', async () => {
+  const made = await admin.client.call('POST /keys', {
+    body: { name: 'scoped', permissions: 'admin', scopes: ['bans', 'metrics'] },
+  })
+  expect(made).toMatchObject({ scopes: ['bans', 'metrics'], source_networks: null })
+  const ask = (method: string, path: string, body?: object) =>
+    raw(server, method, path, { token: made.key, ...(body ? { body } : {}) })
+  expect(await ask('GET', '/api/v1/bans')).toMatchObject({ status: 200 })
+  for (const [method, path] of [
+    ['GET', '/api/v1/servers'],
+    ['POST', '/api/v1/whitelist'],
+    ['POST', '/api/v1/keys'],
+    ['GET', '/api/v1/settings/audit'],
+    ['GET', '/api/v1/commands'],
+  ] as const)
+    expect(await ask(method, path, method === 'GET' ? undefined : {}), path).toMatchObject({
+      status: 403,
+      json: { message: expect.stringContaining('bans, metrics') },
+    })
+  const { keys } = await admin.client.call('GET /users/{userId}/keys', { params: { userId: 1 } })
+  expect(keys.find(({ id }) => id === made.id)).toMatchObject({ scopes: ['bans', 'metrics'] })
+  for (const scopes of [[], ['nonsense'], ['bans', 'bans']])
+    expect(
+      await raw(server, 'POST', '/api/v1/keys', { token: admin.token, body: { name: 'x', scopes } }),
+    ).toMatchObject({ status: 400 })
+})
+
+test('a key with networks is for requests from there', async () => {
+  const key = async (source_networks: string[]) =>
+    (await admin.client.call('POST /keys', { body: { name: 'placed', source_networks } })).key
+  expect(
+    await raw(server, 'GET', '/api/v1/servers', { token: await key(['198.51.100.0/24', '2001:db8::/32']) }),
+  ).toMatchObject({ status: 403, json: { message: expect.stringContaining('127.0.0.1') } })
+  expect(await raw(server, 'GET', '/api/v1/servers', { token: await key(['127.0.0.9/8']) })).toMatchObject({
+    status: 200,
+  })
+  for (const source_networks of [['nonsense'], [], Array.from({ length: 33 }, () => '192.0.2.1')])
+    expect(
+      await raw(server, 'POST', '/api/v1/keys', { token: admin.token, body: { name: 'x', source_networks } }),
+    ).toMatchObject({ status: 400 })
 })

@@ -292,6 +292,8 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     keyId: 1,
     userId: null,
     serverNo: null,
+    scopes: null,
+    mfaMissing: false,
   })
   let licensed = false
   const http = await createHttp({

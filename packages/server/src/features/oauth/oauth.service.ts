@@ -12,7 +12,7 @@ import type { Proofs } from '../sessions/proof.ts'
 import type { SessionsService, SignIn, Visitor } from '../sessions/sessions.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { UsersService } from '../users/users.service.ts'
-import { findUserBySubject, takenName } from '../users/users.store.ts'
+import { findUserBySubject, takenName, updateUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
 import { SignInRefused, createGithub, createOpenIdConnect } from './providers.ts'
 import type { Person, Provider, ProviderId, Refusal } from './providers.ts'
@@ -91,7 +91,10 @@ export const createOauth = (needs: {
   }
   const userOf = async (id: ProviderId, person: Person): Promise<UserRow> => {
     const known = await findUserBySubject(db.read, id, person.subject)
-    if (known) return known
+    if (known) {
+      await updateUser(db.write, known.id, { oauth_admitted_as: person.admittedAs })
+      return { ...known, oauth_admitted_as: person.admittedAs }
+    }
     // An address alone proves nothing here: whoever has an account of that address signs in to it as before.
     if (await takenName(db.read, { email: person.email }))
       throw new SignInRefused('account_exists', 'the address has an account')
@@ -102,7 +105,7 @@ export const createOauth = (needs: {
         email: person.email,
         passwordHash: null,
         role: settings.get('oauth.default_role'),
-        provider: { id, subject: person.subject },
+        provider: { id, subject: person.subject, admittedAs: person.admittedAs },
       }),
     )
   }

@@ -220,6 +220,55 @@ describe('provider_a, plain OAuth 2', () => {
   })
 })
 
+/** A session's and a key's replies, of somebody who came by a provider. */
+const standing = async (cookie: string, key: string) =>
+  Promise.all([
+    raw(server, 'GET', '/api/v1/users/me', { headers: { cookie } }).then(({ status }) => status),
+    raw(server, 'GET', '/api/v1/servers', { token: key }).then(({ status }) => status),
+  ])
+const ownKey = async (cookie: string) => {
+  const { id } = await me(cookie)
+  const made = await raw(server, 'POST', `/api/v1/users/${String(id)}/keys`, {
+    headers: { cookie, origin: server.url },
+    body: { name: 'mine', permissions: 'read' },
+  })
+  return (made.json as { key: string }).key
+}
+const audited = async (action: string) => (await admin.client.call('GET /settings/audit', { query: { action } })).total
+
+describe('who is no longer vouched for', () => {
+  const visit = async (from = browser()) => {
+    await from.go(`${server.url}/api/v1/auth/provider_a`)
+    return from.cookies()
+  }
+  test('is out with sessions and keys when taken off the allow-list, and back when listed again', async () => {
+    const cookie = await visit()
+    const key = await ownKey(cookie)
+    expect(await standing(cookie, key)).toEqual([200, 200])
+    await set({ provider_a: { allowed_users: ['somebody-else'] } })
+    expect(await standing(cookie, key)).toEqual([401, 401])
+    await set({ provider_a: { allowed_users: ['OCTO-cat'] } })
+    expect(await standing(cookie, key)).toEqual([200, 200])
+  })
+  test('is out for good when the provider is turned off', async () => {
+    const cookie = await visit()
+    const key = await ownKey(cookie)
+    const before = await audited('key.delete')
+    await set({ provider_a: { enabled: false } })
+    expect(await standing(cookie, key)).toEqual([401, 401])
+    await set({ provider_a: { enabled: true } })
+    expect(await standing(cookie, key)).toEqual([401, 401])
+    expect(await audited('key.delete')).toBeGreaterThan(before)
+  })
+  test('proves by signing in again who it is, in the same session', async () => {
+    const same = browser()
+    const cookie = await visit(same)
+    const before = await audited('auth.step_up')
+    expect(await visit(same)).toBe(cookie)
+    expect(await audited('auth.step_up')).toBe(before + 1)
+  })
+})
+
 describe('provider_b, OpenID Connect', () => {
   /** Signs in at the provider's own pages, as the given subject. */
   const visit = async (subject: string, from = browser()) => {

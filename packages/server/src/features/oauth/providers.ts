@@ -9,6 +9,8 @@ export interface Person {
   /** What a username is made of. */
   readonly name: string
   readonly email: string
+  /** What of the allow-lists lets the person in, in lower case: a login, a domain, or `org:` and a name. */
+  readonly admittedAs: string
 }
 /** Why somebody who came back from a provider is not let in; the sign-in page says it in words. */
 export type Refusal =
@@ -72,16 +74,18 @@ export const createGithub = (
     if (!reply.ok) throw new Error(`the provider's API answered ${reply.status}`)
     return (await reply.json()) as T
   }
-  const admitted = async (token: string, login: string): Promise<boolean> => {
+  const admitted = async (token: string, login: string): Promise<string | null> => {
     const users = settings.get('oauth.provider_a.allowed_users')
-    if (users.some(user => user.toLowerCase() === login.toLowerCase())) return true
+    if (users.some(user => user.toLowerCase() === login.toLowerCase())) return login.toLowerCase()
     const org = settings.get('oauth.provider_a.allowed_org')
-    if (org === null) return false
+    if (org === null) return null
     const membership = await ask<{ state?: string; organization?: { login?: string } }>(
       token,
       `/user/memberships/orgs/${encodeURIComponent(org)}`,
     )
-    return membership?.state === 'active' && membership.organization?.login?.toLowerCase() === org.toLowerCase()
+    const isMember =
+      membership?.state === 'active' && membership.organization?.login?.toLowerCase() === org.toLowerCase()
+    return isMember ? `org:${org.toLowerCase()}` : null
   }
   return {
     async begin({ state, verifier }, redirectUri) {
@@ -107,8 +111,8 @@ export const createGithub = (
       const user = await ask<{ id?: number; login?: string }>(tokens.access_token, '/user')
       if (typeof user?.id !== 'number' || typeof user.login !== 'string')
         throw new Error("the provider's API named nobody")
-      if (!(await admitted(tokens.access_token, user.login)))
-        throw new SignInRefused('not_allowed', `${user.login} is on no list`)
+      const admittedAs = await admitted(tokens.access_token, user.login)
+      if (admittedAs === null) throw new SignInRefused('not_allowed', `${user.login} is on no list`)
       const emails = await ask<{ email?: string; primary?: boolean; verified?: boolean }[]>(
         tokens.access_token,
         '/user/emails',
@@ -116,7 +120,7 @@ export const createGithub = (
       const verified = (Array.isArray(emails) ? emails : []).filter(({ verified }) => verified === true)
       const email = (verified.find(({ primary }) => primary) ?? verified[0])?.email
       if (!email) throw new SignInRefused('email_unverified', `${user.login} has no verified address`)
-      return { subject: String(user.id), name: user.login, email }
+      return { subject: String(user.id), name: user.login, email, admittedAs }
     },
   }
 }
@@ -159,7 +163,7 @@ export const createOpenIdConnect = async (
       const domains = settings.get('oauth.provider_b.allowed_domains')
       if (!domains.some(allowed => allowed.toLowerCase() === domain.toLowerCase()))
         throw new SignInRefused('not_allowed', `the domain ${domain} is on no list`)
-      return { subject: `${claims.iss} ${claims.sub}`, name: local, email }
+      return { subject: `${claims.iss} ${claims.sub}`, name: local, email, admittedAs: domain.toLowerCase() }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { times } from '@stockade/contract'
+import { bounds, times } from '@stockade/contract'
 import type { UserActor } from '../../core/actor.ts'
 import { day, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -27,6 +27,7 @@ import { isProved, methodsOf } from './proof.ts'
 import {
   findSession,
   insertSession,
+  removeIdlest,
   removeEnded,
   removeSession,
   removeSessionsOf,
@@ -136,6 +137,7 @@ export const createSessions = (needs: {
     if (!session || !alive(session)) return null
     const grant = await users.grantOf(session.user_id)
     if (!grant) return null
+    if (session.method.startsWith('provider') && !users.isVouchedFor(grant.user)) return null
     seen.set(session.id, clock())
     return {
       kind: 'user',
@@ -150,10 +152,7 @@ export const createSessions = (needs: {
       mustProve: by === 'cookie' && !isProved(session, clock()) ? methodsOf(grant.user) : null,
     }
   }
-  const mfaMissing = (user: UserRow, method: Method) =>
-    (user.mfa_required === 1 || settings.get('security.mfa_required')) &&
-    user.mfa_enabled === 0 &&
-    !method.startsWith('provider')
+  const mfaMissing = (user: UserRow, method: Method) => users.lacksFactor(user) && !method.startsWith('provider')
 
   const begin = async (user: UserRow, from: Visitor, method: Method): Promise<SignIn> => {
     const author = { name: user.username, userId: user.id, ip: from.ip }
@@ -174,6 +173,7 @@ export const createSessions = (needs: {
         last_activity: now,
         proved_at: now,
       })
+      await removeIdlest(change.sql, user.id, bounds.sessionsPerUser)
       await noteLogin(change.sql, user.id, now)
       await change.record({ name: 'auth.login', author, data: { session_id: id, method } })
     })

@@ -28,6 +28,28 @@ export const removeSessionsOf = async (sql: Sql, userId: number, except: string 
     .executeTakeFirst()
   return Number(done.numDeletedRows)
 }
+/** Ends the sessions of a user that were idle longest, so that at most so many are left. */
+export const removeIdlest = async (sql: Sql, userId: number, left: number): Promise<void> => {
+  const idle = sql
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('last_activity', 'desc')
+    .orderBy('id', 'desc')
+  const rows = await idle.offset(left).limit(1000).execute()
+  if (rows.length === 0) return
+  await sql
+    .deleteFrom('sessions')
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute()
+}
+export const removeSessionsBy = async (sql: Sql, method: SessionRow['method']): Promise<void> => {
+  await sql.deleteFrom('sessions').where('method', '=', method).execute()
+}
 /** Never back in time. */
 export const noteProof = async (sql: Sql, id: string, at: number): Promise<void> => {
   await sql.updateTable('sessions').set({ proved_at: at }).where('id', '=', id).where('proved_at', '<', at).execute()

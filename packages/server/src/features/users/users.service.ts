@@ -31,13 +31,21 @@ export interface NewUser {
   readonly role: Role
   readonly mfaRequired?: boolean
   readonly invite?: Invite
-  readonly provider?: { readonly id: 'provider_a' | 'provider_b'; readonly subject: string }
+  readonly provider?: {
+    readonly id: 'provider_a' | 'provider_b'
+    readonly subject: string
+    readonly admittedAs: string
+  }
 }
 
 export interface UsersService {
   /** Null when the user is gone. */
   grantOf(userId: number): Promise<Grant | null>
   none(): Promise<boolean>
+  /** A second factor is required of this user, and none is on. */
+  lacksFactor(user: UserRow): boolean
+  /** Whether the provider that vouches for this user is on, and its allow-lists still hold what let the user in. */
+  isVouchedFor(user: UserRow): boolean
   /** Whether an administrator signs in through a provider: without one, passwords stay. */
   adminByProvider(): Promise<boolean>
   /** Checks and hashes before a change, because a transaction must not wait for it. */
@@ -52,6 +60,19 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
     if (!user) return null
     const servers = user.role === 'Admin' || user.server_access === 'all' ? 'all' : await serversOf(db.read, userId)
     return { user, permission: permissionOf[user.role], servers }
+  },
+  lacksFactor: user => (user.mfa_required === 1 || settings.get('security.mfa_required')) && user.mfa_enabled === 0,
+  isVouchedFor({ oauth_provider: id, oauth_admitted_as: entry }) {
+    if (id !== 'provider_a' && id !== 'provider_b') return false
+    if (!settings.get(`oauth.${id}.enabled`)) return false
+    // Users from before this was noted: their next sign-in does.
+    if (entry === null) return true
+    const org = settings.get('oauth.provider_a.allowed_org')
+    const lists = {
+      provider_a: [...settings.get('oauth.provider_a.allowed_users'), ...(org === null ? [] : [`org:${org}`])],
+      provider_b: settings.get('oauth.provider_b.allowed_domains'),
+    }
+    return lists[id].some(allowed => allowed.toLowerCase() === entry)
   },
   async none() {
     return (await countUsers(db.read)) === 0
@@ -80,6 +101,7 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
       ...(invite ?? noInvite),
       oauth_provider: provider?.id ?? null,
       oauth_subject: provider?.subject ?? null,
+      oauth_admitted_as: provider?.admittedAs ?? null,
       created_at: at,
       updated_at: at,
     })

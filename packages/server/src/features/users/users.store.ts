@@ -116,6 +116,16 @@ export const adminsByProvider = async (sql: Sql): Promise<number> => {
     .executeTakeFirst()
   return Number(row?.n ?? 0)
 }
+/** Users who sign in through that provider and in no other way. */
+export const usersOfProvider = async (sql: Sql, provider: string): Promise<number[]> =>
+  (
+    await sql
+      .selectFrom('users')
+      .select('id')
+      .where('oauth_provider', '=', provider)
+      .where('password_hash', 'is', null)
+      .execute()
+  ).map(({ id }) => id)
 export const setServersOf = async (sql: Sql, userId: number, nos: readonly number[]): Promise<void> => {
   await sql.deleteFrom('user_servers').where('user_id', '=', userId).execute()
   const rows = [...new Set(nos)].map(server_no => ({ user_id: userId, server_no }))
