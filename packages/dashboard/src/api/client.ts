@@ -1,9 +1,9 @@
 import { ApiError, createClient } from '@stockade/client'
 import { ownAddress } from '../place.ts'
-import { noting } from './requests.ts'
+import { proving } from './proof.ts'
 
 /** The typed client; the session cookie speaks for the user. */
-export const api = createClient({ baseUrl: ownAddress, fetch: noting })
+export const api = createClient({ baseUrl: ownAddress, fetch: proving })
 
 export { ApiError }
 

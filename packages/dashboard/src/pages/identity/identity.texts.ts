@@ -107,6 +107,15 @@ const en = {
     missing: 'Enter your password.',
     yours: 'Your password',
   },
+  proof: {
+    title: 'Is it still you?',
+    text: 'This needs a proof from the last 15 minutes of who you are. What you were doing goes on afterwards.',
+    code: 'Code of the second factor, or a backup code',
+    orCode: 'Or a code of the second factor',
+    provider: (name: string) => `Sign in again with ${name}`,
+    providerThen: 'in a new tab, then come back and continue.',
+    go: 'Continue',
+  },
   servers: {
     legend: 'Server access',
     all: 'All servers',

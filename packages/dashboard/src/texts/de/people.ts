@@ -106,6 +106,15 @@ export const identity: Texts['identity'] = {
     missing: 'Geben Sie Ihr Passwort ein.',
     yours: 'Ihr Passwort',
   },
+  proof: {
+    title: 'Sind Sie es noch?',
+    text: 'Dafür ist ein Nachweis aus den letzten 15 Minuten nötig, wer Sie sind. Danach geht es mit dem weiter, was Sie gerade taten.',
+    code: 'Code des zweiten Faktors oder ein Ersatzcode',
+    orCode: 'Oder ein Code des zweiten Faktors',
+    provider: name => `Erneut mit ${name} anmelden`,
+    providerThen: 'in einem neuen Tab, dann hier fortfahren.',
+    go: 'Fortfahren',
+  },
   servers: {
     legend: 'Zugriff auf Server',
     all: 'Alle Server',

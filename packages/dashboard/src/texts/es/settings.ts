@@ -191,6 +191,15 @@ export const identity: Texts['identity'] = {
     missing: 'Escriba su contraseña.',
     yours: 'Su contraseña',
   },
+  proof: {
+    title: '¿Sigue siendo usted?',
+    text: 'Esto necesita una prueba de su identidad de los últimos 15 minutos. Después continúa lo que estaba haciendo.',
+    code: 'Código del segundo factor o un código de respaldo',
+    orCode: 'O un código del segundo factor',
+    provider: name => `Volver a iniciar sesión con ${name}`,
+    providerThen: 'en una pestaña nueva; después vuelva y continúe.',
+    go: 'Continuar',
+  },
   servers: {
     legend: 'Acceso a servidores',
     all: 'Todos los servidores',

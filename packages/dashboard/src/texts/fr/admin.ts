@@ -109,6 +109,15 @@ export const identity: Texts['identity'] = {
     missing: 'Saisissez votre mot de passe.',
     yours: 'Votre mot de passe',
   },
+  proof: {
+    title: 'Est-ce toujours vous\u00a0?',
+    text: 'Il faut une preuve de votre identité datant de moins de 15 minutes. Ce que vous faisiez continue ensuite.',
+    code: 'Code du second facteur ou code de secours',
+    orCode: 'Ou un code du second facteur',
+    provider: name => `Se connecter à nouveau avec ${name}`,
+    providerThen: 'dans un nouvel onglet, puis revenez ici et continuez.',
+    go: 'Continuer',
+  },
   servers: {
     legend: 'Accès aux serveurs',
     all: 'Tous les serveurs',

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { movableClock, password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, signIn, visit } from './browser.ts'
+
+/* What is dangerous asks a session that is older than a quarter of an hour who it is, and goes on with what was begun. */
+
+describe.runIf(hasBrowser)('a proof of identity', () => {
+  const clock = movableClock()
+  let browser: Browser
+  let server: TestServer
+  let admin: Signed
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    await built()
+    browser = await launch()
+    server = await startServer({ clock })
+    admin = await server.setUp()
+    ;({ page, close } = await visit(browser, server.url, { bypassCSP: true }))
+    await signIn(page, 'admin', password)
+    await page.goto('settings')
+    await page.getByLabel('Name of this site').waitFor()
+    clock.forward(16 * 60)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+    await browser?.close()
+  })
+  const siteName = async () => (await admin.client.call('GET /settings')).service.site_name
+  const save = async (name: string) => {
+    await page.getByLabel('Name of this site').fill(name)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor()
+  }
+  const dialog = () => page.getByRole('dialog', { name: 'Is it still you?' })
+
+  it('is asked for, can be refused, and then nothing is changed', async () => {
+    await save('Refused')
+    expect(await breaches(page)).toEqual([])
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await page.getByText('needs a proof of identity').first().waitFor()
+    expect(await siteName()).toBe('Stockade')
+  })
+  it('says when the password is wrong, and goes on with what was begun when it is right', async () => {
+    await save('Proved')
+    await dialog().getByRole('button', { name: 'Continue' }).click()
+    await dialog().getByText('Enter your password.').waitFor()
+    await dialog().getByLabel('Your password').fill('Wrong-password-1')
+    await dialog().getByRole('button', { name: 'Continue' }).click()
+    await dialog().getByText('Wrong password.').waitFor()
+    await dialog().getByLabel('Your password').fill(password)
+    await dialog().getByRole('button', { name: 'Continue' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await expect.poll(siteName).toBe('Proved')
+  })
+})
