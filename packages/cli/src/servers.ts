@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { contextOf } from './context.ts'
 import { addEnrolment } from './enrolment.ts'
 import { findServer } from './named.ts'
+import { addQuarantine } from './quarantine.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { shown, spanOf, wholeOf } from './times.ts'
 
@@ -11,7 +12,7 @@ const percent = (value: number | null | undefined) => (value === null || value =
 export const addServerCommands = (program: Command): void => {
   const servers = program
     .command('servers')
-    .description('list servers; add and remove them')
+    .description('list servers; add, remove and quarantine them')
     .addOption(new Option('--status <status>', 'only these').choices(['online', 'offline', 'pending', 'all']))
     .option('--search <text>', 'part of the hostname or address')
     .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
@@ -49,6 +50,7 @@ export const addServerCommands = (program: Command): void => {
       },
     )
   addEnrolment(servers)
+  addQuarantine(servers)
 
   program
     .command('server')

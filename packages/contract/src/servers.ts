@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
   count,
+  id,
   listOf,
   ip,
   message,
@@ -11,6 +12,7 @@ import {
   oneOf,
   paging,
   period,
+  permission,
   searchText,
   serverRef,
   shape,
@@ -46,6 +48,20 @@ export const jailDetail = shape({
   /** The template that put it on the host; null for the host's own. */
   template: nullable(Type.String()),
 })
+/** Why a server's reports are refused and its commands withheld. */
+const quarantine = shape({ since: timestamp, by: Type.String(), reason: Type.String() })
+/** `server`: the `api_key` of its registration, `agent`: an agent's own, `user`: somebody's that is bound to this server. */
+const serverKey = shape({
+  id,
+  name: Type.String(),
+  kind: oneOf(['server', 'agent', 'user']),
+  prefix: Type.String(),
+  permissions: permission,
+  last_used: nullable(timestamp),
+  last_used_from: nullable(Type.String()),
+  expires_at: nullable(timestamp),
+  created_at: timestamp,
+})
 const serverFields = {
   id: uuid,
   hostname: Type.String(),
@@ -59,6 +75,8 @@ const serverFields = {
   active_jails: count,
   metrics: nullable(metrics),
   last_heartbeat: nullable(timestamp),
+  /** Since when, by whom and why the server is in quarantine; null where it is not. */
+  quarantined: nullable(quarantine),
   created_at: timestamp,
   updated_at: timestamp,
 }
@@ -128,6 +146,8 @@ export const getServer = endpoint({
   reply: shape({
     ...serverFields,
     bans_today: count,
+    /** Keys of the server's own, without what opens anything; null for whoever is no administrator. DELETE /keys/{keyId} ends one. */
+    keys: nullable(Type.Array(serverKey)),
     /** When the newest agent's key was first used, with which the keys before it ended; null until then. */
     key_rotated_at: nullable(timestamp),
     jails: Type.Array(jailSummary),
@@ -149,7 +169,7 @@ export const createServer = endpoint({
   tag,
   summary: 'Register a server',
   description:
-    'Answers the command that installs the agent on the host, and an API key for hosts that bring their own client. Both are shown once.',
+    'Answers the command that installs the agent on the host, and an API key for hosts that bring their own client. Both are shown once. An `api_key` that was never used ends when an enrolled agent is first heard of.',
   access: 'admin',
   fleet: true,
   body: shape({ hostname, ip_address: Type.Optional(nullable(ip)), description: Type.Optional(description) }),
@@ -160,6 +180,8 @@ export const createServer = endpoint({
     ip_address: ipAddress,
     description: Type.String(),
     api_key: Type.String(),
+    /** The number of `api_key`, with which it is listed and revoked. */
+    api_key_id: id,
     install_command: Type.String(),
     status: serverStatus,
     created_at: timestamp,
@@ -205,6 +227,49 @@ export const regenerateToken = endpoint({
   status: 200,
   reply: shape({ install_command: Type.String() }),
   refusals: [404],
+})
+
+export const quarantineServer = endpoint({
+  method: 'POST',
+  path: '/servers/{serverId}/quarantine',
+  tag,
+  summary: 'Put a server in quarantine',
+  description:
+    'For a host whose agent or key may be in wrong hands. Its reports are refused with 403, its commands are withheld and new ones refused with 409, its bans leave the statistics of the fleet and are not reported to the reputation database. Heartbeats go on, and nothing is deleted.',
+  access: 'admin',
+  params,
+  body: shape({ reason: text(1, bounds.reason) }),
+  status: 200,
+  reply: shape({ message: Type.String(), quarantined: quarantine }),
+  refusals: [404, 409],
+})
+
+export const releaseServer = endpoint({
+  method: 'DELETE',
+  path: '/servers/{serverId}/quarantine',
+  tag,
+  summary: 'Release a server from quarantine',
+  description: 'Its reports are taken again, its commands go out and its bans count again.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const forgetReports = endpoint({
+  method: 'POST',
+  path: '/servers/{serverId}/forget-reports',
+  tag,
+  summary: "Delete a server's reports since a moment",
+  description:
+    'Deletes every ban that the server reported since then, by the time of its arrival here, and takes it out of all statistics. What the bans brought about on hosts stays as it is. The server must be in quarantine. It can not be undone.',
+  access: 'admin',
+  params,
+  body: shape({ since: timestamp }),
+  status: 200,
+  reply: shape({ message: Type.String(), forgotten: count }),
+  refusals: [404, 409],
 })
 
 export const listJails = endpoint({

@@ -36,6 +36,7 @@ import { mountDesired } from './features/desired/desired.routes.ts'
 import { createDesired } from './features/desired/desired.service.ts'
 import { mountDeployments } from './features/deployments/deployments.routes.ts'
 import { createDeployments } from './features/deployments/deployments.service.ts'
+import { createQuotas } from './features/bans/quotas.ts'
 import { createBanStats } from './features/bans/stats.ts'
 import { createTopBans } from './features/bans/top.ts'
 import { withDemoPlaces } from './features/ipinfo/demo.ts'
@@ -64,6 +65,8 @@ import { mountPreferences } from './features/preferences/preferences.routes.ts'
 import { createPreferences } from './features/preferences/preferences.service.ts'
 import { mountReputation } from './features/reputation/reputation.routes.ts'
 import { createReputation } from './features/reputation/reputation.service.ts'
+import { mountForget } from './features/retention/forget.routes.ts'
+import { createForget } from './features/retention/forget.ts'
 import { createRetention } from './features/retention/retention.service.ts'
 import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
@@ -264,7 +267,19 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   const templates = createTemplates({ db, clock, events })
   const commands = await createCommands({ db, clock, events, config, servers, templates, guardBan: guard })
   const deployments = createDeployments({ events, registry, templates, commands })
+  const quotas = await createQuotas({
+    db,
+    clock,
+    events,
+    registry,
+    limits: { reports: config.quotaRows, bytes: config.quotaBytes, endless: config.quotaEndless },
+    fail(error) {
+      if (!storage(error)) log.error({ err: error }, 'a used-up quota could not be told of')
+    },
+  })
   const bans = createBans({
+    quotas,
+    logLines: config.logLines,
     db,
     clock,
     events,
@@ -347,6 +362,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     events,
     registry,
     servers,
+    quotas,
     wake,
     keptDays: config.eventRetentionDays,
   })
@@ -428,6 +444,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   mountTemplates(http, templates)
   mountDeployments(http, deployments)
   mountBans(http, bans, banStats, createTopBans({ db, clock, servers, ipinfo }))
+  mountForget(http, createForget({ db, events, servers }))
   mountReputation(http, reputation, { settings, secrets })
   mountLookup(http, lookup)
   mountAgents(http, agents)
@@ -545,6 +562,9 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     everywhere: true,
     run: () => Promise.all([keys.flush(), sessions.flush()]).then(() => {}),
   })
+  jobs.add({ name: 'quotas', every: 2 * second, everywhere: true, run: quotas.flush })
+  jobs.add({ name: 'bans without an end', every: minute, everywhere: true, run: quotas.recount })
+  jobs.add({ name: 'old quotas', every: hour, run: quotas.sweep })
   jobs.add({ name: 'offline', every: 5 * second, run: agents.markOffline })
   jobs.add({ name: 'command time-outs', every: 5 * second, run: commands.expire })
   jobs.add({ name: 'whitelist expiry', every: second, run: whitelist.expire })
@@ -605,7 +625,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       retention.close()
       await jobs.stop()
       await bans.drain()
-      await Promise.all([registry.flush(), keys.flush(), sessions.flush()])
+      await Promise.all([registry.flush(), keys.flush(), sessions.flush(), quotas.flush()])
       await tail?.close()
       ipinfo.close()
       await db.close()

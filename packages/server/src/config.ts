@@ -26,6 +26,12 @@ export interface Config {
   readonly commandTimeout: number
   readonly banRetentionDays: number
   readonly eventRetentionDays: number
+  /** What one server may report on a UTC day, and how many bans without an end it may have; 0: as much as it likes. */
+  readonly quotaRows: number
+  readonly quotaBytes: number
+  readonly quotaEndless: number
+  /** Bytes of log lines that are kept of a ban. */
+  readonly logLines: number
   /** Everything in it is made up, and every page says so. */
   readonly demo: boolean
   readonly geoipCity: string | null
@@ -151,6 +157,10 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     commandTimeout: whole('COMMAND_TIMEOUT', 300, 1, 86_400),
     banRetentionDays: whole('BAN_RETENTION_DAYS', 365, 1, 36_500),
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
+    quotaRows: whole('QUOTA_ROWS', 1_000_000, 0, 1_000_000_000),
+    quotaBytes: whole('QUOTA_BYTES', 512 * 1024 * 1024, 0, 1024 ** 4),
+    quotaEndless: whole('QUOTA_ENDLESS', 100_000, 0, 1_000_000_000),
+    logLines: whole('LOG_LINES', bounds.logLines, 256, bounds.logLines),
     demo: yes('DEMO'),
     geoipCity: text('GEOIP_CITY'),
     geoipAsn: text('GEOIP_ASN'),

@@ -5,7 +5,7 @@ import { cleanText, lastBytes } from '../text.ts'
 import { placeKey, seenKey, type ActiveBan, type Intent, type Memory } from './memory.ts'
 import type { BanRow } from './table.ts'
 
-const LOG_BYTES = 16 * 1024
+const LOG_BYTES = 4 * 1024
 const YEAR = 31_536_000
 
 /**

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import sys
 
-LOG_BYTES = 16 * 1024
+LOG_BYTES = 4 * 1024
 
 
 def text(value):

@@ -59,6 +59,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   active_jails: 0,
   metrics: null,
   last_heartbeat: at,
+  quarantined: null,
   created_at: at,
   updated_at: at,
   ...given,

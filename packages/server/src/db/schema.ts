@@ -140,9 +140,23 @@ export interface ServersTable {
   install_token_used_from: string | null
   first_heartbeat_at: number | null
   first_ban_at: number | null
+  /** Since when its reports are refused and its commands withheld; null: they are not. */
+  quarantined_at: number | null
+  quarantined_by: string | null
+  quarantine_reason: string | null
   created_at: number
   updated_at: number
   deleted_at: number | null
+}
+/** What a server reported on a UTC day. */
+export interface ServerQuotasTable {
+  server_no: number
+  /** Days since 1970. */
+  day: number
+  reports: Generated<number>
+  bytes: Generated<number>
+  /** 1 once somebody was told that its quota is used up. */
+  told: Generated<number>
 }
 /** Liveness, apart from `servers` because it is written all the time. */
 export interface HeartbeatsTable {
@@ -597,6 +611,7 @@ export interface Schema {
   servers: ServersTable
   heartbeats: HeartbeatsTable
   server_totals: ServerTotalsTable
+  server_quotas: ServerQuotasTable
   jails: JailsTable
   countries: CountriesTable
   networks: NetworksTable

@@ -110,12 +110,16 @@ const serverFields = {
   created_at: time,
   updated_at: time,
 } as const
-export const server = extended(serverFields, {})
+const quarantined = { quarantined: orNull({ since: time, by: text, reason: text }) } as const
+export const server = extended(serverFields, { 'no page': quarantined })
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },
-  { 'dashboard 10': { key_rotated_at: orNull(time), install: anyObject } },
+  {
+    'dashboard 10': { key_rotated_at: orNull(time), install: anyObject },
+    'no page': { ...quarantined, keys: orNull([anyObject]) },
+  },
 )
-export const newServer = {
+const newServerFields = {
   id: uuid,
   hostname: text,
   ip_address: orNull(text),
@@ -125,6 +129,7 @@ export const newServer = {
   status: 'pending',
   created_at: time,
 } as const
+export const newServer = extended(newServerFields, { 'no page': { api_key_id: id } })
 
 // Command: `exit_code` and `started_at` in the single read.
 export const commandStatus = oneOf('pending', 'running', 'completed', 'failed', 'timeout')

@@ -238,7 +238,7 @@ export const createAgents = (needs: {
           })
           if (!done) return null
           // The new agent is at work: the keys of the ones before it have done their duty.
-          if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now)
+          if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now, true)
           if (row.status !== 'online')
             await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
           return done

@@ -2,7 +2,7 @@ import { asnOfQuery, bounds, times } from '@stockade/contract'
 import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
-import { iso, isoOrNull, minute } from '../../core/clock.ts'
+import { day, iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7Bytes, uuidBytes, uuidText } from '../../core/ids.ts'
 import { covers, ipText, isLoopback, parseIp, parseRange } from '../../core/ip.ts'
@@ -41,6 +41,7 @@ import type { BanRow } from './bans.store.ts'
 import { countSearch, narrow, pageOfSearch } from './search.store.ts'
 import type { BanSearch, Before, SearchContext } from './search.store.ts'
 import { createGroup } from '../../core/group.ts'
+import type { Quotas } from './quotas.ts'
 import { checkBanReport, checkUnbanReport } from './reports.ts'
 
 export interface BansService {
@@ -133,6 +134,18 @@ export const guardBan =
   }
 const loopback: IpRange = { bytes: Uint8Array.of(127, 0, 0, 1), prefix: null, text: '127.0.0.1' }
 
+const longBefore = 365 * day
+/** What a ban takes in storage beside its log lines: rows, indexes, sums and its event, about. */
+const bytesOfBan = 500
+const shareOf = (items: readonly Append[]) => {
+  let [reports, bytes] = [0, 0]
+  for (const item of items)
+    if (item.kind === 'ban') {
+      reports++
+      bytes += bytesOfBan + item.logLines.length
+    }
+  return { reports, bytes }
+}
 /** So many bans of an export are in memory at once. */
 const exportPiece = 500
 /** So many ids more than a page holds: where there are no more, the number that match is known without counting. */
@@ -156,7 +169,10 @@ export const createBans = (needs: {
   clock: Clock
   events: Events
   registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'get' | 'named'>
+  servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined'>
+  quotas: Quotas
+  /** So many bytes of a ban's log lines are kept. */
+  logLines: number
   commands: Pick<CommandsService, 'queue' | 'initiatorOf'>
   ipinfo: Pick<IpInfo, 'locate' | 'ready'>
   /** Whether the whitelist covers an address or a range. */
@@ -166,7 +182,7 @@ export const createBans = (needs: {
   onFirstBan: (serverNo: number, at: number) => Promise<void>
   onReported: (count: number) => void
 }): BansService => {
-  const { db, clock, events, registry, servers, commands, ipinfo } = needs
+  const { db, clock, events, registry, servers, commands, ipinfo, quotas } = needs
 
   const viewOf = (row: BanRow, now: number): contract.Ban => ({
     ...plainView(row, now),
@@ -196,12 +212,16 @@ export const createBans = (needs: {
     { batch: 1000, waiting: 50_000 },
     isOfContent,
   )
+  /** No host knows of bans from long before its enrolment. */
+  const earliest = (serverNo: number) => Math.max(0, (registry.byNo(serverNo)?.row.created_at ?? 0) - longBefore)
   /** Checks and completes a report; what is written is decided here, before the batch. */
   const complete = (agent: AgentActor, report: contract.BanReport, by: string | null): NewBan => {
     const now = clock()
     const ip = parseRange(report.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
     const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
+    const duration = report.ban_duration ?? null
+    if (duration === null || duration < 0) quotas.admitEndless(agent.serverNo)
     const place = ipinfo.locate(ip)
     return {
       kind: 'ban',
@@ -211,15 +231,15 @@ export const createBans = (needs: {
       ip: ip.bytes,
       prefix: ip.prefix,
       // A host's clock may be ahead; a ban of the future is taken as one of now.
-      bannedAt: told > now + 5 * minute ? now : Math.max(0, told),
-      duration: report.ban_duration ?? null,
+      bannedAt: told > now + 5 * minute ? now : Math.max(earliest(agent.serverNo), told),
+      duration,
       asn: place.asn,
       asnOrg: place.asn_org,
       // It stands in an index; no city has a name that long.
       city: place.city?.slice(0, 200) ?? null,
       latitude: place.latitude,
       longitude: place.longitude,
-      logLines: tame(report.log_lines ?? '', bounds.logLines),
+      logLines: tame(report.log_lines ?? '', needs.logLines),
       bannedBy: by,
       eventId: report.event_id === undefined ? uuid7Bytes(now) : uuidBytes(report.event_id),
     }
@@ -229,11 +249,14 @@ export const createBans = (needs: {
   /** The same, waiting only where it must: nearly every report is complete at once, and waits cost more than the rest. */
   const accept = (agent: AgentActor, report: contract.BanReport): NewBan | Promise<NewBan> => {
     const { command_id } = report
-    if (placesKnown && command_id === undefined) return complete(agent, report, null)
+    if (placesKnown && command_id === undefined && quotas.knowsJail(agent.serverNo, report.jail))
+      return complete(agent, report, null)
     // Places are never looked up again: in the first second of the process a report waits for the data.
-    return ipinfo.ready.then(async () =>
-      complete(agent, report, command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)),
-    )
+    return ipinfo.ready.then(async () => {
+      await quotas.admitJail(agent.serverNo, report.jail)
+      const by = command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)
+      return complete(agent, report, by)
+    })
   }
   /** What new bans bring about. Nothing, for most of them: then there is nothing to wait for. */
   const follow = (serverNo: number, bans: readonly NewBan[]): Promise<void> | undefined => {
@@ -245,6 +268,20 @@ export const createBans = (needs: {
       if (isFirst) await needs.onFirstBan(serverNo, clock())
       for (const ban of listed) await undo(ban)
     })()
+  }
+  /** Writes what one host reported, within what it may report. */
+  const write = async (serverNo: number, items: readonly Append[]): Promise<Appended[]> => {
+    const share = shareOf(items)
+    quotas.take(serverNo, share)
+    try {
+      const results = await group.add(items)
+      const repeated = items.filter((_, index) => !results[index]?.changed)
+      if (repeated.length > 0) quotas.giveBack(serverNo, shareOf(repeated))
+      return results
+    } catch (error) {
+      quotas.giveBack(serverNo, share)
+      throw error
+    }
   }
   const contextAt = (now: number): SearchContext => ({ engine: db.engine, now, countries: countryNames() })
   /** What the filters of a list ask for together; null where nothing can match. */
@@ -354,9 +391,10 @@ export const createBans = (needs: {
       return (await bansById(db.read, ids)).map(row => ({ ...viewOf(row, now), serverNo: row.server_no }))
     },
     async report(agent, report) {
+      servers.refuseQuarantined(agent.serverNo, 403)
       const accepted = accept(agent, report)
       const ban = accepted instanceof Promise ? await accepted : accepted
-      const [result] = await group.add([ban])
+      const [result] = await write(agent.serverNo, [ban])
       const server = registry.byNo(agent.serverNo)
       if (!result || result.id === null || !server) throw notFound('This server was removed.')
       if (result.changed) {
@@ -377,6 +415,7 @@ export const createBans = (needs: {
       }
     },
     async reportMany(agent, { bans = [], unbans = [] }) {
+      servers.refuseQuarantined(agent.serverNo, 403)
       if (bans.length + unbans.length > bounds.batch)
         throw invalid('bans', `bans and unbans together may be at most ${bounds.batch}.`)
       const items: Append[] = []
@@ -407,7 +446,7 @@ export const createBans = (needs: {
           const at = raw.unbanned_at === undefined ? now : Math.min(now, timeOf('unbanned_at', raw.unbanned_at))
           return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
         })
-      const results = await group.add(items)
+      const results = await write(agent.serverNo, items)
       const fresh = items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
       if (fresh.length > 0) await follow(agent.serverNo, fresh)
       return {

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import { totalsOf } from '../servers/servers.store.ts'
+import { countedServers, totalsOf } from '../servers/servers.store.ts'
 import { dayOf, hourOf } from './append.ts'
 import { countBans } from './bans.store.ts'
 import {
@@ -111,7 +111,10 @@ export const createBanStats = (needs: {
 
   return {
     async ofBans(actor, { server_id, period = 'day' }) {
-      const scope = server_id === undefined ? actor.servers : new Set([servers.named(actor, 'server_id', server_id).no])
+      const scope =
+        server_id === undefined
+          ? await countedServers(db.read, actor.servers)
+          : new Set([servers.named(actor, 'server_id', server_id).no])
       const found = await gather(scope, period)
       return {
         total_bans: found.total,

@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { scanFor } from '../../db/scans.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import { countedServers } from '../servers/servers.store.ts'
 import { countBans } from './bans.store.ts'
 import { topAddresses, topNetworks, topServers } from './top.store.ts'
 
@@ -90,7 +91,9 @@ export const createTopBans = (needs: {
   return {
     async of(actor, { server_id, period = 'day', limit = 10 }) {
       const scope =
-        server_id === undefined ? actor.servers : new Set([needs.servers.named(actor, 'server_id', server_id).no])
+        server_id === undefined
+          ? await countedServers(db.read, actor.servers)
+          : new Set([needs.servers.named(actor, 'server_id', server_id).no])
       const found = await shared(scope, period)
       return {
         ...found,

@@ -152,7 +152,7 @@ export const createCommands = async (needs: {
   clock: Clock
   events: Events
   config: Pick<Config, 'commandTtl' | 'commandTimeout'>
-  servers: Pick<ServersService, 'get' | 'named'>
+  servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined' | 'isQuarantined'>
   templates: Pick<TemplatesService, 'freeze' | 'keep' | 'frozen'>
   /** Refuses what an operator must not ban, 409 with the reason. */
   guardBan: (actor: Principal, params: Params) => void
@@ -421,7 +421,7 @@ export const createCommands = async (needs: {
   )
   const isDue = (serverNo: number): boolean => {
     const mine = due.get(serverNo)
-    if (!mine) return false
+    if (!mine || servers.isQuarantined(serverNo)) return false
     const now = clock()
     for (const at of mine.values()) if (at <= now) return true
     return false
@@ -476,6 +476,7 @@ export const createCommands = async (needs: {
     async create(actor, serverId, type, given) {
       const { params, snapshot } = await check(actor, type, given)
       const { row: server } = servers.get(actor, serverId)
+      servers.refuseQuarantined(server.no, 409)
       const row = rowOf(authorOf(actor), server.no, type, params, { template_hash: snapshot?.hash ?? null })
       await add(authorOf(actor), [row], 'command.create', undefined, snapshot)
       return queued(row)
@@ -505,6 +506,7 @@ export const createCommands = async (needs: {
           rows.push({ server_id: server.id, params_index, row: rowOf(author, server.no, type, frozen.params, more) })
         }
       }
+      for (const { row } of rows) servers.refuseQuarantined(row.server_no, 409)
       await add(
         author,
         rows.map(({ row }) => row),
@@ -523,11 +525,13 @@ export const createCommands = async (needs: {
       }
     },
     async queue(author, serverNo, type, params, also) {
+      if (author !== system) servers.refuseQuarantined(serverNo, 409)
       const row = rowOf(author, serverNo, type, params)
       await add(author, [row], 'command.create', also)
       return queued(row)
     },
     async queueMany(author, orders) {
+      // For a host in quarantine it waits until the release, as what is there already does.
       for (let start = 0; start < orders.length; start += 500) {
         const part = orders.slice(start, start + 500)
         await add(
@@ -578,6 +582,7 @@ export const createCommands = async (needs: {
       // A deployment is tried again as it was frozen then, whatever became of the template since.
       const { params } = old.template_hash ? { params: given } : await check(actor, type, given)
       const more = { retry_of: id, template_hash: old.template_hash }
+      servers.refuseQuarantined(server.no, 409)
       const row = rowOf(authorOf(actor), server.no, type, params, more)
       await add(authorOf(actor), [row], 'command.retry')
       return { ...queued(row), retry_of: id }

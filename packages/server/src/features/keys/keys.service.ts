@@ -21,6 +21,7 @@ import {
   findKeyByHash,
   insertKey,
   keysOf,
+  keysOfServer,
   removeKey,
   removeKeysOf,
   removeKeysOfServer,
@@ -80,6 +81,8 @@ export interface KeysService {
   createFor(actor: Principal, user: { id: number; role: Role }, input: KeyInput): Promise<KeyShown>
   /** A user's keys, without what opens anything. */
   listOf(userId: number): Promise<KeyView[]>
+  /** The keys that are bound to a server, without what opens anything. */
+  listOfServer(serverNo: number): Promise<(Omit<KeyView, 'server_id'> & { readonly kind: KeyRow['kind'] })[]>
   remove(actor: Principal, id: number): Promise<void>
   /** A key for a host, made inside the change that registers or enrols it; call `remember` after the commit. */
   createForServer(
@@ -90,8 +93,8 @@ export interface KeysService {
     name: string,
   ): Promise<MadeKey>
   remember(row: KeyRow): void
-  /** Ends the keys of a server's earlier agents at that time. */
-  retireAgentKeys(change: Change, serverNo: number, except: number, at: number): Promise<void>
+  /** Ends the keys of a server's earlier agents at that time; with `unused` also the key of its registration, if it was never used. */
+  retireAgentKeys(change: Change, serverNo: number, except: number, at: number, unused?: boolean): Promise<void>
   removeForServer(change: Change, serverNo: number): Promise<void>
   /** Inside a change: revokes what a user has, and says how many; call `reload` after the commit. */
   revokeOf(change: Change, author: Author, userId: number): Promise<number>
@@ -222,6 +225,22 @@ export const createKeys = async (needs: {
       created_at: iso(row.created_at),
     }
   }
+  const viewOf = (row: KeyRow) => {
+    const use = used.get(row.id)
+    const recent = use && use.at >= (row.last_used ?? 0)
+    return {
+      id: row.id,
+      name: row.name,
+      prefix: row.prefix,
+      permissions: row.permissions,
+      expires_at: isoOrNull(row.expires_at),
+      scopes: row.scopes === null ? null : (JSON.parse(row.scopes) as KeyScope[]),
+      source_networks: row.source_networks === null ? null : (JSON.parse(row.source_networks) as string[]),
+      last_used: isoOrNull(recent ? use.at : row.last_used),
+      last_used_from: recent ? use.from : row.last_used_from,
+      created_at: iso(row.created_at),
+    }
+  }
   const service: KeysService = {
     async create(actor, input) {
       const { permissions = 'read' } = input
@@ -240,23 +259,10 @@ export const createKeys = async (needs: {
       return add(actor, user.id, input)
     },
     async listOf(userId) {
-      return (await keysOf(db.read, userId)).map(row => {
-        const use = used.get(row.id)
-        const recent = use && use.at >= (row.last_used ?? 0)
-        return {
-          id: row.id,
-          name: row.name,
-          prefix: row.prefix,
-          permissions: row.permissions,
-          server_id: row.server_id,
-          expires_at: isoOrNull(row.expires_at),
-          scopes: row.scopes === null ? null : (JSON.parse(row.scopes) as KeyScope[]),
-          source_networks: row.source_networks === null ? null : (JSON.parse(row.source_networks) as string[]),
-          last_used: isoOrNull(recent ? use.at : row.last_used),
-          last_used_from: recent ? use.from : row.last_used_from,
-          created_at: iso(row.created_at),
-        }
-      })
+      return (await keysOf(db.read, userId)).map(row => ({ ...viewOf(row), server_id: row.server_id }))
+    },
+    async listOfServer(serverNo) {
+      return (await keysOfServer(db.read, serverNo, clock())).map(row => ({ ...viewOf(row), kind: row.kind }))
     },
     async remove(actor, id) {
       const row = await findKey(db.read, id)
@@ -290,8 +296,11 @@ export const createKeys = async (needs: {
       return { id: row.id, key, row }
     },
     remember: row => void known.set(row.hash, row),
-    async retireAgentKeys(change, serverNo, except, at) {
+    async retireAgentKeys(change, serverNo, except, at, unused = false) {
       for (const row of await agentKeysOf(change.sql, serverNo, except)) await expireKey(change.sql, row.id, at)
+      if (!unused) return
+      for (const { kind, id, last_used } of await keysOfServer(change.sql, serverNo, at))
+        if (kind === 'server' && last_used === null && !used.has(id)) await expireKey(change.sql, id, at)
     },
     async revokeOf(change, author, userId) {
       const rows = await removeKeysOf(change.sql, userId)

@@ -26,6 +26,15 @@ export const countKeysOf = async (sql: Sql, userId: number): Promise<number> => 
 }
 export const removeKeysOf = (sql: Sql, userId: number): Promise<KeyRow[]> =>
   sql.deleteFrom('api_keys').where('user_id', '=', userId).returningAll().execute()
+/** The keys that are bound to a server and still good. */
+export const keysOfServer = (sql: Sql, serverNo: number, now: number): Promise<KeyRow[]> =>
+  sql
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('server_no', '=', serverNo)
+    .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .orderBy('id')
+    .execute()
 /** The keys of a server's earlier agents. */
 export const agentKeysOf = (sql: Sql, serverNo: number, except: number): Promise<KeyRow[]> =>
   sql

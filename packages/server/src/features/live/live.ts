@@ -196,5 +196,8 @@ export const mountLive = async (
 const sameListAs = (before: StockadeEvent | undefined, event: StockadeEvent): boolean =>
   event.name === 'whitelist.add' && before?.name === event.name && before.data.version === event.data.version
 
-const noticeOf = (event: StockadeEvent): string =>
-  event.name === 'server.clone' ? `Two hosts report with the identity of ${String(event.data.hostname)}.` : event.name
+const noticeOf = ({ name, data }: StockadeEvent): string => {
+  const hostname = String(data.hostname)
+  if (name === 'server.clone') return `Two hosts report with the identity of ${hostname}.`
+  return name === 'server.quota' ? `${hostname} has used up what it may report today.` : name
+}

@@ -113,6 +113,16 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         'identity used twice',
         hostname,
       )
+    case 'server.quota':
+      return make(
+        'error',
+        `${hostname} has used up what it may report today`,
+        'Its reports are refused until midnight UTC. A host under a heavy attack, or a stolen key: look at its bans, and put it in quarantine if they are made up.',
+        { Server: hostname },
+        ofServer,
+        'quota used up',
+        hostname,
+      )
     case 'command.finish': {
       const ended = data.status === 'timeout' ? 'was not answered in time' : 'failed'
       const page = { path: `/commands/${text(data.id)}`, label: 'Show the command' }

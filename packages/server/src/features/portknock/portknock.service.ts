@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
+import type { Quotas } from '../bans/quotas.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { createHistory } from './history.ts'
 import type { History } from './history.ts'
@@ -34,7 +35,8 @@ export const createPortknock = async (needs: {
   clock: Clock
   events: Events
   registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'named'>
+  servers: Pick<ServersService, 'named' | 'refuseQuarantined'>
+  quotas: Pick<Quotas, 'take'>
   /** Lets the host's waiting poll be answered. */
   wake: (serverNo: number) => void
   /** How long history is kept. */

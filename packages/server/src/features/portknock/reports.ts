@@ -10,6 +10,8 @@ import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { untilItPasses } from '../../db/passing.ts'
 import { countOpenings, findOpening, isOpenFor, putOpening } from './openings.store.ts'
+import type { Quotas } from '../bans/quotas.ts'
+import type { ServersService } from '../servers/servers.service.ts'
 import {
   blockedAmong,
   countBlocked,
@@ -41,8 +43,16 @@ const full = (what: string) =>
 type Checked = { readonly knock: NewKnock } | { readonly error: string }
 type Transaction = Parameters<typeof putOpening>[0]
 
-export const createReports = (needs: { db: Database; clock: Clock }): Reports => {
-  const { db, clock } = needs
+/** What an event takes in storage beside its reason, about. */
+const bytesOfKnock = 400
+
+export const createReports = (needs: {
+  db: Database
+  clock: Clock
+  servers: Pick<ServersService, 'refuseQuarantined'>
+  quotas: Pick<Quotas, 'take'>
+}): Reports => {
+  const { db, clock, servers, quotas } = needs
 
   const check = (serverNo: number, event: Event, now: number): Checked => {
     const ip = parseIp(event.ip)
@@ -147,6 +157,9 @@ export const createReports = (needs: { db: Database; clock: Clock }): Reports =>
 
   return {
     async report(agent, events) {
+      servers.refuseQuarantined(agent.serverNo, 403)
+      const bytes = events.reduce((sum, { reason }) => sum + bytesOfKnock + (reason?.length ?? 0), 0)
+      quotas.take(agent.serverNo, { reports: events.length, bytes })
       const now = clock()
       const checked = events.map(event => check(agent.serverNo, event, now))
       const errors = await group.add(checked.flatMap(found => ('knock' in found ? [found.knock] : [])))

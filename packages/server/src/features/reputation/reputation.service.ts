@@ -28,6 +28,7 @@ import {
   knownAddresses,
   lastReportOf,
   noteSent,
+  reportsByServer,
   putOff,
   sentSince,
 } from './reputation.store.ts'
@@ -60,7 +61,7 @@ export const createReputation = (needs: {
   settings: Pick<SettingsService, 'get'>
   secrets: Pick<Secrets, 'open'>
   outgoing: Outgoing
-  registry: Pick<Registry, 'all'>
+  registry: Pick<Registry, 'all' | 'byNo'>
   /** Whether the whitelist covers an address. */
   isListed: (ip: IpRange) => boolean | Promise<boolean>
   url: string
@@ -96,12 +97,20 @@ export const createReputation = (needs: {
     await events.change(change => noteSent(change.sql, ban, score, clock()))
     return score
   }
+  const isQuarantined = (serverNo: number) => (registry.byNo(serverNo)?.row.quarantined_at ?? null) !== null
+  /** One host does not use up the day of all: it has a fifth, at least ten, and more where there are few hosts. */
+  const shareOfHost = () => {
+    const budget = settings.get('reputation.rate_limit')
+    return Math.max(10, Math.ceil(budget * Math.max(0.2, 1 / Math.max(1, registry.all().length))))
+  }
   const isReportable = (ban: BanRow) => ban.prefix === null && !isSpecial(ban.ip)
 
   const sendOne = async (key: string, row: ReportRow): Promise<void> => {
     const now = clock()
     const [ban] = await bansById(db.read, [row.ban_id])
     const last = await lastReportOf(db.read, row.ip)
+    if (ban && isQuarantined(ban.server_no))
+      return endReport(db.write, row.ban_id, 'skipped', now, 'server in quarantine')
     if (!ban || ban.banned_at < now - oldest) return endReport(db.write, row.ban_id, 'skipped', now, 'too old')
     if (last && last.reported_at > now - quiet)
       return endReport(db.write, row.ban_id, 'skipped', now, 'reported before')
@@ -202,11 +211,15 @@ export const createReputation = (needs: {
           ),
         )
         const rows: { ban_id: number; ip: Uint8Array }[] = []
+        const share = shareOfHost()
+        const used = bans.length > 0 ? await reportsByServer(db.read, today()) : new Map<number, number>()
         for (const ban of bans.sort((a, b) => a.id - b.id)) {
           const text = Buffer.from(ban.ip).toString('hex')
-          if (taken.has(text)) continue
+          const mine = used.get(ban.server_no) ?? 0
+          if (taken.has(text) || isQuarantined(ban.server_no) || mine >= share) continue
           if (await needs.isListed({ bytes: ban.ip, prefix: null, text: ipText(ban.ip, null) })) continue
           taken.add(text)
+          used.set(ban.server_no, mine + 1)
           rows.push({ ban_id: ban.id, ip: ban.ip })
         }
         await events.change(async change => {

@@ -103,6 +103,13 @@ export const sentSince = async (sql: Sql, since: number): Promise<{ n: number; l
     .executeTakeFirst()
   return { n: Number(row?.n ?? 0), last: row?.last ?? null }
 }
+/** Reports of each server's bans that were taken since, or wait to be sent. */
+export const reportsByServer = async (sql: Sql, since: number): Promise<Map<number, number>> => {
+  const { rows } = await raw<{ server_no: number; n: number }>`select bans.server_no, count(*) as n
+    from reputation_reports join bans on bans.id = reputation_reports.ban_id
+    where state = 'waiting' or (state = 'sent' and ended_at >= ${since}) group by bans.server_no`.execute(sql)
+  return new Map(rows.map(({ server_no, n }) => [server_no, Number(n)]))
+}
 export const forgetReports = async (sql: Sql, before: number): Promise<void> => {
   await sql.deleteFrom('reputation_reports').where('ended_at', '<', before).execute()
   await sql.deleteFrom('reputation_addresses').where('reported_at', '<', before).execute()

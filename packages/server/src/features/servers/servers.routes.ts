@@ -14,5 +14,12 @@ export const mountServers = (http: Http, servers: ServersService): void => {
     return { message: 'The server is removed. Its bans stay in the history.' }
   })
   http.serve(contract.regenerateToken, ({ actor, params }) => servers.regenerateToken(actor, params.serverId))
+  http.serve(contract.quarantineServer, ({ actor, params, body }) =>
+    servers.quarantine(actor, params.serverId, body.reason),
+  )
+  http.serve(contract.releaseServer, async ({ actor, params }) => {
+    await servers.release(actor, params.serverId)
+    return { message: 'The server is released: its reports are taken again.' }
+  })
   http.serve(contract.listJails, ({ actor, params }) => servers.jails(actor, params.serverId))
 }

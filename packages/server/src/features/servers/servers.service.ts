@@ -1,12 +1,12 @@
 import { bounds, matchesValue, queryHolds, rangeOfQuery, times } from '@stockade/contract'
 import type { QueryOf, QueryTerm, QueryValue, ReplyOf, servers as contract } from '@stockade/contract'
-import { sees } from '../../core/actor.ts'
+import { atLeast, sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { day, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
-import { forbidden, invalid, notFound } from '../../core/problem.ts'
+import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
@@ -15,7 +15,8 @@ import { authorOf } from '../keys/keys.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { installCommand } from './install-command.ts'
 import type { Registry, Server } from './registry.ts'
-import { bansByJail, bansSince, insertServer, totalsOf, updateServer } from './servers.store.ts'
+import { bansByJail, bansSince, insertServer, moveQuarantine, totalsOf, updateServer } from './servers.store.ts'
+import type { ServerRow } from './servers.store.ts'
 
 export interface ServersService {
   list(actor: Principal, query: QueryOf<typeof contract.listServers>): Promise<ReplyOf<typeof contract.listServers>>
@@ -32,6 +33,11 @@ export interface ServersService {
   ): Promise<ReplyOf<typeof contract.updateServer>>
   remove(actor: Principal, id: string): Promise<void>
   regenerateToken(actor: Principal, id: string): Promise<{ install_command: string }>
+  quarantine(actor: Principal, id: string, reason: string): Promise<ReplyOf<typeof contract.quarantineServer>>
+  release(actor: Principal, id: string): Promise<void>
+  /** @throws Problem with that status where the server is in quarantine */
+  refuseQuarantined(serverNo: number, status: 403 | 409): void
+  isQuarantined(serverNo: number): boolean
   jails(actor: Principal, id: string): Promise<ReplyOf<typeof contract.listJails>>
   /** What each visible server says of its jail of that name, if it has one. */
   jailsOfName(actor: Principal, name: string): ReplyOf<typeof contract.listJailsOfName>
@@ -76,12 +82,17 @@ const isFoundBy = ({ field, values }: QueryTerm, { row, jails }: Server): boolea
   })
 }
 
+const quarantineOf = (row: ServerRow | undefined) =>
+  row?.quarantined_at
+    ? { since: iso(row.quarantined_at), by: row.quarantined_by ?? '', reason: row.quarantine_reason ?? '' }
+    : null
+
 export const createServers = (needs: {
   db: Database
   clock: Clock
   events: Events
   registry: Registry
-  keys: Pick<KeysService, 'createForServer' | 'remember' | 'removeForServer' | 'reload'>
+  keys: Pick<KeysService, 'createForServer' | 'listOfServer' | 'remember' | 'removeForServer' | 'reload'>
   baseUrl: () => string
   /** Refuses a server beyond the licence, within the change that would add it. */
   admit: (change: Pick<Change, 'sql'>) => Promise<void>
@@ -112,6 +123,7 @@ export const createServers = (needs: {
     active_jails: server.jails.filter(jail => jail.enabled).length,
     metrics: server.metrics,
     last_heartbeat: isoOrNull(server.lastHeartbeat),
+    quarantined: quarantineOf(server.row),
     created_at: iso(server.row.created_at),
     updated_at: iso(server.row.updated_at),
   })
@@ -120,6 +132,27 @@ export const createServers = (needs: {
     if (!server) throw notFound(`There is no server ${id}.`)
     if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
     return server
+  }
+  const setQuarantine = async (
+    actor: Principal,
+    row: ServerRow,
+    set: Pick<ServerRow, 'quarantined_at' | 'quarantined_by' | 'quarantine_reason' | 'updated_at'>,
+    name: 'server.quarantine' | 'server.release',
+  ): Promise<ServerRow> => {
+    const updated = await events.change(async change => {
+      const done = await moveQuarantine(change.sql, row.no, set)
+      if (!done) throw conflict(`${row.hostname} is ${name === 'server.release' ? 'not' : 'already'} in quarantine.`)
+      const { id, hostname } = row
+      await change.record({
+        name,
+        author: authorOf(actor),
+        serverNo: row.no,
+        data: { id, hostname, reason: set.quarantine_reason ?? row.quarantine_reason },
+      })
+      return done
+    })
+    registry.put(updated)
+    return updated
   }
   const visible = (actor: Principal) => registry.all().filter(server => sees(actor, server.row.no))
 
@@ -168,6 +201,7 @@ export const createServers = (needs: {
       return {
         ...view(server, totals),
         bans_today: await bansSince(db.read, row.no, today),
+        keys: atLeast(actor.permission, 'admin') ? await keys.listOfServer(row.no) : null,
         key_rotated_at: isoOrNull(row.key_rotated_at),
         jails: server.jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
         install: {
@@ -224,6 +258,7 @@ export const createServers = (needs: {
         ip_address: row.ip_address,
         description: row.description,
         api_key: key.key,
+        api_key_id: key.id,
         install_command,
         status: row.status,
         created_at: iso(row.created_at),
@@ -297,6 +332,31 @@ export const createServers = (needs: {
       })
       registry.put(updated)
       return { install_command }
+    },
+    async quarantine(actor, id, reason) {
+      const { row } = get(actor, id)
+      const now = clock()
+      const set = {
+        quarantined_at: now,
+        quarantined_by: actor.name,
+        quarantine_reason: tame(reason, bounds.reason * 4),
+        updated_at: now,
+      }
+      const updated = await setQuarantine(actor, row, set, 'server.quarantine')
+      const quarantined = quarantineOf(updated)
+      if (!quarantined) throw notFound(`There is no server ${id}.`)
+      return { message: `${row.hostname} is in quarantine.`, quarantined }
+    },
+    async release(actor, id) {
+      const set = { quarantined_at: null, quarantined_by: null, quarantine_reason: null, updated_at: clock() }
+      await setQuarantine(actor, get(actor, id).row, set, 'server.release')
+    },
+    isQuarantined: serverNo => (registry.byNo(serverNo)?.row.quarantined_at ?? null) !== null,
+    refuseQuarantined(serverNo, status) {
+      const quarantined = quarantineOf(registry.byNo(serverNo)?.row)
+      if (!quarantined) return
+      const words = `This server has been in quarantine since ${quarantined.since}: ${quarantined.reason} An administrator can release it.`
+      throw status === 403 ? forbidden(words) : conflict(words)
     },
     async jails(actor, id) {
       const server = get(actor, id)

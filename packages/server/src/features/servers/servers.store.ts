@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import type { ServerScope } from '../../core/actor.ts'
 import type { Engine } from '../../db/database.ts'
 import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
 
@@ -27,6 +28,30 @@ export const updateServer = (
     .$if(status !== undefined, query => query.where('status', '=', status ?? 'pending'))
     .returningAll()
     .executeTakeFirst()
+/** Puts a server in quarantine, or takes it out; undefined where it is there, or not, already. */
+export const moveQuarantine = (
+  sql: Sql,
+  no: number,
+  set: Pick<ServerRow, 'quarantined_at' | 'quarantined_by' | 'quarantine_reason' | 'updated_at'>,
+): Promise<ServerRow | undefined> =>
+  sql
+    .updateTable('servers')
+    .set(set)
+    .where('no', '=', no)
+    .where('deleted_at', 'is', null)
+    .where('quarantined_at', set.quarantined_at === null ? 'is not' : 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+/** Those that statistics of the fleet count; 'all' where nothing is in quarantine. */
+export const countedServers = async (sql: Sql, scope: ServerScope): Promise<ServerScope> => {
+  const out = await sql.selectFrom('servers').select('no').where('quarantined_at', 'is not', null).execute()
+  if (out.length === 0) return scope
+  const left = new Set(
+    scope === 'all' ? (await sql.selectFrom('servers').select('no').execute()).map(({ no }) => no) : scope,
+  )
+  for (const { no } of out) left.delete(no)
+  return left
+}
 /** Uses the token up: a second use of it finds nothing. */
 export const takeInstallToken = (sql: Sql, hash: string, now: number, from: string): Promise<ServerRow | undefined> =>
   sql

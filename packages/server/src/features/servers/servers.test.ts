@@ -24,6 +24,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     ip_address: '2001:db8::7',
     description: 'shop',
     api_key: expect.stringMatching(/^svc_\w{32}$/),
+    api_key_id: expect.any(Number),
     install_command: expect.stringMatching(
       /^curl -fsSL http:\/\/localhost:\d+\/install\.sh \| sudo sh -s -- --token sit_\w{32}$/,
     ),
@@ -42,6 +43,8 @@ test('registering answers a key, a command, and a server that waits', async () =
     total_bans: 0,
     bans_today: 0,
     key_rotated_at: null,
+    keys: [expect.objectContaining({ id: made.api_key_id, kind: 'server' })],
+    quarantined: null,
     active_jails: 0,
     jails: [],
     metrics: null,

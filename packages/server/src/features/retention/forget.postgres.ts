@@ -1,0 +1,59 @@
+import type { PoolClient } from 'pg'
+import { hoursLeft, keyOfIp } from './retire.ts'
+import { cellTables, cellsOf } from '../bans/append.ts'
+import { countedOf } from './forget.ts'
+import type { ForgetInput, Forgotten } from './forget.ts'
+
+/** When each address was last banned, of the rows that are there. */
+const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise<Map<string, number | null>> => {
+  const { rows } = await client.query<{ ip: Buffer; at: number | null }>(
+    `select ip, (select max(banned_at) from bans where bans.ip = given.ip) as at from unnest($1::bytea[]) as given (ip)`,
+    [ips.map(ip => Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength))],
+  )
+  return new Map(rows.map(({ ip, at }) => [keyOfIp(ip), at]))
+}
+
+/** The lock of those who add to the sums: nobody counts while bans leave. */
+export const forgetFromPostgres = async (
+  client: PoolClient,
+  { serverNo, from, most }: ForgetInput,
+): Promise<number> => {
+  await client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
+  const { rows: gone } = await client.query<Forgotten>(
+    `select id, server_no, jail_id, country_id, ip, banned_at from bans where server_no = $1 and id >= $2
+      order by id limit $3 for update`,
+    [serverNo, from, most],
+  )
+  if (gone.length === 0) return 0
+  const ids = gone.map(({ id }) => id)
+  const ips = [...new Map(gone.map(({ ip }) => [keyOfIp(ip), ip])).values()]
+  const before = await lastBans(client, ips)
+  await client.query('delete from active_bans where ban_id = any ($1::bigint[]) and server_no = $2', [ids, serverNo])
+  await client.query('delete from bans where id = any ($1::bigint[])', [ids])
+  const after = await lastBans(client, ips)
+  const sums = cellsOf(gone.map(countedOf))
+  for (const [index, [table, keys, value]] of cellTables.entries()) {
+    const cells = sums[index] ?? []
+    const columns = [...keys, 'gone_n']
+    const values = columns.map((_, column) => cells.map(cell => cell[column]))
+    const given = `unnest(${columns.map((_, at) => `$${at + 1}::bigint[]`).join(', ')}) as gone (${columns.join(', ')})`
+    const same = keys.map(key => `kept.${key} = gone.${key}`).join(' and ')
+    await client.query(
+      `update ${table} as kept set ${value} = kept.${value} - gone.gone_n from ${given} where ${same}`,
+      values,
+    )
+    await client.query(`delete from ${table} as kept using ${given} where ${same} and kept.${value} = 0`, values)
+  }
+  const moved = hoursLeft(
+    ips.map(ip => ({ before: before.get(keyOfIp(ip)) ?? null, after: after.get(keyOfIp(ip)) ?? null })),
+  )
+  if (moved.length === 0) return gone.length
+  const buckets = moved.map(([bucket]) => bucket)
+  await client.query(
+    `insert into rolled_ip_hours (bucket, n) select * from unnest($1::bigint[], $2::bigint[])
+      on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`,
+    [buckets, moved.map(([, n]) => n)],
+  )
+  await client.query('delete from rolled_ip_hours where bucket = any ($1::bigint[]) and n = 0', [buckets])
+  return gone.length
+}

@@ -1,0 +1,57 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { PreparedProcedure } from '../../db/database.ts'
+import { hoursLeft, keyOfIp } from './retire.ts'
+import { cellTables, cellsOf, listingTables } from '../bans/append.ts'
+import { prepareSums } from '../bans/append.sqlite.ts'
+import { countedOf } from './forget.ts'
+import type { ForgetInput, Forgotten } from './forget.ts'
+
+/** Runs in the writer thread. */
+export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number> => {
+  const sumUp = prepareSums(db)
+  const find = db.prepare(`select id, server_no, jail_id, country_id, ip, banned_at from bans
+    where server_no = ? and id >= ? order by id limit ?`)
+  const lastOf = db.prepare('select max(banned_at) as at from bans where ip = ?')
+  const deactivate = db.prepare('delete from active_bans where banned_at = ? and ban_id = ?')
+  const remove = db.prepare('delete from bans where id = ?')
+  const unlist = listingTables.map(
+    ({ name, column }) =>
+      [column, db.prepare(`delete from ${name} where ${column} = ? and banned_at = ? and id = ?`)] as const,
+  )
+  const sums = cellTables.map(([table, keys, value]) => {
+    const cell = keys.map(key => `${key} = ?`).join(' and ')
+    return {
+      shrink: db.prepare(`update ${table} set ${value} = ${value} - ? where ${cell}`),
+      clear: db.prepare(`delete from ${table} where ${cell} and ${value} = 0`),
+    }
+  })
+  const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
+    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
+  const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
+  const last = (ip: Uint8Array) => (lastOf.get(ip) as { at: number | null }).at
+
+  return ({ serverNo, from, most }) => {
+    // Whoever deletes bans brings the sums up to date first.
+    sumUp()
+    const gone = find.all(serverNo, from, most) as unknown as Forgotten[]
+    const addresses = new Map(gone.map(({ ip }) => [keyOfIp(ip), ip]))
+    const latest = [...addresses.values()].map(ip => ({ ip, before: last(ip) }))
+    for (const ban of gone) {
+      deactivate.run(ban.banned_at, ban.id)
+      remove.run(ban.id)
+      for (const [column, list] of unlist) list.run(ban[column], ban.banned_at, ban.id)
+    }
+    cellsOf(gone.map(countedOf)).forEach((cells, table) => {
+      for (const cell of cells) {
+        const key = cell.slice(0, -1)
+        sums[table]?.shrink.run(cell.at(-1) ?? 0, ...key)
+        sums[table]?.clear.run(...key)
+      }
+    })
+    for (const [bucket, n] of hoursLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
+      move.run(bucket, n)
+      empty.run(bucket)
+    }
+    return gone.length
+  }
+}

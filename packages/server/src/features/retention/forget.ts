@@ -1,0 +1,76 @@
+import type { ReplyOf, servers as contract } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { iso } from '../../core/clock.ts'
+import { timeOf } from '../../core/page.ts'
+import { conflict } from '../../core/problem.ts'
+import type { Database, Procedure } from '../../db/database.ts'
+import type { Events } from '../../events/events.ts'
+import { authorOf } from '../keys/keys.service.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import { forgetFromPostgres } from './forget.postgres.ts'
+import { firstReportSince } from './forget.store.ts'
+
+export interface ForgetInput {
+  readonly serverNo: number
+  /** Bans of this number and later. */
+  readonly from: number
+  readonly most: number
+}
+/** A ban on its way out of rows and sums. */
+export interface Forgotten {
+  readonly id: number
+  readonly server_no: number
+  readonly jail_id: number
+  readonly country_id: number
+  readonly ip: Uint8Array
+  readonly banned_at: number
+}
+/** As sums count a ban. */
+export const countedOf = ({ server_no, jail_id, country_id, banned_at }: Forgotten) => ({
+  serverNo: server_no,
+  jailId: jail_id,
+  countryId: country_id,
+  bannedAt: banned_at,
+})
+
+/** Removes a chunk of a server's bans, and takes them out of every sum; answers how many. */
+const forgetBans: Procedure<ForgetInput, number> = {
+  name: 'forgetBans',
+  module: new URL('./forget.sqlite.ts', import.meta.url).href,
+  postgres: forgetFromPostgres,
+}
+/** Bans that one transaction removes: more would keep writers waiting. */
+const most = 200
+
+/** Deletes what a server in quarantine has reported since. */
+export type Forget = (
+  actor: Principal,
+  serverId: string,
+  since: string,
+) => Promise<ReplyOf<typeof contract.forgetReports>>
+
+export const createForget =
+  (needs: { db: Database; events: Events; servers: Pick<ServersService, 'get' | 'isQuarantined'> }): Forget =>
+  async (actor, serverId, given) => {
+    const { db, events, servers } = needs
+    const since = timeOf('since', given)
+    const { row } = servers.get(actor, serverId)
+    if (!servers.isQuarantined(row.no))
+      throw conflict(`Put ${row.hostname} in quarantine first: else it goes on reporting meanwhile.`)
+    const from = await firstReportSince(db.scan, row.no, since)
+    let forgotten = 0
+    for (;;) {
+      const gone = from === null ? 0 : await db.run(forgetBans, { serverNo: row.no, from, most })
+      forgotten += gone
+      if (gone < most) break
+    }
+    await events.change(change =>
+      change.record({
+        name: 'server.forget_reports',
+        author: authorOf(actor),
+        serverNo: row.no,
+        data: { id: row.id, hostname: row.hostname, since: iso(since), forgotten },
+      }),
+    )
+    return { message: `${forgotten} reports of ${row.hostname} are deleted.`, forgotten }
+  }
