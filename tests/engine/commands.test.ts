@@ -10,7 +10,7 @@ onStage(
   [
     'a ban by command has its own duration, kept over a restart of the agent',
     "a ban by command longer than the jail's goes on, as one ban",
-    'an order that would cut the host off is refused without force',
+    'an order that would cut the host off is refused, with force too',
     'orders with bad parameters fail with a sentence',
     'a jail is disabled and enabled, also for the next start, with its bans',
     'the state of a jail, its reload, a reload of all and a restart',

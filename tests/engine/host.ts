@@ -65,6 +65,12 @@ export interface Host {
   stop(): Promise<void>
 }
 
+export interface HostSettings {
+  readonly jailLocal?: string
+  readonly bantime?: number
+  readonly policy?: Readonly<Record<string, unknown>> | null
+}
+
 export interface AgentOptions {
   readonly baseUrl?: string
   readonly token?: string
@@ -112,7 +118,7 @@ let lastPid = 4000
 
 let bundle: Promise<string> | null = null
 
-export async function aHost(settings: { jailLocal?: string; bantime?: number } = {}): Promise<Host> {
+export async function aHost(settings: HostSettings = {}): Promise<Host> {
   const id = randomBytes(3).toString('hex')
   const name = `skd${id}`
   const directory = fs.mkdtempSync(join(tmpdir(), `stockade-host-`))
@@ -128,6 +134,7 @@ export async function aHost(settings: { jailLocal?: string; bantime?: number } =
   const enginePid = (): number => Number(quietly(() => fs.readFileSync(path('run', 'f2b.pid'), 'utf8')) ?? 0)
 
   writeConfig(directory, settings)
+  writePolicy(directory, settings.policy)
 
   const end = (): void => {
     if (agent?.pid !== undefined && agent.exitCode === null) quietly(() => process.kill(agent?.pid ?? 0, 'SIGKILL'))
@@ -258,6 +265,14 @@ export async function aHost(settings: { jailLocal?: string; bantime?: number } =
   return host
 }
 
+/** The logs of these hosts lie in their own folder, so their policy names it; `policy` is added, or null for no file. */
+function writePolicy(directory: string, policy: HostSettings['policy'] = {}): void {
+  if (policy === null) return
+  fs.mkdirSync(join(directory, 'agent-etc'), { mode: 0o700 })
+  const text = { version: 1, log_paths: [join(directory, 'log', '*.log')], ...policy }
+  fs.writeFileSync(join(directory, 'agent-etc', 'policy.json'), JSON.stringify(text), { mode: 0o644 })
+}
+
 /** Resolves when `check` is true; fails with what was expected after `seconds`. */
 export async function until(
   check: () => boolean | Promise<boolean>,
@@ -297,7 +312,7 @@ async function createNamespace(name: string, id: string) {
   throw new Error('no free test network')
 }
 
-function writeConfig(directory: string, settings: { jailLocal?: string; bantime?: number }): void {
+function writeConfig(directory: string, settings: HostSettings): void {
   const path = (...parts: string[]): string => join(directory, ...parts)
   for (const part of ['run', 'log', 'lib']) fs.mkdirSync(path(part))
   fs.cpSync('/etc/fail2ban', path('etc'), { recursive: true })

@@ -55,6 +55,7 @@ describeHosts('port knocking in the kernel', () => {
       stateDirectory,
       serverId: 'a-server',
       nft: net.nft,
+      whyNotClose: () => null,
       allowed: () => allowed,
       answers: () => Promise.resolve(answers()),
       append: entries => {
@@ -391,6 +392,7 @@ describeHosts('port knocking in the kernel', () => {
         stateDirectory: elsewhere,
         serverId: 'a-server',
         nft,
+        whyNotClose: () => null,
         allowed: () => null,
         answers: () => Promise.resolve(true),
         append: () => undefined,

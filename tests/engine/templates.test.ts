@@ -104,7 +104,7 @@ onStage('templates on a real fail2ban', [], scene => {
         /must not set the option "action"/,
       ],
       [{ jail_config: `[door]\nlogpath = ${doorLog}\nbackend = systemd\n` }, /reads the journal, but/],
-      [{ settings: { logpath: '/etc/shadow' } }, /not an absolute path below/],
+      [{ settings: { logpath: '/etc/shadow' } }, /logpath \/etc\/shadow is not below \/var\/log/],
       [{ name: 'sshd' }, /one section \[sshd\]/],
     ]
     const ids = await Promise.all(

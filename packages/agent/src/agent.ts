@@ -14,6 +14,9 @@ import { openJournal } from './commands/journal.ts'
 import { createOrders, type ServiceKind } from './commands/orders.ts'
 import { createRunner } from './commands/runner.ts'
 import type { Identity } from './config.ts'
+import { createLogPlaces } from './bans/log-places.ts'
+import { createFloor } from './policy/floor.ts'
+import { createPolicy } from './policy/policy.ts'
 import { createEngineConfig } from './engine/config.ts'
 import { createEngine, EngineDown } from './engine/engine.ts'
 import { createJailLoader } from './engine/jail-loader.ts'
@@ -96,9 +99,11 @@ export async function startAgent(
     onUp: () => void cameUp(),
     onDown: () => log.warn('fail2ban is gone; waiting for it'),
   })
+  const policy = createPolicy({ directory: options.config, now })
   const loader = createJailLoader({ engine, config, runDirectory: options.run })
 
   // Bans
+  const places = createLogPlaces({ engine, allows: policy.allowsLog, now })
   const ledger = createLedger({
     serverId: identity.server_id,
     memory,
@@ -108,6 +113,7 @@ export async function startAgent(
     },
     changed: saved.changed,
     clockOffset: transport.clockOffset,
+    tellsLines: places.tells,
     now,
     warn: log.warn,
     onBan: (jail, ip) => whitelist.met(jail, ip, false),
@@ -115,6 +121,7 @@ export async function startAgent(
   const tail = createTail({
     read: (file, cursor) => readTable(python, reader, file, cursor),
     ledger,
+    onJails: places.learnAll,
     memory,
     saved,
     backfill: options.backfill,
@@ -138,6 +145,7 @@ export async function startAgent(
     drain: tail.drain,
     hasTable: tail.hasTable,
     renew: overrides.renew,
+    onJails: places.learnAll,
     onFlush: snapshot.unsettled,
     onActed: (jail, ip) => whitelist.met(jail, ip, true),
     log,
@@ -161,6 +169,7 @@ export async function startAgent(
     overrides,
     drain: tail.drain,
     runDirectory: options.run,
+    limits: policy.listLimits,
     onHeld: () => state.again(),
     now,
     log,
@@ -170,6 +179,7 @@ export async function startAgent(
     stateDirectory: options.state,
     serverId: identity.server_id,
     nft: options.nft,
+    whyNotClose: policy.whyNotClose,
     allowed: whitelist.listed,
     answers: wire.answers,
     append: entries => {
@@ -183,8 +193,9 @@ export async function startAgent(
   })
 
   // Commands
-  const guard = createGuard({ serverAddress: transport.peer, whitelisted: whitelist.covers })
-  const templates = createTemplates({ engine, config, loader, python, drain: tail.drain })
+  const floor = createFloor({ baseUrl: identity.base_url, peer: transport.peer, now })
+  const guard = createGuard({ floor, whitelisted: whitelist.covers })
+  const templates = createTemplates({ engine, config, loader, python, policy, drain: tail.drain })
   const orders = createOrders({
     engine,
     config,
@@ -214,7 +225,7 @@ export async function startAgent(
     orders,
     journal,
     seals,
-    configDirectory: options.config,
+    policy,
     onResult: (command, success) => {
       results.wake()
       if (success && command && /^jail-|-template$/.test(command.type)) heartbeat.wake()
@@ -241,6 +252,7 @@ export async function startAgent(
     nftables: createNftCheck(options.nft, now),
     sealed: seals.report,
     metrics: createMetrics(),
+    policy: policy.state,
     onCommands: runner.take,
     onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
@@ -256,6 +268,7 @@ export async function startAgent(
 
   const ownJailTrouble = createOnce(log.warn)
   let ownJailAgain = 0
+  let policyMark = ''
   let shaped = Promise.resolve()
 
   /** On each new connection: a daemon that may know nothing of us, and may keep its history too short. */
@@ -309,6 +322,18 @@ export async function startAgent(
     return true
   }
 
+  /** A policy that changed holds at once; here it is logged, told to the server, and port knocking follows. */
+  async function followPolicy(): Promise<void> {
+    const mark = policy.mark()
+    if (mark === policyMark) return
+    policyMark = mark
+    const { state: found, error } = policy.state()
+    if (error === null) log.info(`policy: ${found === 'file' ? 'policy.json holds' : 'the defaults hold'}`)
+    else log.warn(`policy: policy.json can not be read, so every command is refused: ${error}`)
+    heartbeat.wake()
+    await knock.judgeAgain()
+  }
+
   /** Every 5 s; a call while fail2ban is down is the attempt to reach it. */
   async function lookAtEngine(): Promise<void> {
     if (engine.version() === null) await engine.ping().catch(() => undefined)
@@ -316,10 +341,12 @@ export async function startAgent(
   }
 
   every(LOOK_EVERY, lookAtEngine)
+  every(LOOK_EVERY, followPolicy)
   every(SNAPSHOT_EVERY, snapshot.run)
   every(1000, overrides.tick)
   spool.start()
   await knock.start()
+  await followPolicy()
   await engine
     .ping()
     .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))

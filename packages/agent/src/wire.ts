@@ -1,5 +1,6 @@
 import { asFields, asInteger, asList, asText, type Fields } from './json.ts'
 import type { SealReport } from './seal/gate.ts'
+import type { PolicyState } from './policy/policy.ts'
 import { cleanText } from './text.ts'
 import { ServerError, type Fresh, type Transport } from './transport.ts'
 
@@ -53,6 +54,8 @@ export interface Heartbeat {
   readonly capabilities: { readonly nftables: boolean }
   readonly metrics: { cpu_percent: number; memory_percent: number; disk_percent: number; uptime: number }
   readonly jails: readonly { name: string; enabled: boolean; current_bans: number }[]
+  /** What holds of the host's own policy. */
+  readonly policy: PolicyState
   /** Whose signature this host asks for, and for what; null: for nothing. */
   readonly sealed: SealReport | null
 }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createGuard } from '../src/commands/guard.ts'
+import { createFloor } from '../src/policy/floor.ts'
+import { createPolicy } from '../src/policy/policy.ts'
 import { createSealGate } from '../src/seal/gate.ts'
 import { openSpent } from '../src/seal/spent.ts'
 import { overlaps } from '../src/ip.ts'
@@ -107,7 +109,7 @@ describe('the runner', () => {
       orders,
       journal,
       seals: noSeals(),
-      configDirectory: directory,
+      policy: createPolicy({ directory, now: Date.now }),
       onResult: () => undefined,
       log: quiet,
     })
@@ -129,7 +131,7 @@ describe('the runner', () => {
       orders,
       journal,
       seals: noSeals(),
-      configDirectory: directory,
+      policy: createPolicy({ directory, now: Date.now }),
       onResult: () => undefined,
       log: quiet,
     })
@@ -153,7 +155,7 @@ describe('the runner', () => {
       orders,
       journal,
       seals: noSeals(),
-      configDirectory: directory,
+      policy: createPolicy({ directory, now: Date.now }),
       onResult: () => undefined,
       log: quiet,
     })
@@ -164,18 +166,41 @@ describe('the runner', () => {
   })
 })
 
-it('the guard knows what would cut the host off', () => {
-  const guard = createGuard({
-    whitelisted: ip => overlaps('203.0.113.0/28', ip),
-    serverAddress: () => '::ffff:198.51.100.5',
-    ownAddresses: () => ['192.0.2.10', '2001:db8::10'],
+it('the guard knows what would cut the host off', async () => {
+  const files: Record<string, string> = {
+    '/proc/net/route':
+      'Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\neth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0\neth0 000200C0 00000000 0001 0 0 0 00FFFFFF 0 0 0\n',
+    '/proc/net/ipv6_route':
+      '00000000000000000000000000000000 00 00000000000000000000000000000000 00 20010db8000000000000000000000001 00000400 00000001 00000000 00000003 eth0\n',
+    '/etc/resolv.conf': '# none\nnameserver 198.51.100.53\nnameserver 2001:db8:53::1\n',
+  }
+  let answers = true
+  const floor = createFloor({
+    baseUrl: 'https://stockade.example/here',
+    peer: () => '::ffff:198.51.100.5',
+    read: path => files[path] ?? null,
+    resolve: host =>
+      answers ? Promise.resolve([host === 'stockade.example' ? '198.51.100.77' : '']) : Promise.reject(new Error()),
+    own: () => ['192.0.2.10', '2001:db8::10'],
+    now: Date.now,
   })
-  expect(guard.whyNotBan('127.0.0.1')).toMatch(/loopback/)
-  expect(guard.whyNotBan('192.0.2.10')).toMatch(/this host/)
-  expect(guard.whyNotBan('2001:db8::/32')).toMatch(/this host/)
-  expect(guard.whyNotBan('198.51.100.5')).toMatch(/Stockade server/)
-  expect(guard.whyNotBan('203.0.113.1')).toBeNull()
-  expect(guard.whyNeverBan('203.0.113.1')).toBe('203.0.113.1 is whitelisted')
-  expect(guard.whyNeverBan('203.0.113.0/24')).toMatch(/holds a whitelisted address/)
-  expect(guard.whyNeverBan('203.0.113.16')).toBeNull()
+  const guard = createGuard({ whitelisted: ip => overlaps('203.0.113.0/28', ip), floor })
+  for (const [ip, says] of [
+    ['127.0.0.1', /loopback/],
+    ['192.0.2.10', /this host/],
+    ['2001:db8::/32', /this host/],
+    ['192.0.2.1', /gateway/],
+    ['2001:db8::1', /gateway/],
+    ['198.51.100.53', /resolver/],
+    ['2001:db8:53::/48', /resolver/],
+    ['198.51.100.5', /Stockade server/],
+    ['198.51.100.77', /Stockade server/],
+    ['198.51.100.64/28', /Stockade server/],
+    ['203.0.113.1', /is whitelisted$/],
+    ['203.0.113.0/24', /holds a whitelisted address/],
+  ] as const)
+    expect(await guard.whyNotBan(ip), ip).toMatch(says)
+  answers = false
+  expect(await guard.whyNotBan('198.51.100.77')).toMatch(/Stockade server/)
+  for (const ip of ['203.0.113.16', '192.0.2.2', '2001:db8:54::1']) expect(await guard.whyNotBan(ip), ip).toBeNull()
 })

@@ -26,6 +26,7 @@ beforeEach(() => {
     append: entries => void told.push(...entries),
     changed: () => undefined,
     clockOffset: () => 5000,
+    tellsLines: () => true,
     now: () => 1_000_000,
     warn: () => undefined,
   })

@@ -27,6 +27,7 @@ function build() {
     append: entries => void told.push(...entries),
     changed: () => undefined,
     clockOffset: () => 0,
+    tellsLines: () => true,
     now: () => clock.now,
     warn: () => undefined,
   })

@@ -32,6 +32,7 @@ function build() {
     append: entries => void told.push(...entries),
     changed: () => undefined,
     clockOffset: () => 0,
+    tellsLines: () => true,
     now: () => now,
     warn: () => undefined,
   })

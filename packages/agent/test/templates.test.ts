@@ -63,6 +63,7 @@ describe('a template', () => {
       '/etc/fail2ban',
       readTemplate(
         template({ settings: { maxretry: 4, bantime: -1, findtime: null, logpath: '/srv/door/*.log tail' } }),
+        path => path === '/srv/door/*.log',
       ),
       { backend: 'auto', logpaths: ['/srv/door/*.log tail'], journalmatch: [] },
     )
@@ -161,6 +162,11 @@ describe('a template', () => {
     '/var/log/$(id)',
     '/var/log/a;b',
     '/tmp/x',
+    '/srv/app/x.log',
+    '/home/alice/.bash_history',
+    '/opt/x.log',
+    '/var/lib/x.log',
+    '/var/log/./x',
     '/var/logs/x',
     '/var/log/x\nignorecommand = /bin/true',
     '/var/log/x\rignorecommand = /bin/true',

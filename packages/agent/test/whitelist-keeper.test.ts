@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { EngineConfig } from '../src/engine/config.ts'
 import { EngineDown, EngineRefused, type Engine } from '../src/engine/engine.ts'
+import { DEFAULT_RULES } from '../src/policy/format.ts'
 import { createStore } from '../src/whitelist/store.ts'
 import { createWhitelist } from '../src/whitelist/whitelist.ts'
 
@@ -64,6 +65,7 @@ function build(own: string[] = []) {
       },
       drain: () => (calls.push('drain'), Promise.reject(new Error('the table is not readable'))),
       runDirectory: join(place, 'run'),
+      limits: () => DEFAULT_RULES.whitelist,
       onHeld: () => void calls.push('held'),
       now: Date.now,
       log: { info: () => undefined, warn: () => undefined, debug: () => undefined },

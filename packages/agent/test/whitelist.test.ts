@@ -101,6 +101,12 @@ describe('the text of the list', () => {
     ['128.0.0.0/1\n0.0.0.0/1\n', 2, /wider than \/8/],
     ['2000::/3\n', 1, /wider than \/16/],
     ['192.0.2.1\n%(known/ignoreip)s\n', 2, /line 2/],
+    ['45.0.0.0/8\n46.0.0.0/8\n47.0.0.0/8\n48.0.0.0/8\n', 4, /covers 1\.8\d % of the public addresses/],
+    [
+      Array.from({ length: 200 }, (_, n) => `2${n.toString(16).padStart(3, '0')}::/16\n`).join(''),
+      200,
+      /public addresses/,
+    ],
   ])('%j with %d counted is refused', (text, count, says) => {
     expect(() => parseList(text, count)).toThrow(says)
   })

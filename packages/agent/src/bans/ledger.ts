@@ -18,6 +18,8 @@ export function createLedger(needs: {
   append: (entries: readonly Entry[]) => void
   changed: () => void
   clockOffset: () => number | null
+  /** Whether the server may see the lines that this jail found. */
+  tellsLines: (jail: string) => boolean
   now: () => number
   warn: (text: string) => void
   /** A ban that was not known before. */
@@ -34,7 +36,7 @@ export function createLedger(needs: {
         event_id: eventId,
         ip,
         jail: cleanText(row.jail),
-        log_lines: lastBytes(cleanText(row.logLines), LOG_BYTES),
+        log_lines: needs.tellsLines(row.jail) ? lastBytes(cleanText(row.logLines), LOG_BYTES) : '',
         ban_duration: durationOf(intent?.duration ?? row.bantime),
         ...(intent?.commandId ? { command_id: intent.commandId } : {}),
         ...(row.failures === 0 ? { source: 'manual' as const } : {}),

@@ -18,6 +18,8 @@ const HOLD = 3000
 export function createSpool(needs: {
   path: string
   ledger: Ledger
+  /** Called before bans of these jails are told. */
+  onJails: (jails: readonly string[]) => Promise<void>
   memory: Memory
   changed: () => void
   drain: () => Promise<void>
@@ -131,6 +133,7 @@ export function createSpool(needs: {
       case 'ban':
         needs.onActed(jail, ip)
         if (ledger.knows(jail, ip, time)) return
+        await needs.onJails([jail])
         held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? Date.now() + HOLD : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)
         return

@@ -13,6 +13,8 @@ const EVERY = 15_000
 export function createTail(needs: {
   read: (file: string, cursor: Cursor) => Promise<TableRead>
   ledger: Ledger
+  /** Called before bans of these jails are told. */
+  onJails: (jails: readonly string[]) => Promise<void>
   memory: Memory
   saved: { changed(): void; save(): void }
   backfill: boolean
@@ -84,6 +86,7 @@ export function createTail(needs: {
     try {
       for (let more = true; more;) {
         const read = await needs.read(path, memory.cursor)
+        await needs.onJails(read.rows.map(({ jail }) => jail))
         if (memory.started || needs.backfill) needs.ledger.bans(read.rows)
         else needs.ledger.baseline(read.rows)
         const moved = memory.cursor.last !== read.end.last || read.rows.length > 0

@@ -59,10 +59,8 @@ export function createOrders(needs: {
     const ip = ipOf(command)
     const asked = durationOf(command)
     const duration = asked === null && jail === OWN_JAIL ? DAY : asked
-    const never = needs.guard.whyNeverBan(ip)
-    if (never !== null) throw new Refused(`${never}; nothing was done`)
-    const danger = command.params['force'] === true ? null : needs.guard.whyNotBan(ip)
-    if (danger !== null) throw new Refused(`${danger}; nothing was done ("force" overrides this)`)
+    const danger = await needs.guard.whyNotBan(ip)
+    if (danger !== null) throw new Refused(`${danger}; nothing was done`)
     if (isCidr(ip)) checkRange(ip, engine.version())
     if (jail === OWN_JAIL) await needs.ensureOwnJail()
     await mustRun(jail)

@@ -1,12 +1,10 @@
-import { join } from 'node:path'
-import { readJson } from '../files.ts'
-import { asFields, asList } from '../json.ts'
 import type { Log } from '../log.ts'
 import { commandOutput, errorText } from '../text.ts'
 import type { Command, CommandResult } from '../wire.ts'
 import type { Journal } from './journal.ts'
 import { createLanes } from './lanes.ts'
 import { laneOf, Refused, refusalText, type Orders } from './orders.ts'
+import type { PolicyOfHost } from '../policy/policy.ts'
 import type { SealGate } from '../seal/gate.ts'
 
 /** Carries out each command once, however often and over whichever way it is delivered. */
@@ -14,7 +12,7 @@ export function createRunner(needs: {
   orders: Orders
   journal: Journal
   seals: Pick<SealGate, 'open'>
-  configDirectory: string
+  policy: Pick<PolicyOfHost, 'whyNotCommand' | 'countBan'>
   /** A result waits to be told: of this command just now (and whether it is a success), or again of an old one. */
   onResult: (command: Command | null, success: boolean) => void
   log: Log
@@ -48,12 +46,12 @@ export function createRunner(needs: {
     try {
       if (!order)
         return { success: false, output: `this agent does not know commands of type ${command.type}`, exit_code: 1 }
-      if (refusedTypes(needs.configDirectory).includes(command.type)) {
-        return { success: false, output: `policy.json on this host refuses ${command.type}`, exit_code: 1 }
-      }
+      const veto = needs.policy.whyNotCommand(command.type, command.params)
+      if (veto !== null) return { success: false, output: veto, exit_code: 1 }
       const operator = await needs.seals.open(command).catch((error: unknown) => {
         throw new Refused(errorText(error))
       })
+      if (command.type === 'ban-ip') needs.policy.countBan()
       const output = await order(command)
       return {
         success: true,
@@ -84,8 +82,3 @@ export function createRunner(needs: {
 }
 
 export type Runner = ReturnType<typeof createRunner>
-
-/** What the host's owner does not want to be ordered: `{ "refuse": ["service-restart"] }`. */
-function refusedTypes(configDirectory: string): readonly unknown[] {
-  return asList(asFields(readJson(join(configDirectory, 'policy.json')))['refuse'])
-}

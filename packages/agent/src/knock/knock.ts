@@ -48,6 +48,8 @@ export function createKnock(needs: {
   serverId: string
   /** The nft program with its first arguments. */
   nft: readonly string[]
+  /** Why a port must not be closed; null when it may. `holds`: it is closed already. */
+  whyNotClose: (port: number, holds: boolean) => string | null
   /** What is never locked out; null before the first whitelist. */
   allowed: () => Addresses | null
   /** Whether the server answers a request that is made now. */
@@ -132,13 +134,15 @@ export function createKnock(needs: {
     const closed = new Set(wanted.sequences.map(({ protectedPort }) => protectedPort))
     for (const sequence of wanted.sequences) {
       const { id, knockPorts, protocol } = sequence
+      const veto = needs.whyNotClose(sequence.protectedPort, isProved(sequence))
       const back = takenBack.get(definition(sequence))
       const busy = knockPorts.find(port => ports[protocol].has(port))
       const shut = knockPorts.find(port => closed.has(port))
       const rival = sequences.find(
         other => other.protocol === protocol && other.knockPorts.some(port => knockPorts.includes(port)),
       )
-      if (back !== undefined) failed(id, back)
+      if (veto !== null) failed(id, veto)
+      else if (back !== undefined) failed(id, back)
       else if (shut !== undefined) failed(id, `its knock port ${shut} is the protected port of a sequence`)
       else if (rival) failed(id, `it shares a knock port with sequence ${rival.id}`)
       // What holds already stays: a program that came later must not open the protected port.
@@ -609,6 +613,8 @@ export function createKnock(needs: {
       }),
     report,
     even,
+    /** Looks again at what may be in force: the policy of the host has changed. */
+    judgeAgain: (): Promise<void> => inTurn(() => (version === '' ? Promise.resolve() : tryAgain())),
     /** The server has taken these events in. */
     taken(eventIds: readonly string[]): void {
       const ids = new Set(eventIds)

@@ -1,5 +1,6 @@
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { PolicyState } from '../policy/policy.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SealReport } from '../seal/gate.ts'
 import { createBackoff, createNap, untilSlot } from '../schedule.ts'
@@ -25,6 +26,7 @@ export function createHeartbeat(needs: {
   nftables: () => Promise<boolean>
   sealed: () => SealReport | null
   metrics: () => Metrics
+  policy: () => PolicyState
   onCommands: (commands: readonly Command[]) => void
   onState: (version: string | null) => void
   /** The server has answered. */
@@ -50,6 +52,7 @@ export function createHeartbeat(needs: {
       capabilities: { nftables: await needs.nftables() },
       metrics: needs.metrics(),
       jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
+      policy: needs.policy(),
       sealed: needs.sealed(),
     }
     const answer = await needs.wire.heartbeat(heartbeat, needs.signal)

@@ -10,6 +10,8 @@ export interface Source {
   readonly backend: string
   readonly logpaths: readonly string[]
   readonly journalmatch: readonly string[]
+  /** The template itself says where the files are; else the host's own configuration does. */
+  readonly named?: boolean
 }
 
 /** Stands for fail2ban's own log, wherever this host keeps it. */
@@ -37,7 +39,8 @@ export async function chooseSource(
   }
   const found = await needs.config.logFiles(logpaths.map(path => path.split(' ')[0] ?? ''))
   const there = logpaths.filter(path => found.has(path.split(' ')[0] ?? ''))
-  if (there.length > 0) return { backend: files, logpaths: there, journalmatch: [] }
+  if (there.length > 0)
+    return { backend: files, logpaths: there, journalmatch: [], named: there.some(path => path.startsWith('/')) }
   const none = `none of its logs is on this host: ${logpaths.join(', ')}`
   if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template)) throw new Error(`${name}: ${none}`)
   const lack = await whyNoJournal(needs.python)

@@ -31,7 +31,8 @@ const FILTERS_WITH_OPTIONS = [
 ]
 const TIME =
   /^(?:-1|\d{1,9}|(?:\d{1,6} ?(?:s|se|sec|seconds?|m|mi|min|minutes?|h|ho|hours?|d|da|days?|w|we|weeks?|mo|mon|months?|y|ye|years?) ?){1,6})$/
-const PATH = /^\/(?:var\/log|var\/lib|opt|srv|home)\/[A-Za-z0-9._\-/*?[\]+@,=~]+$/
+const PATH = /^\/[A-Za-z0-9._\-/*?[\]+@,=~]+$/
+const LOGS = /^\/var\/log\//
 const ENGINE_VARIABLE = /^(?:[a-z0-9]+(?:_[a-z0-9]+)*_(?:logs?|backend)|syslog_[a-z0-9_]+)$/
 const YEAR = 31_536_000
 
@@ -82,11 +83,14 @@ export function checkTemplateName(name: string): string {
   return name
 }
 
-/** Reads what came with an order. Throws with a sentence at the first thing that no template may hold. */
-export function readTemplate(value: unknown): Template {
+/**
+ * Reads what came with an order. Throws with a sentence at the first thing that no template may hold. `namesLog`: whether
+ * the policy of the host names a path beyond /var/log.
+ */
+export function readTemplate(value: unknown, namesLog: (path: string) => boolean = () => false): Template {
   const sent = asFields(value)
   const name = checkTemplateName(asText(sent['name']))
-  const jail = readJail(name, asText(sent['jail_config']))
+  const jail = readJail(name, asText(sent['jail_config']), namesLog)
   const filterText = readFilter(asText(sent['filter_config']))
   const options = new Map([...jail].filter(([option]) => !OTHER_JAIL_OPTIONS.includes(option)))
   options.set('enabled', ['true'])
@@ -95,7 +99,7 @@ export function readTemplate(value: unknown): Template {
     name,
     options,
     filter: filterText === null ? (jail.get('filter')?.join(' ') ?? null) : null,
-    logpaths: logpathsOf(logpath === null ? (jail.get('logpath') ?? []) : [logpath]),
+    logpaths: logpathsOf(logpath === null ? (jail.get('logpath') ?? []) : [logpath], namesLog),
     backend: jail.get('backend')?.join(' ') ?? null,
     journalmatch: jail.get('journalmatch') ?? [],
     filterText,
@@ -109,13 +113,13 @@ export function ownExpressions({ filterText }: Template): boolean {
   return filterText !== null && included.every(file => file === 'common.conf')
 }
 
-function readJail(name: string, text: string): ReadonlyMap<string, readonly string[]> {
+function readJail(name: string, text: string, namesLog: Rule): ReadonlyMap<string, readonly string[]> {
   const [section, ...others] = parseIni('jail_config', text)
   if (section?.name !== name || others.length > 0) throw new Error(`jail_config must be the one section [${name}]`)
   for (const [option, lines] of section.options) {
     const whole = lines.join(' ')
     if (option === 'filter') checkFilterName(whole)
-    else if (option === 'logpath') logpathsOf(lines)
+    else if (option === 'logpath') logpathsOf(lines, namesLog)
     else if (option === 'backend') checkBackend(whole)
     else if (option === 'journalmatch') lines.forEach(checkJournalmatch)
     else if (JAIL_TEXTS.includes(option)) checkTexts(option, lines, [])
@@ -202,24 +206,26 @@ function checkTexts(option: string, lines: readonly string[], own: readonly stri
 }
 
 /** One path each, from lines or separated by blanks. */
-function logpathsOf(lines: readonly string[]): string[] {
+function logpathsOf(lines: readonly string[], namesLog: Rule): string[] {
   const found: string[] = []
   for (const word of lines.flatMap(line => line.split(/[ ]+/)).filter(Boolean)) {
     const before = found.at(-1)
     if ((word === 'head' || word === 'tail') && before !== undefined && !before.includes(' '))
       found[found.length - 1] = `${before} ${word}`
-    else found.push(checkLogpath(word))
+    else found.push(checkLogpath(word, namesLog))
   }
   if (found.length > 50) throw new Error('logpath names more than 50 paths')
   return found
 }
 
-function checkLogpath(path: string): string {
+function checkLogpath(path: string, namesLog: Rule): string {
   const variable = /^%\(([a-z0-9_]+)\)s$/.exec(path)?.[1]
   const good = variable === undefined ? path === '/dev/null' || PATH.test(path) : ENGINE_VARIABLE.test(variable)
-  if (!good || path.length > 1024 || path.split('/').includes('..'))
+  if (!good || path.length > 1024 || path.split('/').some(part => part === '..' || part === '.'))
+    throw new Error(`logpath ${JSON.stringify(path)} is not the absolute path of a log`)
+  if (variable === undefined && path !== '/dev/null' && !LOGS.test(path) && !namesLog(path))
     throw new Error(
-      `logpath ${JSON.stringify(path)} is not an absolute path below /var/log, /var/lib, /opt, /srv or /home`,
+      `logpath ${path} is not below /var/log; "log_paths" in policy.json on this host does not name it either`,
     )
   return path
 }

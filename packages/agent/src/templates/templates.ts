@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile, readState, whitelistFile } from '../engine/own-files.ts'
 import type { Interpreter } from '../python/interpreter.ts'
+import type { PolicyOfHost } from '../policy/policy.ts'
 import { deployedTemplates, noTemplateFiles, referenceFiles, templateFiles } from './files.ts'
 import { chooseSource } from './logs.ts'
 import { checkTemplateName, ownExpressions, readTemplate, type Template } from './model.ts'
@@ -19,12 +20,13 @@ export function createTemplates(needs: {
   config: EngineConfig
   loader: JailLoader
   python: Interpreter
+  policy: Pick<PolicyOfHost, 'allowsLog' | 'namesLog'>
   drain: () => Promise<void>
 }) {
   const { engine, config, loader } = needs
 
   async function deploy(sent: unknown): Promise<string> {
-    const template = await inPhase('refused', () => readTemplate(sent))
+    const template = await inPhase('refused', () => readTemplate(sent, needs.policy.namesLog))
     const { name } = template
     mustHaveFiles(template)
     const source = await inPhase('precondition', () => chooseSource(needs, template))
@@ -40,6 +42,7 @@ export function createTemplates(needs: {
     const vet = (checked: CheckedJail): void => {
       const found = strangers(name, checked.stream, reference.stream)
       if (found.length > 0) throw new Error(`it would set more than a template may: ${found.slice(0, 3).join(' ')}`)
+      if (source?.named === true) mustLieInPlace(checked)
     }
     if (off) {
       vet(await inPhase('check', () => loader.stage(name, [...files, asEnabled], { trial })))
@@ -49,6 +52,15 @@ export function createTemplates(needs: {
     await needs.drain().catch(() => undefined)
     await loader.start(name, files, { vet, trial })
     return `${name} is deployed and runs${await effective(template)}${await otherFaults(name)}`
+  }
+
+  /** The files themselves, once links and globs are followed. */
+  function mustLieInPlace({ stream }: CheckedJail): void {
+    for (const [, , what, path] of stream)
+      if (what === 'addlogpath' && !needs.policy.allowsLog(String(path)))
+        throw new Error(
+          `refused: the log ${String(path)} lies outside /var/log; "log_paths" in policy.json on this host does not name it either`,
+        )
   }
 
   function mustHaveFiles({ name, requiredFiles, filter }: Template): void {

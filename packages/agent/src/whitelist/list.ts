@@ -1,27 +1,41 @@
 import { canonicalIp } from '../ip.ts'
-
-/** Wider ranges are never whitelisted by mistake or on purpose: two of half the Internet are the whole. */
-const WIDEST = { 4: 8, 6: 16 }
-const MOST = 250_000
+import { DEFAULT_RULES, type ListLimits } from '../policy/format.ts'
+import { publicShare, publicShareIpv6 } from '../policy/share.ts'
 
 /**
  * The entries of the list's text, canonical. Throws with a sentence unless every line is an address or range and there
- * are at least as many as the server counts: half a list would take protection away without a word.
+ * are at least as many as the server counts: half a list would take protection away without a word. Where there are limits
+ * the list keeps to them too: one that covers much of the Internet would switch the host's protection off.
  */
-export function parseList(text: string, count: number): string[] {
+export function parseList(text: string, count: number, limits: ListLimits | null = DEFAULT_RULES.whitelist): string[] {
   const entries: string[] = []
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim()
     if (line === '' || line.startsWith('#')) continue
     const entry = canonicalIp(line)
     if (entry === null) throw new Error(`line ${index + 1} of the whitelist is not an address: the list is refused`)
-    const prefix = Number(entry.split('/')[1] ?? 128)
-    const widest = entry.includes(':') ? WIDEST[6] : WIDEST[4]
-    if (prefix < widest) throw new Error(`${entry} in the whitelist is wider than /${widest}: the list is refused`)
     entries.push(entry)
   }
   if (entries.length < count)
     throw new Error(`the whitelist came with ${entries.length} of ${count} entries: it is refused as a whole`)
-  if (entries.length > MOST) throw new Error(`the whitelist has more than ${MOST} entries: it is refused`)
+  if (limits !== null) checkLimits(entries, limits)
   return entries
 }
+
+function checkLimits(entries: readonly string[], limits: ListLimits): void {
+  const { maxEntries, maxShare, widestIpv4, widestIpv6 } = limits
+  if (entries.length > maxEntries)
+    throw new Error(`the whitelist has ${entries.length} entries, and this host takes ${maxEntries}: it is refused`)
+  for (const entry of entries) {
+    const widest = entry.includes(':') ? widestIpv6 : widestIpv4
+    if (Number(entry.split('/')[1] ?? 128) < widest)
+      throw new Error(`${entry} in the whitelist is wider than /${widest}: the list is refused`)
+  }
+  const share = Math.max(publicShare(entries), publicShareIpv6(entries))
+  if (share > maxShare)
+    throw new Error(
+      `the whitelist covers ${percent(share)} of the public addresses, and this host takes ${percent(maxShare)}: it is refused as a whole`,
+    )
+}
+
+const percent = (share: number): string => `${(share * 100).toPrecision(3)} %`

@@ -8,6 +8,7 @@ import { readText } from '../files.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
 import { createOnce, type Log } from '../log.ts'
 import { errorText } from '../text.ts'
+import type { ListLimits } from '../policy/format.ts'
 import { collapse, type Addresses } from './addresses.ts'
 import { parseList } from './list.ts'
 import type { Store } from './store.ts'
@@ -48,6 +49,8 @@ export function createWhitelist(needs: {
   overrides: Pick<Overrides, 'drop' | 'dropCovered'>
   drain: () => Promise<void>
   runDirectory: string
+  /** What this host takes; throws with the reason where it takes nothing new. */
+  limits: () => ListLimits
   /** What holds has changed, or was put right, without a new list. */
   onHeld: () => void
   now: () => number
@@ -73,7 +76,7 @@ export function createWhitelist(needs: {
     const text = store.text()
     if (text === null) return null
     try {
-      const entries = parseList(text, 0)
+      const entries = parseList(text, 0, null)
       return { addresses: collapse(entries), count: entries.length }
     } catch (error) {
       log.warn(`the whitelist of the last run is not readable: ${errorText(error)}`)
@@ -295,7 +298,7 @@ export function createWhitelist(needs: {
     const [first] = missing
     if (!first) return { entries: listed.count, error: null }
     const open = collapse([...missing.keys()])
-    const entries = parseList(store.text() ?? '', 0).filter(entry => !open.touches(entry)).length
+    const entries = parseList(store.text() ?? '', 0, null).filter(entry => !open.touches(entry)).length
     const [value, jail] = first
     return {
       entries,
@@ -328,7 +331,7 @@ export function createWhitelist(needs: {
     listed: (): Addresses | null => listed?.addresses ?? null,
     /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
     take(text: string, version: string, count: number): void {
-      const entries = parseList(text, count)
+      const entries = parseList(text, count, needs.limits())
       store.putList(text, version)
       if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
       taken += 1

@@ -1,0 +1,92 @@
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import { canonicalIp, fromNumber, isOwnGround, overlaps } from '../ip.ts'
+import { readText } from '../files.ts'
+
+/** What no command bans, with or without `force` and whatever the policy says: this host would cut itself off. */
+export interface Floor {
+  /** Why an address or a range is never banned; null when it may be. */
+  whyNeverBan(ip: string): string | null
+}
+
+const LOOK_UP_AGAIN = 600_000
+
+/**
+ * Loopback, the host's own addresses, its gateways, its resolvers and the addresses of the Stockade server. All but the
+ * last are read anew for each command, from the kernel and from /etc/resolv.conf.
+ */
+export function createFloor(needs: {
+  baseUrl: string
+  /** The address of the connection to the server; null before the first. */
+  peer: () => string | null
+  now: () => number
+  read?: (path: string) => string | null
+  resolve?: (host: string) => Promise<readonly string[]>
+  own?: () => readonly string[]
+}) {
+  const read = needs.read ?? readText
+  const resolve = needs.resolve ?? resolveAll
+  const own = needs.own ?? interfaceAddresses
+  const host = new URL(needs.baseUrl).hostname.replace(/^\[|\]$/g, '')
+  let servers: readonly string[] = []
+  let lookedUp = -Infinity
+
+  async function lookUpServer(): Promise<void> {
+    if (needs.now() - lookedUp < LOOK_UP_AGAIN) return
+    lookedUp = needs.now()
+    const found = canonical(await resolve(host).catch(() => []))
+    if (found.length > 0) servers = found
+    else lookedUp = -Infinity
+  }
+
+  return {
+    /** Asks for the server's addresses when they are old; what was known stays when there is no answer. */
+    lookUpServer,
+    whyNeverBan(ip: string): string | null {
+      if (isOwnGround(ip)) return `${ip} is loopback or link-local: a ban of it would cut this host off from itself`
+      const covers = (addresses: readonly string[]): boolean => addresses.some(address => overlaps(address, ip))
+      if (covers(own())) return `${ip} covers an address of this host`
+      if (covers(gateways(read))) return `${ip} covers a gateway of this host: it would be cut off from the network`
+      if (covers(resolvers(read))) return `${ip} covers a resolver of this host: it could look up no name`
+      if (covers([...servers, ...canonical([needs.peer() ?? '', host])]))
+        return `${ip} covers the address of the Stockade server: this host would be cut off from it`
+      return null
+    },
+  }
+}
+
+function canonical(addresses: readonly string[]): string[] {
+  return addresses.map(address => canonicalIp(address.replace(/%.*$/, ''))).filter(ip => ip !== null)
+}
+
+async function resolveAll(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address)
+}
+
+function interfaceAddresses(): string[] {
+  return canonical(
+    Object.values(networkInterfaces())
+      .flatMap(list => list ?? [])
+      .map(({ address }) => address),
+  )
+}
+
+/** The next hops of all routes, as the kernel's tables show them. */
+export function gateways(read: (path: string) => string | null): string[] {
+  const rows = (path: string): string[][] => (read(path) ?? '').split('\n').map(line => line.trim().split(/\s+/))
+  const v4 = rows('/proc/net/route')
+    .map(([, , gateway = '']) => gateway)
+    .filter(gateway => /^[0-9A-F]{8}$/i.test(gateway) && !/^0+$/.test(gateway))
+    // Bytes in the order of a little-endian machine.
+    .map(gateway => fromNumber(BigInt(`0x${(gateway.match(/../g) ?? []).reverse().join('')}`), 32))
+  const v6 = rows('/proc/net/ipv6_route')
+    .map(([, , , , gateway = '']) => gateway)
+    .filter(gateway => /^[0-9a-f]{32}$/i.test(gateway) && !/^0+$/.test(gateway))
+    .map(gateway => fromNumber(BigInt(`0x${gateway}`), 128))
+  return canonical([...v4, ...v6])
+}
+
+export function resolvers(read: (path: string) => string | null): string[] {
+  const lines = (read('/etc/resolv.conf') ?? '').split('\n')
+  return canonical(lines.map(line => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? ''))
+}
