@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { order, resultInput } from './commands.ts'
 import { port, protocols } from './portknock.ts'
+import { policyState } from './servers.ts'
 import { count, id, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Agent'
@@ -41,6 +42,9 @@ export const heartbeat = endpoint({
     ),
     jails: Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })),
     capabilities: Type.Optional(Type.Object({ nftables: Type.Optional(Type.Boolean()) })),
+    policy: Type.Optional(
+      nullable(Type.Object({ state: policyState, error: Type.Optional(nullable(Type.String({ maxLength: 1000 }))) })),
+    ),
   }),
   status: 200,
   reply: shape({

@@ -62,6 +62,9 @@ const serverKey = shape({
   expires_at: nullable(timestamp),
   created_at: timestamp,
 })
+/** `unreadable`: the host refuses every command until its policy.json is put right; `error` says why. */
+export const policyState = oneOf(['default', 'file', 'unreadable'])
+export const hostPolicy = shape({ state: policyState, error: nullable(Type.String()) })
 const serverFields = {
   id: uuid,
   hostname: Type.String(),
@@ -74,6 +77,8 @@ const serverFields = {
   total_bans: count,
   active_jails: count,
   metrics: nullable(metrics),
+  /** What the host's own policy lets the server do; null before its agent says so. */
+  policy: nullable(hostPolicy),
   last_heartbeat: nullable(timestamp),
   /** Since when, by whom and why the server is in quarantine; null where it is not. */
   quarantined: nullable(quarantine),

@@ -58,6 +58,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   total_bans: 0,
   active_jails: 0,
   metrics: null,
+  policy: null,
   last_heartbeat: at,
   quarantined: null,
   created_at: at,

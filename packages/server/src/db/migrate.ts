@@ -18,6 +18,7 @@ import { lists } from './migrations/0015-lists.ts'
 import { proof } from './migrations/0016-proof.ts'
 import { keyLimits } from './migrations/0017-key-limits.ts'
 import { quotas } from './migrations/0020-quotas.ts'
+import { hostPolicy } from './migrations/0025-host-policy.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -45,6 +46,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0016-proof': proof(db.engine),
         '0017-key-limits': keyLimits(),
         '0020-quotas': quotas(db.engine),
+        '0025-host-policy': hostPolicy(),
       }),
     },
   })

@@ -138,6 +138,8 @@ export interface ServersTable {
   install_token_expires_at: number | null
   install_token_used_at: number | null
   install_token_used_from: string | null
+  /** What the host says of its own policy, as JSON; null before an agent that says it. */
+  policy: string | null
   first_heartbeat_at: number | null
   first_ban_at: number | null
   /** Since when its reports are refused and its commands withheld; null: they are not. */

@@ -111,12 +111,14 @@ const serverFields = {
   updated_at: time,
 } as const
 const quarantined = { quarantined: orNull({ since: time, by: text, reason: text }) } as const
-export const server = extended(serverFields, { 'no page': quarantined })
+/** What the host's own policy.json lets the server do. */
+const policy = { policy: orNull({ state: oneOf('default', 'file', 'unreadable'), error: orNull(text) }) } as const
+export const server = extended(serverFields, { 'no page': { ...quarantined, ...policy } })
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },
   {
     'dashboard 10': { key_rotated_at: orNull(time), install: anyObject },
-    'no page': { ...quarantined, keys: orNull([anyObject]) },
+    'no page': { ...quarantined, ...policy, keys: orNull([anyObject]) },
   },
 )
 const newServerFields = {

@@ -51,6 +51,8 @@ const en = {
   system: 'System',
   engine: 'fail2ban',
   agent: 'Agent',
+  policy: 'Policy',
+  policyUnreadable: (error: string) => `degraded: policy unreadable: ${error}`,
   uptime: 'Up for',
   bans: 'Bans',
   bansSaid: (today: string, total: string) => `${today} today, ${total} in all`,

@@ -230,6 +230,12 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
             <dd>
               <Fact field="agent" value={server.agent_version} />
             </dd>
+            {server.policy?.state === 'unreadable' && (
+              <>
+                <dt>{t.policy}</dt>
+                <dd>{t.policyUnreadable(server.policy.error ?? '')}</dd>
+              </>
+            )}
             {typeof uptime === 'number' && (
               <>
                 <dt>{t.uptime}</dt>

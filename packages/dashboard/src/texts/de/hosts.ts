@@ -61,6 +61,8 @@ export const server: Texts['server'] = {
   system: 'System',
   engine: 'fail2ban',
   agent: 'Agent',
+  policy: 'Richtlinie',
+  policyUnreadable: error => `eingeschränkt: Richtlinie nicht lesbar: ${error}`,
   uptime: 'Läuft seit',
   bans: 'Sperren',
   bansSaid: (today, total) => `${today} heute, ${total} insgesamt`,

@@ -441,6 +441,8 @@ export const server: Texts['server'] = {
   system: 'Sistema',
   engine: 'fail2ban',
   agent: 'Agente',
+  policy: 'Política',
+  policyUnreadable: error => `limitado: política ilegible: ${error}`,
   uptime: 'Activo desde hace',
   bans: 'Bloqueos',
   bansSaid: (today, total) => `${today} hoy, ${total} en total`,

@@ -354,6 +354,8 @@ export const server: Texts['server'] = {
   system: 'Système',
   engine: 'fail2ban',
   agent: 'Agent',
+  policy: 'Politique',
+  policyUnreadable: error => `dégradé : politique illisible : ${error}`,
   uptime: 'En marche depuis',
   bans: 'Bans',
   bansSaid: (today, total) => `${today} aujourd’hui, ${total} en tout`,

@@ -57,6 +57,25 @@ describe('a heartbeat', () => {
     await host.client.call('POST /servers/heartbeat', { body: { hostname: 'real-name', agent_id: host.agentId } })
     expect(await read(host.id)).toMatchObject({ hostname: 'mine', jails: [{ name: 'sshd' }, { name: 'nginx' }] })
   })
+  testAlone('says what holds of the host’s own policy', async () => {
+    const host = await aHost(server, admin.client, 'policy')
+    const beat = (policy?: { state: 'default' | 'file' | 'unreadable'; error?: string | null } | null) =>
+      host.client.call('POST /servers/heartbeat', {
+        body: { hostname: 'policy', ...(policy === undefined ? {} : { policy }) },
+      })
+    const error = 'line 1\u001b: "comands" is no key'
+    await beat({ state: 'unreadable', error })
+    const unreadable = { state: 'unreadable', error: 'line 1\ufffd: "comands" is no key' }
+    expect(await read(host.id)).toMatchObject({ policy: unreadable })
+    const { servers } = await admin.client.call('GET /servers')
+    expect(servers.find(({ id }) => id === host.id)).toMatchObject({ policy: unreadable })
+    await beat()
+    expect(await read(host.id)).toMatchObject({ policy: unreadable })
+    await beat({ state: 'default' })
+    expect(await read(host.id)).toMatchObject({ policy: { state: 'default', error: null } })
+    await beat(null)
+    expect(await read(host.id)).toMatchObject({ policy: null })
+  })
   testAlone('without an engine is a state, and what hosts say of themselves is tamed', async () => {
     const host = await aHost(server, admin.client, 'bare')
     await host.client.call('POST /servers/heartbeat', {

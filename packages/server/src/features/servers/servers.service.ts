@@ -86,6 +86,8 @@ const quarantineOf = (row: ServerRow | undefined) =>
   row?.quarantined_at
     ? { since: iso(row.quarantined_at), by: row.quarantined_by ?? '', reason: row.quarantine_reason ?? '' }
     : null
+type HostPolicy = ReplyOf<typeof contract.getServer>['policy']
+const policyOf = (text: string | null): HostPolicy => (text === null ? null : (JSON.parse(text) as HostPolicy))
 
 export const createServers = (needs: {
   db: Database
@@ -122,6 +124,7 @@ export const createServers = (needs: {
     total_bans: totals.get(server.row.no) ?? 0,
     active_jails: server.jails.filter(jail => jail.enabled).length,
     metrics: server.metrics,
+    policy: policyOf(server.row.policy),
     last_heartbeat: isoOrNull(server.lastHeartbeat),
     quarantined: quarantineOf(server.row),
     created_at: iso(server.row.created_at),

@@ -48,6 +48,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     active_jails: 0,
     jails: [],
     metrics: null,
+    policy: null,
     last_heartbeat: null,
     created_at: made.created_at,
     updated_at: made.created_at,

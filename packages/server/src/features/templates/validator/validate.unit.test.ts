@@ -277,6 +277,12 @@ describe('warnings', () => {
       /ships no filter mine/,
     )
   })
+  test('a log that hosts may not want to be read', () => {
+    const jail = goodJail.replace('/var/log/app.log', '/var/log/app.log\n  /srv/app/app.log tail')
+    expect(warned(goodFilter, jail)).toEqual([
+      expect.stringMatching(/\/srv\/app\/app\.log.*outside \/var\/log.*policy\.json/),
+    ])
+  })
   test('no more than a hundred of them', () => {
     const lines = Array.from({ length: 400 }, (_, n) => `^a${n}`).join('\n  ')
     expect(errors(goodJail, regexOf(lines))).toHaveLength(100)
