@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, times } from './limits.ts'
+import { passkeyResponse } from './passkey-response.ts'
 import { count, id, message, nullable, oneOf, role, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Auth'
@@ -23,12 +24,17 @@ export const username = Type.String({
 })
 export const email = Type.String({ format: 'email', minLength: 3, maxLength: 254 })
 
-const signedIn = shape({
+export const signedIn = shape({
   ...tokens,
   user: shape({ id, username: Type.String(), email: Type.String(), role }),
   mfa_setup_required: Type.Optional(Type.Boolean()),
 })
-const secondFactorWanted = shape({ mfa_required: Type.Literal(true), mfa_token: Type.String() })
+const secondFactorWanted = shape({
+  mfa_required: Type.Literal(true),
+  mfa_token: Type.String(),
+  /** What the user has: codes go to `/auth/mfa/verify`, a passkey to `/auth/passkey`. */
+  methods: Type.Array(oneOf(['totp', 'passkey'])),
+})
 
 export const login = endpoint({
   method: 'POST',
@@ -178,10 +184,14 @@ export const stepUp = endpoint({
   tag,
   summary: 'Prove again who one is',
   description:
-    'What a session by cookie needs for users, keys, second factors, settings, templates and wide whitelist entries once its last proof is older than 15 minutes; those answer 403 with `step_up.methods` until then. Either the password or a code of the second factor; a sign-in is a proof too. Sessions by bearer token are never asked.',
+    'What a session by cookie needs for users, keys, second factors, settings, templates and wide whitelist entries once its last proof is older than 15 minutes; those answer 403 with `step_up.methods` until then. The password, a code of the second factor, or an answer of a passkey to `/auth/step-up/options`; a sign-in is a proof too. Sessions by bearer token are never asked.',
   access: 'session-before-mfa',
   rate: 'sensitive',
-  body: shape({ password: Type.Optional(typedPassword), code: Type.Optional(code) }),
+  body: shape({
+    password: Type.Optional(typedPassword),
+    code: Type.Optional(code),
+    passkey: Type.Optional(passkeyResponse),
+  }),
   status: 200,
   reply: shape({ message: Type.String(), proved_until: timestamp }),
   refusals: [401, 409],

@@ -4,6 +4,7 @@ import * as auth from './auth.ts'
 import * as bans from './bans.ts'
 import * as commands from './commands.ts'
 import * as keys from './keys.ts'
+import * as passkeys from './passkeys.ts'
 import * as portknock from './portknock.ts'
 import * as servers from './servers.ts'
 import * as service from './service.ts'
@@ -17,13 +18,31 @@ export * from './endpoint.ts'
 export * from './events.ts'
 export * from './limits.ts'
 export * from './live.ts'
+export type { PasskeyResponse } from './passkey-response.ts'
+export type { Passkey } from './passkeys.ts'
 export * from './query.ts'
 export * as shapes from './shapes.ts'
 export type { ProblemBody } from './shapes.ts'
-export { auth, keys, users, servers, agents, commands, bans, whitelist, templates, settings, portknock, siem, service }
+export {
+  auth,
+  passkeys,
+  keys,
+  users,
+  servers,
+  agents,
+  commands,
+  bans,
+  whitelist,
+  templates,
+  settings,
+  portknock,
+  siem,
+  service,
+}
 
 const rooms = {
   auth,
+  passkeys,
   keys,
   users,
   servers,

@@ -7,6 +7,8 @@ export const bounds = {
   description: 1000,
   name: 100,
   reason: 500,
+  passkeyName: 64,
+  passkeysPerUser: 20,
   logLines: 64 * 1024,
   commandOutput: 64 * 1024,
   seconds: 31_536_000,

@@ -42,6 +42,8 @@ const sections = {
     /** Seconds without use after which a session ends; no longer than a session lives at all. */
     session_timeout: Type.Integer({ minimum: 60, maximum: times.sessionMaximum }),
     mfa_required: Type.Boolean(),
+    /** Who must sign in with a passkey: nobody, administrators, or everybody who has no provider. */
+    passkey_required: oneOf(['off', 'admins', 'all']),
     password_min_length: Type.Integer({ minimum: bounds.password.minimum, maximum: 128 }),
   },
   notifications: {

@@ -142,6 +142,14 @@ const additions = [
   'POST /setup',
   'POST /auth/mfa/backup-codes',
   'POST /auth/step-up',
+  'POST /auth/step-up/options',
+  'GET /auth/passkeys',
+  'POST /auth/passkeys',
+  'POST /auth/passkeys/options',
+  'PATCH /auth/passkeys/{passkeyId}',
+  'DELETE /auth/passkeys/{passkeyId}',
+  'POST /auth/passkey',
+  'POST /auth/passkey/options',
   'GET /servers/summary',
   'GET /servers/jails',
   'POST /commands/cancel',
@@ -318,8 +326,8 @@ describe('the contract', () => {
         (schemaOf(endpoint.query)?.required ?? []).length > 0 ||
         (endpoint.method === 'PATCH' && (schemaOf(endpoint.body)?.required ?? []).length > 0),
     )
-    // Not a list with filters: it asks for one name.
-    expect(demanding.map(nameOf)).toEqual(['GET /servers/jails'])
+    // Not a list with filters: it asks for one name. And a passkey has nothing but a name to change.
+    expect(demanding.map(nameOf)).toEqual(['PATCH /auth/passkeys/{passkeyId}', 'GET /servers/jails'])
     const changing = endpoints.filter(endpoint => endpoint.method === 'PATCH')
     const preset = changing.flatMap(endpoint =>
       objectsIn(schemaOf(endpoint.body) ?? {}, nameOf(endpoint)).flatMap(([path, object]) =>
@@ -356,6 +364,12 @@ describe('the contract', () => {
         'POST /auth/mfa/disable',
         'POST /auth/mfa/backup-codes',
         'POST /auth/step-up',
+        'POST /auth/step-up/options',
+        'POST /auth/passkeys',
+        'POST /auth/passkeys/options',
+        'DELETE /auth/passkeys/{passkeyId}',
+        'POST /auth/passkey',
+        'POST /auth/passkey/options',
         'POST /auth/password',
         'POST /auth/refresh',
         'GET /auth/invite',

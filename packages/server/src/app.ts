@@ -59,6 +59,7 @@ import { mountNotifications } from './features/notifications/notifications.route
 import { createNotifications } from './features/notifications/notifications.service.ts'
 import { mountOauth } from './features/oauth/oauth.routes.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
+import { createPasskeys } from './features/passkeys/passkeys.service.ts'
 import { mountPortknock } from './features/portknock/portknock.routes.ts'
 import { createPortknock } from './features/portknock/portknock.service.ts'
 import { mountPreferences } from './features/preferences/preferences.routes.ts'
@@ -74,6 +75,7 @@ import { createServers } from './features/servers/servers.service.ts'
 import { updateServer } from './features/servers/servers.store.ts'
 import { mountSiem } from './features/siem/siem.routes.ts'
 import { createSiem } from './features/siem/siem.service.ts'
+import { mountPasskeys } from './features/sessions/passkeys.routes.ts'
 import { createProofs } from './features/sessions/proof.ts'
 import { mountSessions } from './features/sessions/sessions.routes.ts'
 import { createSessions } from './features/sessions/sessions.service.ts'
@@ -185,9 +187,10 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   const users = createUsers(db, clock, settings)
   const throttle = createThrottle(db, clock)
   const mfa = createMfa({ db, clock, events, secrets, settings, throttle })
+  const passkeys = createPasskeys({ db, clock, events, settings, baseUrl })
   const tokens = createTokens(secrets.tokens, clock)
-  const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, throttle })
-  const proofs = createProofs({ db, clock, events, mfa, throttle })
+  const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, passkeys, throttle })
+  const proofs = createProofs({ db, clock, events, mfa, passkeys, throttle })
   const keys = await createKeys({ db, clock, events, users })
   const registry = await createRegistry(db, clock)
   const license = await createLicense({
@@ -234,6 +237,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     settings,
     users,
     mfa,
+    passkeys,
     throttle,
     sessions,
     keys,
@@ -430,6 +434,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     serverCount: actor => registry.all().filter(({ row }) => sees(actor, row.no)).length,
   })
   mountMfa(http, mfa)
+  mountPasskeys(http, passkeys, sessions, baseUrl)
   mountOauth(http, oauth, baseUrl)
   mountSettings(http, settings, { baseUrl, clock, secrets, users })
   mountNotifications(http, notifications, settings)
@@ -588,7 +593,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({
     name: 'sessions',
     every: hour,
-    run: () => Promise.all([sessions.sweep(), mfa.sweep(), throttle.sweep(), oauth.sweep()]).then(() => {}),
+    run: () =>
+      Promise.all([sessions.sweep(), mfa.sweep(), passkeys.sweep(), throttle.sweep(), oauth.sweep()]).then(() => {}),
   })
 
   // The first administrator

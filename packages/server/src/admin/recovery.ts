@@ -7,6 +7,7 @@ import { createEvents, system } from '../events/events.ts'
 import type { Events } from '../events/events.ts'
 import { createAccounts } from '../features/accounts/accounts.service.ts'
 import { createMfa } from '../features/mfa/mfa.service.ts'
+import { createPasskeys } from '../features/passkeys/passkeys.service.ts'
 import { createSessions } from '../features/sessions/sessions.service.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.ts'
 import { createTokens } from '../features/sessions/tokens.ts'
@@ -92,7 +93,8 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
     const throttle = createThrottle(db, clock)
     const mfa = createMfa({ db, clock, events, secrets, settings, throttle })
     const tokens = createTokens(secrets.tokens, clock)
-    const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, throttle })
+    const passkeys = createPasskeys({ db, clock, events, settings, baseUrl: beyond })
+    const sessions = createSessions({ db, clock, events, tokens, settings, users, mfa, passkeys, throttle })
     const accounts = createAccounts({
       db,
       clock,
@@ -100,6 +102,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       settings,
       users,
       mfa,
+      passkeys,
       throttle,
       sessions,
       keys: { reload: beyond, revokeOf: beyond },

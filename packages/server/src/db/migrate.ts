@@ -19,6 +19,7 @@ import { proof } from './migrations/0016-proof.ts'
 import { keyLimits } from './migrations/0017-key-limits.ts'
 import { quotas } from './migrations/0020-quotas.ts'
 import { hostPolicy } from './migrations/0025-host-policy.ts'
+import { passkeys } from './migrations/0030-passkeys.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -47,6 +48,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0017-key-limits': keyLimits(),
         '0020-quotas': quotas(db.engine),
         '0025-host-policy': hostPolicy(),
+        '0030-passkeys': passkeys(db.engine),
       }),
     },
   })

@@ -39,6 +39,8 @@ export interface UsersTable {
   oauth_subject: string | null
   /** What of the allow-lists let this person in at the last sign-in: a login, a domain, or `org:` and a name. */
   oauth_admitted_as: Generated<string | null>
+  /** How many passkeys the user has. */
+  passkeys: Generated<number>
   last_login: number | null
   created_at: number
   updated_at: number
@@ -66,6 +68,30 @@ export interface MfaTokensTable {
   created_at: number
   tries: number
 }
+export interface PasskeysTable {
+  id: Generated<number>
+  user_id: number
+  /** As the authenticator named it, base64url. */
+  credential_id: string
+  /** COSE, base64url. */
+  public_key: string
+  /** The same key as SubjectPublicKeyInfo in DER, base64url. */
+  spki: string
+  counter: number
+  /** JSON array. */
+  transports: string
+  name: string
+  backed_up: number
+  created_at: number
+  last_used: number | null
+}
+/** What passkeys were asked and have not answered yet. */
+export interface PasskeyChallengesTable {
+  hash: string
+  purpose: string
+  user_id: number | null
+  created_at: number
+}
 /** Wrong passwords and codes, by the name typed or the user's id. */
 export interface FailedAttemptsTable {
   id: Generated<number>
@@ -89,7 +115,7 @@ export interface SessionsTable {
   refresh_hash: string
   cookie_hash: string
   /** How it began: a provider's sign-in stands for a second factor, a password alone does not. */
-  method: 'password' | 'mfa' | 'provider_a' | 'provider_b'
+  method: 'password' | 'mfa' | 'passkey' | 'provider_a' | 'provider_b'
   ip_address: string
   user_agent: string
   created_at: number
@@ -606,6 +632,8 @@ export interface Schema {
   user_servers: UserServersTable
   mfa_backup_codes: MfaBackupCodesTable
   mfa_tokens: MfaTokensTable
+  passkeys: PasskeysTable
+  passkey_challenges: PasskeyChallengesTable
   failed_attempts: FailedAttemptsTable
   oauth_states: OauthStatesTable
   sessions: SessionsTable

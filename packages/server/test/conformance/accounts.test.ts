@@ -160,7 +160,7 @@ describe('interface 4.1: Auth', { retry: 0 }, () => {
         await says(
           signIn('operator', passwords.operator),
           200,
-          { mfa_required: true, mfa_token: text },
+          extended({ mfa_required: true, mfa_token: text }, { 'no page': { methods: ['totp'] } }),
           'interface 5.4',
         )
       ).mfa_token

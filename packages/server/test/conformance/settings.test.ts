@@ -104,7 +104,10 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       200,
       {
         service: { site_name: 'Stockade', site_url: text, timezone: 'UTC' },
-        security: { session_timeout: 604_800, mfa_required: false, password_min_length: 8 },
+        security: extended(
+          { session_timeout: 604_800, mfa_required: false, password_min_length: 8 },
+          { 'no page': { passkey_required: 'off' } },
+        ),
         notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
         integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
       },

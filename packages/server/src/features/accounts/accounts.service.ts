@@ -10,6 +10,7 @@ import type { Change, Events } from '../../events/events.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
+import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { SessionsService, SessionView } from '../sessions/sessions.service.ts'
@@ -99,6 +100,7 @@ export const createAccounts = (needs: {
   settings: Pick<SettingsService, 'get'>
   users: Pick<UsersService, 'preparePassword' | 'create'>
   mfa: Pick<MfaService, 'clear'>
+  passkeys: Pick<PasskeysService, 'clear'>
   throttle: Pick<Throttle, 'clearCodes'>
   sessions: Pick<SessionsService, 'listOf' | 'end' | 'endAll'>
   keys: Pick<KeysService, 'reload' | 'revokeOf'>
@@ -106,7 +108,8 @@ export const createAccounts = (needs: {
   registry: Pick<Registry, 'byNo' | 'all'>
   baseUrl: () => string
 }): AccountsService => {
-  const { db, clock, events, settings, users, mfa, throttle, sessions, keys, servers, registry, baseUrl } = needs
+  const { db, clock, events, settings, users, mfa, passkeys, throttle, sessions, keys, servers, registry, baseUrl } =
+    needs
   const lock = db.engine === 'postgres'
 
   const view = (user: UserRow) => ({
@@ -271,6 +274,7 @@ export const createAccounts = (needs: {
       const user = await get(id)
       const { revoked_keys } = await revoking(actor, id, keep, async change => {
         await mfa.clear(change, id)
+        await passkeys.clear(change, id)
         // Whoever had the old factor may hold a session: it begins anew.
         await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
         await change.record({ name: 'mfa.reset', author: authorOf(actor), data: { id, username: user.username } })

@@ -32,6 +32,10 @@ export interface MfaService {
   requireCode(user: UserRow, code: string, ip: string, failed?: () => Promise<void>): Promise<void>
   /** A password was right: the token that the second step needs. */
   begin(userId: number): Promise<string>
+  /** Who waits with that token for a second factor; each question is one of its five tries. 401 where nobody does. */
+  waiting(mfaToken: string): Promise<UserRow>
+  /** Uses the token up. 401 where somebody else did. */
+  use(mfaToken: string): Promise<void>
   /** The second step: the user, when the code is right. 401 for anything else. */
   finish(mfaToken: string, code: string, ip: string, failed: (user: UserRow) => Promise<void>): Promise<UserRow>
   sweep(): Promise<void>
@@ -118,6 +122,26 @@ export const createMfa = (needs: {
       throw unauthorized('Wrong code. It changes every 30 seconds; check the clock of your device.')
     }
     await attempt.succeeded()
+  }
+
+  const expired = () => unauthorized('This sign-in has expired or was tried too often. Begin again with your password.')
+  const waiting: MfaService['waiting'] = async mfaToken => {
+    // The try is taken before the code is looked at: many at once have five tries together.
+    const row = await db.write
+      .updateTable('mfa_tokens')
+      .set(eb => ({ tries: eb('tries', '+', 1) }))
+      .where('hash', '=', sha256(mfaToken))
+      .where('tries', '<', token.tries)
+      .where('created_at', '>', clock() - token.life)
+      .returning('user_id')
+      .executeTakeFirst()
+    const user = row && (await findUser(db.read, row.user_id))
+    if (!user) throw expired()
+    return user
+  }
+  const use: MfaService['use'] = async mfaToken => {
+    const used = await db.write.deleteFrom('mfa_tokens').where('hash', '=', sha256(mfaToken)).executeTakeFirst()
+    if (used.numDeletedRows === 0n) throw expired()
   }
 
   return {
@@ -209,23 +233,13 @@ export const createMfa = (needs: {
         .execute()
       return made
     },
+    waiting,
+    use,
     async finish(mfaToken, code, ip, failed) {
-      const hash = sha256(mfaToken)
-      const over = unauthorized('This sign-in has expired or was tried too often. Begin again with your password.')
-      // The try is taken before the code is looked at: many at once have five tries together.
-      const row = await db.write
-        .updateTable('mfa_tokens')
-        .set(eb => ({ tries: eb('tries', '+', 1) }))
-        .where('hash', '=', hash)
-        .where('tries', '<', token.tries)
-        .where('created_at', '>', clock() - token.life)
-        .returning('user_id')
-        .executeTakeFirst()
-      const user = row && (await findUser(db.read, row.user_id))
-      if (!user?.mfa_secret || user.mfa_enabled === 0) throw over
+      const user = await waiting(mfaToken)
+      if (!user.mfa_secret || user.mfa_enabled === 0) throw expired()
       await requireCode(user, code, ip, () => failed(user))
-      const used = await db.write.deleteFrom('mfa_tokens').where('hash', '=', hash).executeTakeFirst()
-      if (used.numDeletedRows === 0n) throw over
+      await use(mfaToken)
       return user
     },
     async sweep() {

@@ -66,7 +66,7 @@ test('enabling shows a key that an authenticator reads, and is in force once con
   expect((await admin.client.call('GET /auth/me')).mfa_enabled).toBe(true)
   expect(await raw(server, 'POST', '/api/v1/auth/mfa/enable', { token: admin.token })).toMatchObject({ status: 409 })
   const half = await login()
-  expect(half).toEqual({ mfa_required: true, mfa_token: expect.any(String) })
+  expect(half).toEqual({ mfa_required: true, mfa_token: expect.any(String), methods: ['totp'] })
   // The half-way token opens nothing.
   expect(await raw(server, 'GET', '/api/v1/servers', { token: half.mfa_token })).toMatchObject({ status: 401 })
   clock.forward(31)

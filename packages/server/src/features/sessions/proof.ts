@@ -1,5 +1,5 @@
 import { times } from '@stockade/contract'
-import type { ProofMethod } from '@stockade/contract'
+import type { PasskeyResponse, ProofMethod } from '@stockade/contract'
 import type { UserActor } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -7,6 +7,7 @@ import { badRequest, conflict, unauthorized } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
+import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import { requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import { findUser } from '../users/users.store.ts'
@@ -23,7 +24,7 @@ export const methodsOf = (user: UserRow): ProofMethod[] => {
   const has: Record<ProofMethod, boolean> = {
     password: user.password_hash !== null,
     totp: user.mfa_enabled === 1,
-    passkey: false,
+    passkey: user.passkeys > 0,
     provider_a: user.oauth_provider === 'provider_a',
     provider_b: user.oauth_provider === 'provider_b',
   }
@@ -32,7 +33,10 @@ export const methodsOf = (user: UserRow): ProofMethod[] => {
 
 export interface Proofs {
   /** What somebody typed to prove who it is. @throws Problem 400 for nothing, 401 for what is wrong, 409 for what the account has not. */
-  prove(actor: UserActor, typed: { password?: string; code?: string }): Promise<{ proved_until: string }>
+  prove(
+    actor: UserActor,
+    typed: { password?: string; code?: string; passkey?: PasskeyResponse },
+  ): Promise<{ proved_until: string }>
   /** Another way has proved it, such as a provider's sign-in. Until when it holds. */
   renew(actor: UserActor, method: ProofMethod): Promise<{ proved_until: string }>
   /** The same, when the cookie is of a living session of that user. False when it is not. */
@@ -44,9 +48,10 @@ export const createProofs = (needs: {
   clock: Clock
   events: Events
   mfa: Pick<MfaService, 'requireCode'>
+  passkeys: Pick<PasskeysService, 'verify'>
   throttle: Pick<Throttle, 'login'>
 }): Proofs => {
-  const { db, clock, events, mfa, throttle } = needs
+  const { db, clock, events, mfa, passkeys, throttle } = needs
   const renew: Proofs['renew'] = async (actor, method) => {
     const now = clock()
     await events.change(async change => {
@@ -67,16 +72,18 @@ export const createProofs = (needs: {
       await renew(actor, method)
       return true
     },
-    async prove(actor, { password, code }) {
+    async prove(actor, { password, code, passkey }) {
       const user = await findUser(db.read, actor.userId)
       if (!user) throw unauthorized('This session has ended. Sign in again.')
-      if (password === undefined && code === undefined) throw badRequest('Send password, or code.')
+      if (password === undefined && code === undefined && passkey === undefined)
+        throw badRequest('Send password, code or passkey.')
       if (password !== undefined) await requirePasswordOf(user, password, actor.ip, throttle)
       if (code !== undefined) {
         if (user.mfa_enabled === 0) throw conflict('No second factor is on. Send the password.')
         await mfa.requireCode(user, code, actor.ip)
       }
-      return renew(actor, password === undefined ? 'totp' : 'password')
+      if (passkey !== undefined) await passkeys.verify('proof', passkey, user.id)
+      return renew(actor, passkey ? 'passkey' : password === undefined ? 'totp' : 'password')
     },
   }
 }

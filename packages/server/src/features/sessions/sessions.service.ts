@@ -1,4 +1,5 @@
 import { bounds, times } from '@stockade/contract'
+import type { PasskeyResponse } from '@stockade/contract'
 import type { UserActor } from '../../core/actor.ts'
 import { day, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -9,7 +10,10 @@ import type { Database } from '../../db/database.ts'
 import { system } from '../../events/events.ts'
 import type { Author, Change, Events } from '../../events/events.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
+import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import { factorsOf } from '../users/factors.ts'
+import type { Factor } from '../users/factors.ts'
 import { checkPassword, requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -64,7 +68,7 @@ export interface SetUp {
 
 /** The password was right and a second factor is wanted. */
 export interface HalfSignIn {
-  readonly reply: { mfa_required: true; mfa_token: string }
+  readonly reply: { mfa_required: true; mfa_token: string; methods: Factor[] }
 }
 export interface SessionView {
   readonly id: string
@@ -75,11 +79,16 @@ export interface SessionView {
   readonly current: boolean
 }
 /** How somebody signed in. */
-export type Method = 'password' | 'mfa' | 'provider_a' | 'provider_b'
+export type Method = 'password' | 'mfa' | 'passkey' | 'provider_a' | 'provider_b'
 
 export interface SessionsService {
   login(typed: { username: string; password: string }, from: Visitor): Promise<SignIn | HalfSignIn>
   verifyMfa(typed: { mfa_token: string; code: string }, from: Visitor): Promise<SignIn>
+  /** What a browser asks a passkey with: any of this site, or one of the user whose password was right. */
+  beginPasskey(mfaToken: string | undefined): ReturnType<PasskeysService['begin']>
+  finishPasskey(answer: { response: PasskeyResponse; mfa_token?: string }, from: Visitor): Promise<SignIn>
+  /** What a browser asks one's own passkeys with, to prove again who one is. */
+  beginProof(actor: UserActor): ReturnType<PasskeysService['begin']>
   /** A session for somebody whom a provider vouches for. */
   begin(user: UserRow, from: Visitor, method: Method): Promise<SignIn>
   /** Changes one's own password and ends one's other sessions. */
@@ -114,10 +123,11 @@ export const createSessions = (needs: {
   tokens: Tokens
   settings: Pick<SettingsService, 'get' | 'set' | 'reload'>
   users: UsersService
-  mfa: Pick<MfaService, 'begin' | 'finish' | 'codesLeft'>
+  mfa: Pick<MfaService, 'begin' | 'finish' | 'codesLeft' | 'waiting' | 'use'>
+  passkeys: Pick<PasskeysService, 'begin' | 'verify'>
   throttle: Pick<Throttle, 'login'>
 }): SessionsService => {
-  const { db, clock, events, tokens, settings, users, mfa, throttle } = needs
+  const { db, clock, events, tokens, settings, users, mfa, passkeys, throttle } = needs
   /** Activity is written at intervals, not on each request. */
   const seen = new Map<string, number>()
 
@@ -218,12 +228,34 @@ export const createSessions = (needs: {
         throw unauthorized('Wrong username or password.')
       }
       await attempt.succeeded()
-      if (user.mfa_enabled === 1) return { reply: { mfa_required: true, mfa_token: await mfa.begin(user.id) } }
+      const methods = factorsOf(user, settings.get)
+      if (methods.length > 0) return { reply: { mfa_required: true, mfa_token: await mfa.begin(user.id), methods } }
       return begin(user, from, 'password')
     },
     async verifyMfa({ mfa_token, code }, from) {
       const user = await mfa.finish(mfa_token, code, from.ip, failed => fail(failed, failed.username, from))
+      if (!factorsOf(user, settings.get).includes('totp'))
+        throw unauthorized('This account signs in with a passkey; a code is not enough.')
       return begin(user, from, 'mfa')
+    },
+    async beginPasskey(mfaToken) {
+      if (mfaToken === undefined) return passkeys.begin('sign-in', null)
+      return passkeys.begin('second-factor', await mfa.waiting(mfaToken))
+    },
+    async finishPasskey({ response, mfa_token }, from) {
+      if (mfa_token === undefined) {
+        await requirePasswords()
+        return begin(await passkeys.verify('sign-in', response, null), from, 'passkey')
+      }
+      const waits = await mfa.waiting(mfa_token)
+      const user = await passkeys.verify('second-factor', response, waits.id)
+      await mfa.use(mfa_token)
+      return begin(user, from, 'passkey')
+    },
+    async beginProof(actor) {
+      const user = await findUser(db.read, actor.userId)
+      if (!user) throw unauthorized('This session has ended. Sign in again.')
+      return passkeys.begin('proof', user)
     },
     async changePassword(actor, { current_password, new_password }) {
       const user = await findUser(db.read, actor.userId)

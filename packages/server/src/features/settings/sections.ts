@@ -17,6 +17,7 @@ const stored = {
   'service.timezone': ['service.timezone'],
   'security.session_timeout': ['security.session_timeout'],
   'security.mfa_required': ['security.mfa_required'],
+  'security.passkey_required': ['security.passkey_required'],
   'security.password_min_length': ['security.password_min_length'],
   'notifications.chat_enabled': ['chat.enabled'],
   'notifications.email_enabled': ['email.enabled'],
@@ -37,6 +38,7 @@ export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSett
   security: {
     session_timeout: get('security.session_timeout'),
     mfa_required: get('security.mfa_required'),
+    passkey_required: get('security.passkey_required'),
     password_min_length: get('security.password_min_length'),
   },
   notifications: {

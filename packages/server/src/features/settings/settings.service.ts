@@ -15,6 +15,7 @@ export const defaults = {
   'service.timezone': 'UTC',
   'security.session_timeout': 604_800,
   'security.mfa_required': false,
+  'security.passkey_required': 'off' as 'off' | 'admins' | 'all',
   'security.password_min_length': 8,
   'reputation.enabled': false,
   /** Sealed. */

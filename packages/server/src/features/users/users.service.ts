@@ -6,6 +6,7 @@ import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Author } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import { isFactorMissing } from './factors.ts'
 import { noInvite } from './invites.ts'
 import type { Invite } from './invites.ts'
 import { hashPassword, requirePolicy } from './passwords.ts'
@@ -61,7 +62,7 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
     const servers = user.role === 'Admin' || user.server_access === 'all' ? 'all' : await serversOf(db.read, userId)
     return { user, permission: permissionOf[user.role], servers }
   },
-  lacksFactor: user => (user.mfa_required === 1 || settings.get('security.mfa_required')) && user.mfa_enabled === 0,
+  lacksFactor: user => isFactorMissing(user, settings.get),
   isVouchedFor({ oauth_provider: id, oauth_admitted_as: entry }) {
     if (id !== 'provider_a' && id !== 'provider_b') return false
     if (!settings.get(`oauth.${id}.enabled`)) return false

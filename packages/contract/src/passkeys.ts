@@ -1,0 +1,134 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { signedIn } from './auth.ts'
+import { endpoint } from './endpoint.ts'
+import { bounds } from './limits.ts'
+import { passkeyResponse } from './passkey-response.ts'
+import { id, message, nullable, shape, text, timestamp } from './shapes.ts'
+
+const tag = 'Auth'
+/** What `navigator.credentials` is called with (WebAuthn Level 3, the JSON forms of its options). */
+const options = Type.Record(Type.String(), Type.Unknown())
+export const passkeyOptions = shape({ options })
+
+const name = text(1, bounds.passkeyName)
+const passkey = shape({
+  id,
+  name: Type.String(),
+  created_at: timestamp,
+  last_used: nullable(timestamp),
+  /** Copied to the user's other devices by its maker. */
+  backed_up: Type.Boolean(),
+  /** As hosts show it. */
+  fingerprint: Type.String(),
+  /** What a host's root adds, so that the host takes commands that this passkey signed. */
+  operator_key: Type.String(),
+})
+export type Passkey = Static<typeof passkey>
+
+const own = { tag, access: 'session-before-mfa' } as const
+const one = { params: shape({ passkeyId: id }) }
+
+export const listPasskeys = endpoint({
+  ...own,
+  method: 'GET',
+  path: '/auth/passkeys',
+  summary: "List one's own passkeys",
+  status: 200,
+  reply: shape({ passkeys: Type.Array(passkey) }),
+})
+
+export const preparePasskey = endpoint({
+  ...own,
+  method: 'POST',
+  path: '/auth/passkeys/options',
+  stepUp: true,
+  rate: 'sensitive',
+  summary: 'Begin to add a passkey',
+  description:
+    'Answers what `navigator.credentials.create` wants; good for five minutes and one passkey. 409 where the base URL is an address or plain http: browsers know passkeys only of names under https, and of localhost.',
+  status: 200,
+  reply: passkeyOptions,
+  refusals: [409],
+})
+
+export const addPasskey = endpoint({
+  ...own,
+  method: 'POST',
+  path: '/auth/passkeys',
+  stepUp: true,
+  rate: 'sensitive',
+  summary: 'Add a passkey',
+  description:
+    'The user must have been verified by the device (PIN, fingerprint or face). From then on a sign-in with the password wants a second factor.',
+  body: shape({ name, response: passkeyResponse }),
+  status: 201,
+  reply: passkey,
+  refusals: [409],
+})
+
+export const renamePasskey = endpoint({
+  ...own,
+  ...one,
+  method: 'PATCH',
+  path: '/auth/passkeys/{passkeyId}',
+  summary: 'Rename a passkey',
+  body: shape({ name }),
+  status: 200,
+  reply: passkey,
+  refusals: [404],
+})
+
+export const deletePasskey = endpoint({
+  ...own,
+  ...one,
+  method: 'DELETE',
+  path: '/auth/passkeys/{passkeyId}',
+  stepUp: true,
+  rate: 'sensitive',
+  summary: 'Remove a passkey',
+  description: 'It signs in no more. Hosts that trust it for commands go on to trust it until their root removes it.',
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const beginPasskey = endpoint({
+  tag,
+  method: 'POST',
+  path: '/auth/passkey/options',
+  access: 'public',
+  rate: 'sensitive',
+  summary: 'Begin to sign in with a passkey',
+  description:
+    'Without `mfa_token` any passkey of this site may answer; with it, one of that user, as the second factor after the password.',
+  body: shape({ mfa_token: Type.Optional(text(1, 2048)) }),
+  status: 200,
+  reply: passkeyOptions,
+  refusals: [401, 409],
+})
+
+export const signInWithPasskey = endpoint({
+  tag,
+  method: 'POST',
+  path: '/auth/passkey',
+  access: 'public',
+  rate: 'sensitive',
+  summary: 'Sign in with a passkey',
+  body: shape({ response: passkeyResponse, mfa_token: Type.Optional(text(1, 2048)) }),
+  status: 200,
+  reply: signedIn,
+  refusals: [401, 409],
+})
+
+export const beginPasskeyProof = endpoint({
+  ...own,
+  method: 'POST',
+  path: '/auth/step-up/options',
+  rate: 'sensitive',
+  summary: 'Begin to prove who one is with a passkey',
+  description: 'The answer of the passkey goes into `POST /auth/step-up`.',
+  status: 200,
+  reply: passkeyOptions,
+  refusals: [409],
+})
