@@ -8,7 +8,6 @@ import { setNonce } from 'get-nonce'
 import { queries } from './api/queries.ts'
 import { styleNonce } from './place.ts'
 import { router } from './router.tsx'
-import { ProofAsked } from './shell/proof-asked.tsx'
 import { preferences } from './words/preferences.ts'
 import { mapTokens, theme } from './theme.ts'
 
@@ -37,7 +36,6 @@ export const start = async (): Promise<void> => {
       >
         <QueryClientProvider client={queries}>
           <RouterProvider router={router} />
-          <ProofAsked />
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,

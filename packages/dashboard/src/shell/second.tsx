@@ -1,5 +1,6 @@
 import { Activity } from './activity.tsx'
 import { KeptPreferences } from './kept-preferences.tsx'
+import { ProofAsked } from './proof-asked.tsx'
 import { ShellKeys } from './shell-keys.tsx'
 import { SshAsked } from './ssh-asked.tsx'
 import { Toasts } from './toasts.tsx'
@@ -12,6 +13,7 @@ const Second = () => (
     <ShellKeys />
     <KeptPreferences />
     <SshAsked />
+    <ProofAsked />
   </>
 )
 export default Second
