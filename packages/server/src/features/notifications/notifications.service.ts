@@ -12,6 +12,7 @@ import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note, Step } from '../../outgoing/steps.ts'
 import { bansById } from '../bans/bans.store.ts'
 import type { Registry } from '../servers/registry.ts'
+import { boundTarget } from '../settings/bound.ts'
 import { hasControls, isHost, isMailAddress, isWebhook } from '../settings/checks.ts'
 import type { Settings, SettingsService } from '../settings/settings.service.ts'
 import { postToChat } from './chat.ts'
@@ -430,6 +431,23 @@ export const createNotifications = (needs: {
       if (change.from_address !== undefined) values['email.from_address'] = from
       if (change.smtp_port !== undefined) values['email.smtp_port'] = change.smtp_port
       if (change.smtp_tls !== undefined) values['email.smtp_tls'] = change.smtp_tls
+      const target = (smtp: { host: string | null; port: number; tls: boolean }) =>
+        [smtp.host, smtp.port, smtp.tls] as const
+      const before = { host: get('email.smtp_host'), port: get('email.smtp_port'), tls: get('email.smtp_tls') }
+      values['email.smtp_pass_target'] = boundTarget(
+        'smtp_pass',
+        {
+          stored: get('email.smtp_pass') !== null,
+          given: change.smtp_pass,
+          noted: get('email.smtp_pass_target'),
+        },
+        target(before),
+        target({
+          host: change.smtp_host === undefined ? before.host : host,
+          port: change.smtp_port ?? before.port,
+          tls: change.smtp_tls ?? before.tls,
+        }),
+      )
       if (change.recipients !== undefined) values['email.recipients'] = [...new Set(change.recipients)]
       return (await settings.update(author, values as Partial<Settings>)).length > 0
     },

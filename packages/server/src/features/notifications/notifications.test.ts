@@ -488,18 +488,18 @@ describe('e-mail', () => {
     const bare = smtp({ disabledCommands: ['STARTTLS'] })
     await new Promise<void>(resolve => void bare.listen(0, '127.0.0.1', resolve))
     try {
-      await email({ smtp_port: portOf(bare.server), recipients: ['anna@corp.example'] })
+      await email({ smtp_pass: mailPass, smtp_port: portOf(bare.server), recipients: ['anna@corp.example'] })
       const refused = await test_('email')
       expect(refused).toMatchObject({ status: 502, json: { message: expect.stringMatching(/TLS/) } })
       expect(stepsIn(refused)).toEqual(['resolve', 'connect', expect.stringMatching(/^not tls /)])
-      await email({ smtp_tls: false })
+      await email({ smtp_pass: mailPass, smtp_tls: false })
       expect(await test_('email')).toMatchObject({ status: 200 })
       expect(last()?.secure).toBe(false)
-      await email({ smtp_port: relayPort })
+      await email({ smtp_pass: mailPass, smtp_port: relayPort })
       expect(await test_('email')).toMatchObject({ status: 200 })
       expect(last()?.secure).toBe(true)
       setDefaultCACertificates(standard)
-      await email({ smtp_tls: true })
+      await email({ smtp_pass: mailPass, smtp_tls: true })
       const unknown = await test_('email')
       expect(unknown).toMatchObject({ status: 502, json: { message: expect.stringMatching(/certificate/i) } })
       expect(stepsIn(unknown)).toEqual(['resolve', 'connect', expect.stringMatching(/^not tls .*certificate/i)])
@@ -518,13 +518,13 @@ describe('e-mail', () => {
     })
     if (!listening) return context.skip()
     try {
-      await email({ smtp_host: address, smtp_port: 465 })
+      await email({ smtp_pass: mailPass, smtp_host: address, smtp_port: 465 })
       const taken = await test_('email')
       expect(taken).toMatchObject({ status: 200 })
       expect(stepsIn(taken).slice(0, 3)).toEqual(['resolve', 'connect', 'tls'])
       expect(last()?.secure).toBe(true)
     } finally {
-      await email({ smtp_host: 'localhost', smtp_port: relayPort })
+      await email({ smtp_pass: mailPass, smtp_host: 'localhost', smtp_port: relayPort })
       await new Promise<void>(resolve => implicit.close(() => resolve()))
     }
   })
@@ -545,19 +545,25 @@ describe('e-mail', () => {
     await eventually(async () => expect((await admin.call('GET /settings/email')).last_error).toBe(null))
   })
   test('of a server that is not there is told', async () => {
-    await email({ smtp_host: '127.0.0.1', smtp_port: portOf(silent) })
+    await email({ smtp_pass: mailPass, smtp_host: '127.0.0.1', smtp_port: portOf(silent) })
     // It takes its time; the last test looks what came of it.
     quiet = test_('email')
     const gone = createTcp()
     await new Promise<void>(resolve => gone.listen(0, '127.0.0.1', resolve))
     const port = portOf(gone)
     await new Promise(resolve => gone.close(resolve))
-    await email({ smtp_port: port })
+    await email({ smtp_pass: mailPass, smtp_port: port })
     expect(await test_('email')).toMatchObject({
       status: 502,
       json: { message: expect.stringMatching(/ECONNREFUSED/) },
     })
-    await email({ smtp_host: 'localhost', smtp_port: relayPort, recipients: ['anna@corp.example'], enabled: false })
+    await email({
+      smtp_pass: mailPass,
+      smtp_host: 'localhost',
+      smtp_port: relayPort,
+      recipients: ['anna@corp.example'],
+      enabled: false,
+    })
   })
 })
 

@@ -37,6 +37,8 @@ export const defaults = {
   'email.smtp_user': null as string | null,
   /** Sealed. */
   'email.smtp_pass': null as string | null,
+  /** The target that the password is for; see bound.ts. */
+  'email.smtp_pass_target': null as string | null,
   'email.smtp_tls': true,
   'email.from_address': null as string | null,
   'email.recipients': [] as readonly string[],
@@ -55,6 +57,7 @@ export const defaults = {
   'siem.path': null as string | null,
   /** Sealed. */
   'siem.token': null as string | null,
+  'siem.token_target': null as string | null,
   'siem.events': Object.keys(siemTypes) as readonly SiemType[],
   'siem.min_severity': 0 as number,
   'siem.batch_size': 100 as number,
@@ -74,6 +77,8 @@ export const defaults = {
   'oauth.provider_b.client_secret': null as string | null,
   'oauth.provider_b.allowed_domains': [] as readonly string[],
 }
+/** Kept beside a secret; nobody set it, so the audit log does not tell of it. */
+const silent = new Set<string>(['email.smtp_pass_target', 'siem.token_target'])
 /** Never shown, not even to the audit log. */
 const secret = new Set<string>([
   'reputation.api_key',
@@ -130,6 +135,7 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
         await service.set(change, changed, clock())
         for (const watcher of watchers) await watcher(change, values, { ...values, ...changed })
         for (const name of names) {
+          if (silent.has(name)) continue
           const shown = (value: unknown) => (secret.has(name) && value !== null ? '***' : value)
           await change.record({
             name: 'settings.update',
@@ -140,7 +146,7 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
         if (entry) await change.record(entry)
       })
       await service.reload()
-      return names
+      return names.filter(name => !silent.has(name))
     },
     reload: () =>
       latest(

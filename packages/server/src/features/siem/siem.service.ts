@@ -16,6 +16,7 @@ import type { Jobs } from '../../jobs/jobs.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { BansService } from '../bans/bans.service.ts'
+import { boundTarget } from '../settings/bound.ts'
 import { hasControls, isHost } from '../settings/checks.ts'
 import type { SettingName, Settings, SettingsService } from '../settings/settings.service.ts'
 import { createCanonical, siemTypeOf } from './canonical.ts'
@@ -88,6 +89,8 @@ const fields = [
   'flush_interval',
 ] as const satisfies readonly (keyof contract.SiemSettings)[]
 /** A change of one of these is another target. */
+/** What a token is bound to. */
+const bound = ['host', 'port', 'protocol', 'tls_enabled', 'tls_verify', 'ca_cert'] as const
 const ofTarget = ['format', 'host', 'port', 'protocol', 'tls_enabled', 'tls_verify', 'ca_cert', 'path', 'token']
 const defaultPaths = { collector: '/services/collector/event', json: '/' } as const
 const isHttp = (format: contract.SiemSettings['format']): format is 'collector' | 'json' => format in defaultPaths
@@ -248,16 +251,6 @@ export const createSiem = (needs: {
         await outgoing.reach(host, of('port')).catch((error: unknown) => {
           throw error instanceof Refused ? invalid('host', `host can't be used: ${error.message}`) : error
         })
-      if (
-        host !== get('siem.host') &&
-        get('siem.host') !== null &&
-        get('siem.token') !== null &&
-        change.token === undefined
-      )
-        throw invalid(
-          'token',
-          'The token is for the host that was set before. Send token anew, or null, with another host.',
-        )
     }
     if (typeof change.token === 'string' && hasControls(change.token))
       throw invalid('token', 'token must not hold control characters or line breaks.')
@@ -279,6 +272,14 @@ export const createSiem = (needs: {
       const same = given !== null && token() === given
       values['siem.token'] = given === null ? null : same ? get('siem.token') : secrets.seal(given)
     }
+    const parts = (of: <K extends (typeof bound)[number]>(name: K) => Settings[`siem.${K}`]) =>
+      [of('host'), ...bound.slice(1).map(of)] as const
+    values['siem.token_target'] = boundTarget(
+      'token',
+      { stored: get('siem.token') !== null, given: change.token, noted: get('siem.token_target') },
+      parts(name => get(`siem.${name}`)),
+      parts(name => (change[name] === undefined ? get(`siem.${name}`) : change[name]) as never),
+    )
     return values
   }
 
@@ -330,6 +331,7 @@ export const createSiem = (needs: {
           await saveState(change.sql, { ...fresh, connected: 0, stream_open: 0 })
         } else await saveState(change.sql, fresh)
         for (const name of names) {
+          if (name === 'siem.token_target') continue
           const data = { field: name, old_value: shown(name, get(name)), new_value: shown(name, values[name]) }
           await change.record({ name: 'siem.update', author, data })
         }
