@@ -130,7 +130,9 @@ export const guardBan =
     }
     if (touches(actor.ip)) throw why('is the address that you come from')
     const server = registry.all().find(({ row }) => touches(row.ip_address))
-    if (server) throw why(`is the address of the managed server ${server.row.hostname}`)
+    // It is refused whoever asks; its name is for whoever sees it.
+    if (server && sees(actor, server.row.no)) throw why(`is the address of the managed server ${server.row.hostname}`)
+    if (server) throw why('is the address of a managed server')
   }
 const loopback: IpRange = { bytes: Uint8Array.of(127, 0, 0, 1), prefix: null, text: '127.0.0.1' }
 

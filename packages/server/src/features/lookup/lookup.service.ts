@@ -1,4 +1,5 @@
 import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
+import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -75,7 +76,7 @@ export const createLookup = (needs: {
       const place = ipinfo.locate(ip)
       const server = registry
         .all()
-        .find(({ row }) => row.ip_address !== null && parseIp(row.ip_address)?.text === ip.text)
+        .find(({ row }) => sees(actor, row.no) && row.ip_address !== null && parseIp(row.ip_address)?.text === ip.text)
       const line = (row: (typeof rows)[number]) => ({
         id: row.id,
         server: row.hostname,
