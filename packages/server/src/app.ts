@@ -83,6 +83,7 @@ import { removeSessionsBy } from './features/sessions/sessions.store.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
 import { createTokens } from './features/sessions/tokens.ts'
 import { mountSettings } from './features/settings/settings.routes.ts'
+import { webAddress } from './features/settings/checks.ts'
 import { createSettings } from './features/settings/settings.service.ts'
 import { mountTemplates } from './features/templates/templates.routes.ts'
 import { createTemplates } from './features/templates/templates.service.ts'
@@ -176,7 +177,14 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
 
   // Features
   const settings = await createSettings(db, clock, events)
-  const baseUrl = () => config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`
+  const known = { text: null as string | null, address: null as string | null }
+  /** What was stored before it was checked as strictly as today counts no more. */
+  const siteUrl = () => {
+    const text = settings.get('service.site_url')
+    if (text !== known.text) Object.assign(known, { text, address: text === null ? null : webAddress(text) })
+    return known.address
+  }
+  const baseUrl = () => config.baseUrl ?? siteUrl() ?? `http://localhost:${config.port}`
   const places = createIpInfo({
     cityFile: config.geoipCity,
     asnFile: config.geoipAsn,
@@ -494,7 +502,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     bans,
     commands,
     renew: async request => {
-      const actor = await http.identify(request)
+      const actor = await http.identify(request, true)
       return actor.kind === 'anonymous' ? null : actor
     },
     log: error => log.error({ err: error }, 'the live feed failed'),

@@ -1,5 +1,5 @@
-/** C0 but tab and newline, DEL and C1. */
-const controls = /(?![\t\n])\p{Cc}/gu
+/** C0 but tab and newline, DEL and C1; marks that turn the direction of text, and what takes no room. */
+const controls = /(?![\t\n])\p{Cc}|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu
 
 /** What most log lines are: nothing to clean, a byte a character. */
 const plain = /^[\t\n\x20-\x7e]*$/
@@ -19,3 +19,6 @@ export const tame = (text: string, bytes: number): string => {
 /** NUL can't be stored as text everywhere, and nobody means it: it becomes the replacement character. */
 export const withoutNul = (json: string) =>
   json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : json
+
+/** A name in one line, such as a host's. */
+export const tameLine = (text: string, bytes: number): string => tame(text.replace(/[\t\n\r]+/g, ' '), bytes)

@@ -27,8 +27,9 @@ import { compileBody, compileText, validationProblem } from './validate.ts'
 /** Finds who is behind a credential. Null: unknown, expired or revoked. */
 export interface Credentials {
   byKey(key: string, ip: string): Principal | null | Promise<Principal | null>
-  byToken(token: string, ip: string): Promise<Principal | null>
-  byCookie(value: string, ip: string): Promise<Principal | null>
+  /** `quietly`: somebody looks whether it is still good, and does nothing with it. */
+  byToken(token: string, ip: string, quietly?: boolean): Promise<Principal | null>
+  byCookie(value: string, ip: string, quietly?: boolean): Promise<Principal | null>
 }
 
 type ActorOf<E extends Endpoint> = E['access'] extends 'public'
@@ -54,7 +55,7 @@ export interface Http {
   /** Mounts an endpoint of the contract: access, budget, validation and the shape of the reply come from it. */
   serve<E extends Endpoint>(endpoint: E, handler: Handler<E>): void
   /** Who sends this request, by header or cookie. */
-  identify(request: FastifyRequest): Actor | Promise<Actor>
+  identify(request: FastifyRequest, quietly?: boolean): Actor | Promise<Actor>
   /** The cookies that came with a request. */
   cookiesOf(request: FastifyRequest): Record<string, string | undefined>
   /** Refuses cookies that a page of another origin sent along. */
@@ -137,6 +138,13 @@ const budgetHeaders = (budget: Budget) => ({
 
 /** What hosts download without a credential. */
 const downloads = /^\/(install\.sh$|agent\/)/
+const plainHeaders = {
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+} as const
+const secureHeaders = { ...plainHeaders, 'strict-transport-security': 'max-age=31536000' } as const
+
 /** Paths that are no page of the dashboard. */
 const ours = /^\/(api|agent|metrics|install\.sh)(\/|$)/
 
@@ -229,7 +237,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
 
   const cookiesOf = (request: FastifyRequest) => parseCookie(request.headers.cookie ?? '')
   /** Answers at once for a key of a host, which is most of what comes; else waits for storage. */
-  const identify = (request: FastifyRequest): Actor | Promise<Actor> => {
+  const identify = (request: FastifyRequest, quietly = false): Actor | Promise<Actor> => {
     const ip = addressOf(request)
     const known = (actor: Principal | null): Actor => actor ?? { kind: 'anonymous', ip }
     const header = request.headers.authorization
@@ -238,13 +246,13 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       if (!credential) return known(null)
       const found = credential.startsWith('svc_')
         ? credentials.byKey(credential, ip)
-        : credentials.byToken(credential, ip)
+        : credentials.byToken(credential, ip, quietly)
       return found instanceof Promise ? found.then(known) : known(found)
     }
     const cookies = cookiesOf(request)
     const value = cookies[cookieNames.secure] ?? cookies[cookieNames.plain]
     if (!value) return known(null)
-    return credentials.byCookie(value, ip).then(actor => {
+    return credentials.byCookie(value, ip, quietly).then(actor => {
       request.byCookie = actor !== null
       return known(actor)
     })
@@ -320,6 +328,11 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     const taken = endpoint.access === 'public' ? take(reply, endpoint, addressKey(addressOf(request))) : undefined
     return taken instanceof Promise ? taken.then(known) : known()
   }
+  // Of every reply: no guessing of types, no other site's page reads it, no device is asked for.
+  fastify.addHook('onRequest', (_, reply, done) => {
+    reply.headers(needs.baseUrl().startsWith('https:') ? secureHeaders : plainHeaders)
+    done()
+  })
   const debugs = needs.log.level === 'debug' || needs.log.level === 'trace'
   fastify.addHook('onResponse', (request, reply, done) => {
     const { endpoint } = request
@@ -329,7 +342,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         {
           reqId: request.id,
           method: request.method,
-          url: request.url,
+          // Queries hold codes of invitations and of the set-up.
+          url: request.url.split('?')[0],
           status: reply.statusCode,
           ms: Math.round(reply.elapsedTime),
         },

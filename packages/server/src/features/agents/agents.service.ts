@@ -5,7 +5,7 @@ import { minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 import { conflict, forbidden, unauthorized } from '../../core/problem.ts'
-import { tame } from '../../core/text.ts'
+import { tameLine } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
 import { system } from '../../events/events.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -78,7 +78,7 @@ export const createAgents = (needs: {
   const cloneToldAt = new Map<number, number>()
   const policyText = (told: Heartbeat['policy']): string | null =>
     told ? JSON.stringify({ state: told.state, error: word(told.error, 1000) }) : null
-  const word = (text: string | null | undefined, most = 200): string | null => (text ? tame(text, most * 4) : null)
+  const word = (text: string | null | undefined, most = 200): string | null => (text ? tameLine(text, most * 4) : null)
 
   const serverOf = (agent: AgentActor): Server => {
     const server = registry.byNo(agent.serverNo)
@@ -109,7 +109,7 @@ export const createAgents = (needs: {
     const before = new Map(known.map(jail => [jail.name, jail]))
     const merged = new Map<string, Jail>()
     for (const jail of told) {
-      const name = tame(jail.name, 256)
+      const name = tameLine(jail.name, 256)
       const details = before.get(name) ?? noDetails
       merged.set(name, { ...details, name, enabled: jail.enabled, current_bans: jail.current_bans ?? 0 })
     }
@@ -227,7 +227,7 @@ export const createAgents = (needs: {
         agent_id: agentId ?? row.agent_id,
         ip_address: row.ip_address ?? agent.ip,
         first_heartbeat_at: row.first_heartbeat_at ?? now,
-        ...(row.status === 'pending' ? { hostname: tame(beat.hostname, bounds.hostname * 4) } : {}),
+        ...(row.status === 'pending' ? { hostname: tameLine(beat.hostname, bounds.hostname * 4) } : {}),
       }
       const news = (Object.keys(said) as (keyof typeof said)[]).some(key => said[key] !== row[key])
       const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
@@ -265,7 +265,7 @@ export const createAgents = (needs: {
       const before = new Map(server.jails.map(jail => [jail.name, jail.template]))
       const jails = new Map<string, Jail>()
       for (const jail of told) {
-        const name = tame(jail.name, 256)
+        const name = tameLine(jail.name, 256)
         jails.set(name, {
           name,
           enabled: jail.enabled,

@@ -17,6 +17,8 @@ interface Client {
   readonly socket: WebSocket
   actor: Principal
   readonly request: FastifyRequest
+  /** What it was opened with: clients that share one are looked at together. */
+  readonly credential: string
   alive: boolean
   /** It fell behind: until its buffer is empty it hears nothing, then that it has to fetch again. */
   behind: boolean
@@ -24,6 +26,10 @@ interface Client {
 /** What a slow reader may have waiting, in bytes. */
 const buffer = 1024 * 1024
 const most = 5000
+/** Sockets that one user, or one key without a user, may have open. */
+const mostOfOne = 10
+/** Each credential is looked at again once a second, a tenth of them at a time. */
+const slices = 10
 
 /** The live feed, `GET /api/v1/ws` (decisions section 12): one socket a client, filtered by what it may see. */
 export const mountLive = async (
@@ -60,7 +66,8 @@ export const mountLive = async (
         preValidation: async request => {
           const token = tokenOf(request)
           if (token) request.headers.authorization = `Bearer ${token}`
-          const actor = await http.identify(request)
+          // A page that is left open comes back by itself; only what is asked for keeps a session.
+          const actor = await http.identify(request, true)
           if (actor.kind === 'anonymous') throw unauthorized('Sign in, or offer the subprotocol bearer.<token>.')
           if (request.byCookie) http.checkOrigin(request)
           const refused = refusal(actor, { access: 'read' } as never)
@@ -71,7 +78,9 @@ export const mountLive = async (
       (socket, request) => {
         const actor = request.actor
         if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
-        const client: Client = { socket, actor, request, alive: true, behind: false }
+        const mine = [...clients].filter(client => ownerOf(client.actor) === ownerOf(actor)).length
+        if (mine >= mostOfOne) return socket.close(1013, `at most ${mostOfOne} live connections a user`)
+        const client: Client = { socket, actor, request, credential: credentialOf(request), alive: true, behind: false }
         clients.add(client)
         socket.on('pong', () => (client.alive = true))
         socket.on('error', () => socket.terminate())
@@ -165,13 +174,27 @@ export const mountLive = async (
       .finally(() => (sending = null))
   })
   /** Ends what may no longer listen: within a second of a logout or a revoked key. */
+  let slice = 0
   const review = setInterval(() => {
-    for (const client of clients)
-      needs
-        .renew(client.request)
-        .then(actor => (actor ? void (client.actor = actor) : client.socket.close(4401, 'signed out')))
-        .catch(needs.log)
-  }, second)
+    slice = (slice + 1) % slices
+    const groups = new Map<string, Client[]>()
+    for (const client of clients) {
+      if (sliceOf(client.credential) !== slice) continue
+      const group = groups.get(client.credential)
+      if (group) group.push(client)
+      else groups.set(client.credential, [client])
+    }
+    for (const [first, ...rest] of groups.values())
+      if (first)
+        needs
+          .renew(first.request)
+          .then(actor => {
+            for (const client of [first, ...rest])
+              if (actor) client.actor = { ...actor, ip: client.actor.ip }
+              else client.socket.close(4401, 'signed out')
+          })
+          .catch(needs.log)
+  }, second / slices)
   const ping = setInterval(() => {
     for (const client of clients) {
       if (!client.alive) client.socket.terminate()
@@ -190,6 +213,16 @@ export const mountLive = async (
       for (const client of clients) client.socket.close(1001, 'shutting down')
     },
   }
+}
+
+/** Whose sockets are counted together. */
+const ownerOf = (actor: Principal): string =>
+  actor.kind === 'key' && actor.userId === null ? `key ${actor.keyId}` : `user ${actor.userId}`
+const credentialOf = ({ headers }: FastifyRequest): string => headers.authorization ?? headers.cookie ?? ''
+const sliceOf = (credential: string): number => {
+  let sum = 0
+  for (let at = 0; at < credential.length; at++) sum = (sum * 31 + credential.charCodeAt(at)) >>> 0
+  return sum % slices
 }
 
 /** A list of thousands is one change to whoever looks on, though it is an event for each entry. */

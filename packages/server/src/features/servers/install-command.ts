@@ -3,7 +3,7 @@
  * the agent refuse plain http there unless told.
  */
 export const installCommand = (baseUrl: string, token: string): string =>
-  `curl -fsSL ${baseUrl}/install.sh | sudo sh -s -- --token ${token}${isPlainHttp(baseUrl) ? ' --insecure-http' : ''}`
+  `curl -fsSL ${shellWord(`${baseUrl}/install.sh`)} | sudo sh -s -- --token ${token}${isPlainHttp(baseUrl) ? ' --insecure-http' : ''}`
 
 const loopback = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 
@@ -12,3 +12,7 @@ export const isPlainHttp = (baseUrl: string): boolean => {
   const url = URL.parse(baseUrl)
   return url?.protocol === 'http:' && !loopback.test(url.hostname)
 }
+
+/** A word of a shell's line: quoted only where it has to be. */
+const shellWord = (text: string): string =>
+  /^[A-Za-z0-9._~:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

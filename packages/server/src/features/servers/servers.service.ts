@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
-import { tame } from '../../core/text.ts'
+import { tame, tameLine } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -225,7 +225,7 @@ export const createServers = (needs: {
     async create(actor, input) {
       const now = clock()
       const { install_command, columns } = freshToken()
-      const hostname = tame(input.hostname, bounds.hostname * 4)
+      const hostname = tameLine(input.hostname, bounds.hostname * 4)
       const { row, key } = await events.change(async change => {
         await needs.admit(change)
         const made = await insertServer(change.sql, {
@@ -270,7 +270,7 @@ export const createServers = (needs: {
     async update(actor, id, input) {
       const server = get(actor, id)
       const set = {
-        ...(input.hostname === undefined ? {} : { hostname: tame(input.hostname, bounds.hostname * 4) }),
+        ...(input.hostname === undefined ? {} : { hostname: tameLine(input.hostname, bounds.hostname * 4) }),
         ...(input.description === undefined ? {} : { description: tame(input.description, bounds.description * 4) }),
       }
       let row = server.row

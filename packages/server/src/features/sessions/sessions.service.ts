@@ -107,8 +107,9 @@ export interface SessionsService {
   invited(code: string): Promise<{ username: string; expires_at: string; mfa_required: boolean }>
   /** Sets the password of an invited user and signs in. */
   acceptInvite(typed: { code: string; password: string }, from: Visitor): Promise<SignIn>
-  byToken(token: string, ip: string): Promise<UserActor | null>
-  byCookie(value: string, ip: string): Promise<UserActor | null>
+  /** `quietly`: it counts as no activity of the session. */
+  byToken(token: string, ip: string, quietly?: boolean): Promise<UserActor | null>
+  byCookie(value: string, ip: string, quietly?: boolean): Promise<UserActor | null>
   /** Still alive, with what it may do now; for connections that outlive a request. */
   byId(sessionId: string, ip: string): Promise<UserActor | null>
   flush(): Promise<void>
@@ -143,12 +144,13 @@ export const createSessions = (needs: {
     session: SessionRow | undefined,
     ip: string,
     by: 'cookie' | 'token' = 'token',
+    quietly = false,
   ): Promise<UserActor | null> => {
     if (!session || !alive(session)) return null
     const grant = await users.grantOf(session.user_id)
     if (!grant) return null
     if (session.method.startsWith('provider') && !users.isVouchedFor(grant.user)) return null
-    seen.set(session.id, clock())
+    if (!quietly) seen.set(session.id, clock())
     return {
       kind: 'user',
       name: grant.user.username,
@@ -385,12 +387,12 @@ export const createSessions = (needs: {
       })
       return begin(user, from, 'password')
     },
-    async byToken(token, ip) {
+    async byToken(token, ip, quietly) {
       const id = await tokens.verify(token)
-      return id ? actorOf(await findSession(db.read, 'id', id), ip) : null
+      return id ? actorOf(await findSession(db.read, 'id', id), ip, 'token', quietly) : null
     },
-    async byCookie(value, ip) {
-      return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip, 'cookie')
+    async byCookie(value, ip, quietly) {
+      return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip, 'cookie', quietly)
     },
     async byId(sessionId, ip) {
       return actorOf(await findSession(db.read, 'id', sessionId), ip)

@@ -8,12 +8,15 @@ export const isTimeZone = (name: string): boolean => {
   }
 }
 
-/** An http or https address without query, fragment, user or trailing slash; null for anything else. */
+/**
+ * An http or https address with an optional path, as browsers write it: without query, fragment, user or trailing slash, of characters
+ * that mean nothing to a shell, a page or a header. Null for anything else.
+ */
 export const webAddress = (text: string): string | null => {
+  if (!/^https?:\/\/[\p{L}\p{N}._~:[\]/-]+$/u.test(text)) return null
   const url = URL.parse(text)
-  return url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username
-    ? text.replace(/\/+$/, '')
-    : null
+  const plain = url && `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+  return plain && /^https?:\/\/[A-Za-z0-9._~:[\]/-]+$/.test(plain) && !/\/\//.test(url.pathname) ? plain : null
 }
 
 /** Where a webhook may be: http or https, without a user name, a password or a fragment, in one line of plain characters. */
