@@ -12,7 +12,7 @@ import type { Proofs } from '../sessions/proof.ts'
 import type { SessionsService, SignIn, Visitor } from '../sessions/sessions.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { UsersService } from '../users/users.service.ts'
-import { findUserBySubject, takenName, updateUser } from '../users/users.store.ts'
+import { findUserBySubject, isAnothers, takenName, updateUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
 import { SignInRefused, createGithub, createOpenIdConnect } from './providers.ts'
 import type { Person, Provider, ProviderId, Refusal } from './providers.ts'
@@ -78,19 +78,25 @@ export const createOauth = (needs: {
       throw new SignInRefused('state', 'the state is missing, foreign, used or too old')
     return { state, verifier: secrets.open(row.verifier), nonce: row.nonce }
   }
-  /** A username of the interface's form that nobody has. */
-  const freeName = async (name: string): Promise<string> => {
-    const base = name
+  const nameOf = (name: string): string =>
+    name
       .replace(/[^A-Za-z0-9_]/g, '_')
       .padEnd(3, '_')
       .slice(0, 50)
+  /** A username of the interface's form that nobody has. */
+  const freeName = async (name: string): Promise<string> => {
+    const base = nameOf(name)
     for (let n = 1; ; n++) {
       const candidate = n === 1 ? base : `${base.slice(0, 50 - String(n).length)}${n}`
       if (!(await takenName(db.read, { username: candidate }))) return candidate
     }
   }
   const userOf = async (id: ProviderId, person: Person): Promise<UserRow> => {
-    const known = await findUserBySubject(db.read, id, person.subject)
+    const { subject, admittedAs } = person
+    const byLogin = id === 'provider_a' && !admittedAs.startsWith('org:')
+    if (byLogin && (await isAnothers(db.read, id, { subject, admittedAs, username: nameOf(person.name) })))
+      throw new SignInRefused('not_allowed', `${admittedAs} was another account of the provider before`)
+    const known = await findUserBySubject(db.read, id, subject)
     if (known) {
       await updateUser(db.write, known.id, { oauth_admitted_as: person.admittedAs })
       return { ...known, oauth_admitted_as: person.admittedAs }

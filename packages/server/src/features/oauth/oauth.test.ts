@@ -105,7 +105,7 @@ beforeAll(async () => {
   })
   admin = await server.setUp()
   await set({
-    provider_a: { enabled: true, client_id: 'gh-id', client_secret: 'gh-secret', allowed_users: ['Octo-Cat'] },
+    provider_a: { enabled: true, client_id: 'gh-id', client_secret: 'gh-secret', allowed_users: ['Octo-Cat', 'second-cat'] },
     provider_b: {
       enabled: true,
       client_id: 'oidc-id',
@@ -210,7 +210,7 @@ describe('provider_a, plain OAuth 2', () => {
     ],
     [
       'account_exists',
-      { id: 11, login: 'octo-cat', emails: [{ email: 'ADMIN@stockade.example', primary: true, verified: true }] },
+      { id: 11, login: 'second-cat', emails: [{ email: 'ADMIN@stockade.example', primary: true, verified: true }] },
     ],
   ])('says %s', async (code, change) => {
     person = { ...person, ...change } as Person

@@ -133,7 +133,8 @@ export const createOpenIdConnect = async (
   const { settings } = needs
   const issuer = new URL(needs.issuer)
   const config = await oidc.discovery(issuer, credentials.clientId, credentials.clientSecret, undefined, {
-    execute: transport(issuer),
+    // Without it a token that came straight from the token endpoint is believed unsigned.
+    execute: [...transport(issuer), oidc.enableNonRepudiationChecks],
     timeout: seconds,
   })
   return {
@@ -159,11 +160,26 @@ export const createOpenIdConnect = async (
       const email = typeof claims?.email === 'string' ? claims.email : null
       if (!claims || !email || claims.email_verified !== true)
         throw new SignInRefused('email_unverified', 'the address is not verified')
-      const [local = '', domain = ''] = email.split(/@(?=[^@]*$)/)
+      const local = email.replace(/@[^@]*$/, '')
+      const domain = domainOf({ iss: claims.iss, email, hd: claims.hd })
       const domains = settings.get('oauth.provider_b.allowed_domains')
-      if (!domains.some(allowed => allowed.toLowerCase() === domain.toLowerCase()))
-        throw new SignInRefused('not_allowed', `the domain ${domain} is on no list`)
-      return { subject: `${claims.iss} ${claims.sub}`, name: local, email, admittedAs: domain.toLowerCase() }
+      if (domain === null || !domains.some(allowed => allowed.toLowerCase() === domain))
+        throw new SignInRefused(
+          'not_allowed',
+          `the domain of ${email} is on no list, or the account is none of its own`,
+        )
+      return { subject: `${claims.iss} ${claims.sub}`, name: local, email, admittedAs: domain }
     },
   }
+}
+
+/**
+ * The domain that somebody belongs to, in lower case; null for none. The address alone does not say it at Google: anybody can have
+ * a consumer account of an address that once was theirs, and only accounts of the organisation itself bear `hd`.
+ */
+export const domainOf = ({ iss, email, hd }: { iss: string; email: string; hd: unknown }): string | null => {
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+  const hosted = typeof hd === 'string' ? hd.toLowerCase() : null
+  if (hosted !== null) return hosted === domain ? domain : null
+  return /^(?:https:\/\/)?accounts\.google\.com$/.test(iss) ? null : domain
 }

@@ -75,6 +75,29 @@ export const findUserBySubject = (sql: Sql, provider: string, subject: string): 
     .where('oauth_subject', '=', subject)
     .executeTakeFirst()
 
+/**
+ * Whether an entry of an allow-list has let in another account of the provider before: a login can be given up and registered
+ * anew by a stranger, the subject can't. Accounts from before entries were noted are known by the username made of the login.
+ */
+export const isAnothers = async (
+  sql: Sql,
+  provider: string,
+  entry: { readonly admittedAs: string; readonly subject: string; readonly username: string },
+): Promise<boolean> =>
+  (await sql
+    .selectFrom('users')
+    .select('id')
+    .where('oauth_provider', '=', provider)
+    .where('oauth_subject', '!=', entry.subject)
+    .where(eb =>
+      eb.or([
+        eb('oauth_admitted_as', '=', entry.admittedAs),
+        eb.and([eb('oauth_admitted_as', 'is', null), eb('username_key', '=', entry.username.toLowerCase())]),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+
 /** Which of two unique names is taken, by another user than `except`. */
 export const takenName = async (
   sql: Sql,
