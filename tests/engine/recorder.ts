@@ -26,6 +26,7 @@ export interface Acknowledged {
   readonly whitelist_version: string | null
   readonly entry_count: number
   readonly error: string | null
+  readonly sequences: readonly Record<string, unknown>[]
 }
 
 /** What the recorder does instead of answering. */
@@ -55,6 +56,7 @@ export async function aRecorder() {
     round: 0,
     whitelist: [] as readonly string[],
     claimed: null as number | null,
+    sequences: [] as readonly Record<string, unknown>[],
   }
   const acks: Acknowledged[] = []
   let mischief: Mischief = null
@@ -108,7 +110,7 @@ export async function aRecorder() {
           count: desired.claimed ?? desired.whitelist.length,
           spread_seconds: 0,
         },
-        portknock: { sequences: [], openings: [], blocked: [] },
+        portknock: { sequences: desired.sequences, openings: [], blocked: [] },
       })
     }
     if (desired.offered && route === 'GET /api/v1/whitelist.txt') {
@@ -128,7 +130,10 @@ export async function aRecorder() {
     if (desired.offered && route === 'POST /api/v1/agent/state/ack') {
       if (typeof body['version'] !== 'string' || !Number.isInteger(body['entry_count']))
         complaints.push(`not an acknowledgement: ${JSON.stringify(body)}`)
-      acks.push({ at: Date.now(), ...(body as Omit<Acknowledged, 'at'>) })
+      const { portknock, ...ack } = body as Omit<Acknowledged, 'at' | 'sequences'> & {
+        portknock?: Pick<Acknowledged, 'sequences'>
+      }
+      acks.push({ at: Date.now(), sequences: portknock?.sequences ?? [], ...ack })
       return reply(response, 200, { message: 'ok' })
     }
     if (route === 'POST /api/v1/bans/batch') return reply(response, 200, { results: take(serverId, body) })
@@ -351,6 +356,11 @@ export async function aRecorder() {
     /** Replaces the whitelist. `claimed`: how many entries the state says there are, when that is to be a lie. */
     whitelist(entries: readonly string[], claimed: number | null = null): void {
       Object.assign(desired, { offered: true, list: desired.list + 1, whitelist: entries, claimed })
+      for (const end of [...waiting]) end()
+    },
+    /** Wants these knock sequences, in a new state. */
+    knock(sequences: readonly Record<string, unknown>[]): void {
+      Object.assign(desired, { offered: true, round: desired.round + 1, sequences })
       for (const end of [...waiting]) end()
     },
     /** A new state with the same list: somebody wants it to be applied again. */

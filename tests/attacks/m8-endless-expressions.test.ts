@@ -1,0 +1,57 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { onStage } from '../engine/stage.ts'
+import { deployed, logFolder, templatesOn, writeLines } from './logs.ts'
+
+/* A line made for an expression keeps fail2ban, and with it every jail, busy for minutes. */
+
+const log = join(logFolder(), 'app.log')
+fs.writeFileSync(log, '')
+
+const exponential = [
+  '^(?:q|q)*! <HOST>$',
+  '^(?:q|qq)+! <HOST>$',
+  '^(?:q{1,3})*! <HOST>$',
+  '^(?:qz|q|z)*! <HOST>$',
+  '^(?:q(?:z|z)?)*! <HOST>$',
+  '^(?:[a-q]x?|q)*! <HOST>$',
+  '^(\\w+\\s?)*! <HOST>$',
+  '^((?:é|.)*)! <HOST>$',
+]
+const polynomial = ['^.*.*.*! <HOST>$', '^\\w*\\w*\\d*! <HOST>$', '^.*q.*q.*q.*q.*! <HOST>$']
+
+onStage('m8: expressions without end', [], scene => {
+  it('are refused, also in prefixes, dates and what is ignored, and fail2ban goes on', async () => {
+    const { host } = scene()
+    const option = (name: string) => (regex: string) =>
+      `[Definition]\nfailregex = ^ door: knock from <HOST>$\n${name} = ${regex.replace(' <HOST>', '')}\n`
+    const filters = [
+      ...[...exponential, ...polynomial].map(regex => `[Definition]\nfailregex = ${regex}\n`),
+      ...['ignoreregex', 'datepattern'].map(name => option(name)(exponential[0] ?? '')),
+      '[Definition]\nprefregex = ^(?:q|q)*!<F-CONTENT>.+</F-CONTENT>$\nfailregex = ^ <HOST>$\n',
+      '[Definition]\n_a = q\nfailregex = ^(?:%(_a)s|%(_a)s)*! <HOST>$\n',
+    ]
+    const outcomes = await Promise.all(filters.map(filter => deployed(scene(), { logpath: log, filter })))
+    expect(filters.filter((_, index) => outcomes[index]?.success !== false)).toEqual([])
+    for (const { output } of outcomes)
+      expect(output).toMatch(/take the same text in several ways|endless repetition|more than a second/)
+    expect(templatesOn(host)).toEqual([])
+    writeLines(log, `${'q'.repeat(60)} x`)
+    const asked = performance.now()
+    expect(await host.client('ping')).toContain('pong')
+    expect(performance.now() - asked).toBeLessThan(5000)
+  })
+
+  it('are told from those that only look so', async () => {
+    const good = [
+      '^ (?:ab|ac)+! <HOST>$',
+      '^ "(?:[^"\\\\]|\\\\.)*" <HOST>$',
+      '^\\s*(?:\\S+ )?app(?:\\[\\d+\\])?: .* failed from <ADDR>(?: port \\d+)?$',
+      '^ <HOST> \\S+ \\S+ "(?:GET|POST) [^" ]*/login(?:\\?[^" ]*)? HTTP/[\\d.]+" 40[13]\\b',
+    ]
+    expect(
+      await deployed(scene(), { logpath: log, filter: `[Definition]\nfailregex = ${good.join('\n    ')}\n` }),
+    ).toMatchObject({ success: true })
+  })
+})
