@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { order, resultInput } from './commands.ts'
 import { port, protocols } from './portknock.ts'
+import { sealBounds } from './seal.ts'
 import { policyState } from './servers.ts'
 import { count, id, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
 
@@ -42,6 +43,18 @@ export const heartbeat = endpoint({
     ),
     jails: Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })),
     capabilities: Type.Optional(Type.Object({ nftables: Type.Optional(Type.Boolean()) })),
+    sealed: Type.Optional(
+      nullable(
+        Type.Object({
+          types: Type.Array(text(1, 40), { maxItems: 64 }),
+          operators: Type.Array(
+            Type.Object({ name: text(1, sealBounds.name), kind: text(1, 16), fingerprint: text(1, 64) }),
+            { maxItems: sealBounds.operators },
+          ),
+          error: Type.Optional(nullable(text(0, 1000))),
+        }),
+      ),
+    ),
     policy: Type.Optional(
       nullable(Type.Object({ state: policyState, error: Type.Optional(nullable(Type.String({ maxLength: 1000 }))) })),
     ),

@@ -4,6 +4,7 @@ import { commandParams, commandTypes } from './command-params.ts'
 import type { CommandType } from './command-params.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages, times } from './limits.ts'
+import { sealBounds, sealTimes } from './seal.ts'
 import {
   count,
   listOf,
@@ -102,6 +103,18 @@ export const createCommand = endpoint({
   refusals: [404, 409],
 })
 
+const batchFields = {
+  server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands })),
+  type: commandType,
+  params: Type.Optional(paramsInput),
+  params_list: Type.Optional(Type.Array(paramsInput, { minItems: 1, maxItems: bounds.batch })),
+  targets: Type.Optional(
+    Type.Array(shape({ server_id: uuid, params: Type.Optional(paramsInput) }), {
+      minItems: 1,
+      maxItems: bounds.targets,
+    }),
+  ),
+}
 export const createBatch = endpoint({
   method: 'POST',
   path: '/commands/batch',
@@ -111,18 +124,7 @@ export const createBatch = endpoint({
   access: 'write',
   // Thousands of bans, each with a reason.
   bodyLimit: 4 * bounds.body,
-  body: shape({
-    server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands })),
-    type: commandType,
-    params: Type.Optional(paramsInput),
-    params_list: Type.Optional(Type.Array(paramsInput, { minItems: 1, maxItems: bounds.batch })),
-    targets: Type.Optional(
-      Type.Array(shape({ server_id: uuid, params: Type.Optional(paramsInput) }), {
-        minItems: 1,
-        maxItems: bounds.targets,
-      }),
-    ),
-  }),
+  body: shape(batchFields),
   status: 201,
   reply: shape({
     batch_id: uuid,
@@ -204,12 +206,32 @@ export const frozenTemplate = shape({
   settings: Type.Record(Type.String(), Type.Unknown()),
 })
 export type FrozenTemplate = Static<typeof frozenTemplate>
+const base64url = (most: number) => Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: most })
+const keyFingerprint = Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$', maxLength: 64 })
+/** An operator's signature (docs/spec/sealed-commands.md). */
+export const signature = Type.Union([
+  shape({ kind: Type.Literal('ed25519'), key: keyFingerprint, signature: base64url(128) }),
+  shape({
+    kind: Type.Literal('webauthn'),
+    key: keyFingerprint,
+    authenticator_data: base64url(8192),
+    client_data: base64url(8192),
+    signature: base64url(2048),
+  }),
+])
+export const seal = shape({
+  statement: Type.String(),
+  proof: Type.Array(Type.String(), { maxItems: sealBounds.proof }),
+  signature,
+})
+
 /** A command as an agent gets it; `template` only with `deploy-template`. */
 export const order = shape({
   id: uuid,
   type: Type.String(),
   params: paramsReply,
   template: Type.Optional(frozenTemplate),
+  seal: Type.Optional(seal),
 })
 export type Order = Static<typeof order>
 export const resultInput = {
@@ -217,6 +239,48 @@ export const resultInput = {
   output: Type.Optional(text(0, bounds.body)),
   exit_code: Type.Optional(nullable(Type.Integer())),
 }
+
+export const prepareSealed = endpoint({
+  method: 'POST',
+  path: '/commands/prepare',
+  tag,
+  summary: 'Get what an operator signs for a batch of commands',
+  description:
+    'Takes what `POST /commands/batch` takes and queues nothing. Hosts whose root trusts operators run some commands only with a signature; one signature covers the batch. An Ed25519 key signs `message`; a passkey is asked with `challenge`, the SHA-256 of it. Compare the statements with what you want before you sign. `sealed_servers` names hosts that demand it, up to 100.',
+  access: 'write',
+  bodyLimit: 4 * bounds.body,
+  body: shape({ ...batchFields, valid_for: Type.Optional(Type.Integer({ minimum: 60, maximum: sealTimes.longest })) }),
+  status: 200,
+  reply: shape({
+    statements: Type.Array(Type.String()),
+    message: Type.String(),
+    challenge: Type.String(),
+    expires_at: timestamp,
+    template: nullable(frozenTemplate),
+    sealed_servers: Type.Array(Type.String()),
+    rp_id: nullable(Type.String()),
+  }),
+  refusals: [409],
+})
+
+export const createSealed = endpoint({
+  method: 'POST',
+  path: '/commands/sealed',
+  tag,
+  summary: 'Queue commands that an operator signed',
+  description:
+    'One command for each statement, all or none, under one `batch_id`; `params_index` counts the statements. 409 where a host does not trust the key, or a template has changed since. Each host judges the signature itself.',
+  access: 'write',
+  stepUp: true,
+  bodyLimit: bounds.largeBody,
+  body: shape({
+    statements: Type.Array(text(2, sealBounds.statement), { minItems: 1, maxItems: bounds.commands }),
+    signature,
+  }),
+  status: 201,
+  reply: createBatch.reply,
+  refusals: [409],
+})
 
 export const pendingCommands = endpoint({
   method: 'GET',

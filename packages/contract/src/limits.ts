@@ -16,6 +16,8 @@ export const bounds = {
   /** Commands that one batch queues at most, and targets that it names one by one. */
   commands: 10_000,
   targets: 5000,
+  /** Hosts that a refusal names at most. */
+  named: 100,
   /** Whitelist entries that one request adds one by one; more go through the import. */
   additions: 200_000,
   /** Whitelist entries that one request takes off. */

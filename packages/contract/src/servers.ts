@@ -64,6 +64,12 @@ const serverKey = shape({
 })
 /** `unreadable`: the host refuses every command until its policy.json is put right; `error` says why. */
 export const policyState = oneOf(['default', 'file', 'unreadable'])
+/** `types` are classes of commands (docs/spec/sealed-commands.md); with `error` the host refuses every command. */
+export const hostSealed = shape({
+  types: Type.Array(Type.String()),
+  operators: Type.Array(shape({ name: Type.String(), kind: Type.String(), fingerprint: Type.String() })),
+  error: nullable(Type.String()),
+})
 export const hostPolicy = shape({ state: policyState, error: nullable(Type.String()) })
 const serverFields = {
   id: uuid,
@@ -79,6 +85,8 @@ const serverFields = {
   metrics: nullable(metrics),
   /** What the host's own policy lets the server do; null before its agent says so. */
   policy: nullable(hostPolicy),
+  /** What the host takes only with an operator's signature; null where it asks for none. */
+  sealed: nullable(hostSealed),
   last_heartbeat: nullable(timestamp),
   /** Since when, by whom and why the server is in quarantine; null where it is not. */
   quarantined: nullable(quarantine),

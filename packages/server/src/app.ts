@@ -71,7 +71,7 @@ import { createForget } from './features/retention/forget.ts'
 import { createRetention } from './features/retention/retention.service.ts'
 import { createRegistry } from './features/servers/registry.ts'
 import { mountServers } from './features/servers/servers.routes.ts'
-import { createServers } from './features/servers/servers.service.ts'
+import { createServers, sealedOf } from './features/servers/servers.service.ts'
 import { updateServer } from './features/servers/servers.store.ts'
 import { mountSiem } from './features/siem/siem.routes.ts'
 import { createSiem } from './features/siem/siem.service.ts'
@@ -277,7 +277,20 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     guards.own(actor, params)
   }
   const templates = createTemplates({ db, clock, events })
-  const commands = await createCommands({ db, clock, events, config, servers, templates, guardBan: guard })
+  const commands = await createCommands({
+    db,
+    clock,
+    events,
+    config,
+    servers,
+    templates,
+    guardBan: guard,
+    sealedOf(serverNo) {
+      const server = registry.byNo(serverNo)
+      return server ? { hostname: server.row.hostname, sealed: sealedOf(server.row.sealed) } : null
+    },
+    site: passkeys.siteOrNull,
+  })
   const deployments = createDeployments({ events, registry, templates, commands })
   const quotas = await createQuotas({
     db,

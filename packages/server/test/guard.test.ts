@@ -162,6 +162,8 @@ const table: Record<string, Row> = {
   'GET /bans/top': read,
   'GET /servers/{serverId}/stats': readHere,
   'POST /servers/{serverId}/commands': writeHere,
+  'POST /commands/prepare': write,
+  'POST /commands/sealed': write,
   'POST /commands/batch': writeHere,
   'POST /commands/cancel': write,
   'DELETE /commands/{commandId}': writeHere,

@@ -59,6 +59,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   active_jails: 0,
   metrics: null,
   policy: null,
+  sealed: null,
   last_heartbeat: at,
   quarantined: null,
   created_at: at,

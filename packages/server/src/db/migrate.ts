@@ -20,6 +20,7 @@ import { keyLimits } from './migrations/0017-key-limits.ts'
 import { quotas } from './migrations/0020-quotas.ts'
 import { hostPolicy } from './migrations/0025-host-policy.ts'
 import { passkeys } from './migrations/0030-passkeys.ts'
+import { seals } from './migrations/0031-seals.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -49,6 +50,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0020-quotas': quotas(db.engine),
         '0025-host-policy': hostPolicy(),
         '0030-passkeys': passkeys(db.engine),
+        '0031-seals': seals(),
       }),
     },
   })

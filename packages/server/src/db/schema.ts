@@ -166,6 +166,8 @@ export interface ServersTable {
   install_token_used_from: string | null
   /** What the host says of its own policy, as JSON; null before an agent that says it. */
   policy: string | null
+  /** What the host says that it takes only with an operator's signature, as JSON; null for nothing. */
+  sealed: string | null
   first_heartbeat_at: number | null
   first_ban_at: number | null
   /** Since when its reports are refused and its commands withheld; null: they are not. */
@@ -316,6 +318,8 @@ export interface CommandsTable {
   batch_id: string | null
   /** What a deployment carries, in `template_snapshots`. */
   template_hash: string | null
+  /** An operator's signature, as JSON. */
+  seal: string | null
   cancelled: Generated<number>
   deliveries: Generated<number>
   delivered_at: number | null

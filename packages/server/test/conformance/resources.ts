@@ -112,7 +112,10 @@ const serverFields = {
 } as const
 const quarantined = { quarantined: orNull({ since: time, by: text, reason: text }) } as const
 /** What the host's own policy.json lets the server do. */
-const policy = { policy: orNull({ state: oneOf('default', 'file', 'unreadable'), error: orNull(text) }) } as const
+const policy = {
+  policy: orNull({ state: oneOf('default', 'file', 'unreadable'), error: orNull(text) }),
+  sealed: orNull(anyObject),
+} as const
 export const server = extended(serverFields, { 'no page': { ...quarantined, ...policy } })
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },

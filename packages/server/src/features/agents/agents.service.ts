@@ -76,6 +76,18 @@ export const createAgents = (needs: {
   const { clock, config, events, registry, keys, commands, bans, templates, desired } = needs
   const startedAt = clock()
   const cloneToldAt = new Map<number, number>()
+  const sealedText = (told: Heartbeat['sealed']): string | null =>
+    told
+      ? JSON.stringify({
+          types: told.types.map(type => word(type)),
+          operators: told.operators.map(({ name, kind, fingerprint }) => ({
+            name: word(name),
+            kind: word(kind),
+            fingerprint: word(fingerprint),
+          })),
+          error: word(told.error, 1000),
+        })
+      : null
   const policyText = (told: Heartbeat['policy']): string | null =>
     told ? JSON.stringify({ state: told.state, error: word(told.error, 1000) }) : null
   const word = (text: string | null | undefined, most = 200): string | null => (text ? tameLine(text, most * 4) : null)
@@ -223,6 +235,7 @@ export const createAgents = (needs: {
         os: beat.os === undefined ? row.os : word(beat.os),
         engine_version: beat.engine_version === undefined ? row.engine_version : word(beat.engine_version),
         agent_version: beat.agent_version === undefined ? row.agent_version : word(beat.agent_version),
+        sealed: beat.sealed === undefined ? row.sealed : sealedText(beat.sealed),
         policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
         agent_id: agentId ?? row.agent_id,
         ip_address: row.ip_address ?? agent.ip,

@@ -10,6 +10,8 @@ export const mountCommands = (http: Http, commands: CommandsService): void => {
     commands.create(actor, params.serverId, body.type, body.params),
   )
   http.serve(contract.createBatch, ({ actor, body }) => commands.createBatch(actor, body))
+  http.serve(contract.prepareSealed, ({ actor, body }) => commands.prepareSealed(actor, body))
+  http.serve(contract.createSealed, ({ actor, body }) => commands.createSealed(actor, body))
   http.serve(contract.cancelCommand, async ({ actor, params }) => {
     await commands.cancel(actor, params.commandId)
     return { message: 'The command is cancelled.' }

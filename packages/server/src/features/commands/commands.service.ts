@@ -39,6 +39,7 @@ import {
 import type { CommandCount, CommandRow, CommandView } from './commands.store.ts'
 import { entriesOf } from './batch.ts'
 import { checkParams } from './params.ts'
+import { createSealing } from './sealing.ts'
 import type { Params } from './params.ts'
 import { createWaiting } from './waiting.ts'
 
@@ -74,6 +75,16 @@ export interface CommandsService {
     actor: Principal,
     batch: BodyOf<typeof contract.createBatch>,
   ): Promise<ReplyOf<typeof contract.createBatch>>
+  /** What an operator is to sign for a batch; nothing is queued. */
+  prepareSealed(
+    actor: Principal,
+    batch: BodyOf<typeof contract.prepareSealed>,
+  ): Promise<ReplyOf<typeof contract.prepareSealed>>
+  /** Queues what an operator signed. @throws Problem 400 or 409 that names the statement or the hosts. */
+  createSealed(
+    actor: Principal,
+    body: BodyOf<typeof contract.createSealed>,
+  ): Promise<ReplyOf<typeof contract.createSealed>>
   /** Queues a command whose server and parameters are checked already; `also` is recorded with it. */
   queue(author: Author, serverNo: number, type: Type, params: Params, also?: EventName): Promise<Queued>
   /** Queues many that are checked already, some hundreds in a transaction. */
@@ -156,6 +167,9 @@ export const createCommands = async (needs: {
   templates: Pick<TemplatesService, 'freeze' | 'keep' | 'frozen'>
   /** Refuses what an operator must not ban, 409 with the reason. */
   guardBan: (actor: Principal, params: Params) => void
+  sealedOf: Parameters<typeof createSealing>[0]['sealedOf']
+  /** The site that passkeys belong to; null where there are none. */
+  site: Parameters<typeof createSealing>[0]['site']
 }): Promise<CommandsService> => {
   const { db, clock, events, config, servers, templates, guardBan } = needs
   const waiting = createWaiting()
@@ -208,6 +222,7 @@ export const createCommands = async (needs: {
       retry_of: null,
       batch_id: null,
       template_hash: null,
+      seal: null,
       cancelled: 0,
       deliveries: 0,
       delivered_at: null,
@@ -259,6 +274,12 @@ export const createCommands = async (needs: {
     })
     for (const row of rows) track(row)
     for (const serverNo of new Set(rows.map(row => row.server_no))) waiting.wake(serverNo)
+  }
+  /** The same for what an operator asks for: refused where a host takes it only signed, before anything is queued. */
+  const addUnsigned = (...given: Parameters<typeof add>) => {
+    const [, rows] = given
+    sealing.requireNone(rows)
+    return add(...given)
   }
   const queued = (row: CommandRow): Queued => ({
     id: row.id,
@@ -367,7 +388,13 @@ export const createCommands = async (needs: {
       track(row)
       const template = frozen.get(row.template_hash ?? '')
       const params = JSON.parse(row.params) as Record<string, unknown>
-      orders.get(row.server_no)?.push({ id: row.id, type: row.type, params, ...(template ? { template } : {}) })
+      orders.get(row.server_no)?.push({
+        id: row.id,
+        type: row.type,
+        params,
+        ...(template ? { template } : {}),
+        ...(row.seal === null ? {} : { seal: JSON.parse(row.seal) as Order['seal'] }),
+      })
     }
     // A server that asked twice in the same moment gets its orders once.
     return serverNos.map(no => {
@@ -419,6 +446,14 @@ export const createCommands = async (needs: {
       }),
     grouped,
   )
+  const sealing = createSealing({
+    clock,
+    servers,
+    freeze,
+    guardBan,
+    sealedOf: needs.sealedOf,
+    site: needs.site,
+  })
   const isDue = (serverNo: number): boolean => {
     const mine = due.get(serverNo)
     if (!mine || servers.isQuarantined(serverNo)) return false
@@ -478,7 +513,7 @@ export const createCommands = async (needs: {
       const { row: server } = servers.get(actor, serverId)
       servers.refuseQuarantined(server.no, 409)
       const row = rowOf(authorOf(actor), server.no, type, params, { template_hash: snapshot?.hash ?? null })
-      await add(authorOf(actor), [row], 'command.create', undefined, snapshot)
+      await addUnsigned(authorOf(actor), [row], 'command.create', undefined, snapshot)
       return queued(row)
     },
     async createBatch(actor, batch) {
@@ -507,7 +542,7 @@ export const createCommands = async (needs: {
         }
       }
       for (const { row } of rows) servers.refuseQuarantined(row.server_no, 409)
-      await add(
+      await addUnsigned(
         author,
         rows.map(({ row }) => row),
         'command.create',
@@ -524,10 +559,36 @@ export const createCommands = async (needs: {
         })),
       }
     },
+    prepareSealed: (actor, batch) => sealing.prepare(actor, batch),
+    async createSealed(actor, body) {
+      const signed = await sealing.open(actor, body)
+      const author = authorOf(actor)
+      const batch_id = uuid7(clock())
+      const ids = signed.map(() => uuid7(clock())).sort()
+      const rows = signed.map(({ server, type, params, snapshot, seal }, index) =>
+        rowOf(author, server.no, type, params, {
+          id: ids[index] ?? uuid7(clock()),
+          batch_id,
+          template_hash: snapshot?.hash ?? null,
+          seal: JSON.stringify(seal),
+        }),
+      )
+      await add(author, rows, 'command.create', undefined, signed[0]?.snapshot ?? null)
+      return {
+        batch_id,
+        commands: rows.map((row, params_index) => ({
+          id: row.id,
+          server_id: signed[params_index]?.server.id ?? '',
+          status: 'pending' as const,
+          params_index,
+        })),
+      }
+    },
     async queue(author, serverNo, type, params, also) {
       if (author !== system) servers.refuseQuarantined(serverNo, 409)
       const row = rowOf(author, serverNo, type, params)
-      await add(author, [row], 'command.create', also)
+      // What Stockade itself lifts is sent all the same: the host decides.
+      await (author === system ? add : addUnsigned)(author, [row], 'command.create', also)
       return queued(row)
     },
     async queueMany(author, orders) {
@@ -584,7 +645,7 @@ export const createCommands = async (needs: {
       const more = { retry_of: id, template_hash: old.template_hash }
       servers.refuseQuarantined(server.no, 409)
       const row = rowOf(authorOf(actor), server.no, type, params, more)
-      await add(authorOf(actor), [row], 'command.retry')
+      await addUnsigned(authorOf(actor), [row], 'command.retry')
       return { ...queued(row), retry_of: id }
     },
     async take(serverNo) {

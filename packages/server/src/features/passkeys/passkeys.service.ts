@@ -59,6 +59,7 @@ export interface PasskeysService {
   verify(purpose: Purpose, response: PasskeyResponse, userId: number | null): Promise<UserRow>
   /** The site that passkeys belong to. @throws Problem 409 where browsers know no passkeys under this base URL. */
   site(): { rp_id: string; origin: string }
+  siteOrNull(): { rp_id: string; origin: string } | null
   sweep(): Promise<void>
 }
 
@@ -72,9 +73,8 @@ export const createPasskeys = (needs: {
   const { db, clock, events, settings, baseUrl } = needs
 
   const site = () => {
-    const { hostname, origin, protocol } = new URL(baseUrl())
-    const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
-    if ((protocol !== 'https:' && !isLocal) || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
+    const { hostname, origin } = new URL(baseUrl())
+    if (!isKnownToBrowsers(baseUrl()))
       throw conflict(
         `Browsers know passkeys only of a name under https, or of localhost; the base URL is ${origin}. Set it to https with a name first.`,
       )
@@ -124,6 +124,7 @@ export const createPasskeys = (needs: {
 
   return {
     site,
+    siteOrNull: () => (isKnownToBrowsers(baseUrl()) ? site() : null),
     async list(actor) {
       return (await passkeysOf(db.read, actor.userId)).map(row => view(actor.name, row))
     },
@@ -227,6 +228,12 @@ export const createPasskeys = (needs: {
   }
 }
 
+/** WebAuthn wants a domain name in a secure context: https, or localhost. */
+const isKnownToBrowsers = (baseUrl: string): boolean => {
+  const { hostname, protocol } = new URL(baseUrl)
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
+  return (protocol === 'https:' || isLocal) && isIP(hostname.replace(/^\[|\]$/g, '')) === 0
+}
 const credentialOf = (row: PasskeyRow) => ({
   id: row.credential_id,
   transports: JSON.parse(row.transports) as AuthenticatorTransport[],

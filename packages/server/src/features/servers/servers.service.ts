@@ -87,6 +87,9 @@ const quarantineOf = (row: ServerRow | undefined) =>
     ? { since: iso(row.quarantined_at), by: row.quarantined_by ?? '', reason: row.quarantine_reason ?? '' }
     : null
 type HostPolicy = ReplyOf<typeof contract.getServer>['policy']
+type HostSealed = ReplyOf<typeof contract.getServer>['sealed']
+/** What a host says that it takes only signed, from storage. */
+export const sealedOf = (text: string | null): HostSealed => (text === null ? null : (JSON.parse(text) as HostSealed))
 const policyOf = (text: string | null): HostPolicy => (text === null ? null : (JSON.parse(text) as HostPolicy))
 
 export const createServers = (needs: {
@@ -125,6 +128,7 @@ export const createServers = (needs: {
     active_jails: server.jails.filter(jail => jail.enabled).length,
     metrics: server.metrics,
     policy: policyOf(server.row.policy),
+    sealed: sealedOf(server.row.sealed),
     last_heartbeat: isoOrNull(server.lastHeartbeat),
     quarantined: quarantineOf(server.row),
     created_at: iso(server.row.created_at),

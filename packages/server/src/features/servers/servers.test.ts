@@ -49,6 +49,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     jails: [],
     metrics: null,
     policy: null,
+    sealed: null,
     last_heartbeat: null,
     created_at: made.created_at,
     updated_at: made.created_at,

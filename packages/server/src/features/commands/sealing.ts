@@ -1,0 +1,198 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { bounds } from '@stockade/contract'
+import type { BodyOf, ReplyOf, commands as contract, servers as serversContract } from '@stockade/contract'
+import {
+  canonicalJson,
+  needsSeal,
+  readStatement,
+  sealMessage,
+  sealTimes,
+  sealTree,
+  statedParams,
+} from '@stockade/contract/seal.ts'
+import type { Seal, Statement } from '@stockade/contract/seal.ts'
+import type { Principal } from '../../core/actor.ts'
+import { iso, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { Problem, badRequest, invalid } from '../../core/problem.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import type { Snapshot } from '../templates/templates.service.ts'
+import { entriesOf } from './batch.ts'
+import type { CommandRow } from './commands.store.ts'
+import { checkParams } from './params.ts'
+import type { Params } from './params.ts'
+
+type Type = contract.CommandType
+export type Sealed = NonNullable<ReplyOf<typeof serversContract.getServer>['sealed']>
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
+/** Hosts that one message names. */
+const few = 5
+
+/** A command that an operator signed, checked as far as the server can; the host judges the signature. */
+export interface SignedCommand {
+  readonly server: { readonly no: number; readonly id: string; readonly hostname: string }
+  readonly type: Type
+  readonly params: Params
+  readonly snapshot: Snapshot | null
+  readonly seal: Seal
+}
+
+export const createSealing = (needs: {
+  clock: Clock
+  servers: Pick<ServersService, 'named'>
+  /** What a host says that it wants signed; null for nothing. */
+  sealedOf: (serverNo: number) => { readonly hostname: string; readonly sealed: Sealed | null } | null
+  freeze: (type: Type, params: Params) => Promise<{ params: Params; snapshot: Snapshot | null }>
+  /** Refuses what an operator must not ban. */
+  guardBan: (actor: Principal, params: Params) => void
+  site: () => { rp_id: string; origin: string } | null
+}) => {
+  const { clock, servers, sealedOf, freeze, guardBan } = needs
+  const listed = (names: readonly string[]) =>
+    names.slice(0, few).join(', ') + (names.length > few ? ` and ${names.length - few} more` : '')
+
+  /** Hosts that would refuse a command without a signature. */
+  const wanting = (commands: readonly { serverNo: number; type: string; params: Params }[]): string[] => [
+    ...new Set(
+      commands.flatMap(({ serverNo, type, params }) => {
+        const host = sealedOf(serverNo)
+        return host?.sealed && needsSeal(host.sealed.types, type, params) ? [host.hostname] : []
+      }),
+    ),
+  ]
+  /** The parameters as a statement has them, with what a deployment carries as a digest. */
+  const stated = (params: Params, snapshot: Snapshot | null) =>
+    statedParams(snapshot ? { ...params, template: snapshot.template } : params, sha256)
+
+  const checkTimes = (statement: Statement, at: string) => {
+    const now = clock() / second
+    if (statement.expires <= now) throw invalid(at, 'This signature has expired. Sign again.')
+    if (statement.issued > now + sealTimes.ahead)
+      throw invalid(at, 'This signature is of a time that lies ahead; check the clock of the device that signed.')
+  }
+  const read = (text: string, at: string): Statement => {
+    try {
+      return readStatement(text)
+    } catch (error) {
+      throw invalid(at, `${at}: ${error instanceof Error ? error.message : 'it can not be read'}.`)
+    }
+  }
+  /** The command of a statement, which must be one that could be queued without it. */
+  const commandOf = async (actor: Principal, text: string, at: string, frozen: Map<string, Snapshot | null>) => {
+    const statement = read(text, at)
+    checkTimes(statement, at)
+    const type = statement.type as Type
+    const { template_sha256: _, ...given } = statement.params
+    const key = `${type} ${canonicalJson(statement.params)}`
+    const checked = checkParams(type, given, `${at}.params`)
+    if (type === 'ban-ip') guardBan(actor, checked)
+    const known = frozen.get(key)
+    const { params, snapshot } =
+      known === undefined ? await freeze(type, checked) : { params: checked, snapshot: known }
+    frozen.set(key, snapshot)
+    if (known === undefined && canonicalJson(await stated(params, snapshot)) !== canonicalJson(statement.params))
+      throw new Problem(
+        409,
+        'Conflict',
+        `${at}: what was signed is not what is there now. Look at it again, and sign again.`,
+      )
+    return { server: servers.named(actor, at, statement.target), type, params, snapshot }
+  }
+
+  return {
+    /** @throws Problem 409 that names the hosts which take these commands only signed. */
+    requireNone(rows: readonly CommandRow[]): void {
+      const unsigned = rows.filter(row => row.seal === null)
+      const hosts = wanting(
+        unsigned.map(row => ({ serverNo: row.server_no, type: row.type, params: JSON.parse(row.params) as Params })),
+      )
+      if (hosts.length === 0) return
+      throw new Problem(
+        409,
+        'Conflict',
+        `${listed(hosts)} ${hosts.length === 1 ? 'takes' : 'take'} this only with an operator's signature. Sign it with a passkey in the dashboard, or with "--sign" on the command line.`,
+        { extra: { seal_required: { servers: hosts.slice(0, bounds.named) } } },
+      )
+    },
+    /** What is to be signed for a batch; nothing is queued. */
+    async prepare(
+      actor: Principal,
+      batch: BodyOf<typeof contract.prepareSealed>,
+    ): Promise<ReplyOf<typeof contract.prepareSealed>> {
+      const issued = Math.floor(clock() / second)
+      const expires = issued + (batch.valid_for ?? sealTimes.usual)
+      const { type } = batch
+      const statements: string[] = []
+      const commands: { serverNo: number; type: string; params: Params }[] = []
+      let template: Snapshot['template'] | null = null
+      for (const { at, given, named, serverIds } of entriesOf(batch)) {
+        const checked = checkParams(type, given, at)
+        if (type === 'ban-ip') guardBan(actor, checked)
+        const { params, snapshot } = await freeze(type, checked)
+        template = snapshot?.template ?? null
+        const signed = await stated(params, snapshot)
+        for (const id of serverIds) {
+          const server = servers.named(actor, named, id)
+          const nonce = randomBytes(16).toString('base64url')
+          commands.push({ serverNo: server.no, type, params })
+          statements.push(canonicalJson({ v: 1, type, params: signed, target: server.id, nonce, issued, expires }))
+        }
+      }
+      const message = sealMessage((await sealTree(statements, sha256)).root)
+      return {
+        statements,
+        message: new TextDecoder().decode(message),
+        challenge: createHash('sha256').update(message).digest('base64url'),
+        expires_at: iso(expires * second),
+        template,
+        sealed_servers: wanting(commands).slice(0, bounds.named),
+        rp_id: needs.site()?.rp_id ?? null,
+      }
+    },
+    /** The commands of signed statements. @throws Problem that names the statement; then none is taken. */
+    async open(actor: Principal, body: BodyOf<typeof contract.createSealed>): Promise<SignedCommand[]> {
+      const { statements, signature } = body
+      if (new Set(statements).size < statements.length) throw badRequest('A statement is there twice.')
+      const { root, proofs } = await sealTree(statements, sha256)
+      checkChallenge(root, signature)
+      const frozen = new Map<string, Snapshot | null>()
+      const signed: SignedCommand[] = []
+      for (const [index, statement] of statements.entries()) {
+        const command = await commandOf(actor, statement, `statements.${index}`, frozen)
+        signed.push({ ...command, seal: { statement, proof: proofs[index] ?? [], signature } })
+      }
+      requireOneType(signed)
+      const distrusting = signed.filter(({ server, type, params }) => {
+        const sealed = sealedOf(server.no)?.sealed
+        return (
+          sealed &&
+          needsSeal(sealed.types, type, params) &&
+          !sealed.operators.some(trusted => trusted.fingerprint === signature.key)
+        )
+      })
+      const hosts = [...new Set(distrusting.map(({ server }) => server.hostname))]
+      if (hosts.length > 0)
+        throw new Problem(
+          409,
+          'Conflict',
+          `${listed(hosts)} ${hosts.length === 1 ? 'does' : 'do'} not trust the key ${signature.key}. Its root adds it there: sudo stockade-agent trust add KEY`,
+        )
+      return signed
+    },
+  }
+}
+export type Sealing = ReturnType<typeof createSealing>
+
+const requireOneType = (signed: readonly SignedCommand[]) => {
+  if (new Set(signed.map(({ type }) => type)).size > 1) throw badRequest('All statements must be of one type.')
+}
+
+/** A passkey that answered something else is told of at once, rather than by each host. */
+const checkChallenge = (root: Uint8Array, signature: Seal['signature']) => {
+  if (signature.kind !== 'webauthn') return
+  const challenge = createHash('sha256').update(sealMessage(root)).digest('base64url')
+  const client = Buffer.from(signature.client_data, 'base64url').toString('utf8')
+  if (!client.includes(`"${challenge}"`))
+    throw invalid('signature', `The passkey signed something else than these statements.`)
+}
