@@ -56,6 +56,8 @@ export const eventKinds = {
   'command.finish': kind({ audited: false, notify: 'notify_errors', live: 'command' }),
   'auth.login': kind({ audited: true, siem: 'login_success' }),
   'auth.login_failed': kind({ audited: true, siem: 'login_failed' }),
+  // So many wrong passwords for one account in a day that only networks that it knows may go on.
+  'auth.guessing': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
   'auth.logout': audit,
   'auth.password_change': audit,
   // A session proved again who it is.

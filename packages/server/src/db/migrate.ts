@@ -16,6 +16,7 @@ import { keyUses } from './migrations/0013-key-uses.ts'
 import { invitations } from './migrations/0014-invitations.ts'
 import { lists } from './migrations/0015-lists.ts'
 import { proof } from './migrations/0016-proof.ts'
+import { guessing } from './migrations/0018-guessing.ts'
 import { keyLimits } from './migrations/0017-key-limits.ts'
 import { quotas } from './migrations/0020-quotas.ts'
 import { hostPolicy } from './migrations/0025-host-policy.ts'
@@ -47,6 +48,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0015-lists': lists(db.engine),
         '0016-proof': proof(db.engine),
         '0017-key-limits': keyLimits(),
+        '0018-guessing': guessing(db.engine),
         '0020-quotas': quotas(db.engine),
         '0025-host-policy': hostPolicy(),
         '0030-passkeys': passkeys(db.engine),

@@ -98,7 +98,16 @@ export interface FailedAttemptsTable {
   kind: string
   subject: string
   ip: string
+  /** The IPv4 address or the IPv6 /64; the /24 or the /48 around it. */
+  net: string
+  wide: string
   at: number
+}
+/** Networks from which a user has signed in. */
+export interface KnownNetworksTable {
+  user_id: number
+  net: string
+  seen_at: number
 }
 /** Sign-ins at a provider that are under way; each is used once. */
 export interface OauthStatesTable {
@@ -639,6 +648,7 @@ export interface Schema {
   passkeys: PasskeysTable
   passkey_challenges: PasskeyChallengesTable
   failed_attempts: FailedAttemptsTable
+  known_networks: KnownNetworksTable
   oauth_states: OauthStatesTable
   sessions: SessionsTable
   api_keys: ApiKeysTable

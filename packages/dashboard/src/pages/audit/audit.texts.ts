@@ -22,6 +22,7 @@ const actions: Partial<Record<EventName, string>> = {
   'command.retry': 'Retried a command',
   'auth.login': 'Signed in',
   'auth.login_failed': 'Failed to sign in',
+  'auth.guessing': 'Many wrong passwords for one account',
   'auth.logout': 'Signed out',
   'auth.password_change': 'Changed the password',
   'auth.step_up': 'Proved again who they are',

@@ -348,6 +348,7 @@ export const audit: Texts['audit'] = {
     'command.retry': 'Befehl wiederholt',
     'auth.login': 'Angemeldet',
     'auth.login_failed': 'Anmeldung fehlgeschlagen',
+    'auth.guessing': 'Viele falsche Passwörter für ein Konto',
     'auth.logout': 'Abgemeldet',
     'auth.password_change': 'Passwort geändert',
     'auth.step_up': 'Identität erneut nachgewiesen',

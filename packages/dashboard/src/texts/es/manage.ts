@@ -536,6 +536,7 @@ export const audit: Texts['audit'] = {
     'command.retry': 'Reintentó un comando',
     'auth.login': 'Inició sesión',
     'auth.login_failed': 'No pudo iniciar sesión',
+    'auth.guessing': 'Muchas contraseñas erróneas para una cuenta',
     'auth.logout': 'Cerró sesión',
     'auth.password_change': 'Cambió la contraseña',
     'auth.step_up': 'Volvió a demostrar su identidad',

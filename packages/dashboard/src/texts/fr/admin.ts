@@ -367,6 +367,7 @@ export const audit: Texts['audit'] = {
     'command.retry': 'Commande réessayée',
     'auth.login': 'Connexion',
     'auth.login_failed': 'Connexion refusée',
+    'auth.guessing': 'Beaucoup de mots de passe erronés pour un compte',
     'auth.logout': 'Déconnexion',
     'auth.password_change': 'Mot de passe changé',
     'auth.step_up': 'Identité prouvée à nouveau',

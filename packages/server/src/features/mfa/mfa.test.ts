@@ -157,6 +157,7 @@ describe('a sign-in that waits for its second factor', () => {
     expect(await admin.client.call('POST /users/{userId}/reset-mfa', { params: { userId: user.id } })).toEqual({
       message: expect.any(String),
       mfa_enabled: false,
+      revoked_keys: 0,
     })
     expect((await login(user.username)).mfa_required).toBeUndefined()
     expect(await raw(server, 'GET', '/api/v1/auth/me', { token: user.token })).toMatchObject({ status: 401 })

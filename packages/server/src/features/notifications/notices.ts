@@ -69,6 +69,7 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
   const hostname = oneLine(server?.hostname ?? text(data.hostname)) || 'a removed server'
   const by = author === null ? null : author.name
   const ofServer = { path: server ? `/servers/${server.id}` : '/servers', label: 'Show the server' }
+  const ofAudit = { path: '/audit', label: 'Show the audit log' }
   const ofWhitelist = { path: '/whitelist', label: 'Show the whitelist' }
   const make = (
     level: Notice['level'],
@@ -122,6 +123,16 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         ofServer,
         'quota used up',
         hostname,
+      )
+    case 'auth.guessing':
+      return make(
+        'error',
+        `Somebody guesses the password of ${text(data.username)}`,
+        'So many were wrong today that only networks from which this account was signed in before may try. Where it was you, sign in from there.',
+        { Account: text(data.username), 'Last address': text(data.ip) },
+        ofAudit,
+        'passwords guessed',
+        text(data.username) ?? '',
       )
     case 'command.finish': {
       const ended = data.status === 'timeout' ? 'was not answered in time' : 'failed'

@@ -14,6 +14,8 @@ import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { factorsOf } from '../users/factors.ts'
 import type { Factor } from '../users/factors.ts'
+import { amongStrangers } from '../users/hashing.ts'
+import { isKnownNetwork, noteNetwork } from '../users/networks.ts'
 import { checkPassword, requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -186,6 +188,7 @@ export const createSessions = (needs: {
         proved_at: now,
       })
       await removeIdlest(change.sql, user.id, bounds.sessionsPerUser)
+      await noteNetwork(change.sql, user.id, from.ip, now)
       await noteLogin(change.sql, user.id, now)
       await change.record({ name: 'auth.login', author, data: { session_id: id, method } })
     })
@@ -201,15 +204,24 @@ export const createSessions = (needs: {
     }
   }
 
-  const fail = async (user: UserRow | null, typed: string, from: Visitor) => {
+  /** `last`: the account's budget of the day is used up by it, which its owner is to know. */
+  const fail = async (user: UserRow | null, typed: string, from: Visitor, last = false) => {
     const name = tame(typed, 200)
-    await events.change(change =>
-      change.record({
+    await events.change(async change => {
+      const data = { username: name }
+      await change.record({
         name: 'auth.login_failed',
         author: { name, userId: user?.id ?? null, ip: from.ip },
-        data: { username: name },
-      }),
-    )
+        data,
+      })
+      if (user && last) await change.record({ name: 'auth.guessing', author: system, data: { ...data, ip: from.ip } })
+    })
+  }
+  /** The password was right: in, or on to the second factor. */
+  const welcome = async (user: UserRow, from: Visitor): Promise<SignIn | HalfSignIn> => {
+    const methods = factorsOf(user, settings.get)
+    if (methods.length > 0) return { reply: { mfa_required: true, mfa_token: await mfa.begin(user.id), methods } }
+    return begin(user, from, 'password')
   }
 
   const requirePasswords = async () => {
@@ -223,16 +235,18 @@ export const createSessions = (needs: {
     begin,
     async login({ username, password }, from) {
       await requirePasswords()
-      const attempt = await throttle.login(username, from.ip)
       const user = await findUserByName(db.read, username)
-      if (!(await checkPassword(user?.password_hash ?? null, password)) || !user) {
-        await fail(user ?? null, username, from)
-        throw unauthorized('Wrong username or password.')
+      const known = await isKnownNetwork(db.read, user?.id ?? 0, from.ip, clock())
+      const check = async (): Promise<UserRow> => {
+        const attempt = await throttle.login(username, from.ip, known)
+        if (!(await checkPassword(user?.password_hash ?? null, password, known)) || !user) {
+          await fail(user ?? null, username, from, attempt.last)
+          throw unauthorized('Wrong username or password.')
+        }
+        await attempt.succeeded()
+        return user
       }
-      await attempt.succeeded()
-      const methods = factorsOf(user, settings.get)
-      if (methods.length > 0) return { reply: { mfa_required: true, mfa_token: await mfa.begin(user.id), methods } }
-      return begin(user, from, 'password')
+      return welcome(await (known ? check() : amongStrangers(check)), from)
     },
     async verifyMfa({ mfa_token, code }, from) {
       const user = await mfa.finish(mfa_token, code, from.ip, failed => fail(failed, failed.username, from))
