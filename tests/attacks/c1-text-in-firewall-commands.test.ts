@@ -30,6 +30,7 @@ const forms: Readonly<Record<string, { filter: string; jail?: string }>> = {
   'another name of the id': { filter: filter('^ GET /x\\?<F-ALT_ID>.+</F-ALT_ID>(?:<HOST>)?$') },
   'a part of the id': { filter: filter('^ GET /x\\?<F-TUPLE_ID>.+</F-TUPLE_ID>(?:<HOST>)?$') },
   'an alternative group': { filter: filter('^ GET /x\\?(?P<alt_ip4>.+)(?:<HOST>)?$') },
+  'an id within a name': { filter: filter('^ GET /x\\?\\(?P<F-ID>.+)$') },
   'a connection': { filter: filter('^ GET /x\\?<F-MLFID>.+</F-MLFID>(?:<HOST>)?$') },
   'an id, spelled by a variable': { filter: filter('^ GET /x\\?<F-%(_t)s>.+</F-%(_t)s>$', '_t = ID\n') },
   'an id, spelled by two': { filter: filter('^ GET /x\\?<%(_a)s%(_b)s>.+</%(_a)s%(_b)s>$', '_a = F-\n_b = ID\n') },

@@ -183,6 +183,10 @@ export const fuzzGroups = async (
     return JSON.parse(answer.value) as Answer
   }
   const findings: GroupsFuzzed['findings'][number][] = []
+  const found = (finding: GroupsFuzzed['findings'][number]) => {
+    findings.push(finding)
+    tell(`${finding.gate}: ${finding.groups.join(' ')}\n${finding.filter}`)
+  }
   let [made, read, agent, server, dangerous] = [0, 0, 0, 0, 0]
   try {
     while (made < cases && findings.length <= 20) {
@@ -197,12 +201,12 @@ export const fuzzGroups = async (
       const reaching = answer?.[1] ?? []
       if (reaching.length > 0) dangerous++
       if (passesServer) server++
-      if (passesServer && reaching.length > 0) findings.push({ gate: 'server', groups: reaching, filter })
+      if (passesServer && reaching.length > 0) found({ gate: 'server', groups: reaching, filter })
       if (written === null) continue
       read++
       if (answer === null || answer[0].length > 0) continue
       agent++
-      if (reaching.length > 0) findings.push({ gate: 'agent', groups: reaching, filter })
+      if (reaching.length > 0) found({ gate: 'agent', groups: reaching, filter })
     }
   } finally {
     oracle.stdin.end()
@@ -218,7 +222,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { findings, ...counts } = await fuzzGroups(Number(process.env.FUZZ_CASES ?? 1_000_000), seed, line =>
     print(`${Math.round((Date.now() - started) / 1000)} s: ${line}`),
   )
-  for (const finding of findings) print(`\n${finding.gate}: ${finding.groups.join(' ')}\n${finding.filter}`)
   print(`seed ${seed}: ${JSON.stringify(counts)}, ${findings.length} findings`)
   process.exitCode = findings.length > 0 ? 1 : 0
 }

@@ -223,6 +223,7 @@ it('knows groups whose text could reach a firewall command', () => {
   for (const bad of [
     '<F-ID>.+</F-ID>',
     '<F-ID/>',
+    'a\\(?P<F-ID>.+)',
     '<f-Id>.+</f-Id>',
     '<F-MLFID>\\d+</F-MLFID>',
     '<F-IP4/>',

@@ -7,8 +7,9 @@ const FORBIDDEN_GROUP =
  * when there is none. What variables spell only together is found after fail2ban's own expansion, by the checker.
  */
 export function forbiddenGroup(expression: string): string | null {
-  for (const [written, tag, name] of expression.matchAll(/<F-([\w-]+)\/?>|\(\?P?<([\w-]+)>/gi))
-    if (FORBIDDEN_GROUP.test(tag ?? name ?? '')) return written
+  // One by one: in `(?P<F-ID>` fail2ban sees the tag.
+  for (const form of [/<F-([\w-]+)\/?>/gi, /\(\?P?<([\w-]+)>/g])
+    for (const [written, name = ''] of expression.matchAll(form)) if (FORBIDDEN_GROUP.test(name)) return written
   return null
 }
 

@@ -158,8 +158,9 @@ const fieldGroup =
   /^(?:f?id|ip|ip4|ip6|addr|subnet|dns|host|cidr|ip-?host|ip-?rev|family|failures|users|time|bantime|bancount|restored|raw-ticket|(?:ip)?(?:jail)?(?:matches|failures)|mlf.*|alt_.*|tuple_.*)$/i
 /** The first tag or group whose text could reach a firewall command in place of an address; null when there is none. */
 export const forbiddenGroup = (text: string): string | null => {
-  for (const [written, tag, name] of text.matchAll(/<F-([\w-]+)\/?>|\(\?P?<([\w-]+)>/gi))
-    if (fieldGroup.test(tag ?? name ?? '')) return written
+  // One by one: in `(?P<F-ID>` the engine sees the tag.
+  for (const form of [/<F-([\w-]+)\/?>/gi, /\(\?P?<([\w-]+)>/g])
+    for (const [written, name = ''] of text.matchAll(form)) if (fieldGroup.test(name)) return written
   return null
 }
 

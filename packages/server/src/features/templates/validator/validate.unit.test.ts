@@ -192,6 +192,7 @@ describe('bad filters', () => {
     ['an id, spelled by a variable', filterOf('_x = ID\nignoreregex = ^<F-%(_x)s>.+</F-%(_x)s>')],
     ['an id, spelled by a tag', filterOf('_x = F-ID\nignoreregex = ^<<_x>>.+</<_x>>')],
     ['an id, before the prefix', filterOf('prefregex = ^<F-ID>.+</F-ID><F-CONTENT>.+</F-CONTENT>$')],
+    ['an id within a name', regexOf('^a\\(?P<F-ID>.+)<HOST>$')],
     ['a connection', regexOf('^<F-MLFID>.+</F-MLFID> <HOST>$')],
     ['another name of an id', regexOf('^<F-ALT_ID>.+</F-ALT_ID> <HOST>$')],
     ['a part of an id', regexOf('^<F-TUPLE_ID>.+</F-TUPLE_ID> <HOST>$')],
