@@ -13,7 +13,7 @@ var compiled = require('./compiled.cjs')
 
 var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
-var onHost = ['admin', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
+var onHost = ['admin', 'audit', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
 var entry =
   onHost || args[0] === 'license'
     ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')

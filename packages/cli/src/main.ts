@@ -46,6 +46,7 @@ On the host of the server, with its STOCKADE_* environment:
   admin reset-password USERNAME  make a temporary password
   admin reset-mfa USERNAME       turn the second factor off
   admin recount                  compare the sums of bans with the bans
+  audit verify                   say whether the audit log was changed, removed or cut off
   doctor                         check the installation
 
 The API key comes from STOCKADE_API_KEY, or from the file that STOCKADE_API_KEY_FILE names.

@@ -64,6 +64,8 @@ export const eventKinds = {
   'auth.step_up': audit,
   // A change that a signed-in user may not make.
   'access.refused': audit,
+  // How long the chain of the audit log is, signed.
+  'audit.checkpoint': audit,
   'mfa.enable': audit,
   'mfa.disable': audit,
   'mfa.reset': audit,

@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { service } from '@stockade/contract'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
-import { hour, minute, second } from './core/clock.ts'
+import { day, hour, minute, second } from './core/clock.ts'
 import { inScope, sees } from './core/actor.ts'
 import type { Clock } from './core/clock.ts'
 import { forbidden, unavailable } from './core/problem.ts'
@@ -45,6 +45,7 @@ import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
 import { BadLicence } from './features/license/document.ts'
 import { mountAudit } from './features/audit/audit.routes.ts'
+import { auditKeyIn, createAuditChain } from './features/audit/chain.ts'
 import { createAudit } from './features/audit/audit.service.ts'
 import { createRefused } from './features/audit/refused.ts'
 import { mountLicense } from './features/license/license.routes.ts'
@@ -596,7 +597,15 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'whitelist expiry', every: second, run: whitelist.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
-  jobs.add({ name: 'retention', every: hour, run: retention.run })
+  const chain = createAuditChain({ db, clock, events, key: auditKeyIn(join(config.dataDir, 'audit.key')) })
+  jobs.add({ name: 'audit chain', every: second, run: chain.link })
+  jobs.add({ name: 'audit checkpoint', every: minute, run: chain.checkpoint })
+  jobs.add({
+    name: 'retention',
+    every: hour,
+    // The chain is cut before what it stands for goes, and a little further on.
+    run: () => chain.cut(clock() - config.eventRetentionDays * day + hour).then(retention.run),
+  })
   jobs.add({ name: 'old knocks', every: hour, run: portknock.sweep })
   jobs.add({ name: 'licence clock', every: minute, run: license.observe })
   jobs.add({ name: 'reputation queue', every: 2 * second, run: reputation.collect })

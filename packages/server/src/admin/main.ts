@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
+import { verifyLog } from './audit.ts'
 import { backup, restore } from './backup.ts'
 import { examine } from './doctor.ts'
 import { updateGeoip } from './geoip.ts'
@@ -16,6 +17,7 @@ const usage = `Usage: stockade admin setup-code
        stockade admin recount [--repair]
        stockade backup FILE
        stockade restore FILE [--replace]
+       stockade audit verify
        stockade geoip update [--city URL] [--asn URL]
        stockade license keygen --out DIR
        stockade license issue --private-key FILE --tier pro --to NAME [--servers 25] [--expires DATE]
@@ -33,6 +35,7 @@ license needs neither.
   backup          saves everything, of one moment, into one file, while the server goes on. The file holds secrets
   restore         puts a backup in place; the server must be stopped. --replace where the installation is in use.
                   A backup of SQLite goes into PostgreSQL as well, and the other way round
+  audit verify    says whether anything of the audit log was changed, removed or cut off; exits 1 when something was
   geoip update    fetches data of cities and networks (DB-IP's free edition, or the MMDB files that you name) into
                   the data folder; a server that runs takes them over by itself
   license keygen  makes the pair of a licence authority; servers trust it by STOCKADE_LICENSE_PUBLIC_KEY
@@ -80,6 +83,14 @@ const putBack = async (file: string, replace: boolean): Promise<number> => {
   const { head, rows } = await restore(readConfig(process.env), file, replace)
   say(`${rows.toLocaleString('en')} rows of ${head.created_at} are in place. Start the server.`)
   return 0
+}
+const verifyChain = async (): Promise<number> => {
+  const { entries, checkpoints, faults, otherKeys } = await verifyLog(readConfig(process.env))
+  for (const fault of faults) say(fault)
+  for (const key of otherKeys) say(`Checkpoints are signed by another key than the one here: ${key}`)
+  if (faults.length === 0)
+    say(`${entries.toLocaleString('en')} entries and ${checkpoints} checkpoints are as they were written.`)
+  return faults.length > 0 ? 1 : 0
 }
 const compareSums = async (mend: boolean): Promise<number> => {
   const found = await recountBans(readConfig(process.env), mend)
@@ -198,6 +209,7 @@ const run = async (args: readonly string[]): Promise<number> => {
     if (foreign !== undefined) throw new Misuse(`--${foreign} does not belong to license ${name}.`)
     return dealWithLicences(name, values)
   }
+  if (group === 'audit' && name === 'verify' && positionals.length === 2 && !passwordLogin) return verifyChain()
   if (group === 'admin' && name === 'recount' && positionals.length === 2 && !passwordLogin)
     return compareSums(values.repair === true)
   if (values.repair !== undefined) throw new Misuse('--repair belongs to admin recount.')

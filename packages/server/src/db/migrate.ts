@@ -19,6 +19,7 @@ import { proof } from './migrations/0016-proof.ts'
 import { guessing } from './migrations/0018-guessing.ts'
 import { keyLimits } from './migrations/0017-key-limits.ts'
 import { quotas } from './migrations/0020-quotas.ts'
+import { auditChain } from './migrations/0021-audit-chain.ts'
 import { hostPolicy } from './migrations/0025-host-policy.ts'
 import { passkeys } from './migrations/0030-passkeys.ts'
 import { seals } from './migrations/0031-seals.ts'
@@ -50,6 +51,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0017-key-limits': keyLimits(),
         '0018-guessing': guessing(db.engine),
         '0020-quotas': quotas(db.engine),
+        '0021-audit-chain': auditChain(db.engine),
         '0025-host-policy': hostPolicy(),
         '0030-passkeys': passkeys(db.engine),
         '0031-seals': seals(),

@@ -420,6 +420,25 @@ export interface AuditTable {
   name: string
   user_id: number | null
 }
+/** An entry's place in the chain of hashes. */
+export interface AuditChainTable {
+  seq: number
+  event_id: number
+  at: number
+  hash: string
+}
+export interface AuditCheckpointsTable {
+  number: number
+  /** `daily`: how long the chain was; `cut`: where it begins, since older entries are not kept. */
+  kind: 'daily' | 'cut'
+  seq: number
+  hash: string
+  at: number
+  /** SHA-256 of the signature of the checkpoint before. */
+  before: string
+  public_key: string
+  signature: string
+}
 /** Who runs the jobs; `fence` rises with each change of hands. */
 export interface LeasesTable {
   name: string
@@ -678,6 +697,8 @@ export interface Schema {
   host_states: HostStatesTable
   events: EventsTable
   audit: AuditTable
+  audit_chain: AuditChainTable
+  audit_checkpoints: AuditCheckpointsTable
   cursors: CursorsTable
   reputation_reports: ReputationReportsTable
   reputation_addresses: ReputationAddressesTable

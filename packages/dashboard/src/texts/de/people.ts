@@ -339,6 +339,7 @@ export const audit: Texts['audit'] = {
     'server.enroll': 'Server angemeldet',
     'server.enroll_refused': 'Server bei der Anmeldung abgelehnt',
     'server.clone': 'Geklonten Agenten gefunden',
+    'audit.checkpoint': 'Prüfpunkt des Protokolls unterschrieben',
     'server.quota': 'Tageskontingent ausgeschöpft',
     'server.quarantine': 'Server unter Quarantäne gestellt',
     'server.release': 'Server aus der Quarantäne entlassen',

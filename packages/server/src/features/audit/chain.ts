@@ -1,0 +1,221 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Kysely } from 'kysely'
+import { day, iso, minute } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
+import { system } from '../../events/events.ts'
+import type { Events } from '../../events/events.ts'
+import {
+  addCheckpoint,
+  addLinks,
+  allCheckpoints,
+  lastCheckpoint,
+  lastLink,
+  lastLinkBefore,
+  lastSigned,
+  linksAfter,
+  removeLinksTo,
+  unlinked,
+} from './chain.store.ts'
+import type { Checkpoint, Entry, Link } from './chain.store.ts'
+
+/*
+ * The chain of the audit log: each entry has a hash over the one before and what the entry says, and a checkpoint a day is
+ * signed. A job links entries within a second of their commit, so nothing of it costs the change that is recorded.
+ */
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+/** What the first entry follows. */
+const beginning = { seq: 0, hash: '0'.repeat(64) } as const
+/** The same text on either engine, and after a backup and a restore. */
+const textOf = (entry: Entry): string =>
+  JSON.stringify([
+    Number(entry.id),
+    Number(entry.at),
+    entry.name,
+    entry.actor,
+    entry.actor_user_id === null ? null : Number(entry.actor_user_id),
+    entry.actor_ip,
+    entry.server_no,
+    entry.ban_id === null ? null : Number(entry.ban_id),
+    entry.data,
+  ])
+export const hashOf = (before: string, seq: number, entry: Entry): string =>
+  sha256(`${before}\n${seq}\n${textOf(entry)}`)
+const saidBy = ({ number, kind, seq, hash, at, before }: Omit<Checkpoint, 'public_key' | 'signature'>) =>
+  JSON.stringify(['stockade audit checkpoint', number, kind, Number(seq), hash, Number(at), before])
+
+/** The key that signs checkpoints, made with mode 0600 on the first start. */
+export const auditKeyIn = (file: string): KeyObject => {
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const { privateKey } = generateKeyPairSync('ed25519')
+    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' })
+  }
+  return createPrivateKey(readFileSync(file, 'utf8'))
+}
+export const publicText = (key: KeyObject): string =>
+  createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
+
+const piece = 500
+/** Entries come into sight at their commit, which is seconds after their time at most; all are looked through once an hour. */
+const recent = 10 * minute
+
+export interface AuditChain {
+  /** Links what was recorded since the last time. */
+  link(): Promise<void>
+  /** Signs how long the chain is, once a day. */
+  checkpoint(): Promise<void>
+  /** Signs where the chain begins from now on, and forgets the links of entries from before that moment. */
+  cut(before: number): Promise<void>
+}
+
+export const createAuditChain = (needs: {
+  db: Database
+  clock: Clock
+  events: Pick<Events, 'change'>
+  key: KeyObject
+}): AuditChain => {
+  const { db, clock, events, key } = needs
+  let lookedThrough = 0
+
+  const signed = async (sql: Kysely<Schema>, kind: Checkpoint['kind'], { seq, hash }: Pick<Link, 'seq' | 'hash'>) => {
+    const last = await lastCheckpoint(sql)
+    const said = {
+      number: (last?.number ?? 0) + 1,
+      kind,
+      seq,
+      hash,
+      at: clock(),
+      before: last ? sha256(last.signature) : beginning.hash,
+    }
+    const row = {
+      ...said,
+      public_key: publicText(key),
+      signature: sign(null, Buffer.from(saidBy(said)), key).toString('base64'),
+    }
+    await addCheckpoint(sql, row)
+    return row
+  }
+  return {
+    async link() {
+      const now = clock()
+      const since = now - lookedThrough < 60 * minute ? now - recent : 0
+      for (;;) {
+        const entries = await unlinked(db.read, since, piece)
+        if (entries.length === 0) break
+        await db.write.transaction().execute(async sql => {
+          let last: Pick<Link, 'seq' | 'hash'> = (await lastLink(sql)) ?? (await lastCheckpoint(sql)) ?? beginning
+          const links = entries.map((entry): Link => {
+            const seq = Number(last.seq) + 1
+            last = { seq, hash: hashOf(last.hash, seq, entry) }
+            return { ...last, event_id: entry.id, at: entry.at }
+          })
+          await addLinks(sql, links)
+        })
+        if (entries.length < piece) break
+      }
+      if (since === 0) lookedThrough = now
+    },
+    async checkpoint() {
+      const last = await lastLink(db.read)
+      const before = await lastSigned(db.read)
+      if (!last || before === undefined || Math.floor(before / day) >= Math.floor(clock() / day)) return
+      await events.change(async change => {
+        const { number, seq, hash, signature } = await signed(change.sql, 'daily', last)
+        await change.record({
+          name: 'audit.checkpoint',
+          author: system,
+          data: { number, entries: seq, hash, signature },
+        })
+      })
+    },
+    async cut(before) {
+      const last = await lastLinkBefore(db.read, before)
+      if (!last) return
+      await db.write.transaction().execute(async sql => {
+        await signed(sql, 'cut', last)
+        await removeLinksTo(sql, last.seq)
+      })
+    },
+  }
+}
+
+export interface Verified {
+  /** Entries that are as they were written. */
+  readonly entries: number
+  readonly checkpoints: number
+  /** What is wrong, the first of it first; empty where nothing is. */
+  readonly faults: readonly string[]
+  /** Keys of this installation's checkpoints other than its own. */
+  readonly otherKeys: readonly string[]
+}
+
+/** Faults of the checkpoints themselves: their signatures, and that each follows the one before. */
+const judgeCheckpoints = (checkpoints: readonly Checkpoint[]): string[] => {
+  const faults: string[] = []
+  let before: Checkpoint | null = null
+  for (const point of checkpoints) {
+    const key = createPublicKey({ key: Buffer.from(point.public_key, 'base64'), type: 'spki', format: 'der' })
+    if (!verify(null, Buffer.from(saidBy(point)), key, Buffer.from(point.signature, 'base64')))
+      faults.push(`Checkpoint ${point.number} of ${iso(point.at)} was changed: its signature does not fit.`)
+    else if (point.before !== (before ? sha256(before.signature) : beginning.hash))
+      faults.push(`Checkpoint ${point.number} of ${iso(point.at)} does not follow the one before: one was removed.`)
+    before = point
+  }
+  return faults
+}
+
+/** Compares the audit log with its chain and its checkpoints. */
+export const verifyAudit = async (sql: Kysely<Schema>, own: KeyObject | null, now: number): Promise<Verified> => {
+  const checkpoints = await allCheckpoints(sql)
+  const faults = judgeCheckpoints(checkpoints)
+  const cut = checkpoints.findLast(({ kind }) => kind === 'cut')
+  const marks = new Map(checkpoints.map(({ seq, hash }) => [Number(seq), hash]))
+  let last: { readonly seq: number; readonly hash: string } = cut ? { seq: Number(cut.seq), hash: cut.hash } : beginning
+  let entries = 0
+  for (let broken = false; !broken;) {
+    const found = await linksAfter(sql, last.seq, piece)
+    for (const { link, entry } of found) {
+      const seq = Number(link.seq)
+      const what = `Entry ${seq} (event ${link.event_id}, ${iso(Number(link.at))})`
+      const fault =
+        seq !== last.seq + 1
+          ? `Entries ${last.seq + 1} to ${seq - 1} were removed from the chain.`
+          : !entry
+            ? `${what} was removed.`
+            : hashOf(last.hash, seq, entry) !== link.hash
+              ? `${what} was changed, or its place in the chain was.`
+              : (marks.get(seq) ?? link.hash) !== link.hash
+                ? `${what} is not the one that a checkpoint was signed for: the chain was written anew.`
+                : null
+      if (fault !== null) {
+        faults.push(fault)
+        broken = true
+        break
+      }
+      last = { seq, hash: link.hash }
+      entries++
+    }
+    if (found.length < piece) break
+  }
+  const furthest = Math.max(0, ...marks.keys())
+  if (faults.length === 0 && last.seq < furthest)
+    faults.push(
+      `The chain ends with entry ${last.seq}, and a checkpoint was signed at ${furthest}: its end was cut off.`,
+    )
+  // What came after the last link is linked by the server, once it runs.
+  const end = await lastLink(sql)
+  const late = (await unlinked(sql, 0, piece)).find(
+    ({ id, at }) => Number(id) < Number(end?.event_id ?? 0) && Number(at) < now - minute,
+  )
+  if (late && faults.length === 0)
+    faults.push(`Event ${late.id} of ${iso(Number(late.at))} is in the log, but not in the chain: it was put in later.`)
+  const mine = own && publicText(own)
+  const otherKeys = [...new Set(checkpoints.map(point => point.public_key))].filter(key => key !== mine)
+  return { entries, checkpoints: checkpoints.length, faults, otherKeys }
+}
