@@ -106,6 +106,15 @@ export const ownLines: Readonly<Record<string, readonly (readonly [string | null
       '[2026-11-20 13:10:04.000][vaultwarden::api::identity][INFO] User alice@example.org logged in successfully. IP: 203.0.113.90',
     ],
   ],
+  'stockade-login': [
+    [
+      '203.0.113.95',
+      '2026-11-20T13:11:01.123Z stockade-auth: 401 from 203.0.113.95 POST /api/v1/auth/login user="alice"',
+    ],
+    ['2001:db8::95', '2026-11-20T13:11:02.123Z stockade-auth: 429 from 2001:db8::95 POST /api/v1/auth/mfa/verify'],
+    [null, '2026-11-20T13:11:03.123Z stockade-auth: 403 from 203.0.113.95 DELETE /api/v1/users/{userId}'],
+    [null, '2026-11-20T13:11:04.123Z stockade-auth: 12 more lines were left out'],
+  ],
 }
 
 export const engineLines: readonly (readonly [template: string, address: string, line: string])[] = [

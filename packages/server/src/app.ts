@@ -100,6 +100,7 @@ import { renderDocs } from './http/docs.ts'
 import { createHttp } from './http/http.ts'
 import { createMetrics } from './http/metrics.ts'
 import { describe } from './http/openapi.ts'
+import { createSecurityLog } from './http/security-log.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createOutgoing } from './outgoing/outgoing.ts'
@@ -436,6 +437,12 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     settle,
     observe: metrics.observe,
     refused: refused.note,
+    security: createSecurityLog({
+      clock,
+      file: config.securityLog,
+      print: ['info', 'debug', 'trace'].includes(config.logLevel) ? line => void process.stderr.write(line) : null,
+      fail: error => log.error({ err: error }, 'the security log can not be written'),
+    }),
   })
   const { fastify } = http
   await describe(fastify, version)

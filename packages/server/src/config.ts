@@ -41,6 +41,8 @@ export interface Config {
   readonly providerAApiUrl: string
   readonly providerBIssuer: string
   readonly logLevel: string
+  /** Where refusals are told, a line each; null: on standard error only. */
+  readonly securityLog: string | null
 }
 
 export class ConfigError extends Error {}
@@ -169,5 +171,6 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     providerAApiUrl: url('PROVIDER_A_API_URL', web) ?? (providerAUrl === github ? githubApi : `${providerAUrl}/api/v3`),
     providerBIssuer: url('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com',
     logLevel,
+    securityLog: text('SECURITY_LOG') && resolve(text('SECURITY_LOG') ?? ''),
   })
 }

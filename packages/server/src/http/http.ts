@@ -22,6 +22,7 @@ import { documented } from './openapi.ts'
 import { addressKey } from './rate-limit.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
 import { readOut } from './read-out.ts'
+import type { SecurityLog } from './security-log.ts'
 import { compileBody, compileText, validationProblem } from './validate.ts'
 
 /** Finds who is behind a credential. Null: unknown, expired or revoked. */
@@ -80,10 +81,12 @@ export interface HttpNeeds {
   /** Resolves when other processes know what was changed here. */
   readonly settle: () => Promise<void>
   /** Called after each reply, for the metrics. */
+  /** Hears of each 401, 403 and 429. */
+  readonly security: SecurityLog
   readonly observe: (endpoint: string, status: number, seconds: number) => void
-  /** Called before a signed-in user is answered 403 to a change; does not throw. */
+  /** Called before a signed-in user or a key is answered 403 to a change; does not throw. */
   readonly refused: (
-    actor: UserActor,
+    actor: Principal,
     refused: { readonly endpoint: string; readonly path: string; readonly reason: string },
   ) => Promise<void>
 }
@@ -138,6 +141,12 @@ const budgetHeaders = (budget: Budget) => ({
 
 /** What hosts download without a credential. */
 const downloads = /^\/(install\.sh$|agent\/)/
+/** The name that was typed at a sign-in. */
+const typedName = (body: unknown): string | null => {
+  const { username } = (body ?? {}) as { username?: unknown }
+  return typeof username === 'string' ? username : null
+}
+
 const plainHeaders = {
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
@@ -395,8 +404,16 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     const problem = problemOf(error, request)
     if (/^FST_ERR_CTP_/.test(error.code ?? '')) await readOut(request.raw)
     const { endpoint } = request
+    if (problem.status === 401 || problem.status === 403 || problem.status === 429)
+      needs.security.note({
+        status: problem.status,
+        ip: addressOf(request),
+        method: request.method,
+        path: endpoint ? `${prefix}${endpoint.path}` : (request.routeOptions.url ?? '-'),
+        user: typedName(request.body),
+      })
     if (problem.status === 403 && endpoint && endpoint.access !== 'public' && changing.has(endpoint.method))
-      if (request.actor?.kind === 'user')
+      if (request.actor && request.actor.kind !== 'anonymous')
         await needs.refused(request.actor, {
           endpoint: nameOf(endpoint),
           path: request.url.split('?')[0] ?? '',

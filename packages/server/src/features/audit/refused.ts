@@ -1,4 +1,4 @@
-import type { UserActor } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { tame } from '../../core/text.ts'
@@ -17,20 +17,20 @@ export interface Refused {
 const mostKept = 1000
 
 /**
- * Records what a signed-in user was refused for want of permission, so that whoever reads the audit log sees who tried what:
- * one entry for each user, endpoint and minute, of this process. Never of what was sent, which may hold secrets.
+ * Records what a signed-in user or an API key was refused for want of permission, so that whoever reads the audit log sees who tried what:
+ * one entry for each of them, endpoint and minute, of this process. Never of what was sent, which may hold secrets.
  */
 export const createRefused = (needs: {
   events: Pick<Events, 'change'>
   clock: Clock
   /** Hears that an entry could not be written. The refusal stands all the same. */
   fail: (error: unknown) => void
-}): { note(actor: UserActor, refused: Refused): Promise<void> } => {
+}): { note(actor: Principal, refused: Refused): Promise<void> } => {
   const { events, clock, fail } = needs
   const noted = new Map<string, number>()
   return {
     async note(actor, { endpoint, path, reason }) {
-      const key = `${actor.userId} ${endpoint}`
+      const key = `${actor.kind === 'key' ? `key ${actor.keyId}` : actor.userId} ${endpoint}`
       const now = clock()
       if (now - (noted.get(key) ?? -Infinity) < minute) return
       if (noted.size >= mostKept) for (const [old, at] of noted) if (now - at >= minute) noted.delete(old)

@@ -311,6 +311,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     settle: () => Promise.resolve(),
     observe: () => {},
     refused: async () => {},
+    security: { note: () => {} },
   })
   http.serve(siem.updateSiemSettings, () => ({ message: 'done' }))
   const ask = async (key: string, payload: object) => {

@@ -68,6 +68,7 @@ const logs = {
   asterisk: ['/var/log/asterisk/messages'],
   squid: ['/var/log/squid/access.log'],
   vaultwarden: ['/var/log/vaultwarden.log', '/var/log/vaultwarden/vaultwarden.log'],
+  stockade: ['/var/log/stockade/security.log'],
 } as const satisfies Record<string, readonly string[]>
 
 /** Seconds: an hour, a day, two days, a week. */
@@ -138,6 +139,7 @@ const entries: readonly Entry[] = [
   { id: 36, name: 'drupal-auth', title: 'Drupal logins', watches: 'Failed Drupal logins', category: 'web', port: 'http,https', log: 'daemon', filter: 'drupal-auth', os: 'DR', journalmatch: 'SYSLOG_IDENTIFIER=drupal' },
   { id: 37, name: 'proxmox', title: 'Proxmox logins', watches: 'Failed logins at Proxmox', category: 'web', port: 'https,http,8006', log: 'daemon', os: 'D', journalmatch: '_SYSTEMD_UNIT=pvedaemon.service + _SYSTEMD_UNIT=pveproxy.service' },
   { id: 38, name: 'vaultwarden', title: 'Vaultwarden', watches: 'Failed logins, codes and admin tokens at Vaultwarden', category: 'web', port: 'http,https', log: 'vaultwarden', os: 'DRA' },
+  { id: 39, name: 'stockade-login', title: 'Stockade logins', watches: 'Refused sign-ins at this product itself; needs STOCKADE_SECURITY_LOG', category: 'web', port: 'http,https,8420', log: 'stockade', os: 'DRA' },
 ]
 
 const builtinOf = (entry: Entry): Builtin => {

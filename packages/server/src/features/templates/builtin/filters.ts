@@ -26,4 +26,9 @@ ignoreregex =
 failregex = ^\s*(?:\[\]\s*)?\[vaultwarden::api::[\w:]+\]\[ERROR\] (?:Invalid admin token|Invalid TOTP code|Username or password is incorrect)[.!][^\r\n]*? IP: <ADDR>(?:\. Username: <F-USER>\S+</F-USER>)?\.?\s*$
 ignoreregex =
 `,
+  'stockade-login': String.raw`[Definition]
+failregex = ^\s*stockade-auth: (?:401|429) from <ADDR> POST /api/v1/auth/(?:login|mfa/verify)(?: user="[^"]*")?\s*$
+            ^\s*stockade-auth: 401 from <ADDR> POST /api/v1/(?:setup|agent/enroll)(?: user="[^"]*")?\s*$
+ignoreregex =
+`,
 }
