@@ -204,7 +204,7 @@ const backup = () =>
       await new Promise<void>((resolve, reject) =>
         execFile(
           process.execPath,
-          [launcher, 'backup', file],
+          [launcher, 'backup', file, '--plain'],
           { env: { PATH: process.env.PATH, STOCKADE_DATA_DIR: stage.dataDir } },
           error => (error ? reject(error) : resolve()),
         ),

@@ -103,7 +103,7 @@ describe('a backup', () => {
       for (let n = 0; writing; n++)
         await host.client.call('POST /bans', { body: { ip: `12.0.${n >> 8}.${n & 255}`, jail: 'flood' } })
     })()
-    const saved = await run(first, 'backup', 'saved.gz')
+    const saved = await run(first, 'backup', 'saved.gz', '--plain')
     writing = false
     await flood
     expect(saved).toMatchObject({ code: 0, err: '' })
@@ -113,7 +113,7 @@ describe('a backup', () => {
   })
   test('of nothing is refused', async () => {
     const nowhere = await aPlace('sqlite')
-    expect(await run(nowhere, 'backup', 'nothing.gz')).toMatchObject({
+    expect(await run(nowhere, 'backup', 'nothing.gz', '--plain')).toMatchObject({
       code: 1,
       err: expect.stringContaining('no database'),
     })
@@ -159,7 +159,7 @@ describe('a restore', () => {
       expect(await run(lite, 'restore', 'saved.gz')).toMatchObject({ code: 0, err: '' })
       // The key of the installation comes from its environment there.
       writeFileSync(join(lite.dataDir, 'secret.key'), `${secretKey}\n`, { mode: 0o600 })
-      expect(await run(lite, 'backup', 'lite.gz')).toMatchObject({ code: 0 })
+      expect(await run(lite, 'backup', 'lite.gz', '--plain')).toMatchObject({ code: 0 })
       await answersAlike(lite)
       const back = await aPlace('postgres')
       expect(await run(back, 'restore', 'lite.gz')).toMatchObject({ code: 0, err: '' })

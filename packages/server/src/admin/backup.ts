@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { createWriteStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,10 +11,12 @@ import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { addToSums, fleetOfCube, listingTables } from '../features/bans/append.ts'
+import { encrypterFor, opened, seal } from './sealing.ts'
+import type { Lock, Opener } from './sealing.ts'
 import { openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
 
 /*
- * A backup is one gzip file of JSON lines: a head, then each table as a line with its columns and a line a row, at the end
+ * A backup is one gzip file of JSON lines, encrypted unless told otherwise (sealing.ts): a head, then each table as a line with its columns and a line a row, at the end
  * a line with the number of rows and the SHA-256 of everything before it. It holds plain values, so that what was saved
  * from SQLite can be restored into PostgreSQL and the other way round. All of it is of one moment.
  */
@@ -52,6 +46,8 @@ const leftOut = new Set([
   ...['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'sqlite_sequence'],
   ...listingTables.map(({ name }) => name),
 ])
+/** Whoever finds a backup signs in as nobody: what is signed in, or on its way, is in no backup and ends with a restore. */
+const fleeting = new Set(['sessions', 'mfa_tokens', 'oauth_states'])
 /** What others refer to comes first. */
 const first = ['users', 'servers']
 const inOrder = <T extends { name: string }>(tables: readonly T[]): T[] =>
@@ -147,7 +143,8 @@ export interface Saved {
  * secrets are sealed with, unless that comes from the environment.
  * @throws Problem 409 when there is nothing to save
  */
-export const backup = async (config: Config, file: string, version: string): Promise<Saved> => {
+export const backup = async (config: Config, file: string, version: string, lock: Lock): Promise<Saved> => {
+  if (lock !== null) encrypterFor(lock)
   if (!storageExists(config)) throw conflict(`There is no database in ${config.dataDir}.`)
   const source = await sourceOf(config)
   const unfinished = `${file}.unfinished`
@@ -172,6 +169,7 @@ export const backup = async (config: Config, file: string, version: string): Pro
     }
     yield line(head)
     for (const { name, columns } of inOrder(await source.tables())) {
+      if (fleeting.has(name)) continue
       saved.tables++
       yield line({ table: name, columns })
       let piece = ''
@@ -193,6 +191,7 @@ export const backup = async (config: Config, file: string, version: string): Pro
     await pipeline(
       Readable.from(lines()),
       createGzip({ level: 4 }),
+      seal(lock),
       createWriteStream(unfinished, { mode: 0o600, flags: 'w' }),
     )
     renameSync(unfinished, file)
@@ -216,9 +215,9 @@ type Line = Head | Table | readonly Cell[] | End
 const damaged = (why: string) => conflict(`This is no complete backup: ${why}. Nothing was changed.`)
 
 /** The lines of a gzip file. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* linesOf(file: string, opener: Opener): AsyncGenerator<string> {
   const plain = createGunzip()
-  const input = createReadStream(file)
+  const input = Readable.from(opened(file, opener))
   input.on('error', error => plain.destroy(error))
   input.pipe(plain).setEncoding('utf8')
   let rest = ''
@@ -230,12 +229,12 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 /** Reads a backup line by line. @throws Problem 409 where it is cut, changed or none */
-async function* read(file: string): AsyncGenerator<Exclude<Line, End>> {
+async function* read(file: string, opener: Opener): AsyncGenerator<Exclude<Line, End>> {
   const sum = createHash('sha256')
   let rows = 0
   let ended = false
   try {
-    for await (const text of linesOf(file)) {
+    for await (const text of linesOf(file, opener)) {
       if (ended) throw damaged('something follows its end')
       const line = JSON.parse(text) as Line
       if ('end' in line) {
@@ -256,11 +255,11 @@ async function* read(file: string): AsyncGenerator<Exclude<Line, End>> {
   if (!ended) throw damaged('its end is missing')
 }
 /** Goes through all of it first, so that a bad file changes nothing. */
-const examine = async (file: string): Promise<{ head: Head; rows: number }> => {
+const examine = async (file: string, opener: Opener): Promise<{ head: Head; rows: number }> => {
   if (!existsSync(file)) throw conflict(`There is no file ${file}.`)
   let head: Head | null = null
   let rows = 0
-  for await (const line of read(file)) {
+  for await (const line of read(file, opener)) {
     if (head === null) {
       if (Array.isArray(line) || !('stockade_backup' in line)) throw damaged('it does not begin as one')
       if (line.stockade_backup !== 1)
@@ -461,8 +460,9 @@ export const restore = async (
   config: Config,
   file: string,
   replace: boolean,
+  opener: Opener = null,
 ): Promise<{ head: Head; rows: number }> => {
-  const examined = await examine(file)
+  const examined = await examine(file, opener)
   const { head } = examined
   if (!replace && (await isInUse(config)))
     throw conflict('This installation is in use. To put the backup in its place, run this again with --replace.')
@@ -482,10 +482,11 @@ export const restore = async (
     let columns: readonly string[] | undefined
     let waiting: Cell[][] = []
     const flush = async () => {
-      if (table && columns && waiting.length > 0) await target.add(table.table, table.columns, waiting)
+      if (table && columns && waiting.length > 0 && !fleeting.has(table.table))
+        await target.add(table.table, table.columns, waiting)
       waiting = []
     }
-    for await (const line of read(file)) {
+    for await (const line of read(file, opener)) {
       if (Array.isArray(line)) {
         waiting.push(line as Cell[])
         if (waiting.length >= 1000) await flush()

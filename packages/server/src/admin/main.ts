@@ -8,6 +8,8 @@ import { examine } from './doctor.ts'
 import { updateGeoip } from './geoip.ts'
 import { issue, keygen } from './license.ts'
 import { recountBans } from './recount.ts'
+import { secretOf } from './sealing.ts'
+import type { Lock, Opener } from './sealing.ts'
 import { openRecovery } from './recovery.ts'
 import type { Recovery } from './recovery.ts'
 
@@ -15,8 +17,8 @@ const usage = `Usage: stockade admin setup-code
        stockade admin reset-password USERNAME [--password-login]
        stockade admin reset-mfa USERNAME
        stockade admin recount [--repair]
-       stockade backup FILE
-       stockade restore FILE [--replace]
+       stockade backup FILE --recipient age1... | --passphrase-file FILE | --plain
+       stockade restore FILE [--replace] [--identity FILE | --passphrase-file FILE]
        stockade audit verify
        stockade geoip update [--city URL] [--asn URL]
        stockade license keygen --out DIR
@@ -32,7 +34,8 @@ license needs neither.
   reset-mfa       turns the second factor of that user off; ends the sessions of that user
   recount         compares the sums of bans with the bans, as far back as they are kept; exits 1 when they differ.
                   --repair writes them anew: reports of bans wait as long as that takes
-  backup          saves everything, of one moment, into one file, while the server goes on. The file holds secrets
+  backup          saves everything, of one moment, into one file, while the server goes on. The file holds secrets:
+                  it is encrypted (age) to a recipient or a passphrase, unless --plain is said. Nobody is signed in by it
   restore         puts a backup in place; the server must be stopped. --replace where the installation is in use.
                   A backup of SQLite goes into PostgreSQL as well, and the other way round
   audit verify    says whether anything of the audit log was changed, removed or cut off; exits 1 when something was
@@ -72,15 +75,15 @@ const withRecovery = async (work: (recovery: Recovery) => Promise<void>): Promis
 
 /** Where the command was called: the launcher runs it in the checkout. */
 const callerFolder = process.env.STOCKADE_CALLED_FROM ?? process.cwd()
-const save = async (file: string): Promise<number> => {
-  const { tables, rows } = await backup(readConfig(process.env), file, version)
+const save = async (file: string, lock: Lock): Promise<number> => {
+  const { tables, rows } = await backup(readConfig(process.env), file, version, lock)
   say(
-    `${rows.toLocaleString('en')} rows of ${tables} tables are in ${file}. It holds secrets: keep it as safe as the data.`,
+    `${rows.toLocaleString('en')} rows of ${tables} tables are in ${file}. It holds secrets${lock ? ', and is encrypted.' : ': keep it as safe as the data.'}`,
   )
   return 0
 }
-const putBack = async (file: string, replace: boolean): Promise<number> => {
-  const { head, rows } = await restore(readConfig(process.env), file, replace)
+const putBack = async (file: string, replace: boolean, opener: Opener): Promise<number> => {
+  const { head, rows } = await restore(readConfig(process.env), file, replace, opener)
   say(`${rows.toLocaleString('en')} rows of ${head.created_at} are in place. Start the server.`)
   return 0
 }
@@ -114,6 +117,21 @@ const needed = (values: Given, name: string): string => {
   if (typeof value !== 'string') throw new Misuse(`--${name} is missing.`)
   return value
 }
+const passphraseOf = (values: Given) => {
+  const file = values['passphrase-file']
+  return typeof file === 'string' ? { passphrase: secretOf(resolve(callerFolder, file)) } : null
+}
+const lockOf = (values: Given): Lock => {
+  const { recipient, plain } = values
+  const ways = [recipient, plain, values['passphrase-file']].filter(way => way !== undefined)
+  if (ways.length !== 1)
+    throw new Misuse('Say how the backup is kept secret: --recipient age1..., --passphrase-file FILE, or --plain.')
+  return typeof recipient === 'string' ? { recipient } : passphraseOf(values)
+}
+const openerOf = (values: Given): Opener =>
+  typeof values.identity === 'string'
+    ? { identity: secretOf(resolve(callerFolder, values.identity)) }
+    : passphraseOf(values)
 const dealWithLicences = (name: string, values: Given): number => {
   if (name === 'keygen') {
     const { privateFile, publicFile } = keygen(needed(values, 'out'))
@@ -175,6 +193,10 @@ const run = async (args: readonly string[]): Promise<number> => {
         help: { type: 'boolean', short: 'h' },
         'password-login': { type: 'boolean' },
         replace: { type: 'boolean' },
+        plain: { type: 'boolean' },
+        recipient: { type: 'string' },
+        identity: { type: 'string' },
+        'passphrase-file': { type: 'string' },
         city: { type: 'string' },
         asn: { type: 'string' },
         repair: { type: 'boolean' },
@@ -197,9 +219,9 @@ const run = async (args: readonly string[]): Promise<number> => {
   const [group, name = '', username] = positionals
   const passwordLogin = values['password-login'] === true
   if (group === 'doctor' && positionals.length === 1 && !passwordLogin) return doctor()
-  if (group === 'backup' && positionals.length === 2) return save(resolve(callerFolder, name))
+  if (group === 'backup' && positionals.length === 2) return save(resolve(callerFolder, name), lockOf(values))
   if (group === 'restore' && positionals.length === 2)
-    return putBack(resolve(callerFolder, name), values.replace === true)
+    return putBack(resolve(callerFolder, name), values.replace === true, openerOf(values))
   if (values.replace !== undefined) throw new Misuse('--replace belongs to restore.')
   if (group === 'geoip' && name === 'update' && positionals.length === 2) return updatePlaces(values)
   if (group === 'license' && (name === 'keygen' || name === 'issue') && positionals.length === 2) {
