@@ -395,6 +395,9 @@ export const makeCase = (random: Random, index: number): Case => {
   return { name, jail_config: jail, filter_config: filter, settings }
 }
 
+/** A host whose policy names every place that the server lets pass. */
+const isNamed = (path: string): boolean => /^\/(?:var\/lib|opt|srv|home)\//.test(path)
+
 type Files = readonly (readonly [path: string, text: string])[]
 /** As it stands: for templates that no agent would write, to see whether they are found out. */
 export const rawFiles = (template: Case): Files => [
@@ -403,7 +406,7 @@ export const rawFiles = (template: Case): Files => [
 ]
 /** As the agent writes it, from what it read. A jail without a log would not be in the dump at all, so each has one. */
 const agentFiles = (template: Case): Files => {
-  const read = readTemplate({ ...template, required_files: [] })
+  const read = readTemplate({ ...template, required_files: [] }, isNamed)
   const source = {
     backend: read.backend === null || read.backend.startsWith('%') ? 'auto' : read.backend,
     logpaths: ['/dev/null', ...read.logpaths],
@@ -425,7 +428,7 @@ const serverAccepts = ({ settings, ...template }: Case): boolean => {
 /** Says why the agent does not take it; null when it does. */
 const agentRefuses = (template: Case): string | null => {
   try {
-    readTemplate({ ...template, required_files: [] })
+    readTemplate({ ...template, required_files: [] }, isNamed)
     return null
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
