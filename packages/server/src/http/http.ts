@@ -259,7 +259,9 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
       return found instanceof Promise ? found.then(known) : known(found)
     }
     const cookies = cookiesOf(request)
-    const value = cookies[cookieNames.secure] ?? cookies[cookieNames.plain]
+    // A sibling host can plant a cookie of the plain name: under https only the one counts that it can't.
+    const secure = needs.baseUrl().startsWith('https:')
+    const value = cookies[secure ? cookieNames.secure : cookieNames.plain]
     if (!value) return known(null)
     return credentials.byCookie(value, ip, quietly).then(actor => {
       request.byCookie = actor !== null
@@ -270,7 +272,9 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     const sent = request.headers.origin ?? request.headers.referer
     const from = sent ? URL.parse(sent) : null
     const own = new URL(needs.baseUrl())
-    if (from && (from.origin === own.origin || from.host === request.headers.host)) return
+    // Under https a page that came in the clear is anybody's.
+    const asSafe = own.protocol === 'http:' || from?.protocol === 'https:'
+    if (from && asSafe && (from.origin === own.origin || from.host === request.headers.host)) return
     throw forbidden(
       `A change by session cookie needs the Origin of this dashboard, ${own.origin}; this came from ${from?.origin ?? 'nowhere'}.`,
     )

@@ -98,7 +98,10 @@ export const isAnothers = async (
     .limit(1)
     .executeTakeFirst()) !== undefined
 
-/** Which of two unique names is taken, by another user than `except`. */
+/** Names that stand in the audit log and beside bans for no user; a user of that name would look like them. */
+const reserved = new Set(['system', 'engine', 'stockade'])
+
+/** Which of two unique names is taken, by another user than `except`, or reserved. */
 export const takenName = async (
   sql: Sql,
   names: { username?: string; email?: string },
@@ -107,6 +110,7 @@ export const takenName = async (
   for (const field of ['username', 'email'] as const) {
     const name = names[field]?.toLowerCase()
     if (name === undefined) continue
+    if (field === 'username' && reserved.has(name)) return field
     const row = await sql
       .selectFrom('users')
       .select('id')
