@@ -93,17 +93,17 @@ export const createOauth = (needs: {
   }
   const userOf = async (id: ProviderId, person: Person): Promise<UserRow> => {
     const { subject, admittedAs } = person
+    const known = await findUserBySubject(db.read, id, subject)
+    // An address alone proves nothing here: whoever has an account of that address signs in to it as before.
+    if (!known && (await takenName(db.read, { email: person.email })))
+      throw new SignInRefused('account_exists', 'the address has an account')
     const byLogin = id === 'provider_a' && !admittedAs.startsWith('org:')
     if (byLogin && (await isAnothers(db.read, id, { subject, admittedAs, username: nameOf(person.name) })))
       throw new SignInRefused('not_allowed', `${admittedAs} was another account of the provider before`)
-    const known = await findUserBySubject(db.read, id, subject)
     if (known) {
       await updateUser(db.write, known.id, { oauth_admitted_as: person.admittedAs })
       return { ...known, oauth_admitted_as: person.admittedAs }
     }
-    // An address alone proves nothing here: whoever has an account of that address signs in to it as before.
-    if (await takenName(db.read, { email: person.email }))
-      throw new SignInRefused('account_exists', 'the address has an account')
     const username = await freeName(person.name)
     return events.change(change =>
       users.create(change, system, {
