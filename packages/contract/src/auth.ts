@@ -17,6 +17,8 @@ export const tokens = {
 }
 /** A new password as typed: the policy (length from the settings, upper, lower, digit) is checked by the service. */
 export const newPassword = text(1, bounds.password.maximum)
+/** Refuses a new password that is one of the most common ones; the dashboard always asks for that. */
+export const refuseCommon = { refuse_common: Type.Optional(Type.Boolean()) }
 export const username = Type.String({
   pattern: '^[A-Za-z0-9_]+$',
   minLength: bounds.username.minimum,
@@ -205,7 +207,7 @@ export const changePassword = endpoint({
   description: 'Ends the other sessions of the user.',
   access: 'session-before-mfa',
   rate: 'sensitive',
-  body: shape({ current_password: typedPassword, new_password: newPassword }),
+  body: shape({ current_password: typedPassword, new_password: newPassword, ...refuseCommon }),
   status: 200,
   reply: message,
   refusals: [401, 409],
@@ -246,7 +248,7 @@ export const acceptInvite = endpoint({
     'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where a second factor is required.',
   access: 'public',
   rate: 'sensitive',
-  body: shape({ code: text(1, 128), password: newPassword }),
+  body: shape({ code: text(1, 128), password: newPassword, ...refuseCommon }),
   status: 200,
   reply: signedIn,
   refusals: [401, 403],
@@ -331,6 +333,7 @@ export const setUp = endpoint({
     password: newPassword,
     site_url: Type.Optional(text(1, 2048)),
     timezone: Type.Optional(text(1, 64)),
+    ...refuseCommon,
   }),
   status: 201,
   reply: signedIn,

@@ -45,6 +45,8 @@ const sections = {
     /** Who must sign in with a passkey: nobody, administrators, or everybody who has no provider. */
     passkey_required: oneOf(['off', 'admins', 'all']),
     password_min_length: Type.Integer({ minimum: bounds.password.minimum, maximum: 128 }),
+    /** New passwords that are among the most common ones are refused, whoever sends them. */
+    refuse_common_passwords: Type.Boolean(),
   },
   notifications: {
     chat_enabled: Type.Boolean(),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { email, newPassword, username } from './auth.ts'
+import { email, newPassword, refuseCommon, username } from './auth.ts'
 import { bounds, pages } from './limits.ts'
 import {
   count,
@@ -128,6 +128,7 @@ export const createUser = endpoint({
     role: Type.Optional(roleInput),
     invite: Type.Optional(Type.Boolean()),
     mfa_required: Type.Optional(Type.Boolean()),
+    ...refuseCommon,
   }),
   status: 201,
   reply: shape({
@@ -208,7 +209,7 @@ export const resetPassword = endpoint({
     "Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
   access: 'admin',
   params,
-  body: shape({ new_password: Type.Optional(newPassword), ...keepKeys }),
+  body: shape({ new_password: Type.Optional(newPassword), ...keepKeys, ...refuseCommon }),
   status: 200,
   reply: shape({ message: Type.String(), temporary_password: nullable(Type.String()), ...revokedKeys }),
   refusals: [404],

@@ -62,7 +62,10 @@ const Password = ({ user }: { user: UserDetail }) => {
   const [tried, setTried] = useState(false)
   const change = useMutation({
     meta: mayBeWrong,
-    mutationFn: () => api.call('POST /auth/password', { body: { current_password: current, new_password: fresh } }),
+    mutationFn: () =>
+      api.call('POST /auth/password', {
+        body: { current_password: current, new_password: fresh, refuse_common: true },
+      }),
     onSuccess: () => {
       setCurrent('')
       setFresh('')

@@ -65,7 +65,7 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
   const [password, setPassword] = useState('')
   const [tried, setTried] = useState(false)
   const accept = useMutation({
-    mutationFn: () => api.call('POST /auth/invite', { body: { code, password } }),
+    mutationFn: () => api.call('POST /auth/invite', { body: { code, password, refuse_common: true } }),
     onSuccess: reply => {
       // Another person may have been here before.
       queries.clear()

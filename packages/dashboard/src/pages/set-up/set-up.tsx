@@ -93,7 +93,15 @@ const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
   const setUp = useMutation({
     mutationFn: () =>
       api.call('POST /setup', {
-        body: { code, username, email, password, site_url: address.trim().replace(/\/+$/, ''), timezone },
+        body: {
+          code,
+          username,
+          email,
+          password,
+          site_url: address.trim().replace(/\/+$/, ''),
+          timezone,
+          refuse_common: true,
+        },
       }),
     onSuccess: async () => {
       queries.removeQueries({ queryKey: ['me'] })

@@ -46,6 +46,7 @@ const en = {
     'security.session_timeout': 'Sessions end without use after',
     'security.mfa_required': 'Require a second factor',
     'security.password_min_length': 'Shortest password',
+    'security.refuse_common_passwords': 'Refuse common passwords',
     'notifications.chat_enabled': 'Post to the chat',
     'notifications.email_enabled': 'Send e-mails',
     'notifications.daily_summary': 'Daily summary',

@@ -4,7 +4,13 @@ import type { Sections } from './import-preview.ts'
 
 const is: Sections = {
   service: { site_name: 'Fence', site_url: 'https://fence.example', timezone: 'UTC' },
-  security: { session_timeout: 604_800, mfa_required: true, passkey_required: 'off', password_min_length: 8 },
+  security: {
+    session_timeout: 604_800,
+    mfa_required: true,
+    passkey_required: 'off',
+    password_min_length: 8,
+    refuse_common_passwords: false,
+  },
   notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
   integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
 }

@@ -12,6 +12,7 @@ export const fieldDefaults = {
   'security.session_timeout': 604_800,
   'security.mfa_required': false,
   'security.password_min_length': 8,
+  'security.refuse_common_passwords': false,
   'notifications.chat_enabled': false,
   'notifications.email_enabled': false,
   'notifications.daily_summary': false,

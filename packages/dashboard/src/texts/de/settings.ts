@@ -261,6 +261,7 @@ export const backup: Texts['backup'] = {
     'security.session_timeout': 'Sitzungen enden unbenutzt nach',
     'security.mfa_required': 'Zweiten Faktor verlangen',
     'security.password_min_length': 'Kürzestes Passwort',
+    'security.refuse_common_passwords': 'Häufige Passwörter ablehnen',
     'notifications.chat_enabled': 'In den Chat schreiben',
     'notifications.email_enabled': 'Mails senden',
     'notifications.daily_summary': 'Tageszusammenfassung',

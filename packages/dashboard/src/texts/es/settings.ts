@@ -312,6 +312,7 @@ export const backup: Texts['backup'] = {
     'security.session_timeout': 'Las sesiones sin uso terminan tras',
     'security.mfa_required': 'Exigir un segundo factor',
     'security.password_min_length': 'Contraseña más corta',
+    'security.refuse_common_passwords': 'Rechazar contraseñas comunes',
     'notifications.chat_enabled': 'Publicar en el chat',
     'notifications.email_enabled': 'Enviar correos',
     'notifications.daily_summary': 'Resumen diario',

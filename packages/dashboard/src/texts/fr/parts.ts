@@ -172,6 +172,7 @@ export const backup: Texts['backup'] = {
     'security.session_timeout': 'Fin des sessions inactives après',
     'security.mfa_required': 'Exiger un second facteur',
     'security.password_min_length': 'Longueur minimale du mot de passe',
+    'security.refuse_common_passwords': 'Refuser les mots de passe courants',
     'notifications.chat_enabled': 'Publier dans le chat',
     'notifications.email_enabled': 'Envoyer des e-mails',
     'notifications.daily_summary': 'Résumé quotidien',

@@ -51,6 +51,7 @@ export interface AccountsService {
       role?: string
       invite?: boolean
       mfa_required?: boolean
+      refuse_common?: boolean
     },
   ): Promise<ReplyOf<typeof contract.createUser>>
   /** For somebody who has never signed in; what opened the account before is void. */
@@ -69,7 +70,7 @@ export interface AccountsService {
   resetPassword(
     actor: Principal,
     id: number,
-    input: { new_password?: string } & KeepKeys,
+    input: { new_password?: string; refuse_common?: boolean } & KeepKeys,
   ): Promise<{ temporary_password: string | null; revoked_keys: number }>
   resetMfa(actor: Principal, id: number, keep?: KeepKeys): Promise<{ revoked_keys: number }>
   setServerAccess(
@@ -161,11 +162,13 @@ export const createAccounts = (needs: {
       const nos = server_access === 'all' ? [] : [...(await serversOf(db.read, id))]
       return { ...view(user), server_access, server_ids: nos.flatMap(no => registry.byNo(no)?.row.id ?? []) }
     },
-    async create(actor, { username, email, password, role, invite = false, mfa_required: mfaRequired = false }) {
+    async create(actor, input) {
+      const { username, email, password, role, invite = false, mfa_required: mfaRequired = false } = input
       if (invite && password !== undefined)
         throw invalid('password', 'An invited user chooses the password: leave it out, or invite.')
       if (!invite && password === undefined) throw invalid('password', 'password is required.')
-      const passwordHash = password === undefined ? null : await users.preparePassword('password', password)
+      const passwordHash =
+        password === undefined ? null : await users.preparePassword('password', password, input.refuse_common)
       const made = invite ? newInvite(clock()) : null
       const user = await events.change(change =>
         users.create(change, authorOf(actor), {
@@ -253,10 +256,10 @@ export const createAccounts = (needs: {
       })
       await keys.reload()
     },
-    async resetPassword(actor, id, { new_password: given, ...keep }) {
+    async resetPassword(actor, id, { new_password: given, refuse_common, ...keep }) {
       const user = await get(id)
       const password = given ?? temporaryPassword(settings.get('security.password_min_length'))
-      const hash = await users.preparePassword('new_password', password)
+      const hash = await users.preparePassword('new_password', password, refuse_common)
       const { revoked_keys } = await revoking(actor, id, keep, async change => {
         await setPassword(change.sql, id, hash, clock())
         await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)

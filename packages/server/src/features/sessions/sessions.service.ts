@@ -66,6 +66,7 @@ export interface SetUp {
   readonly password: string
   readonly site_url?: string
   readonly timezone?: string
+  readonly refuse_common?: boolean
 }
 
 /** The password was right and a second factor is wanted. */
@@ -94,7 +95,10 @@ export interface SessionsService {
   /** A session for somebody whom a provider vouches for. */
   begin(user: UserRow, from: Visitor, method: Method): Promise<SignIn>
   /** Changes one's own password and ends one's other sessions. */
-  changePassword(actor: UserActor, typed: { current_password: string; new_password: string }): Promise<void>
+  changePassword(
+    actor: UserActor,
+    typed: { current_password: string; new_password: string; refuse_common?: boolean },
+  ): Promise<void>
   listOf(userId: number, current: string | null): Promise<SessionView[]>
   /** False when the user has no such session. */
   end(author: Author, userId: number, sessionId: string): Promise<boolean>
@@ -108,7 +112,7 @@ export interface SessionsService {
   /** Whom an invitation is for. @throws Problem 401 when it was used, replaced or is too old. */
   invited(code: string): Promise<{ username: string; expires_at: string; mfa_required: boolean }>
   /** Sets the password of an invited user and signs in. */
-  acceptInvite(typed: { code: string; password: string }, from: Visitor): Promise<SignIn>
+  acceptInvite(typed: { code: string; password: string; refuse_common?: boolean }, from: Visitor): Promise<SignIn>
   /** `quietly`: it counts as no activity of the session. */
   byToken(token: string, ip: string, quietly?: boolean): Promise<UserActor | null>
   byCookie(value: string, ip: string, quietly?: boolean): Promise<UserActor | null>
@@ -273,11 +277,11 @@ export const createSessions = (needs: {
       if (!user) throw unauthorized('This session has ended. Sign in again.')
       return passkeys.begin('proof', user)
     },
-    async changePassword(actor, { current_password, new_password }) {
+    async changePassword(actor, { current_password, new_password, refuse_common }) {
       const user = await findUser(db.read, actor.userId)
       if (!user) throw unauthorized('This session has ended. Sign in again.')
       await requirePasswordOf(user, current_password, actor.ip, throttle, 'The current password is wrong.')
-      const hash = await users.preparePassword('new_password', new_password)
+      const hash = await users.preparePassword('new_password', new_password, refuse_common)
       await events.change(async change => {
         await setPassword(change.sql, user.id, hash, clock())
         await removeSessionsOf(change.sql, user.id, actor.sessionId)
@@ -351,7 +355,7 @@ export const createSessions = (needs: {
         throw unauthorized(
           'This set-up code is not the one that was printed last. Make a new one where the server runs: npx stockade admin setup-code',
         )
-      const passwordHash = await users.preparePassword('password', input.password)
+      const passwordHash = await users.preparePassword('password', input.password, input.refuse_common)
       const user = await events.change(async change => {
         const at = clock()
         // Whoever comes second finds the code gone, also when both began at the same moment.
@@ -382,12 +386,12 @@ export const createSessions = (needs: {
         mfa_required: mfaMissing(user, 'password'),
       }
     },
-    async acceptInvite({ code, password }, from) {
+    async acceptInvite({ code, password, refuse_common }, from) {
       await requirePasswords()
       const hash = sha256(code)
       // Hashing is dear: not for anybody who has no invitation.
       if (!(await findInvited(db.read, hash, clock()))) throw badInvite()
-      const passwordHash = await users.preparePassword('password', password)
+      const passwordHash = await users.preparePassword('password', password, refuse_common)
       const user = await events.change(async change => {
         const taken = await takeInvite(change.sql, hash, passwordHash, clock())
         if (!taken) throw badInvite()

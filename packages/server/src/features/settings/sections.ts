@@ -19,6 +19,7 @@ const stored = {
   'security.mfa_required': ['security.mfa_required'],
   'security.passkey_required': ['security.passkey_required'],
   'security.password_min_length': ['security.password_min_length'],
+  'security.refuse_common_passwords': ['security.refuse_common_passwords'],
   'notifications.chat_enabled': ['chat.enabled'],
   'notifications.email_enabled': ['email.enabled'],
   'notifications.daily_summary': ['chat.daily_summary', 'email.daily_summary'],
@@ -40,6 +41,7 @@ export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSett
     mfa_required: get('security.mfa_required'),
     passkey_required: get('security.passkey_required'),
     password_min_length: get('security.password_min_length'),
+    refuse_common_passwords: get('security.refuse_common_passwords'),
   },
   notifications: {
     chat_enabled: get('chat.enabled'),

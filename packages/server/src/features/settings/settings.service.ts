@@ -17,6 +17,7 @@ export const defaults = {
   'security.mfa_required': false,
   'security.passkey_required': 'off' as 'off' | 'admins' | 'all',
   'security.password_min_length': 8,
+  'security.refuse_common_passwords': false,
   'reputation.enabled': false,
   /** Sealed. */
   'reputation.api_key': null as string | null,

@@ -1,12 +1,13 @@
 import { permissionOf } from '../../core/actor.ts'
 import type { Role, ServerScope } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
-import { conflict } from '../../core/problem.ts'
+import { conflict, invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Author } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { isFactorMissing } from './factors.ts'
+import { isCommonPassword } from './common-passwords.ts'
 import { noInvite } from './invites.ts'
 import type { Invite } from './invites.ts'
 import { hashPassword, requirePolicy } from './passwords.ts'
@@ -49,8 +50,11 @@ export interface UsersService {
   isVouchedFor(user: UserRow): boolean
   /** Whether an administrator signs in through a provider: without one, passwords stay. */
   adminByProvider(): Promise<boolean>
-  /** Checks and hashes before a change, because a transaction must not wait for it. */
-  preparePassword(path: string, password: string): Promise<string>
+  /**
+   * Checks and hashes before a change, because a transaction must not wait for it. The most common passwords are refused
+   * where the settings or the request say so.
+   */
+  preparePassword(path: string, password: string, refuseCommon?: boolean): Promise<string>
   /** @throws Problem 409 when the username or the e-mail address is taken. */
   create(change: Change, author: Author, user: NewUser): Promise<UserRow>
 }
@@ -81,8 +85,10 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
   async adminByProvider() {
     return (await adminsByProvider(db.read)) > 0
   },
-  async preparePassword(path, password) {
+  async preparePassword(path, password, refuseCommon = false) {
     requirePolicy(path, password, settings.get('security.password_min_length'))
+    if ((refuseCommon || settings.get('security.refuse_common_passwords')) && isCommonPassword(password))
+      throw invalid(path, 'The password is one of the most common ones, which are tried first. Choose another one.')
     return hashPassword(password)
   },
   async create(change, author, { username, email, passwordHash, role, provider, mfaRequired = false, invite }) {
