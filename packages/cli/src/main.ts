@@ -9,6 +9,7 @@ import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
 import { addServerCommands } from './servers.ts'
+import { addOperatorKeys } from './signing.ts'
 import { addSiemCommands } from './siem.ts'
 import { addTemplateCommands } from './templates.ts'
 import { addWhitelistCommands } from './whitelist.ts'
@@ -37,6 +38,7 @@ addTemplateCommands(program)
 addWhitelistCommands(program)
 addKnock(program)
 addSiemCommands(program)
+addOperatorKeys(program)
 addWhoAmI(program)
 program.addHelpText(
   'after',

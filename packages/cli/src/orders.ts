@@ -5,11 +5,13 @@ import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { serverNamed } from './named.ts'
+import { sendSigned, signable } from './signing.ts'
+import type { Signing } from './signing.ts'
 import { print, printJson, printTable } from './print.ts'
 import { durationOf, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
 
-interface Options extends Where {
+interface Options extends Where, Signing {
   readonly jail?: string
   readonly duration?: number
   readonly reason?: string
@@ -35,6 +37,8 @@ export const addOrders = (program: Command): void => {
       durationOf,
     )
     .option('--reason <text>', 'why, for the audit log')
+    .option('--sign <file>', "sign with this operator's key, for hosts that take wide bans only signed")
+    .option('--yes', 'yes, sign it')
     .option('--force', "also when it is loopback, a managed server's or your own address")
     .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
@@ -66,7 +70,7 @@ export const addOrders = (program: Command): void => {
     })
 }
 
-export interface Where {
+export interface Where extends Signing {
   readonly server?: readonly string[]
   readonly all?: boolean
   readonly wait?: boolean
@@ -74,7 +78,7 @@ export interface Where {
 }
 /** Adds the options that say where, and whether the results are awaited. */
 export const places = (command: Command): Command =>
-  command
+  signable(command)
     .option('--server <name-or-id...>', 'on these servers')
     .option('--all', 'on all servers that have an agent')
     .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
@@ -113,19 +117,21 @@ const order = async (
 /** Queues one order for each of the servers, and says so or, with --wait, what became of it. */
 export const send = async (
   { client, json }: Context,
-  options: Pick<Options, 'wait' | 'timeout'>,
+  options: Pick<Options, 'wait' | 'timeout' | 'sign' | 'yes'>,
   targets: readonly Target[],
   type: 'ban-ip' | 'unban-ip' | 'jail-enable' | 'jail-disable' | 'remove-template',
   params: Record<string, unknown>,
 ): Promise<void> => {
-  const batch = await client
-    .call('POST /commands/batch', { body: { server_ids: targets.map(({ id }) => id), type, params } })
-    .catch((error: unknown) => {
-      // The API names its own field for it.
-      if (error instanceof ApiError && error.status === 409)
-        throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
-      throw error
-    })
+  const asked = { server_ids: targets.map(({ id }) => id), type, params }
+  const queued = options.sign
+    ? sendSigned(client, options.sign, targets, asked, options.yes === true)
+    : client.call('POST /commands/batch', { body: asked })
+  const batch = await queued.catch((error: unknown) => {
+    // The API names its own field for it.
+    if (error instanceof ApiError && error.status === 409)
+      throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
+    throw error
+  })
   if (options.wait) return follow(client, json, batch, options.timeout)
   if (json) return printJson(batch)
   printQueued(targets, batch.commands)

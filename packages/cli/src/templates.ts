@@ -10,6 +10,7 @@ import { print, printFields, printJson, printTable } from './print.ts'
 import { safe, safeLines } from './safe.ts'
 import { expectations, judgeSample, readSample } from './sample.ts'
 import type { Expectation } from './sample.ts'
+import { sendSigned } from './signing.ts'
 import { agreeToUnguard } from './ssh.ts'
 import { durationOf, wholeOf } from './times.ts'
 
@@ -102,6 +103,7 @@ export const addTemplateCommands = (program: Command): void => {
     .option('--findtime <time>', 'within which they count: seconds, 30m, 1h, 1d', secondsOf)
     .option('--bantime <time>', 'how long a ban lasts: seconds, 30m, 1h, 7d, or perm', durationOf)
     .option('--logpath <path>', 'the log, a path or a glob')
+    .option('--yes', 'yes, sign it')
     .action(async (templateId: string, options: Where & Settings, command: Command) => {
       const { client, json } = contextOf(command)
       const targets = await targetsAsked(client, options)
@@ -109,9 +111,23 @@ export const addTemplateCommands = (program: Command): void => {
       const settings = Object.fromEntries(
         Object.entries({ maxretry, findtime, bantime, logpath }).filter(([, value]) => value !== undefined),
       )
+      const server_ids = targets.map(({ id }) => id)
+      if (options.sign !== undefined) {
+        const { sign, yes } = options
+        const params = { template_id: templateId, settings }
+        const signed = await sendSigned(
+          client,
+          sign,
+          targets,
+          { type: 'deploy-template', params, server_ids },
+          yes === true,
+        )
+        if (options.wait) return follow(client, json, signed, options.timeout)
+        return json ? printJson(signed) : printQueued(targets, signed.commands)
+      }
       const batch = await client.call('POST /templates/{templateId}/deploy', {
         params: { templateId },
-        body: { server_ids: targets.map(({ id }) => id), settings },
+        body: { server_ids, settings },
       })
       if (options.wait) return follow(client, json, batch, options.timeout)
       if (json) return printJson(batch)

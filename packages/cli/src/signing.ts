@@ -1,0 +1,158 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import type { Client } from '@stockade/client'
+import {
+  canonicalJson,
+  readStatement,
+  sealMessage,
+  sealTimes,
+  sealTree,
+  writeOperatorKey,
+} from '@stockade/contract/seal.ts'
+import { agree, namesOf } from './ask.ts'
+import { Failure, Misuse } from './failure.ts'
+import type { Target } from './orders.ts'
+import { print } from './print.ts'
+import { safe, safeLines } from './safe.ts'
+
+/* Commands that hosts take only with an operator's signature: what is signed is looked at here, not where the server says so. */
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+interface Signer {
+  readonly privateKey: KeyObject
+  /** SubjectPublicKeyInfo in DER, base64url. */
+  readonly spki: string
+  readonly fingerprint: string
+}
+
+const signerOf = (privateKey: KeyObject): Signer => {
+  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  const digest = createHash('sha256').update(spki).digest('base64').replace(/=+$/, '')
+  return { privateKey, spki: spki.toString('base64url'), fingerprint: `SHA256:${digest}` }
+}
+
+/** The key in a PEM file; one with a passphrase takes it from STOCKADE_SIGN_PASSPHRASE. @throws Misuse with a sentence. */
+const readSigner = (file: string): Signer => {
+  const passphrase = process.env.STOCKADE_SIGN_PASSPHRASE
+  const pem = (() => {
+    try {
+      return readFileSync(file)
+    } catch {
+      throw new Misuse(`The key ${file} can not be read.`)
+    }
+  })()
+  try {
+    const key = createPrivateKey({ key: pem, ...(passphrase === undefined ? {} : { passphrase }) })
+    if (key.asymmetricKeyType === 'ed25519') return signerOf(key)
+  } catch {
+    throw new Misuse(`${file} holds no private key, or its passphrase in STOCKADE_SIGN_PASSPHRASE is wrong.`)
+  }
+  throw new Misuse(`${file} is not an Ed25519 key. Make one with: stockade operator-key new ${file}`)
+}
+
+export interface Signing {
+  /** The file of the operator's key. */
+  readonly sign?: string
+  readonly yes?: boolean
+}
+export const signable = (command: Command): Command =>
+  command.option('--sign <file>', "sign with this operator's key, for hosts that take it only signed")
+
+type Prepared = Awaited<ReturnType<typeof prepare>>
+type Asked = Parameters<typeof prepare>[1]
+const prepare = (
+  client: Client,
+  body: {
+    type: 'ban-ip' | 'jail-enable' | 'jail-disable' | 'remove-template' | 'deploy-template' | 'unban-ip'
+    params: Record<string, unknown>
+    server_ids: string[]
+  },
+) => client.call('POST /commands/prepare', { body })
+
+/** That the statements say what was asked for, whatever the server made of it. @throws Failure that names the difference. */
+const checkPrepared = (prepared: Prepared, asked: Asked): void => {
+  const wrong = (what: string) => new Failure(`The server wants ${what} signed. Nothing is signed; ask who runs it.`)
+  const statements = prepared.statements.map(readStatement)
+  const targets = statements.map(({ target }) => target)
+  if (canonicalJson([...targets].sort()) !== canonicalJson([...asked.server_ids].sort()))
+    throw wrong('it for other servers')
+  const now = Date.now() / 1000
+  for (const { type, params, issued, expires } of statements) {
+    if (type !== asked.type) throw wrong(`a ${type} instead of a ${asked.type}`)
+    if (expires > now + sealTimes.longest || issued > now + sealTimes.ahead) throw wrong('it for a longer time')
+    const { template_sha256: digest, template_id: _, ...rest } = params
+    const { template_id: __, ...wanted } = asked.params
+    if (canonicalJson(rest) !== canonicalJson(wanted)) throw wrong('other parameters')
+    const carried = prepared.template === null ? undefined : digestOf(canonicalJson(prepared.template))
+    if (digest !== carried) throw wrong('another template than it shows')
+  }
+}
+
+/** What the signature will be good for, for somebody's eyes. */
+const shown = (prepared: Prepared, asked: Asked, targets: readonly Target[], signer: Signer): string => {
+  const { template } = prepared
+  const carried = template
+    ? `\n--- jail ${template.name} ---\n${safeLines(template.jail_config)}\n--- filter ---\n${safeLines(template.filter_config)}\n--- settings ${safe(canonicalJson(template.settings))} ---`
+    : ''
+  return `You sign ${asked.type} ${safe(canonicalJson(asked.params))} for ${namesOf(targets)}, good until ${prepared.expires_at}, with the key ${signer.fingerprint}.${carried}`
+}
+
+/** Queues one command for each server, signed. */
+export const sendSigned = async (
+  client: Client,
+  file: string,
+  targets: readonly Target[],
+  asked: Asked,
+  yes: boolean,
+) => {
+  const signer = readSigner(file)
+  const prepared = await prepare(client, asked)
+  checkPrepared(prepared, asked)
+  const { root } = await sealTree(prepared.statements, sha256)
+  const summary = shown(prepared, asked, targets, signer)
+  if (yes) process.stderr.write(`${summary}\n`)
+  else await agree(summary, 'Sign it?', 'Nothing was signed.')
+  const signature = sign(null, sealMessage(root), signer.privateKey).toString('base64url')
+  return client.call('POST /commands/sealed', {
+    body: { statements: prepared.statements, signature: { kind: 'ed25519', key: signer.fingerprint, signature } },
+  })
+}
+
+export const addOperatorKeys = (program: Command): void => {
+  const keys = program.command('operator-key').description('keys that sign commands for hosts which ask for it')
+  const told = (signer: Signer, name: string) => {
+    const line = writeOperatorKey({ kind: 'ed25519', name, spki: signer.spki })
+    print(
+      `${signer.fingerprint}\n\nOn each host that shall trust it, compare the fingerprint:\n  sudo stockade-agent trust add ${line}`,
+    )
+  }
+  const usual = () => userInfo().username.slice(0, 64)
+  keys
+    .command('new')
+    .description('make a key')
+    .argument('<file>', 'where its private part goes; it is never overwritten')
+    .option('--name <name>', 'whose it is, as hosts show it', usual())
+    .action((file: string, { name }: { name: string }) => {
+      const passphrase = process.env.STOCKADE_SIGN_PASSPHRASE
+      const { privateKey } = generateKeyPairSync('ed25519')
+      const locked = passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase }
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem', ...locked })
+      try {
+        writeFileSync(file, pem, { mode: 0o600, flag: 'wx' })
+      } catch (error) {
+        throw new Failure(`The key can not be written: ${(error as Error).message}`)
+      }
+      told(signerOf(privateKey), name)
+    })
+  keys
+    .command('show')
+    .description('show the public part of a key, for hosts')
+    .argument('<file>')
+    .option('--name <name>', 'whose it is, as hosts show it', usual())
+    .action((file: string, { name }: { name: string }) => told(readSigner(file), name))
+}
