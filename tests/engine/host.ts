@@ -52,6 +52,8 @@ export interface Host {
   stopEngine(): Promise<void>
   /** Starts the agent, enrolled with `token` when it is not yet. Later calls need no arguments. */
   startAgent(options?: AgentOptions): Promise<void>
+  /** Runs the agent's program for one command, such as `trust list`, with this host's folders; its standard output. */
+  agentCommand(...words: string[]): Promise<string>
   /** SIGTERM, and waits for the end. */
   stopAgent(): Promise<void>
   /** kill -9. */
@@ -192,6 +194,10 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     },
     async stopEngine() {
       await client('stop')
+    },
+    async agentCommand(...words) {
+      bundle ??= buildAgent()
+      return inside(settingsOfAgent.node ?? process.execPath, await bundle, ...words, ...agentArgs())
     },
     async startAgent(options = {}) {
       settingsOfAgent = { ...settingsOfAgent, ...options }

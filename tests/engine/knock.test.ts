@@ -56,6 +56,7 @@ describeHosts('port knocking in the kernel', () => {
       serverId: 'a-server',
       nft: net.nft,
       whyNotClose: () => null,
+      onWanted: () => undefined,
       allowed: () => allowed,
       answers: () => Promise.resolve(answers()),
       append: entries => {
@@ -393,6 +394,7 @@ describeHosts('port knocking in the kernel', () => {
         serverId: 'a-server',
         nft,
         whyNotClose: () => null,
+        onWanted: () => undefined,
         allowed: () => null,
         answers: () => Promise.resolve(true),
         append: () => undefined,

@@ -15,6 +15,7 @@ interface Order {
   readonly type: string
   readonly params: Record<string, unknown>
   readonly template: unknown
+  readonly seal: unknown
   handedOut: number
   result: { success: boolean; output: string } | null
   resultDeliveries: number
@@ -165,7 +166,13 @@ export async function aRecorder() {
   function handOut(serverId: string) {
     const due = orders.filter(order => order.serverId === serverId && order.handedOut === 0)
     for (const order of due) order.handedOut += 1
-    return due.map(({ id, type, params, template }) => ({ id, type, params, ...(template ? { template } : {}) }))
+    return due.map(({ id, type, params, template, seal }) => ({
+      id,
+      type,
+      params,
+      ...(template ? { template } : {}),
+      ...(seal ? { seal } : {}),
+    }))
   }
 
   function take(serverId: string, body: Record<string, unknown>) {
@@ -317,13 +324,14 @@ export async function aRecorder() {
         }[],
       ),
     order(serverId, type, params = {}) {
-      const { template, ...rest } = params
+      const { template, seal, ...rest } = params
       const order: Order = {
         id: randomUUID(),
         serverId,
         type,
         params: rest,
         template,
+        seal,
         handedOut: 0,
         result: null,
         resultDeliveries: 0,

@@ -39,6 +39,8 @@ import { findInterpreter } from './python/interpreter.ts'
 import { action, checker, lister, reader } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
+import { closedPort, wideWhitelist } from '@stockade/contract/seal.ts'
+import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
 import { errorText } from './text.ts'
@@ -159,6 +161,18 @@ export async function startAgent(
     log,
   })
 
+  // Operators' signatures
+  const seals = createSealGate({
+    configDirectory: options.config,
+    serverId: identity.server_id,
+    spent: openSpent(join(options.state, 'seals.json'), now),
+    now,
+  })
+  const approvals = openApprovals(join(options.state, 'approvals.json'), () => {
+    state.again()
+    void knock.judgeAgain()
+  })
+
   // What the server wants this host to hold
   const store = createStore(options.state)
   const whitelist = createWhitelist({
@@ -170,6 +184,7 @@ export async function startAgent(
     drain: tail.drain,
     runDirectory: options.run,
     limits: policy.listLimits,
+    approvals: () => (seals.wants(wideWhitelist) ? approvals : null),
     onHeld: () => state.again(),
     now,
     log,
@@ -179,7 +194,12 @@ export async function startAgent(
     stateDirectory: options.state,
     serverId: identity.server_id,
     nft: options.nft,
-    whyNotClose: policy.whyNotClose,
+    whyNotClose: (port, holds) =>
+      policy.whyNotClose(port, holds) ??
+      (holds || approvals.isPortApproved(port) || !seals.wants(closedPort)
+        ? null
+        : `no operator approved on this host that port ${port} is closed`),
+    onWanted: ports => approvals.followPorts(ports),
     allowed: whitelist.listed,
     answers: wire.answers,
     append: entries => {
@@ -215,14 +235,8 @@ export async function startAgent(
     nft: options.nft,
     now,
   })
-  const seals = createSealGate({
-    configDirectory: options.config,
-    serverId: identity.server_id,
-    spent: openSpent(join(options.state, 'seals.json'), now),
-    now,
-  })
   const runner = createRunner({
-    orders,
+    orders: { ...orders, ...approvals.orders },
     journal,
     seals,
     policy,

@@ -66,6 +66,7 @@ function build(own: string[] = []) {
       drain: () => (calls.push('drain'), Promise.reject(new Error('the table is not readable'))),
       runDirectory: join(place, 'run'),
       limits: () => DEFAULT_RULES.whitelist,
+      approvals: () => null,
       onHeld: () => void calls.push('held'),
       now: Date.now,
       log: { info: () => undefined, warn: () => undefined, debug: () => undefined },

@@ -10,6 +10,8 @@ export const commandParams = {
   'service-restart': [],
   'deploy-template': ['template_id', 'settings'],
   'remove-template': ['template_name'],
+  'approve-whitelist': ['ip'],
+  'approve-port': ['port'],
 } as const satisfies Record<string, readonly string[]>
 export type CommandType = keyof typeof commandParams
 export const commandTypes = Object.keys(commandParams) as readonly CommandType[]

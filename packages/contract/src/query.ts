@@ -87,6 +87,8 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
           'service-restart',
           'deploy-template',
           'remove-template',
+          'approve-whitelist',
+          'approve-port',
         ],
         meaning: 'What was asked',
         example: 'type:unban-ip',

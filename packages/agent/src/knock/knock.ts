@@ -50,6 +50,8 @@ export function createKnock(needs: {
   nft: readonly string[]
   /** Why a port must not be closed; null when it may. `holds`: it is closed already. */
   whyNotClose: (port: number, holds: boolean) => string | null
+  /** The ports that the server wants closed now. */
+  onWanted: (ports: readonly number[]) => void
   /** What is never locked out; null before the first whitelist. */
   allowed: () => Addresses | null
   /** Whether the server answers a request that is made now. */
@@ -598,6 +600,7 @@ export function createKnock(needs: {
         if (!isNew) takenBack.clear()
         wantedText = text
         wanted = parseKnock(value)
+        needs.onWanted(wanted.sequences.map(({ protectedPort }) => protectedPort))
         const first = version === ''
         version = newVersion
         if (first && wanted.sequences.length === 0 && wanted.faults.length === 0) {

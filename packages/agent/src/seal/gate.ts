@@ -40,6 +40,14 @@ export function createSealGate(needs: { configDirectory: string; serverId: strin
 
   return {
     open,
+    /** Whether this host wants an operator's approval for that class; it does too while what it trusts cannot be read. */
+    wants(sealedClass: string): boolean {
+      try {
+        return loadTrust(needs.configDirectory)?.sealed.includes(sealedClass) ?? false
+      } catch {
+        return true
+      }
+    },
     report(): SealReport | null {
       try {
         const trust = loadTrust(needs.configDirectory)

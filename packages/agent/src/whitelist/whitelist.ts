@@ -10,6 +10,7 @@ import { createOnce, type Log } from '../log.ts'
 import { errorText } from '../text.ts'
 import type { ListLimits } from '../policy/format.ts'
 import { collapse, type Addresses } from './addresses.ts'
+import type { Approvals } from '../seal/approvals.ts'
 import { parseList } from './list.ts'
 import type { Store } from './store.ts'
 
@@ -51,6 +52,8 @@ export function createWhitelist(needs: {
   runDirectory: string
   /** What this host takes; throws with the reason where it takes nothing new. */
   limits: () => ListLimits
+  /** What an operator has to approve on this host, and has not. */
+  approvals: () => Pick<Approvals, 'unapproved' | 'followList'> | null
   /** What holds has changed, or was put right, without a new list. */
   onHeld: () => void
   now: () => number
@@ -332,6 +335,12 @@ export function createWhitelist(needs: {
     /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
     take(text: string, version: string, count: number): void {
       const entries = parseList(text, count, needs.limits())
+      const wide = needs.approvals()?.unapproved(entries, () => new Set(parseList(store.text() ?? '', 0, null))) ?? null
+      if (wide !== null)
+        throw new Error(
+          `${wide} in the whitelist is a wide range that no operator approved on this host: the list is refused as a whole`,
+        )
+      needs.approvals()?.followList(entries)
       store.putList(text, version)
       if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
       taken += 1

@@ -41,6 +41,8 @@ const en = {
     'service-restart': 'Restart fail2ban',
     'deploy-template': 'Deploy a template',
     'remove-template': 'Remove a template',
+    'approve-whitelist': 'Approve a wide whitelist entry',
+    'approve-port': 'Approve a closed port',
   },
   said: {
     ban: (ip: string, jail: string) => `Ban ${ip} in ${jail}`,

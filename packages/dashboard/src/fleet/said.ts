@@ -31,6 +31,8 @@ export const saidOf = (
       return t.said.deploy(word(nameOf(params.template_id) ?? params.template_id))
     case 'remove-template':
       return t.said.remove(word(params.template_name))
+    case 'approve-whitelist':
+    case 'approve-port':
     case 'reload-all':
     case 'service-restart':
       return t.types[type]

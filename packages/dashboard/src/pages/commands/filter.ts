@@ -19,6 +19,8 @@ export const commandTypes = [
   'service-restart',
   'deploy-template',
   'remove-template',
+  'approve-whitelist',
+  'approve-port',
 ] as const
 
 export const readCommandsSearch = (raw: Record<string, unknown>): CommandsSearch => {

@@ -302,6 +302,8 @@ export const fleet: Texts['fleet'] = {
     'service-restart': 'fail2ban neu starten',
     'deploy-template': 'Vorlage verteilen',
     'remove-template': 'Vorlage entfernen',
+    'approve-whitelist': 'Großen Whitelist-Eintrag genehmigen',
+    'approve-port': 'Geschlossenen Port genehmigen',
   },
   said: {
     ban: (ip, jail) => `${ip} in ${jail} sperren`,

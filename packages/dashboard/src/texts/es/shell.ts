@@ -265,6 +265,8 @@ export const fleet: Texts['fleet'] = {
     'service-restart': 'Reiniciar fail2ban',
     'deploy-template': 'Desplegar una plantilla',
     'remove-template': 'Quitar una plantilla',
+    'approve-whitelist': 'Aprobar una entrada amplia de la lista blanca',
+    'approve-port': 'Aprobar un puerto cerrado',
   },
   said: {
     ban: (ip, jail) => `Bloquear ${ip} en ${jail}`,

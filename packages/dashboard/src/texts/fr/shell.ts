@@ -309,6 +309,8 @@ export const fleet: Texts['fleet'] = {
     'service-restart': 'Redémarrer fail2ban',
     'deploy-template': 'Déployer un modèle',
     'remove-template': 'Retirer un modèle',
+    'approve-whitelist': 'Approuver une grande plage de la liste blanche',
+    'approve-port': 'Approuver un port fermé',
   },
   said: {
     ban: (ip, jail) => `Bannir ${ip} dans ${jail}`,

@@ -32,6 +32,10 @@ const duration = (at: string, value: unknown): number => {
     return value
   throw invalid(`${at}.duration`, `${at}.duration must be -1 (permanent) or 1 to ${bounds.seconds} seconds.`)
 }
+const port = (at: string, value: unknown): number => {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535) return value
+  throw invalid(`${at}.port`, `${at}.port must be a port, 1 to 65535.`)
+}
 const reason = (at: string, value: unknown): string => {
   if (typeof value === 'string' && value.length <= bounds.reason) return tame(value, bounds.reason * 4)
   throw invalid(`${at}.reason`, `${at}.reason must be a text of at most ${bounds.reason} characters.`)
@@ -104,6 +108,10 @@ export const checkParams = (type: contract.CommandType, given: Params = {}, at =
       return {}
     case 'deploy-template':
       return { template_id: template(at, given.template_id), settings: settings(at, given.settings) }
+    case 'approve-whitelist':
+      return { ip: ip(at, given.ip) }
+    case 'approve-port':
+      return { port: port(at, given.port) }
     case 'remove-template':
       // It need not exist any more: a host may still have it.
       if (typeof given.template_name === 'string' && templateName.test(given.template_name))

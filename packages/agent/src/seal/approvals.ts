@@ -1,0 +1,79 @@
+import { isWide } from '@stockade/contract/seal.ts'
+import { readJson, writeDurably } from '../files.ts'
+import { asFields, asInteger, asList, asText } from '../json.ts'
+import { canonicalIp, isCidr } from '../ip.ts'
+import { Refused, type Orders } from '../commands/orders.ts'
+
+const MOST = 1000
+
+/**
+ * Wide whitelist entries and closed ports that an operator approved on this host with a signature. An approval lasts as long as the
+ * server wants what it is for: once that is gone it is used up, so that a stolen server cannot bring it back.
+ */
+export function openApprovals(path: string, changed: () => void) {
+  const fields = asFields(readJson(path))
+  const ranges = new Set(asList(fields['ranges']).map(range => asText(range)))
+  const ports = new Set(asList(fields['ports']).map(port => asInteger(port, 0)))
+  /** Approved, and since then seen in what the server wants. */
+  const seen = new Set<string | number>(
+    asList(fields['seen']).filter(item => typeof item !== 'object') as (string | number)[],
+  )
+
+  function save(): void {
+    writeDurably(path, JSON.stringify({ v: 1, ranges: [...ranges], ports: [...ports], seen: [...seen] }))
+  }
+
+  function approve<T extends string | number>(approved: Set<T>, item: T): void {
+    if (approved.size >= MOST) throw new Refused(`this host has ${MOST} approvals already`)
+    approved.add(item)
+    seen.delete(item)
+    save()
+    changed()
+  }
+
+  /** Ends approvals of what was wanted once and is wanted no more. */
+  function follow<T extends string | number>(approved: Set<T>, wanted: readonly T[]): void {
+    const now = new Set(wanted)
+    let unsaved = false
+    for (const item of approved) {
+      if (now.has(item) ? !seen.has(item) : seen.has(item)) {
+        unsaved = true
+        if (now.has(item)) seen.add(item)
+        else approved.delete(item)
+        if (!now.has(item)) seen.delete(item)
+      }
+    }
+    if (unsaved) save()
+  }
+
+  const orders: Orders = {
+    'approve-whitelist': command => {
+      const range = canonicalIp(asText(command.params['ip']))
+      if (range === null || !isCidr(range)) throw new Refused('the range to approve is missing')
+      approve(ranges, range)
+      return Promise.resolve(`${range} may be whitelisted on this host`)
+    },
+    'approve-port': command => {
+      const port = asInteger(command.params['port'], 0)
+      if (port < 1 || port > 65_535) throw new Refused('the port to approve is missing')
+      approve(ports, port)
+      return Promise.resolve(`port knocking may close port ${port} on this host`)
+    },
+  }
+
+  return {
+    orders,
+    /** The first entry that needs an approval and has none, or null. What the host holds already needs none. */
+    unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null {
+      const wide = entries.filter(entry => isWide(entry) && !ranges.has(entry))
+      if (wide.length === 0) return null
+      const before = held()
+      return wide.find(entry => !before.has(entry)) ?? null
+    },
+    isPortApproved: (port: number): boolean => ports.has(port),
+    followList: (entries: readonly string[]): void => follow(ranges, entries),
+    followPorts: (wanted: readonly number[]): void => follow(ports, wanted),
+  }
+}
+
+export type Approvals = ReturnType<typeof openApprovals>
