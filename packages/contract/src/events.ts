@@ -9,7 +9,10 @@ export const siemTypes = {
   whitelist_remove: 3,
   settings_change: 4,
 } as const
-export type SiemType = keyof typeof siemTypes
+/** What goes beyond them; off unless asked for. `audit`: every entry of the audit log that is none of the others. */
+export const additionalSiemTypes = { audit: 3 } as const
+export const allSiemTypes = { ...siemTypes, ...additionalSiemTypes } as const
+export type SiemType = keyof typeof allSiemTypes
 
 export interface EventKind {
   /** Stands in the audit log. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
-import { siemTypes } from './events.ts'
+import { allSiemTypes } from './events.ts'
 import type { SiemType } from './events.ts'
 import { bounds, pages } from './limits.ts'
 import { count, message, nullable, oneOf, period, shape, steps, text, timestamp, uuid } from './shapes.ts'
@@ -11,8 +11,8 @@ import { count, message, nullable, oneOf, period, shape, steps, text, timestamp,
 const siem = { tag: 'SIEM', access: 'admin', fleet: true, licence: 'siem' } as const
 
 export const siemFormat = oneOf(['syslog', 'cef', 'leef', 'json', 'collector'])
-export const siemType = oneOf(Object.keys(siemTypes) as SiemType[])
-const eventTypes = Type.Array(siemType, { maxItems: Object.keys(siemTypes).length })
+export const siemType = oneOf(Object.keys(allSiemTypes) as SiemType[])
+const eventTypes = Type.Array(siemType, { maxItems: Object.keys(allSiemTypes).length })
 const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
 
 /** What is both read and written; a target's host, path and certificate can be taken away with null. */
@@ -167,6 +167,12 @@ export const siemStats = endpoint({
   }),
 })
 
+const eventType = shape({
+  id: siemType,
+  name: Type.String(),
+  description: Type.String(),
+  default_severity: Type.Integer({ minimum: 0, maximum: 10 }),
+})
 export const listEventTypes = endpoint({
   ...siem,
   method: 'GET',
@@ -174,14 +180,9 @@ export const listEventTypes = endpoint({
   summary: 'Event types that can be forwarded',
   status: 200,
   reply: shape({
-    event_types: Type.Array(
-      shape({
-        id: siemType,
-        name: Type.String(),
-        description: Type.String(),
-        default_severity: Type.Integer({ minimum: 0, maximum: 10 }),
-      }),
-    ),
+    event_types: Type.Array(eventType),
+    /** Accepted in `events`, too, and off unless asked for. */
+    additional_event_types: Type.Array(eventType),
   }),
 })
 

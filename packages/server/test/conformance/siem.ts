@@ -147,8 +147,10 @@ export const siemClaims = (given: () => WithHost) =>
         ],
         change,
       )
+      const eventType = { id: text, name: text, description: text, default_severity: integer }
       const { event_types } = await says(admin('GET /siem/event-types'), 200, {
-        event_types: [{ id: text, name: text, description: text, default_severity: integer }],
+        event_types: [eventType],
+        additional_event_types: [eventType],
       })
       same(
         'interface 6: default_severity',

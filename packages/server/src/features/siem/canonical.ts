@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { eventKinds, siemTypes } from '@stockade/contract'
+import { allSiemTypes, eventKinds } from '@stockade/contract'
 import type { EventName, SiemType } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import { uuidText } from '../../core/ids.ts'
@@ -15,8 +15,8 @@ import type { SiemEvent } from './event.ts'
 
 /** As what an event is forwarded; null: it is not. */
 export const siemTypeOf = (name: EventName): SiemType | null => {
-  const kind: { siem?: SiemType } = eventKinds[name]
-  return kind.siem ?? null
+  const kind: { siem?: SiemType; audited: boolean } = eventKinds[name]
+  return kind.siem ?? (kind.audited ? 'audit' : null)
 }
 /** The names of the stream that are forwarded as one of these types. */
 export const namesOf = (types: readonly SiemType[]): EventName[] =>
@@ -57,13 +57,13 @@ export const createCanonical = (needs: {
     const isOfBan = type === 'ban' || type === 'unban'
     if (isOfBan && !ban) return null
     const { author, at } = event
-    const data = ban ? { ...needs.bans.viewAt(ban, at) } : dataOf(event, type)
+    const data = ban && isOfBan ? { ...needs.bans.viewAt(ban, at) } : dataOf(event, type)
     return {
       id: idOf(event),
       type,
-      severity: siemTypes[type],
+      severity: allSiemTypes[type],
       timestamp: iso(at),
-      message: ban ? banMessage(type, ban) : messageOf(event, type, server),
+      message: ban && isOfBan ? banMessage(type, ban) : messageOf(event, type, server),
       server,
       actor: author === null ? null : { username: author.name, ip: author.ip },
       data,
@@ -121,6 +121,8 @@ const messageOf = ({ name, data, author }: StockadeEvent, type: SiemType, server
       return `${shown(data.ip)} removed from the whitelist${by}`
     case 'settings_change':
       return name === 'settings.import' ? `Settings imported${by}` : `Setting ${shown(data.field)} changed${by}`
+    case 'audit':
+      return `${name}${by}${from}`
     case 'ban':
     case 'unban':
       return ''
@@ -128,7 +130,7 @@ const messageOf = ({ name, data, author }: StockadeEvent, type: SiemType, server
 }
 
 /** What an event carries, without what is our own business. */
-const dataOf = ({ data }: StockadeEvent, type: SiemType): Readonly<Record<string, unknown>> => {
+const dataOf = ({ name, data }: StockadeEvent, type: SiemType): Readonly<Record<string, unknown>> => {
   switch (type) {
     case 'server_offline':
       return {
@@ -139,6 +141,8 @@ const dataOf = ({ data }: StockadeEvent, type: SiemType): Readonly<Record<string
     case 'whitelist_add':
     case 'whitelist_remove':
       return { id: data.id, ip: data.ip, description: data.description }
+    case 'audit':
+      return { action: name, details: data }
     case 'login_success':
       return { method: data.method }
     default:

@@ -1,4 +1,4 @@
-import { siem as contract, siemTypes } from '@stockade/contract'
+import { additionalSiemTypes, allSiemTypes, siem as contract, siemTypes } from '@stockade/contract'
 import type { SiemType } from '@stockade/contract'
 import { timeOf } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
@@ -16,7 +16,16 @@ const told: Readonly<Record<SiemType, readonly [name: string, description: strin
   whitelist_add: ['Whitelist entry added', 'An address or a range was added to the whitelist.'],
   whitelist_remove: ['Whitelist entry removed', 'An address or a range was removed from the whitelist.'],
   settings_change: ['Settings changed', 'A system setting was changed, or settings were imported.'],
+  audit: ['Audit entry', 'Anything else that stands in the audit log; its action and details are the data.'],
 }
+
+const additional = Object.keys(additionalSiemTypes) as SiemType[]
+const shown = (id: SiemType) => ({
+  id,
+  name: told[id][0],
+  description: told[id][1],
+  default_severity: allSiemTypes[id],
+})
 
 export const mountSiem = (http: Http, siem: SiemService): void => {
   http.serve(contract.getSiemSettings, () => siem.settings())
@@ -32,12 +41,8 @@ export const mountSiem = (http: Http, siem: SiemService): void => {
   http.serve(contract.siemDeliveries, () => siem.deliveries())
   http.serve(contract.siemStats, ({ query }) => siem.stats(query.period ?? 'day'))
   http.serve(contract.listEventTypes, () => ({
-    event_types: all.map(id => ({
-      id,
-      name: told[id][0],
-      description: told[id][1],
-      default_severity: siemTypes[id],
-    })),
+    event_types: all.map(shown),
+    additional_event_types: additional.map(shown),
   }))
   http.serve(contract.startReplay, ({ actor, body }) => {
     const types = body.event_types ?? all

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
-import { shapes, siemTypes } from '@stockade/contract'
+import { shapes, allSiemTypes, siemTypes } from '@stockade/contract'
 import type { ReplyOf, SiemType, siem as contract } from '@stockade/contract'
 import { day, hour, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -197,7 +197,7 @@ export const createSiem = (needs: {
       const wanted = new Set<SiemType>(get('siem.events'))
       const rows = found.flatMap(({ id, name, at }) => {
         const type = siemTypeOf(name)
-        if (type === null || !wanted.has(type) || siemTypes[type] < get('siem.min_severity')) return []
+        if (type === null || !wanted.has(type) || allSiemTypes[type] < get('siem.min_severity')) return []
         return at < since || (off_at !== null && at > off_at) ? [] : [{ event_id: id, type, at }]
       })
       if (found.length > 0)
@@ -266,7 +266,7 @@ export const createSiem = (needs: {
     const values: Record<string, unknown> = {}
     for (const name of fields) if (change[name] !== undefined) values[`siem.${name}`] = change[name]
     if (change.events)
-      values['siem.events'] = Object.keys(siemTypes).filter(type => change.events?.includes(type as SiemType))
+      values['siem.events'] = (Object.keys(allSiemTypes) as SiemType[]).filter(type => change.events?.includes(type))
     if (change.token !== undefined) {
       const given = change.token === '' ? null : change.token
       const same = given !== null && token() === given
