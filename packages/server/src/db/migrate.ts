@@ -23,6 +23,7 @@ import { auditChain } from './migrations/0021-audit-chain.ts'
 import { hostPolicy } from './migrations/0025-host-policy.ts'
 import { passkeys } from './migrations/0030-passkeys.ts'
 import { seals } from './migrations/0031-seals.ts'
+import { accessHash } from './migrations/0032-access-hash.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -55,6 +56,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0025-host-policy': hostPolicy(),
         '0030-passkeys': passkeys(db.engine),
         '0031-seals': seals(),
+        '0032-access-hash': accessHash(),
       }),
     },
   })

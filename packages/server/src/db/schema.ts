@@ -122,6 +122,8 @@ export interface SessionsTable {
   id: string
   user_id: number
   refresh_hash: string
+  /** SHA-256 of the secret that access tokens of this session carry. */
+  access_hash: Generated<string>
   cookie_hash: string
   /** How it began: a provider's sign-in stands for a second factor, a password alone does not. */
   method: 'password' | 'mfa' | 'passkey' | 'provider_a' | 'provider_b'

@@ -105,7 +105,12 @@ beforeAll(async () => {
   })
   admin = await server.setUp()
   await set({
-    provider_a: { enabled: true, client_id: 'gh-id', client_secret: 'gh-secret', allowed_users: ['Octo-Cat', 'second-cat'] },
+    provider_a: {
+      enabled: true,
+      client_id: 'gh-id',
+      client_secret: 'gh-secret',
+      allowed_users: ['Octo-Cat', 'second-cat'],
+    },
     provider_b: {
       enabled: true,
       client_id: 'oidc-id',

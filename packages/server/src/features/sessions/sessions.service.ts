@@ -38,10 +38,12 @@ import {
   removeSession,
   removeSessionsOf,
   sessionsOf,
+  setAccessHash,
   touchSessions,
 } from './sessions.store.ts'
 import type { SessionRow } from './sessions.store.ts'
 import { isSetupCode } from './setup-code.ts'
+import { accessSecret } from './tokens.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Where a sign-in comes from. */
@@ -183,6 +185,7 @@ export const createSessions = (needs: {
         id,
         user_id: user.id,
         refresh_hash: sha256(refresh),
+        access_hash: sha256(accessSecret(refresh)),
         cookie_hash: sha256(cookie),
         method,
         ip_address: from.ip,
@@ -199,7 +202,7 @@ export const createSessions = (needs: {
     return {
       cookie,
       reply: {
-        access_token: await tokens.sign(user.id, id),
+        access_token: await tokens.sign(user.id, { id, secret: accessSecret(refresh) }),
         refresh_token: refresh,
         expires_in: times.accessToken,
         user: { id: user.id, username: user.username, email: user.email, role: user.role },
@@ -315,7 +318,12 @@ export const createSessions = (needs: {
       const session = await findSession(db.read, 'refresh_hash', sha256(refreshToken))
       const actor = await actorOf(session, '')
       if (!session || !actor) throw unauthorized('This session has ended. Sign in again.')
-      return { access_token: await tokens.sign(actor.userId, session.id), expires_in: times.accessToken }
+      const secret = accessSecret(refreshToken)
+      if (session.access_hash === '') await setAccessHash(db.write, session.id, sha256(secret))
+      return {
+        access_token: await tokens.sign(actor.userId, { id: session.id, secret }),
+        expires_in: times.accessToken,
+      }
     },
     async logout(actor) {
       await events.change(async change => {
@@ -406,8 +414,9 @@ export const createSessions = (needs: {
       return begin(user, from, 'password')
     },
     async byToken(token, ip, quietly) {
-      const id = await tokens.verify(token)
-      return id ? actorOf(await findSession(db.read, 'id', id), ip, 'token', quietly) : null
+      const claim = await tokens.verify(token)
+      const session = claim && (await findSession(db.read, 'id', claim.id))
+      return session && session.access_hash === sha256(claim.secret) ? actorOf(session, ip, 'token', quietly) : null
     },
     async byCookie(value, ip, quietly) {
       return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip, 'cookie', quietly)

@@ -50,6 +50,9 @@ export const removeIdlest = async (sql: Sql, userId: number, left: number): Prom
 export const removeSessionsBy = async (sql: Sql, method: SessionRow['method']): Promise<void> => {
   await sql.deleteFrom('sessions').where('method', '=', method).execute()
 }
+export const setAccessHash = async (sql: Sql, id: string, hash: string): Promise<void> => {
+  await sql.updateTable('sessions').set({ access_hash: hash }).where('id', '=', id).execute()
+}
 /** Never back in time. */
 export const noteProof = async (sql: Sql, id: string, at: number): Promise<void> => {
   await sql.updateTable('sessions').set({ proved_at: at }).where('id', '=', id).where('proved_at', '<', at).execute()
