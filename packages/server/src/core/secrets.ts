@@ -6,10 +6,13 @@ import { join } from 'node:path'
 export interface Secrets {
   /** Signs access tokens. */
   readonly tokens: Uint8Array
-  /** AES-256-GCM at rest: `v1.` + base64url of nonce, ciphertext, tag. */
-  seal(plain: string): string
-  /** Throws when the text was sealed with another key or changed. */
-  open(sealed: string): string
+  /**
+   * AES-256-GCM at rest: `v2.` + base64url of nonce, ciphertext, tag. `place` says where it is stored and is authenticated with it, so that
+   * a sealed text cannot be moved to another row or column.
+   */
+  seal(plain: string, place: string): string
+  /** Throws when the text was sealed with another key or for another place, or was changed. Texts from before, `v1.`, know no place. */
+  open(sealed: string, place: string): string
   /** A keyed digest (HMAC-SHA256, hex) of a short secret, so that a stolen table alone can't be searched. */
   digest(text: string): string
 }
@@ -22,15 +25,16 @@ export const createSecrets = (secretKey: string): Secrets => {
   return {
     digest: text => createHmac('sha256', digests).update(text).digest('hex'),
     tokens: derive('access tokens', 64),
-    seal(plain) {
+    seal(plain, place) {
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', rest, nonce)
+      const cipher = createCipheriv('aes-256-gcm', rest, nonce).setAAD(Buffer.from(place))
       const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
-      return `v1.${sealed.toString('base64url')}`
+      return `v2.${sealed.toString('base64url')}`
     },
-    open(sealed) {
+    open(sealed, place) {
       const bytes = Buffer.from(sealed.slice(3), 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', rest, bytes.subarray(0, 12))
+      if (sealed.startsWith('v2.')) decipher.setAAD(Buffer.from(place))
       decipher.setAuthTag(bytes.subarray(-16))
       return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
     },

@@ -17,6 +17,8 @@ import { newSecret, qrCode, stepOf } from './totp.ts'
 /** How long a sign-in waits for its second factor, and how often it may be tried. */
 const token = { life: 5 * minute, tries: 5 } as const
 const codes = 10
+/** Where a secret is stored: one user's is no other's. */
+const placeOf = (userId: number) => `mfa ${userId}`
 
 export interface MfaService {
   /** Prepares a secret and backup codes; in force once confirmed. */
@@ -83,7 +85,7 @@ export const createMfa = (needs: {
   }
   /** Takes a time step once, whoever else tries the same code in the same moment. */
   const takeStep = async (user: UserRow, sealed: string, code: string): Promise<boolean> => {
-    const step = stepOf(secrets.open(sealed), code, clock())
+    const step = stepOf(secrets.open(sealed, placeOf(user.id)), code, clock())
     if (step === null) return false
     const taken = await db.write
       .updateTable('users')
@@ -155,7 +157,7 @@ export const createMfa = (needs: {
       await events.change(async change => {
         await change.sql
           .updateTable('users')
-          .set({ mfa_pending_secret: secrets.seal(secret) })
+          .set({ mfa_pending_secret: secrets.seal(secret, placeOf(user.id)) })
           .where('id', '=', user.id)
           .execute()
         await storeCodes(change, user.id, backup_codes, 1)

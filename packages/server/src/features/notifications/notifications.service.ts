@@ -142,15 +142,15 @@ export const createNotifications = (needs: {
     timezone: get('service.timezone'),
   })
   /** Null where there is none, or where it was sealed with another key (a restored copy without its secret). */
-  const opened = (sealed: string | null): string | null => {
+  const opened = (name: 'chat.webhook_url' | 'email.smtp_pass', sealed = get(name)): string | null => {
     if (sealed === null) return null
     try {
-      return secrets.open(sealed)
+      return secrets.open(sealed, name)
     } catch {
       return null
     }
   }
-  const webhookUrl = () => opened(get('chat.webhook_url'))
+  const webhookUrl = () => opened('chat.webhook_url')
   const closing = Promise.withResolvers<'closing'>()
   /** Whatever the other side does, shutting down does not wait for it: a message that was under way may come twice. */
   const unlessClosing = <T>(work: Promise<T>): Promise<T | 'closing'> => {
@@ -174,7 +174,7 @@ export const createNotifications = (needs: {
       host,
       port: get('email.smtp_port'),
       user,
-      pass: opened(pass),
+      pass: opened('email.smtp_pass', pass),
       tls: get('email.smtp_tls'),
       from: get('email.from_address') ?? own,
       recipients,
@@ -217,10 +217,11 @@ export const createNotifications = (needs: {
   }
   const taken = <T>(value: T | null | undefined): T | null => (value === '' || value === undefined ? null : value)
   /** A secret that is given again as it was stays sealed as it is. */
-  const sealedOf = (before: string | null, given: string | null | undefined) => {
+  const sealedOf = (name: Parameters<typeof opened>[0], given: string | null | undefined) => {
+    const before = get(name)
     const plain = taken(given)
     if (plain === null) return null
-    return before !== null && opened(before) === plain ? before : secrets.seal(plain)
+    return before !== null && opened(name) === plain ? before : secrets.seal(plain, name)
   }
   const togglesOf = (channel: Channel, change: ChatChange | EmailChange) => {
     const values: Record<string, unknown> = {}
@@ -244,7 +245,7 @@ export const createNotifications = (needs: {
       await postToChat(outgoing, address, message, site(), clock(), note)
       return []
     }
-    if (get('email.smtp_pass') !== null && opened(get('email.smtp_pass')) === null)
+    if (get('email.smtp_pass') !== null && opened('email.smtp_pass') === null)
       throw new DeliveryFailure('failure', unreadable('smtp_pass'))
     const target = mailTarget(recipients ?? get('email.recipients'))
     return target === null ? [] : sendMail(outgoing, target, message, site(), note)
@@ -398,7 +399,7 @@ export const createNotifications = (needs: {
         const { hostname, port, protocol } = new URL(url)
         await checkTarget('webhook_url', hostname, Number(port) || (protocol === 'https:' ? 443 : 80))
       }
-      const webhook = sealedOf(get('chat.webhook_url'), url)
+      const webhook = sealedOf('chat.webhook_url', url)
       const names = await settings.update(author, {
         ...togglesOf('chat', change),
         ...(change.webhook_url === undefined ? {} : { 'chat.webhook_url': webhook }),
@@ -427,7 +428,7 @@ export const createNotifications = (needs: {
       })
       if (change.smtp_host !== undefined) values['email.smtp_host'] = host
       if (change.smtp_user !== undefined) values['email.smtp_user'] = user
-      if (change.smtp_pass !== undefined) values['email.smtp_pass'] = sealedOf(get('email.smtp_pass'), pass)
+      if (change.smtp_pass !== undefined) values['email.smtp_pass'] = sealedOf('email.smtp_pass', pass)
       if (change.from_address !== undefined) values['email.from_address'] = from
       if (change.smtp_port !== undefined) values['email.smtp_port'] = change.smtp_port
       if (change.smtp_tls !== undefined) values['email.smtp_tls'] = change.smtp_tls

@@ -54,7 +54,7 @@ export const createOauth = (needs: {
     const sealed = settings.get(`oauth.${id}.client_secret`)
     if (!settings.get(`oauth.${id}.enabled`) || clientId === null || sealed === null)
       throw new SignInRefused('disabled', `${id} is not set up`)
-    const credentials = { clientId, clientSecret: secrets.open(sealed) }
+    const credentials = { clientId, clientSecret: secrets.open(sealed, `oauth.${id}.client_secret`) }
     return id === 'provider_a'
       ? createGithub({ url: addresses.providerA, apiUrl: addresses.providerAApi, settings }, credentials)
       : createOpenIdConnect({ issuer: addresses.providerBIssuer, settings }, credentials)
@@ -76,7 +76,7 @@ export const createOauth = (needs: {
       row.browser_hash !== sha256(browser)
     )
       throw new SignInRefused('state', 'the state is missing, foreign, used or too old')
-    return { state, verifier: secrets.open(row.verifier), nonce: row.nonce }
+    return { state, verifier: secrets.open(row.verifier, 'oauth flow'), nonce: row.nonce }
   }
   const nameOf = (name: string): string =>
     name
@@ -139,7 +139,7 @@ export const createOauth = (needs: {
           .values({
             hash: sha256(flow.state),
             provider: id,
-            verifier: secrets.seal(flow.verifier),
+            verifier: secrets.seal(flow.verifier, 'oauth flow'),
             browser_hash: sha256(browser),
             nonce: flow.nonce,
             created_at: clock(),

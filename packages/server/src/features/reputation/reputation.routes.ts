@@ -26,7 +26,9 @@ export const mountReputation = (
     const { enabled, api_key, rate_limit } = body
     const changed = await settings.update(authorOf(actor), {
       ...(enabled === undefined ? {} : { 'reputation.enabled': enabled }),
-      ...(api_key === undefined ? {} : { 'reputation.api_key': api_key ? secrets.seal(api_key) : null }),
+      ...(api_key === undefined
+        ? {}
+        : { 'reputation.api_key': api_key ? secrets.seal(api_key, 'reputation.api_key') : null }),
       ...(rate_limit === undefined ? {} : { 'reputation.rate_limit': rate_limit }),
     })
     return { message: changed.length > 0 ? 'The reputation settings are changed.' : 'Nothing was changed.' }

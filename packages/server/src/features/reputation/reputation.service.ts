@@ -79,7 +79,7 @@ export const createReputation = (needs: {
   /** The key, where reporting is on and has one. */
   const keyOf = (): string | null => {
     const sealed = settings.get('reputation.api_key')
-    return settings.get('reputation.enabled') && sealed !== null ? secrets.open(sealed) : null
+    return settings.get('reputation.enabled') && sealed !== null ? secrets.open(sealed, 'reputation.api_key') : null
   }
   const today = () => Math.floor(clock() / day) * day
   const budgetLeft = async () => settings.get('reputation.rate_limit') - (await sentSince(db.read, today())).n

@@ -78,16 +78,22 @@ export const mountSettings = (
     if (body.local_login_disabled === true && !(await needs.users.adminByProvider()))
       throw conflict('No administrator signs in through a provider: without passwords everybody would be locked out.')
     /** Null and the empty text take a value away; a secret is sealed before it goes anywhere. */
-    const provider = (fields: Readonly<Record<string, unknown>> | undefined) =>
+    const provider = (id: 'provider_a' | 'provider_b', fields: Readonly<Record<string, unknown>> | undefined) =>
       Object.fromEntries(
         Object.entries(fields ?? {}).map(([field, value]) => {
           if (value === '' || value === null) return [field, null]
-          return [field, field === 'client_secret' ? needs.secrets.seal(String(value)) : value]
+          return [
+            field,
+            field === 'client_secret' ? needs.secrets.seal(String(value), `oauth.${id}.client_secret`) : value,
+          ]
         }),
       )
     const { provider_a, provider_b, default_role, local_login_disabled } = body
     const values = {
-      ...dotted({ 'oauth.provider_a': provider(provider_a), 'oauth.provider_b': provider(provider_b) }),
+      ...dotted({
+        'oauth.provider_a': provider('provider_a', provider_a),
+        'oauth.provider_b': provider('provider_b', provider_b),
+      }),
       ...(default_role === undefined ? {} : { 'oauth.default_role': roleNamed(default_role) }),
       ...(local_login_disabled === undefined ? {} : { 'oauth.local_login_disabled': local_login_disabled }),
     } as Partial<Settings>

@@ -145,7 +145,7 @@ export const createSiem = (needs: {
     const sealed = get('siem.token')
     if (sealed === null) return null
     try {
-      return secrets.open(sealed)
+      return secrets.open(sealed, 'siem.token')
     } catch {
       return null
     }
@@ -270,7 +270,7 @@ export const createSiem = (needs: {
     if (change.token !== undefined) {
       const given = change.token === '' ? null : change.token
       const same = given !== null && token() === given
-      values['siem.token'] = given === null ? null : same ? get('siem.token') : secrets.seal(given)
+      values['siem.token'] = given === null ? null : same ? get('siem.token') : secrets.seal(given, 'siem.token')
     }
     const parts = (of: <K extends (typeof bound)[number]>(name: K) => Settings[`siem.${K}`]) =>
       [of('host'), ...bound.slice(1).map(of)] as const
