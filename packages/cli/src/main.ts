@@ -5,6 +5,7 @@ import { addBanList } from './bans.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
 import { addJailCommands } from './jails.ts'
+import { addKeyCommands } from './keys.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
@@ -36,6 +37,7 @@ addJailCommands(program)
 addCommandCommands(program)
 addTemplateCommands(program)
 addWhitelistCommands(program)
+addKeyCommands(program)
 addKnock(program)
 addSiemCommands(program)
 addOperatorKeys(program)

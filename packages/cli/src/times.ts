@@ -18,15 +18,31 @@ export const durationOf = (text: string): number => {
   return seconds
 }
 
+/** `24h` from now, in the direction of the sign; else ISO 8601 with an offset or Z, or a date (midnight, UTC). Null for what is neither. */
+const timeOf = (text: string, sign: 1 | -1): Date | null => {
+  const span = /[smhdw]$/.test(text) ? secondsOf(text) : null
+  const exact = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(text)
+  const at = new Date(span === null ? (exact ? Date.parse(text) : NaN) : Date.now() + sign * span * 1000)
+  // NaN for what is no time, and beyond what the API takes as one.
+  const year = at.getUTCFullYear()
+  return year >= 0 && year <= 9999 ? at : null
+}
+
 /** A moment: ISO 8601 with an offset or Z, a date (midnight, UTC), or `24h`: that long ago. */
 export const momentOf = (text: string): string => {
-  const ago = /[smhdw]$/.test(text) ? secondsOf(text) : null
-  if (ago !== null) return new Date(Date.now() - ago * 1000).toISOString()
-  const exact = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(text)
-  const at = exact ? Date.parse(text) : NaN
-  if (Number.isNaN(at))
-    throw new InvalidArgumentError('Give a time such as 2026-11-20T09:30:00Z, a date, or 24h for that long ago.')
-  return new Date(at).toISOString()
+  const at = timeOf(text, -1)
+  if (!at) throw new InvalidArgumentError('Give a time such as 2026-11-20T09:30:00Z, a date, or 24h for that long ago.')
+  return at.toISOString()
+}
+/** An end: as a moment, but `90d` from now; or `none`. */
+export const endOf = (text: string): string => {
+  if (text.toLowerCase() === 'none') return 'none'
+  const at = timeOf(text, 1)
+  if (!at)
+    throw new InvalidArgumentError(
+      'Give a time such as 2027-02-20T09:30:00Z, a date, 90d for so long from now, or none.',
+    )
+  return at.toISOString()
 }
 
 /** A time of the interface without its milliseconds. */

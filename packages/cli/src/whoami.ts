@@ -6,7 +6,7 @@ import { printFields, printJson } from './print.ts'
 import { shown } from './times.ts'
 
 /** Null where the call is refused for want of permission. */
-const permitted = async <T>(call: Promise<T>): Promise<T | null> => {
+export const permitted = async <T>(call: Promise<T>): Promise<T | null> => {
   try {
     return await call
   } catch (error) {
