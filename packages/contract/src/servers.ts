@@ -179,6 +179,7 @@ export const getServer = endpoint({
 export const createServer = endpoint({
   method: 'POST',
   path: '/servers',
+  stepUp: true,
   tag,
   summary: 'Register a server',
   description:
@@ -231,6 +232,7 @@ export const deleteServer = endpoint({
 export const regenerateToken = endpoint({
   method: 'POST',
   path: '/servers/{serverId}/regenerate-token',
+  stepUp: true,
   tag,
   summary: 'Make a new installation token',
   description:
@@ -273,6 +275,7 @@ export const releaseServer = endpoint({
 export const forgetReports = endpoint({
   method: 'POST',
   path: '/servers/{serverId}/forget-reports',
+  stepUp: true,
   tag,
   summary: "Delete a server's reports since a moment",
   description:

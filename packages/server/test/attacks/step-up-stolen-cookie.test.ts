@@ -54,6 +54,9 @@ const wanted = [
   'PATCH /templates/{templateId}',
   'DELETE /templates/{templateId}',
   'POST /templates/{templateId}/deploy',
+  'POST /servers',
+  'POST /servers/{serverId}/regenerate-token',
+  'POST /servers/{serverId}/forget-reports',
 ]
 
 test('a cookie alone gets none of it once the last proof is a quarter of an hour old', async () => {
@@ -72,6 +75,24 @@ test('a cookie alone gets none of it once the last proof is a quarter of an hour
     ] as const)
       expect(await ask('POST', path, body), `${path} ${ip}`).toMatchObject(refusal)
   expect((await admin.client.call('GET /whitelist')).total).toBe(0)
+})
+
+test('a template is not deployed by the way of commands either', async () => {
+  const deployment = { type: 'deploy-template', params: { template_id: 'sshd', settings: {} } }
+  const queued = await admin.client.call('POST /servers/{serverId}/commands', {
+    params: { serverId: host.id },
+    body: deployment as never,
+  })
+  await host.client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: host.id }, query: {} })
+  const result = { success: false, output: 'refused', exit_code: 1 }
+  await host.client.call('POST /commands/{commandId}/result', { params: { commandId: queued.id }, body: result })
+  for (const [path, body] of [
+    [`/servers/${host.id}/commands`, deployment],
+    ['/commands/batch', { server_ids: [host.id], ...deployment }],
+    [`/commands/${queued.id}/retry`, {}],
+  ] as const)
+    expect(await ask('POST', path, body), path).toMatchObject(refusal)
+  expect((await admin.client.call('GET /commands', { query: { status: 'pending' } })).total).toBe(0)
 })
 
 test('what is harmless goes on, and so does whoever came by token or key', async () => {

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { Problem, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import { timeRange } from '../../core/page.ts'
 import type { Config } from '../../config.ts'
@@ -297,6 +298,10 @@ export const createCommands = async (needs: {
     if (type === 'ban-ip') guardBan(actor, params)
     return freeze(type, params)
   }
+  /** A deployment writes root's configuration: by this way, too, a cookie alone is not enough. @throws Problem 403 with `step_up`. */
+  const proveFor = (actor: Principal, type: string) => {
+    if (type === 'deploy-template') requireProof(actor)
+  }
   const freeze = async (type: Type, params: Params): Promise<{ params: Params; snapshot: Snapshot | null }> => {
     if (type !== 'deploy-template') return { params, snapshot: null }
     const { template_id, settings } = params as { template_id: number | string; settings: Settings }
@@ -509,6 +514,7 @@ export const createCommands = async (needs: {
     read: async (actor, id) => viewOf(await visible(actor, id)),
     viewsOf: async ids => (await findCommandViews(db.read, ids)).map(viewOf),
     async create(actor, serverId, type, given) {
+      proveFor(actor, type)
       const { params, snapshot } = await check(actor, type, given)
       const { row: server } = servers.get(actor, serverId)
       servers.refuseQuarantined(server.no, 409)
@@ -518,6 +524,7 @@ export const createCommands = async (needs: {
     },
     async createBatch(actor, batch) {
       const { type } = batch
+      proveFor(actor, type)
       const entries = entriesOf(batch).map(({ at, given, named, serverIds }) => ({
         at,
         servers: serverIds.map(id => servers.named(actor, named, id)),
@@ -634,6 +641,7 @@ export const createCommands = async (needs: {
     },
     async retry(actor, id) {
       const old = await visible(actor, id)
+      proveFor(actor, old.type)
       if (old.status !== 'failed' && old.status !== 'timeout')
         throw conflict(`Only a failed or timed-out command can be tried again; this one is ${old.status}.`)
       // A server that is gone since has no agent to run it.
