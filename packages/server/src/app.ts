@@ -7,7 +7,7 @@ import { service } from '@stockade/contract'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { day, hour, minute, second } from './core/clock.ts'
-import { inScope, sees } from './core/actor.ts'
+import { refusal, sees } from './core/actor.ts'
 import type { Clock } from './core/clock.ts'
 import { forbidden, unavailable } from './core/problem.ts'
 import { createSecrets, secretKeyIn } from './core/secrets.ts'
@@ -532,8 +532,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     const forwarded = request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined
     const actor = await http.identify(request)
     const local = !forwarded && ['127.0.0.1', '::1'].includes(actor.ip)
-    const strange = actor.kind === 'key' && (actor.serverNo !== null || !inScope(actor, 'metrics'))
-    if (!local && (actor.kind === 'anonymous' || strange))
+    if (!local && refusal(actor, { access: 'read', scope: 'metrics', fleet: true } as never))
       throw forbidden('Metrics are for the host itself, or for a key with read permission.')
     return reply.type(metrics.contentType).send(await metrics.text())
   })
