@@ -137,11 +137,8 @@ export const createAgents = (needs: {
   const saveJails = async (change: Change, serverNo: number, before: readonly Jail[], after: readonly Jail[]) => {
     if (before === after || alike(before, after)) return
     await registry.saveJails(change.sql, serverNo, after)
-    await change.record({
-      name: 'server.jails',
-      serverNo,
-      data: { jails: after.map(({ name, enabled }) => ({ name, enabled })) },
-    })
+    // Without their names, which stand with the server: a host that makes up new ones all day would fill the disk with them.
+    await change.record({ name: 'server.jails', serverNo, data: { jails: after.length } })
   }
   const tellJails = async (server: Server, after: readonly Jail[]) => {
     if (server.jails === after || alike(server.jails, after)) return
