@@ -47,7 +47,7 @@ const leftOut = new Set([
   ...listingTables.map(({ name }) => name),
 ])
 /** Whoever finds a backup signs in as nobody: what is signed in, or on its way, is in no backup and ends with a restore. */
-const fleeting = new Set(['sessions', 'mfa_tokens', 'oauth_states'])
+const fleeting = new Set(['sessions', 'mfa_tokens', 'oauth_states', 'passkey_challenges'])
 /** What others refer to comes first. */
 const first = ['users', 'servers']
 const inOrder = <T extends { name: string }>(tables: readonly T[]): T[] =>
