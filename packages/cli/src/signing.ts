@@ -4,14 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { Client } from '@stockade/client'
-import {
-  canonicalJson,
-  readStatement,
-  sealMessage,
-  sealTimes,
-  sealTree,
-  writeOperatorKey,
-} from '@stockade/contract/seal.ts'
+import { checkPrepared } from '@stockade/contract/prepared.ts'
+import { canonicalJson, sealMessage, sealTree, writeOperatorKey } from '@stockade/contract/seal.ts'
 import { agree, namesOf } from './ask.ts'
 import { Failure, Misuse } from './failure.ts'
 import type { Target } from './orders.ts'
@@ -21,7 +15,6 @@ import { safe, safeLines } from './safe.ts'
 /* Commands that hosts take only with an operator's signature: what is signed is looked at here, not where the server says so. */
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 interface Signer {
   readonly privateKey: KeyObject
@@ -74,23 +67,11 @@ const prepare = (
   },
 ) => client.call('POST /commands/prepare', { body })
 
-/** That the statements say what was asked for, whatever the server made of it. @throws Failure that names the difference. */
-const checkPrepared = (prepared: Prepared, asked: Asked): void => {
-  const wrong = (what: string) => new Failure(`The server wants ${what} signed. Nothing is signed; ask who runs it.`)
-  const statements = prepared.statements.map(readStatement)
-  const targets = statements.map(({ target }) => target)
-  if (canonicalJson([...targets].sort()) !== canonicalJson([...asked.server_ids].sort()))
-    throw wrong('it for other servers')
-  const now = Date.now() / 1000
-  for (const { type, params, issued, expires } of statements) {
-    if (type !== asked.type) throw wrong(`a ${type} instead of a ${asked.type}`)
-    if (expires > now + sealTimes.longest || issued > now + sealTimes.ahead) throw wrong('it for a longer time')
-    const { template_sha256: digest, template_id: _, ...rest } = params
-    const { template_id: __, ...wanted } = asked.params
-    if (canonicalJson(rest) !== canonicalJson(wanted)) throw wrong('other parameters')
-    const carried = prepared.template === null ? undefined : digestOf(canonicalJson(prepared.template))
-    if (digest !== carried) throw wrong('another template than it shows')
-  }
+/** @throws Failure that names what is not as it was asked for. */
+const check = async (prepared: Prepared, asked: Asked): Promise<void> => {
+  await checkPrepared(prepared, asked, Date.now() / 1000, sha256).catch((error: unknown) => {
+    throw new Failure(`The server wants ${safe((error as Error).message)} signed. Nothing is signed; ask who runs it.`)
+  })
 }
 
 /** What the signature will be good for, for somebody's eyes. */
@@ -112,7 +93,7 @@ export const sendSigned = async (
 ) => {
   const signer = readSigner(file)
   const prepared = await prepare(client, asked)
-  checkPrepared(prepared, asked)
+  await check(prepared, asked)
   const { root } = await sealTree(prepared.statements, sha256)
   const summary = shown(prepared, asked, targets, signer)
   if (yes) process.stderr.write(`${summary}\n`)
