@@ -14,6 +14,8 @@ export const passkeyOptions = shape({ options })
 const name = text(1, bounds.passkeyName)
 const passkey = shape({
   id,
+  /** By which browsers know it. */
+  credential_id: Type.String(),
   name: Type.String(),
   created_at: timestamp,
   last_used: nullable(timestamp),

@@ -77,5 +77,7 @@ export const problem = shape({
   step_up: Type.Optional(
     shape({ methods: Type.Array(oneOf(['password', 'totp', 'passkey', 'provider_a', 'provider_b'])) }),
   ),
+  /** Hosts that take these commands only with an operator's signature, up to 100. */
+  seal_required: Type.Optional(shape({ servers: Type.Array(Type.String()) })),
 })
 export type ProblemBody = Static<typeof problem>

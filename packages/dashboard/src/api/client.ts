@@ -1,9 +1,9 @@
 import { ApiError, createClient } from '@stockade/client'
 import { ownAddress } from '../place.ts'
-import { proving } from './proof.ts'
+import { sealing } from './sealing.ts'
 
 /** The typed client; the session cookie speaks for the user. */
-export const api = createClient({ baseUrl: ownAddress, fetch: proving })
+export const api = createClient({ baseUrl: ownAddress, fetch: sealing })
 
 export { ApiError }
 

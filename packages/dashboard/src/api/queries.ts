@@ -40,7 +40,7 @@ const onError = (error: unknown) => {
   const me = queries.getQueryData(meQuery.queryKey)
   if (me === undefined) return
   if (statusOf(error) === 401) sessionEnded?.()
-  if (statusOf(error) === 403 && !me.mfa_enabled) void askWhy()
+  if (statusOf(error) === 403) void askWhy()
 }
 /** For changes that take a password or a code: a 401 may mean that it was wrong, and the session goes on. */
 export const mayBeWrong = { mayBeWrong: true } as const

@@ -1,6 +1,7 @@
 import { Activity } from './activity.tsx'
 import { KeptPreferences } from './kept-preferences.tsx'
 import { ProofAsked } from './proof-asked.tsx'
+import { SealAsked } from './seal-asked.tsx'
 import { ShellKeys } from './shell-keys.tsx'
 import { SshAsked } from './ssh-asked.tsx'
 import { Toasts } from './toasts.tsx'
@@ -13,6 +14,7 @@ const Second = () => (
     <ShellKeys />
     <KeptPreferences />
     <SshAsked />
+    <SealAsked />
     <ProofAsked />
   </>
 )

@@ -10,7 +10,9 @@ import type { auditTexts } from '../pages/audit/audit.texts.ts'
 import type { banDialogTexts } from '../pages/bans/ban-dialog.texts.ts'
 import type { bansTexts } from '../pages/bans/bans.texts.ts'
 import type { commandsTexts } from '../pages/commands/commands.texts.ts'
+import type { sealingTexts } from '../pages/commands/sealing.texts.ts'
 import type { identityTexts } from '../pages/identity/identity.texts.ts'
+import type { passkeysTexts } from '../pages/identity/passkeys.texts.ts'
 import type { inviteTexts } from '../pages/invite/invite.texts.ts'
 import type { ipTexts } from '../pages/ip/ip.texts.ts'
 import type { overviewTexts } from '../pages/overview/overview.texts.ts'
@@ -60,6 +62,8 @@ export interface Texts {
   bans: Of<typeof bansTexts>
   commands: Of<typeof commandsTexts>
   identity: Of<typeof identityTexts>
+  passkeys: Of<typeof passkeysTexts>
+  sealing: Of<typeof sealingTexts>
   invite: Of<typeof inviteTexts>
   ip: Of<typeof ipTexts>
   overview: Of<typeof overviewTexts>
@@ -111,6 +115,8 @@ export type First =
   | 'set-up'
   | 'enrol'
   | 'second-factor'
+  | 'passkeys'
+  | 'sealing'
   | 'sign-in'
   | 'command'
   | 'search'

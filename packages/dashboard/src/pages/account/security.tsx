@@ -27,6 +27,7 @@ import { keepsRules } from '../set-up/rules.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
 import { Addresses } from './addresses.tsx'
 import { AccountPage } from './account-page.tsx'
+import { Passkeys } from './passkeys.tsx'
 import { accountTexts } from './account.texts.ts'
 
 export const OwnSecurity = () => {
@@ -48,6 +49,7 @@ const Parts = ({ me }: { me: Me }) => {
           <Password user={user.data} />
         </div>
       )}
+      <Passkeys />
       <Addresses me={me} />
       <Sessions userId={me.id} endAllText={t.endOthersText} />
     </>

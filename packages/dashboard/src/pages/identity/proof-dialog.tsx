@@ -14,6 +14,9 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
 import { identityTexts } from './identity.texts.ts'
+import { PasskeyButton } from './passkey-button.tsx'
+import { proveByPasskey } from './passkeys.ts'
+import { passkeysTexts } from './passkeys.texts.ts'
 
 /** Asks for the password or a code, or sends to the provider, before something dangerous is done. */
 const ProofDialog = ({ methods, answer }: ProofAsked) => {
@@ -34,7 +37,7 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
     event.preventDefault()
     setMissing(nothing && byHand)
     // The provider's sign-in in the other tab has proved it: the request tells.
-    if (nothing && !byHand) answer(true)
+    if (nothing && !byHand && provider) answer(true)
     else if (!nothing && !run.isPending) run.mutate()
   }
   const wrong = statusOf(run.error) === 401 ? sentenceOf(run.error) : undefined
@@ -65,6 +68,9 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
             )}
           </Field>
         )}
+        {methods.includes('passkey') && (
+          <PasskeyButton words={textsOf(passkeysTexts).use} act={proveByPasskey} onDone={() => answer(true)} />
+        )}
         {provider && (
           <p>
             <a href={`${ownAddress}/api/v1/auth/${provider}`} target="_blank" rel="noopener">
@@ -75,9 +81,11 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
         )}
         {wrong === undefined && <Refusal error={run.error} />}
         <div className={parts.row}>
-          <Button type="submit" loading={run.isPending}>
-            {t.go}
-          </Button>
+          {(byHand || provider) && (
+            <Button type="submit" loading={run.isPending}>
+              {t.go}
+            </Button>
+          )}
           <Button variant="default" onClick={() => answer(false)}>
             {textsOf(commonTexts).cancel}
           </Button>

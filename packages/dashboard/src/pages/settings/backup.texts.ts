@@ -45,6 +45,7 @@ const en = {
     'service.timezone': 'Time zone',
     'security.session_timeout': 'Sessions end without use after',
     'security.mfa_required': 'Require a second factor',
+    'security.passkey_required': 'Require a passkey',
     'security.password_min_length': 'Shortest password',
     'security.refuse_common_passwords': 'Refuse common passwords',
     'notifications.chat_enabled': 'Post to the chat',

@@ -11,6 +11,7 @@ export const fieldDefaults = {
   'service.timezone': 'UTC',
   'security.session_timeout': 604_800,
   'security.mfa_required': false,
+  'security.passkey_required': 'off',
   'security.password_min_length': 8,
   'security.refuse_common_passwords': false,
   'notifications.chat_enabled': false,

@@ -13,7 +13,7 @@ import { Refusal, Trouble, fieldProblem } from '../../parts/trouble.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { number } from '../../words/numbers.ts'
-import { Check } from '../identity/choices.tsx'
+import { Check, Choices } from '../identity/choices.tsx'
 import { settingsQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
 import { useDraft } from './draft.ts'
@@ -56,12 +56,14 @@ const typedOf = (is: Security) => ({
   timeout: asTyped(is.session_timeout),
   length: String(is.password_min_length),
   required: is.mfa_required,
+  passkey: is.passkey_required,
+  common: is.refuse_common_passwords,
 })
 
 const Form = ({ is }: { is: Security }) => {
   const t = textsOf(settingsTexts)
   const draft = useDraft(typedOf(is))
-  const { timeout, length, required } = draft.values
+  const { timeout, length, required, passkey, common } = draft.values
   const seconds = readTimeout(timeout)
   const characters = /^\d{1,3}$/.test(length.trim()) ? Number(length) : 0
   const errors = {
@@ -77,6 +79,12 @@ const Form = ({ is }: { is: Security }) => {
       ? []
       : [t.change(t.length, number(is.password_min_length), length.trim())]),
     ...(required === is.mfa_required ? [] : [t.change(t.factor, word(is.mfa_required), word(required))]),
+    ...(passkey === is.passkey_required
+      ? []
+      : [t.change(t.passkey, t.passkeyFor[is.passkey_required], t.passkeyFor[passkey])]),
+    ...(common === is.refuse_common_passwords
+      ? []
+      : [t.change(t.common, word(is.refuse_common_passwords), word(common))]),
   ]
   const save = useMutation({
     mutationFn: async () => {
@@ -88,6 +96,8 @@ const Form = ({ is }: { is: Security }) => {
             ...(seconds === null || seconds === is.session_timeout ? {} : { session_timeout: seconds }),
             ...(characters === is.password_min_length ? {} : { password_min_length: characters }),
             ...(required === is.mfa_required ? {} : { mfa_required: required }),
+            ...(passkey === is.passkey_required ? {} : { passkey_required: passkey }),
+            ...(common === is.refuse_common_passwords ? {} : { refuse_common_passwords: common }),
           },
         },
       })
@@ -104,7 +114,7 @@ const Form = ({ is }: { is: Security }) => {
     draft.reset()
     save.reset()
   }
-  const names = { timeout: t.timeout, length: t.length, required: t.factor }
+  const names = { timeout: t.timeout, length: t.length, required: t.factor, passkey: t.passkey, common: t.common }
   return (
     <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
       <Panel>
@@ -152,6 +162,22 @@ const Form = ({ is }: { is: Security }) => {
             />
             <Without required={required && !is.mfa_required} />
           </div>
+          <Choices
+            legend={t.passkey}
+            options={(['off', 'admins', 'all'] as const).map(value => ({ value, label: t.passkeyFor[value] }))}
+            value={passkey}
+            onValue={value => draft.set({ passkey: value })}
+          >
+            <small className={parts.help}>
+              <Help of="security.passkey_required">{t.passkeyHelp}</Help>
+            </small>
+          </Choices>
+          <Check
+            label={t.common}
+            meaning={<Help of="security.refuse_common_passwords">{t.commonHelp}</Help>}
+            checked={common}
+            onChecked={on => draft.set({ common: on })}
+          />
         </div>
       </Panel>
       <Refusal error={save.error} />

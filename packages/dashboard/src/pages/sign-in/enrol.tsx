@@ -1,10 +1,14 @@
+import { useState } from 'react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { signOut } from '../../api/session.ts'
+import { meQuery, queries } from '../../api/queries.ts'
+import { signOut, useMe } from '../../api/session.ts'
 import { Announcer } from '../../parts/announce.tsx'
 import parts from '../../parts/parts.module.css'
 import { safeReturn } from '../../place.ts'
 import { textsOf } from '../../texts/catalogue.ts'
+import { AddPasskey } from '../identity/add-passkey.tsx'
 import { Enrolment } from '../identity/enrolment.tsx'
+import { passkeysTexts } from '../identity/passkeys.texts.ts'
 import { enrolTexts } from './enrol.texts.ts'
 import { Entry } from './entry.tsx'
 
@@ -13,14 +17,24 @@ export const Enrol = () => {
   const t = textsOf(enrolTexts)
   const { next } = useSearch({ from: '/login/enrol' })
   const navigate = useNavigate()
+  const passkeys = textsOf(passkeysTexts)
+  const me = useMe()
+  // Whoever comes here with codes turned on lacks a passkey. It stays what it was at first: turning codes on happens here.
+  const [coded, setCoded] = useState<boolean>()
+  if (me && coded === undefined) setCoded(me.mfa_enabled)
+  const go = () => {
+    void queries.invalidateQueries({ queryKey: meQuery.queryKey })
+    void navigate({ href: safeReturn(next), replace: true })
+  }
   const leave = async () => {
     await signOut()
     await navigate({ to: '/login' })
   }
   return (
     <Entry title={t.title} wide>
-      <p>{t.why}</p>
-      <Enrolment begun onDone={() => void navigate({ href: safeReturn(next), replace: true })} />
+      <p>{coded ? passkeys.required : t.why}</p>
+      <AddPasskey onDone={go} />
+      {!coded && <Enrolment begun onDone={go} />}
       <div>
         <button type="button" className={parts.quiet} onClick={leave}>
           {t.signOut}

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import type { Reply } from '@stockade/client'
 import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import { Field } from '../../parts/field.tsx'
@@ -12,6 +13,9 @@ import { sentenceOf, useCountdown } from '../../parts/trouble.tsx'
 import { safeReturn } from '../../place.ts'
 import { locale, textsOf } from '../../texts/catalogue.ts'
 import { CodeField } from '../identity/code-field.tsx'
+import { PasskeyButton } from '../identity/passkey-button.tsx'
+import { signInByPasskey } from '../identity/passkeys.ts'
+import { passkeysTexts } from '../identity/passkeys.texts.ts'
 import { Entry } from './entry.tsx'
 import { secondFactorTexts } from './second-factor.texts.ts'
 import { allowed, secondStep } from './second-step.ts'
@@ -38,13 +42,16 @@ const Ask = ({ step, next }: { step: SecondStep; next: string | undefined }) => 
     secondStep.forget()
     void navigate({ to: '/login', search: { ...(next ? { next } : {}), ...(why ? { why } : {}) }, replace: true })
   }
+  const hasCodes = step.methods.includes('totp')
+  const enter = (reply: Reply<'POST /auth/passkey'>) => {
+    secondStep.forget()
+    queries.clear()
+    if (reply.mfa_setup_required) void navigate({ to: '/login/enrol', search: next ? { next } : {}, replace: true })
+    else void navigate({ href: safeReturn(next), replace: true })
+  }
   const verify = useMutation({
     mutationFn: (code: string) => api.call('POST /auth/mfa/verify', { body: { mfa_token: step.token, code } }),
-    onSuccess: () => {
-      secondStep.forget()
-      queries.clear()
-      void navigate({ href: safeReturn(next), replace: true })
-    },
+    onSuccess: enter,
     onError: error => {
       const wrong = statusOf(error) === 401
       const left = wrong ? secondStep.wrong() : null
@@ -85,55 +92,71 @@ const Ask = ({ step, next }: { step: SecondStep; next: string | undefined }) => 
   const shown = limit === null ? problem : t.limited(limit)
   return (
     <Entry title={t.title}>
-      <form className={parts.form} onSubmit={submit} noValidate>
-        {byBackup ? (
-          <Field label={t.backup} help={t.backupHelp} error={shown}>
-            {ids => (
-              <input
-                {...ids}
-                ref={field}
-                className={parts.input}
-                name="backup-code"
-                autoComplete="off"
-                autoCapitalize="none"
-                autoCorrect="off"
-                spellCheck={false}
-                dir="ltr"
-                readOnly={verify.isPending}
-                value={backup}
-                onChange={event => setBackup(event.currentTarget.value)}
+      {step.methods.includes('passkey') && (
+        <PasskeyButton
+          words={textsOf(passkeysTexts).use}
+          act={() => signInByPasskey(step.token)}
+          onDone={enter}
+          className={styles.submit}
+          fullWidth
+          filled={!hasCodes}
+        />
+      )}
+      {hasCodes && (
+        <>
+          <form className={parts.form} onSubmit={submit} noValidate>
+            {byBackup ? (
+              <Field label={t.backup} help={t.backupHelp} error={shown}>
+                {ids => (
+                  <input
+                    {...ids}
+                    ref={field}
+                    className={parts.input}
+                    name="backup-code"
+                    autoComplete="off"
+                    autoCapitalize="none"
+                    autoCorrect="off"
+                    spellCheck={false}
+                    dir="ltr"
+                    readOnly={verify.isPending}
+                    value={backup}
+                    onChange={event => setBackup(event.currentTarget.value)}
+                  />
+                )}
+              </Field>
+            ) : (
+              <CodeField
+                label={t.code}
+                help={t.codeHelp}
+                error={shown}
+                busy={verify.isPending}
+                onCode={send}
+                field={field}
               />
             )}
-          </Field>
-        ) : (
-          <CodeField
-            label={t.code}
-            help={t.codeHelp}
-            error={shown}
-            busy={verify.isPending}
-            onCode={send}
-            field={field}
-          />
-        )}
-        <span className={parts.hidden} role="alert">
-          {limit === null ? problem : undefined}
-        </span>
-        <Button type="submit" fullWidth className={styles.submit} loading={verify.isPending}>
-          {t.submit}
-        </Button>
-      </form>
-      <ServerTime />
+            <span className={parts.hidden} role="alert">
+              {limit === null ? problem : undefined}
+            </span>
+            <Button type="submit" fullWidth className={styles.submit} loading={verify.isPending}>
+              {t.submit}
+            </Button>
+          </form>
+          <ServerTime />
+        </>
+      )}
       <div className={styles.ways}>
-        <button
-          type="button"
-          className={parts.quiet}
-          onClick={() => {
-            setProblem(undefined)
-            setByBackup(!byBackup)
-          }}
-        >
-          {byBackup ? t.useApp : t.useBackup}
-        </button>
+        {hasCodes && (
+          <button
+            type="button"
+            className={parts.quiet}
+            onClick={() => {
+              setProblem(undefined)
+              setByBackup(!byBackup)
+            }}
+          >
+            {byBackup ? t.useApp : t.useBackup}
+          </button>
+        )}
         <button type="button" className={parts.quiet} onClick={() => leave()}>
           {t.back}
         </button>

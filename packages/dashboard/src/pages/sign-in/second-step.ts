@@ -8,17 +8,19 @@ export interface SecondStep {
   readonly token: string
   readonly since: number
   readonly tries: number
+  readonly methods: readonly Method[]
 }
+type Method = 'totp' | 'passkey'
 
 export const secondStep = {
-  begin(token: string): void {
-    sessionStorage.setItem(place, JSON.stringify({ token, since: Date.now(), tries: 0 } satisfies SecondStep))
+  begin(token: string, methods: readonly Method[]): void {
+    sessionStorage.setItem(place, JSON.stringify({ token, since: Date.now(), tries: 0, methods } satisfies SecondStep))
   },
   read(): SecondStep | null {
     try {
       const kept = JSON.parse(sessionStorage.getItem(place) ?? 'null') as Partial<SecondStep> | null
       return typeof kept?.token === 'string' && typeof kept.since === 'number' && typeof kept.tries === 'number'
-        ? { token: kept.token, since: kept.since, tries: kept.tries }
+        ? { token: kept.token, since: kept.since, tries: kept.tries, methods: kept.methods ?? ['totp'] }
         : null
     } catch {
       return null

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import type { Reply } from '@stockade/client'
 import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import type { Options } from '../../api/queries.ts'
@@ -14,6 +15,9 @@ import { sentenceOf, useCountdown } from '../../parts/trouble.tsx'
 import { ownAddress, safeReturn } from '../../place.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
+import { PasskeyButton } from '../identity/passkey-button.tsx'
+import { signInByPasskey } from '../identity/passkeys.ts'
+import { passkeysTexts } from '../identity/passkeys.texts.ts'
 import { PasswordInput } from './password-input.tsx'
 import { afterProvider, lastProvider, secondStep } from './second-step.ts'
 import { signInTexts } from './sign-in.texts.ts'
@@ -31,19 +35,19 @@ export const SignIn = () => {
   const [asked, setAsked] = useState(false)
   const trouble = useRef<HTMLParagraphElement>(null)
 
+  const search = next ? { next } : {}
+  const enter = (reply: Reply<'POST /auth/passkey'>) => {
+    // Another person may have been here before.
+    queries.clear()
+    if (reply.mfa_setup_required) void navigate({ to: '/login/enrol', search, replace: true })
+    else void navigate({ href: safeReturn(next), replace: true })
+  }
   const signIn = useMutation({
     mutationFn: () => api.call('POST /auth/login', { body: { username, password } }),
     onSuccess: reply => {
-      const search = next ? { next } : {}
-      if ('mfa_required' in reply) {
-        secondStep.begin(reply.mfa_token)
-        void navigate({ to: '/login/mfa', search })
-        return
-      }
-      // Another person may have been here before.
-      queries.clear()
-      if (reply.mfa_setup_required) void navigate({ to: '/login/enrol', search, replace: true })
-      else void navigate({ href: safeReturn(next), replace: true })
+      if (!('mfa_required' in reply)) return enter(reply)
+      secondStep.begin(reply.mfa_token, reply.methods)
+      void navigate({ to: '/login/mfa', search })
     },
     onError: () => setTimeout(() => trouble.current?.focus()),
   })
@@ -132,6 +136,13 @@ export const SignIn = () => {
           <Button type="submit" fullWidth className={styles.submit} loading={signIn.isPending} disabled={wait !== null}>
             {t.submit}
           </Button>
+          <PasskeyButton
+            words={textsOf(passkeysTexts).signIn}
+            act={signInByPasskey}
+            onDone={enter}
+            className={styles.submit}
+            fullWidth
+          />
         </form>
       )}
       {options && options.providers.length > 0 && (

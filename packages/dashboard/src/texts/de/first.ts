@@ -4,6 +4,7 @@ import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
 import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
 import { activity, command, common, find, fleet, notices, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
+import { passkeys, sealing } from './trust.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -22,6 +23,8 @@ export const texts: Pick<Texts, First> = {
   'set-up': setUp,
   enrol,
   'second-factor': secondFactor,
+  passkeys,
+  sealing,
   'sign-in': signIn,
   command,
   search,

@@ -42,6 +42,12 @@ export const settings: Texts['settings'] = {
   lengthWrong: 'Geben Sie eine Zahl von 8 bis 128 ein.',
   factor: 'Zweiten Faktor verlangen',
   factorHelp: 'Wer keinen hat, kann nur einen einrichten. Eine Anmeldung bei einem Anbieter zählt als zweiter Faktor.',
+  passkey: 'Passkey verlangen',
+  passkeyHelp:
+    'Passkeys lassen sich weder erraten noch auf einer falschen Seite verraten. Wer einen braucht und keinen hat, kann nur einen hinzufügen.',
+  passkeyFor: { off: 'Von niemandem', admins: 'Von Admins', all: 'Von allen ohne Anbieter' },
+  common: 'Häufige Passwörter ablehnen',
+  commonHelp: 'Neue Passwörter dürfen keines der 10.000 häufigsten sein. Die heutigen bleiben.',
   without: (none, total) =>
     none === 0
       ? plural(total, { one: 'Der einzige Benutzer hat einen.', other: `Alle ${total} Benutzer haben einen.` })
@@ -260,6 +266,7 @@ export const backup: Texts['backup'] = {
     'service.timezone': 'Zeitzone',
     'security.session_timeout': 'Sitzungen enden unbenutzt nach',
     'security.mfa_required': 'Zweiten Faktor verlangen',
+    'security.passkey_required': 'Passkey verlangen',
     'security.password_min_length': 'Kürzestes Passwort',
     'security.refuse_common_passwords': 'Häufige Passwörter ablehnen',
     'notifications.chat_enabled': 'In den Chat schreiben',

@@ -311,6 +311,7 @@ export const backup: Texts['backup'] = {
     'service.timezone': 'Zona horaria',
     'security.session_timeout': 'Las sesiones sin uso terminan tras',
     'security.mfa_required': 'Exigir un segundo factor',
+    'security.passkey_required': 'Exigir una llave de acceso',
     'security.password_min_length': 'Contraseña más corta',
     'security.refuse_common_passwords': 'Rechazar contraseñas comunes',
     'notifications.chat_enabled': 'Publicar en el chat',
@@ -362,6 +363,12 @@ export const settings: Texts['settings'] = {
   lengthWrong: 'Escriba un número de 8 a 128.',
   factor: 'Exigir un segundo factor',
   factorHelp: 'Quien no tenga ninguno solo puede configurarlo. Iniciar sesión con un proveedor cuenta como tener uno.',
+  passkey: 'Exigir una llave de acceso',
+  passkeyHelp:
+    'Una llave de acceso no se adivina ni se entrega en una página falsa. Quien deba tener una y no la tenga solo puede añadirla.',
+  passkeyFor: { off: 'De nadie', admins: 'De los administradores', all: 'De todos los que no tienen proveedor' },
+  common: 'Rechazar contraseñas comunes',
+  commonHelp: 'Una contraseña nueva no puede ser una de las 10.000 más comunes. Las de hoy siguen.',
   without: (none, total) =>
     none === 0
       ? plural(total, { one: 'El único usuario tiene uno.', other: `Los ${total} usuarios tienen uno.` })

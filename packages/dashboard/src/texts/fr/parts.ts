@@ -171,6 +171,7 @@ export const backup: Texts['backup'] = {
     'service.timezone': 'Fuseau horaire',
     'security.session_timeout': 'Fin des sessions inactives après',
     'security.mfa_required': 'Exiger un second facteur',
+    'security.passkey_required': 'Exiger une clé d’accès',
     'security.password_min_length': 'Longueur minimale du mot de passe',
     'security.refuse_common_passwords': 'Refuser les mots de passe courants',
     'notifications.chat_enabled': 'Publier dans le chat',

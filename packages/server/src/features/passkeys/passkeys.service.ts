@@ -85,6 +85,7 @@ export const createPasskeys = (needs: {
     const name = `${user}: ${row.name}`.replace(/[^\x20-\x7e]/g, '_').slice(0, 64)
     return {
       id: row.id,
+      credential_id: row.credential_id,
       name: row.name,
       created_at: iso(row.created_at),
       last_used: isoOrNull(row.last_used),
