@@ -45,7 +45,7 @@ import { mountKeys } from './features/keys/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
 import { BadLicence } from './features/license/document.ts'
 import { mountAudit } from './features/audit/audit.routes.ts'
-import { auditKeyIn, createAuditChain } from './features/audit/chain.ts'
+import { auditKeyIn, auditMemoryIn, createAuditChain } from './features/audit/chain.ts'
 import { createAudit } from './features/audit/audit.service.ts'
 import { createRefused } from './features/audit/refused.ts'
 import { mountLicense } from './features/license/license.routes.ts'
@@ -603,7 +603,13 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   jobs.add({ name: 'whitelist expiry', every: second, run: whitelist.expire })
   jobs.add({ name: 'ban expiry', every: 5 * second, run: bans.expire })
   if (!postgres) jobs.add({ name: 'sums of bans', every: second, run: bans.sumUp })
-  const chain = createAuditChain({ db, clock, events, key: auditKeyIn(join(config.dataDir, 'audit.key')) })
+  const chain = createAuditChain({
+    db,
+    clock,
+    events,
+    key: auditKeyIn(join(config.dataDir, 'audit.key')),
+    memory: auditMemoryIn(join(config.dataDir, 'audit.last')),
+  })
   jobs.add({ name: 'audit chain', every: second, run: chain.link })
   jobs.add({ name: 'audit checkpoint', every: minute, run: chain.checkpoint })
   jobs.add({

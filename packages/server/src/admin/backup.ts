@@ -13,7 +13,7 @@ import { migrate } from '../db/migrate.ts'
 import { addToSums, fleetOfCube, listingTables } from '../features/bans/append.ts'
 import { encrypterFor, opened, seal } from './sealing.ts'
 import type { Lock, Opener } from './sealing.ts'
-import { openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
+import { auditMemoryFile, openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
 
 /*
  * A backup is one gzip file of JSON lines, encrypted unless told otherwise (sealing.ts): a head, then each table as a line with its columns and a line a row, at the end
@@ -503,6 +503,8 @@ export const restore = async (
     }
     await flush()
     await target.finish()
+    // What was signed after the backup is gone with what it was signed for.
+    rmSync(auditMemoryFile(config), { force: true })
   } catch (error) {
     await target.abandon()
     throw error

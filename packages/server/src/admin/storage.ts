@@ -8,6 +8,8 @@ import { openSqlite } from '../db/sqlite.ts'
 
 export const sqliteFile = (config: Config): string => join(config.dataDir, 'stockade.sqlite3')
 export const secretFile = (config: Config): string => join(config.dataDir, 'secret.key')
+/** What was signed last of the audit log. */
+export const auditMemoryFile = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'audit.last')
 /** Nothing is made here: a wrong folder must not look like an empty installation. */
 export const storageExists = (config: Config): boolean => config.databaseUrl !== null || existsSync(sqliteFile(config))
 

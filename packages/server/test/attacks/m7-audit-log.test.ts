@@ -7,7 +7,7 @@ import { openStorage } from '../../src/admin/storage.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createEvents, system } from '../../src/events/events.ts'
-import { auditKeyIn, createAuditChain } from '../../src/features/audit/chain.ts'
+import { auditKeyIn, auditMemoryIn, createAuditChain } from '../../src/features/audit/chain.ts'
 import type { AuditChain } from '../../src/features/audit/chain.ts'
 import { engine, eventually, freshDatabase, movableClock, startServer } from '../../src/testing/index.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -56,8 +56,9 @@ describe('what somebody with the database does is found', () => {
   const clock = movableClock()
   beforeAll(async () => {
     db = await openStorage(readConfig(env))
+    const memory = auditMemoryIn(join(dataDir, 'audit.last'))
     const events = createEvents(db, clock, () => {}, null)
-    chain = createAuditChain({ db, clock, events, key: auditKeyIn(join(dataDir, 'audit.key')) })
+    chain = createAuditChain({ db, clock, events, key: auditKeyIn(join(dataDir, 'audit.key')), memory })
     for (let n = 0; n < 20; n++)
       await events.change(change => change.record({ name: 'key.create', author: system, data: { name: `made ${n}` } }))
     await chain.link()
@@ -70,7 +71,7 @@ describe('what somebody with the database does is found', () => {
   beforeEach(async () => expect((await verified()).faults).toEqual([]))
 
   /** Does it past the triggers, as the owner of the database can, looks, and undoes it. */
-  const after = async (...statements: string[]): Promise<readonly string[]> => {
+  const after = async (...statements: (string | (() => Promise<void>))[]): Promise<readonly string[]> => {
     const open = engine === 'sqlite' ? 'update retention_gate set is_open = 1' : 'select 1'
     const tables = ['events', 'audit', 'audit_chain', 'audit_checkpoints']
     for (const table of tables) {
@@ -93,7 +94,8 @@ describe('what somebody with the database does is found', () => {
     await raw.raw(open).execute(db.write)
     await guard(false)
     try {
-      for (const statement of statements) await raw.raw(statement).execute(db.write)
+      for (const statement of statements)
+        await (typeof statement === 'string' ? raw.raw(statement).execute(db.write) : statement())
       return (await verified()).faults
     } finally {
       for (const table of tables) {
@@ -136,6 +138,43 @@ describe('what somebody with the database does is found', () => {
     expect(await after('update audit_checkpoints set seq = 3')).toEqual(
       expect.arrayContaining([expect.stringMatching(/signature does not fit/)]),
     )
+  })
+  test('all of it written anew, under a key of the thief or with no checkpoint at all', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stockade-thief-'))
+    try {
+      const foreign = createAuditChain({
+        db,
+        clock,
+        events: createEvents(db, clock, () => {}, null),
+        key: auditKeyIn(join(folder, 'audit.key')),
+        memory: auditMemoryIn(join(folder, 'audit.last')),
+      })
+      const forget = [
+        'delete from audit_chain',
+        'delete from audit_checkpoints',
+        `delete from audit where name = 'key.create'`,
+      ]
+      const missing = [expect.stringMatching(/^Checkpoint 1, which was signed here last, is not in the database/)]
+      expect(await after(...forget, foreign.link)).toEqual(missing)
+      clock.forward(86_400)
+      expect(await after(...forget, foreign.link, foreign.checkpoint)).toEqual(missing)
+      // The server's own next checkpoint does not hide it.
+      expect(await after(...forget, foreign.link, chain.checkpoint)).toEqual(missing)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+  test('an entry that was put in later under an old number, once the server has linked it', async () => {
+    const value = engine === 'postgres' ? ' overriding system value' : ''
+    const found = await after(
+      `insert into events (id, at, name, actor, data)${value} values (0, ${clock() - 5 * 86_400_000}, 'key.create', 'anna', '{}')`,
+      `insert into audit (event_id, at, name) values (0, ${clock() - 5 * 86_400_000}, 'key.create')`,
+      async () => {
+        clock.forward(3601)
+        await chain.link()
+      },
+    )
+    expect(found).toEqual([expect.stringMatching(/was put in later/)])
   })
   test('a chain that was written anew', async () => {
     expect(

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Kysely } from 'kysely'
 import { day, iso, minute } from '../../core/clock.ts'
@@ -61,6 +61,24 @@ export const auditKeyIn = (file: string): KeyObject => {
 export const publicText = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
 
+/** The last checkpoint that was signed with the key beside it: whoever has only the database can't take it back. */
+export interface AuditMemory {
+  last(): Pick<Checkpoint, 'number' | 'signature'> | null
+  remember(point: Pick<Checkpoint, 'number' | 'signature'>): void
+}
+export const auditMemoryIn = (file: string): AuditMemory => ({
+  last: () =>
+    existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Pick<Checkpoint, 'number' | 'signature'>) : null,
+  remember({ number, signature }) {
+    writeFileSync(`${file}.new`, JSON.stringify({ number, signature }), { mode: 0o600, flush: true })
+    renameSync(`${file}.new`, file)
+  },
+})
+const isAmong = (
+  points: readonly Pick<Checkpoint, 'number' | 'signature'>[],
+  wanted: Pick<Checkpoint, 'number' | 'signature'>,
+) => points.some(({ number, signature }) => number === wanted.number && signature === wanted.signature)
+
 const piece = 500
 /** Entries come into sight at their commit, which is seconds after their time at most; all are looked through once an hour. */
 const recent = 10 * minute
@@ -79,9 +97,15 @@ export const createAuditChain = (needs: {
   clock: Clock
   events: Pick<Events, 'change'>
   key: KeyObject
+  memory: AuditMemory
 }): AuditChain => {
-  const { db, clock, events, key } = needs
+  const { db, clock, events, key, memory } = needs
   let lookedThrough = 0
+  /** Not where an earlier one is gone: then the memory of it is what tells. */
+  const remember = async (signed: Checkpoint) => {
+    const last = memory.last()
+    if (last === null || isAmong(await allCheckpoints(db.read), last)) memory.remember(signed)
+  }
 
   const signed = async (sql: Kysely<Schema>, kind: Checkpoint['kind'], { seq, hash }: Pick<Link, 'seq' | 'hash'>) => {
     const last = await lastCheckpoint(sql)
@@ -125,22 +149,27 @@ export const createAuditChain = (needs: {
       const last = await lastLink(db.read)
       const before = await lastSigned(db.read)
       if (!last || before === undefined || Math.floor(before / day) >= Math.floor(clock() / day)) return
-      await events.change(async change => {
-        const { number, seq, hash, signature } = await signed(change.sql, 'daily', last)
+      const point = await events.change(async change => {
+        const made = await signed(change.sql, 'daily', last)
+        const { number, seq, hash, signature } = made
         await change.record({
           name: 'audit.checkpoint',
           author: system,
           data: { number, entries: seq, hash, signature },
         })
+        return made
       })
+      await remember(point)
     },
     async cut(before) {
       const last = await lastLinkBefore(db.read, before)
       if (!last) return
-      await db.write.transaction().execute(async sql => {
-        await signed(sql, 'cut', last)
+      const point = await db.write.transaction().execute(async sql => {
+        const made = await signed(sql, 'cut', last)
         await removeLinksTo(sql, last.seq)
+        return made
       })
+      await remember(point)
     },
   }
 }
@@ -171,13 +200,25 @@ const judgeCheckpoints = (checkpoints: readonly Checkpoint[]): string[] => {
 }
 
 /** Compares the audit log with its chain and its checkpoints. */
-export const verifyAudit = async (sql: Kysely<Schema>, own: KeyObject | null, now: number): Promise<Verified> => {
+export const verifyAudit = async (
+  sql: Kysely<Schema>,
+  own: KeyObject | null,
+  memory: AuditMemory,
+  now: number,
+): Promise<Verified> => {
   const checkpoints = await allCheckpoints(sql)
   const faults = judgeCheckpoints(checkpoints)
+  const remembered = memory.last()
+  if (remembered && !isAmong(checkpoints, remembered))
+    faults.push(
+      `Checkpoint ${remembered.number}, which was signed here last, is not in the database: the log was written anew, or its end was cut off.`,
+    )
   const cut = checkpoints.findLast(({ kind }) => kind === 'cut')
   const marks = new Map(checkpoints.map(({ seq, hash }) => [Number(seq), hash]))
   let last: { readonly seq: number; readonly hash: string } = cut ? { seq: Number(cut.seq), hash: cut.hash } : beginning
   let entries = 0
+  /** The newest entry so far; its id alone says little, where changes commit at the same moment. */
+  let newest = { id: 0, at: 0 }
   for (let broken = false; !broken;) {
     const found = await linksAfter(sql, last.seq, piece)
     for (const { link, entry } of found) {
@@ -192,13 +233,16 @@ export const verifyAudit = async (sql: Kysely<Schema>, own: KeyObject | null, no
               ? `${what} was changed, or its place in the chain was.`
               : (marks.get(seq) ?? link.hash) !== link.hash
                 ? `${what} is not the one that a checkpoint was signed for: the chain was written anew.`
-                : null
+                : Number(entry.id) < newest.id && Number(entry.at) < newest.at - recent
+                  ? `${what} is older than the entry before it: it was put in later.`
+                  : null
       if (fault !== null) {
         faults.push(fault)
         broken = true
         break
       }
       last = { seq, hash: link.hash }
+      if (Number(link.event_id) > newest.id) newest = { id: Number(link.event_id), at: Number(link.at) }
       entries++
     }
     if (found.length < piece) break
