@@ -21,8 +21,8 @@ export interface Judged {
 
 /** In characters: what is shorter is parsed and refused in a few milliseconds, whatever it is. */
 export const largeFrom = 64 * 1024
-/** So many large bodies may wait for the thread. */
-const waitingMost = 64
+/** So many large bodies may wait for the thread, of so many characters together: each is held twice until it is judged. */
+const most = { waiting: 64, characters: 128 * 1024 * 1024 } as const
 
 export interface LargeBodies {
   /** The value of a text that the endpoint takes. @throws Problem 400 with one error; 503 where too many wait. */
@@ -37,7 +37,7 @@ export interface LargeBodies {
  * and is parsed here in a fraction of the time.
  */
 export const createLargeBodies = (): LargeBodies => {
-  const waiting = new Map<number, { resolve(judged: Judged): void; reject(error: Error): void }>()
+  const waiting = new Map<number, { size: number; resolve(judged: Judged): void; reject(error: Error): void }>()
   const valid = new WeakSet<object>()
   let worker: Worker | null = null
   let lastId = 0
@@ -59,9 +59,11 @@ export const createLargeBodies = (): LargeBodies => {
   }
   const judge = (name: string, text: string) =>
     new Promise<Judged>((resolve, reject) => {
-      if (waiting.size >= waitingMost) return reject(unavailable('Too many large bodies wait to be read. Try again.'))
+      const characters = [...waiting.values()].reduce((sum, { size }) => sum + size, text.length)
+      if (waiting.size >= most.waiting || characters > most.characters)
+        return reject(unavailable('Too many large bodies wait to be read. Try again.'))
       const id = ++lastId
-      waiting.set(id, { resolve, reject })
+      waiting.set(id, { size: text.length, resolve, reject })
       worker ??= start()
       worker.postMessage({ id, name, text } satisfies LargeBody)
     })
