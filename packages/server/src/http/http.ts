@@ -23,6 +23,7 @@ import { addressKey } from './rate-limit.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
 import { readOut } from './read-out.ts'
 import type { SecurityLog } from './security-log.ts'
+import { answerBadAddress, answerBadRequest } from './unreadable.ts'
 import { compileBody, compileText, validationProblem } from './validate.ts'
 
 /** Finds who is behind a credential. Null: unknown, expired or revoked. */
@@ -165,6 +166,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   let requests = 0
   let fallback: ((reply: FastifyReply) => FastifyReply) | null = null
 
+  const headersOfAll = () => (needs.baseUrl().startsWith('https:') ? secureHeaders : plainHeaders)
   const fastify = Fastify({
     // Fastify's own news (one line for each address of the host) is no news to an operator; its warnings are.
     loggerInstance: needs.log.level === 'info' ? needs.log.child({}, { level: 'warn' }) : needs.log,
@@ -181,6 +183,8 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     rewriteUrl: request => withoutBase(request.url ?? '/'),
+    frameworkErrors: answerBadAddress(headersOfAll),
+    clientErrorHandler: answerBadRequest(headersOfAll),
   }) as unknown as FastifyInstance
   let known = { base: '', path: '' }
   /** A base URL may carry a path; a proxy may strip it or not, both are answered. */
@@ -343,7 +347,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
   }
   // Of every reply: no guessing of types, no other site's page reads it, no device is asked for.
   fastify.addHook('onRequest', (_, reply, done) => {
-    reply.headers(needs.baseUrl().startsWith('https:') ? secureHeaders : plainHeaders)
+    reply.headers(headersOfAll())
     done()
   })
   const debugs = needs.log.level === 'debug' || needs.log.level === 'trace'
