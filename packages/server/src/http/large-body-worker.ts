@@ -74,7 +74,8 @@ const judge = ({ name, text }: LargeBody): Omit<Judged, 'id'> => {
   try {
     const value = parsed(json)
     const details = check && !check(value) ? detailsOf(check.errors) : null
-    return { refused: null, details, instead: json === text ? null : json }
+    // What is refused is not sent back: taking it over would keep everybody else waiting after all.
+    return { refused: null, details, instead: details || json === text ? null : json }
   } catch {
     return refuse('The body is not valid JSON: it can not be parsed.')
   }
