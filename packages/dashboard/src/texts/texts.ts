@@ -12,11 +12,13 @@ import type { bansTexts } from '../pages/bans/bans.texts.ts'
 import type { commandsTexts } from '../pages/commands/commands.texts.ts'
 import type { sealingTexts } from '../pages/commands/sealing.texts.ts'
 import type { identityTexts } from '../pages/identity/identity.texts.ts'
+import type { limitsTexts } from '../pages/identity/limits.texts.ts'
 import type { passkeysTexts } from '../pages/identity/passkeys.texts.ts'
 import type { inviteTexts } from '../pages/invite/invite.texts.ts'
 import type { ipTexts } from '../pages/ip/ip.texts.ts'
 import type { overviewTexts } from '../pages/overview/overview.texts.ts'
 import type { portknockTexts } from '../pages/portknock/portknock.texts.ts'
+import type { guardTexts } from '../pages/server/guard.texts.ts'
 import type { serverTexts } from '../pages/server/server.texts.ts'
 import type { serversTexts } from '../pages/servers/servers.texts.ts'
 import type { setUpTexts } from '../pages/set-up/set-up.texts.ts'
@@ -64,6 +66,8 @@ export interface Texts {
   identity: Of<typeof identityTexts>
   passkeys: Of<typeof passkeysTexts>
   sealing: Of<typeof sealingTexts>
+  guard: Of<typeof guardTexts>
+  limits: Of<typeof limitsTexts>
   invite: Of<typeof inviteTexts>
   ip: Of<typeof ipTexts>
   overview: Of<typeof overviewTexts>
@@ -117,6 +121,8 @@ export type First =
   | 'second-factor'
   | 'passkeys'
   | 'sealing'
+  | 'guard'
+  | 'limits'
   | 'sign-in'
   | 'command'
   | 'search'

@@ -21,6 +21,7 @@ import { ownAddress } from '../../place.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { clockTime, duration } from '../../words/time.ts'
 import { timeTexts } from '../../words/time.texts.ts'
+import { guardTexts } from '../server/guard.texts.ts'
 import { addServerTexts } from './add-server.texts.ts'
 import { kept } from './kept-command.ts'
 import { lines, progressOf, stallOf } from './progress.ts'
@@ -163,6 +164,7 @@ const Command = ({ server }: { server: Server }) => {
       <div className={parts.form}>
         {command && left ? (
           <>
+            {command.includes(' --insecure-http') && <p className={parts.warn}>{textsOf(guardTexts).insecure}</p>}
             <CopyField text={command} label={t.commandLabel} />
             <p className={parts.help}>{t.worksOnce(left)}</p>
             <p className={parts.help}>{t.command}</p>

@@ -24,13 +24,15 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { nameOf } from '../../words/clip.ts'
 import { shortDate } from '../../words/time.ts'
-import { Choices } from './choices.tsx'
+import { Check, Choices } from './choices.tsx'
 import { Confirm } from './dialogs.ts'
 import { identityTexts } from './identity.texts.ts'
+import { limitsTexts } from './limits.texts.ts'
 import { keysQuery } from './queries.ts'
 import type { Key, Permission, Role } from './queries.ts'
 import styles from './identity.module.css'
 
+type Scope = keyof typeof limitsTexts.en.scopes
 type Made = Reply<'POST /users/{userId}/keys'>
 const day = 86_400_000
 const lives = [30, 90, 365] as const
@@ -118,6 +120,9 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
   const [permissions, setPermissions] = useState<Permission>('read')
   const [life, setLife] = useState<number>(90)
   const [server, setServer] = useState('')
+  const [scopes, setScopes] = useState<readonly Scope[]>([])
+  const [networks, setNetworks] = useState('')
+  const sources = networks.split(/[\s,]+/).filter(Boolean)
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const [tried, setTried] = useState(false)
   const field = useRef<HTMLInputElement>(null)
@@ -130,6 +135,8 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
           name: name.trim(),
           permissions,
           ...(server === '' ? {} : { server_id: server }),
+          ...(scopes.length === 0 ? {} : { scopes: [...scopes] }),
+          ...(sources.length === 0 ? {} : { source_networks: sources }),
           ...(life > 0 ? { expires_at: new Date(Date.now() + life * day).toISOString() } : {}),
         },
       }),
@@ -192,6 +199,13 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
           )}
         </Field>
       )}
+      <Limits
+        scopes={scopes}
+        onScopes={setScopes}
+        networks={networks}
+        onNetworks={setNetworks}
+        error={sourceProblem(create.error)}
+      />
       <Field label={t.keys.expiry} error={fieldProblem(create.error, 'expires_at')}>
         {ids => (
           <select
@@ -219,6 +233,64 @@ const NewKey = (props: { userId: number; role: Role; onMade: (key: Made) => void
         </Button>
       </div>
     </form>
+  )
+}
+
+const sourceProblem = (error: unknown) =>
+  fieldProblem(error, 'source_networks') ?? fieldProblem(error, 'source_networks/0')
+
+/** What narrows a key further: families of endpoints, and where it is used from. */
+const Limits = (props: {
+  scopes: readonly Scope[]
+  onScopes: (scopes: readonly Scope[]) => void
+  networks: string
+  onNetworks: (networks: string) => void
+  error: string | undefined
+}) => {
+  const t = textsOf(limitsTexts)
+  const { scopes, onScopes } = props
+  return (
+    <>
+      <fieldset className={styles.choices}>
+        <legend>{t.legend}</legend>
+        <p className={parts.help}>{t.help}</p>
+        <div className={parts.facts}>
+          {(Object.keys(t.scopes) as Scope[]).map(scope => (
+            <Check
+              key={scope}
+              label={t.scopes[scope]}
+              checked={scopes.includes(scope)}
+              onChecked={on => onScopes(on ? [...scopes, scope] : scopes.filter(each => each !== scope))}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <Field label={t.networks} help={t.networksHelp} error={props.error}>
+        {ids => (
+          <input
+            {...ids}
+            className={parts.input}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            dir="ltr"
+            maxLength={2000}
+            value={props.networks}
+            onChange={event => props.onNetworks(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </>
+  )
+}
+/** The limits of a key beside its permission, in one line. */
+const Limited = ({ of }: { of: Key }) => {
+  const t = textsOf(limitsTexts)
+  return (
+    <small>
+      {of.scopes === null ? t.all : of.scopes.map(scope => t.scopes[scope]).join(', ')}
+      {of.source_networks !== null && ` · ${t.from(of.source_networks.join(', '))}`}
+    </small>
   )
 }
 
@@ -327,7 +399,9 @@ const Table = ({ rows, onRevoke }: Rows) => {
                 </strong>
               </td>
               <td className={parts.mono}>{key.prefix}…</td>
-              <td>{t.permissions[key.permissions]}</td>
+              <td>
+                {t.permissions[key.permissions]} <Limited of={key} />
+              </td>
               <td>
                 <Server id={key.server_id} />
               </td>
@@ -371,6 +445,9 @@ const Cards = ({ rows, onRevoke }: Rows) => {
           </div>
           <div className={parts.facts}>
             <span className={parts.mono}>{key.prefix}…</span>
+            <span>
+              <Limited of={key} />
+            </span>
             <span>
               <Server id={key.server_id} />
             </span>

@@ -31,6 +31,7 @@ import { number } from '../../words/numbers.ts'
 import { ago, clockTime, duration, shortDate } from '../../words/time.ts'
 import { ServerValue } from '../servers/narrowing.tsx'
 import { SyncRow, useSync } from '../whitelist/sync-panel.tsx'
+import { Quarantined, SealedFact } from './guard.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
@@ -74,6 +75,7 @@ export const ServerPage = () => {
       </nav>
       <Trouble what={t.what} query={server} />
       {server.isPending && <Waiting />}
+      {server.data && <Quarantined quarantined={server.data.quarantined} />}
       {server.data?.status === 'offline' && <Away since={server.data.last_heartbeat} />}
       {/* The tabs ask for what is theirs: where the server itself was not read, they may be. */}
       {!server.isPending && <Outlet />}
@@ -236,6 +238,7 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
                 <dd>{t.policyUnreadable(server.policy.error ?? '')}</dd>
               </>
             )}
+            <SealedFact sealed={server.sealed} />
             {typeof uptime === 'number' && (
               <>
                 <dt>{t.uptime}</dt>

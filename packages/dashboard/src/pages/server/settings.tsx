@@ -13,6 +13,7 @@ import { Refusal, fieldProblem } from '../../parts/trouble.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { RotateKey } from '../add-server/rotate-key.tsx'
+import { AgentKeys, Quarantine } from './guard.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
 
@@ -30,6 +31,10 @@ export const Settings = ({ server }: { server: Server }) => {
         </div>
         <div className={styles.block}>
           <RotateKey server={server} />
+          <AgentKeys server={server} />
+        </div>
+        <div className={styles.block}>
+          <Quarantine server={server} />
         </div>
         <div className={styles.block}>
           <h3>{t.dangerTitle}</h3>

@@ -35,6 +35,7 @@ import { groupsOf, isOlder, placesOf, strayed } from './groups.ts'
 import type { Places, Status } from './groups.ts'
 import { Metrics } from './metrics.tsx'
 import { ServerValue } from './narrowing.tsx'
+import { guardTexts } from '../server/guard.texts.ts'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
 
@@ -356,6 +357,7 @@ const Table = (props: Shown) => {
                   <ServerValue field="status" value={server.status} shown={states[server.status]}>
                     <State is={server.status} />
                   </ServerValue>
+                  {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
                 </td>
                 <td className={styles.names}>
                   <Name server={server} />
@@ -419,6 +421,7 @@ const Cards = (props: Shown) => {
                 <Name server={server} whole />
               </span>
               <State is={server.status} />
+              {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
             </div>
             <div className={parts.facts}>
               {server.ip_address && (

@@ -47,7 +47,7 @@ const en = {
     'Passkeys can not be guessed or given away on a false page. Whoever must have one and has none can do nothing but add it.',
   passkeyFor: { off: 'Of nobody', admins: 'Of admins', all: 'Of everybody who has no provider' },
   common: 'Refuse common passwords',
-  commonHelp: 'New passwords must not be one of the 10,000 most common ones. Those of today stay.',
+  commonHelp: 'New passwords must not be one of the most common ones. Those of today stay.',
   without: (none: number, total: number) =>
     none === 0
       ? plural(total, { one: 'The only user has one.', other: `All ${total} users have one.` })

@@ -18,9 +18,11 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { nameOf } from '../../words/clip.ts'
 import { readId } from '../../words/numbers.ts'
+import { Check } from '../identity/choices.tsx'
 import { Confirm } from '../identity/dialogs.ts'
 import { identityTexts } from '../identity/identity.texts.ts'
 import { Keys } from '../identity/keys.tsx'
+import { limitsTexts } from '../identity/limits.texts.ts'
 import { adminsQuery, forgetUser, userQuery } from '../identity/queries.ts'
 import type { UserDetail } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
@@ -229,17 +231,29 @@ const Help = ({ user, own }: { user: UserDetail; own: boolean }) => {
   const [asking, setAsking] = useState<'password' | 'factor'>()
   const [temporary, setTemporary] = useState<string>()
   const close = () => setAsking(undefined)
+  const l = textsOf(limitsTexts)
+  const [keep, setKeep] = useState(false)
+  const keys = keep ? { keep_keys: true } : {}
   const resetPassword = async () => {
-    const { temporary_password } = await api.call('POST /users/{userId}/reset-password', {
+    const { temporary_password, revoked_keys } = await api.call('POST /users/{userId}/reset-password', {
       params: { userId: user.id },
-      body: {},
+      body: keys,
     })
+    if (revoked_keys > 0) announce(l.revoked(revoked_keys))
     setTemporary(temporary_password ?? undefined)
     forgetUser(user.id)
   }
+  const about = (text: string) => (
+    <>
+      {text} <Check label={l.keep} meaning={l.keepHelp} checked={keep} onChecked={setKeep} />
+    </>
+  )
   const resetFactor = async () => {
-    await api.call('POST /users/{userId}/reset-mfa', { params: { userId: user.id } })
-    announce(t.factorReset)
+    const { revoked_keys } = await api.call('POST /users/{userId}/reset-mfa', {
+      params: { userId: user.id },
+      body: keys,
+    })
+    announce(revoked_keys > 0 ? `${t.factorReset} ${l.revoked(revoked_keys)}` : t.factorReset)
     forgetUser(user.id)
   }
   return (
@@ -273,7 +287,7 @@ const Help = ({ user, own }: { user: UserDetail; own: boolean }) => {
           {asking === 'password' ? (
             <Confirm
               title={t.resetPasswordTitle(user.username)}
-              text={t.resetPasswordText}
+              text={about(t.resetPasswordText)}
               verb={t.resetPasswordVerb}
               act={resetPassword}
               onClose={close}
@@ -281,7 +295,7 @@ const Help = ({ user, own }: { user: UserDetail; own: boolean }) => {
           ) : (
             <Confirm
               title={t.resetFactorTitle(user.username)}
-              text={t.resetFactorText}
+              text={about(t.resetFactorText)}
               verb={t.resetFactorVerb}
               act={resetFactor}
               onClose={close}

@@ -4,7 +4,7 @@ import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
 import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
 import { activity, command, common, find, fleet, notices, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
-import { passkeys, sealing } from './trust.ts'
+import { guard, limits, passkeys, sealing } from './trust.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -25,6 +25,8 @@ export const texts: Pick<Texts, First> = {
   'second-factor': secondFactor,
   passkeys,
   sealing,
+  guard,
+  limits,
   'sign-in': signIn,
   command,
   search,

@@ -47,7 +47,7 @@ export const settings: Texts['settings'] = {
     'Passkeys lassen sich weder erraten noch auf einer falschen Seite verraten. Wer einen braucht und keinen hat, kann nur einen hinzufügen.',
   passkeyFor: { off: 'Von niemandem', admins: 'Von Admins', all: 'Von allen ohne Anbieter' },
   common: 'Häufige Passwörter ablehnen',
-  commonHelp: 'Neue Passwörter dürfen keines der 10.000 häufigsten sein. Die heutigen bleiben.',
+  commonHelp: 'Neue Passwörter dürfen keines der häufigsten sein. Die heutigen bleiben.',
   without: (none, total) =>
     none === 0
       ? plural(total, { one: 'Der einzige Benutzer hat einen.', other: `Alle ${total} Benutzer haben einen.` })

@@ -1,3 +1,4 @@
+import { plural } from '../catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 export const passkeys: Texts['passkeys'] = {
@@ -54,4 +55,60 @@ export const sealing: Texts['sealing'] = {
   toAccount: 'Einen in Ihrem Konto hinzufügen',
   orCli: 'oder auf der Kommandozeile mit --sign unterschreiben.',
   unknownKey: 'Dieser Passkey gehört nicht zu Ihrem Konto.',
+}
+export const guard: Texts['guard'] = {
+  sealed: 'Unterschriebene Befehle',
+  sealedBy: (types, names) => `Nimmt ${types} nur mit Unterschrift von ${names}.`,
+  sealedError: why => `Kein Befehl wird angenommen: ${why}`,
+  badge: 'In Quarantäne',
+  since: (by, reason) => `In Quarantäne durch ${by}: ${reason}`,
+  means: 'Seine Meldungen werden abgelehnt, seine Befehle warten, und seine Sperren zählen nicht.',
+  title: 'Quarantäne',
+  text: 'Für einen Host, dessen Agent oder Schlüssel in falschen Händen sein kann. Seine Meldungen werden abgelehnt, Befehle warten, und seine Sperren fallen aus den Statistiken. Nichts wird gelöscht.',
+  reason: 'Grund',
+  reasonMissing: 'Geben Sie einen Grund an.',
+  start: 'In Quarantäne nehmen',
+  release: 'Aus der Quarantäne entlassen',
+  released: 'Der Server ist entlassen.',
+  forget: 'Seine Meldungen vergessen…',
+  forgetText:
+    'Jede Sperre, die er seitdem gemeldet hat, wird gelöscht. Was sie auf Hosts bewirkt hat, bleibt. Das lässt sich nicht rückgängig machen. Tippen Sie zur Bestätigung den Namen des Servers.',
+  forgetSince: 'Gemeldet seit',
+  forgetVerb: 'Vergessen',
+  forgotten: count => plural(count, { one: '1 Sperre ist vergessen.', other: `${count} Sperren sind vergessen.` }),
+  keys: 'Schlüssel seines Agenten',
+  used: 'Zuletzt benutzt',
+  never: 'Nie benutzt',
+  endKey: 'Beenden',
+  endKeyOf: prefix => `Schlüssel ${prefix} beenden`,
+  endKeyText: prefix =>
+    `Was ${prefix}… benutzt, wird von da an abgelehnt. Ist es der Schlüssel des Agenten, muss der Host neu installiert werden.`,
+  insecure:
+    'Dieser Befehl geht unverschlüsselt über das Netz: wer auf dem Weg sitzt, kann ändern, was root ausführt. Stellen Sie einen Proxy mit https vor Stockade, setzen Sie die Adresse dieser Installation auf https, und erzeugen Sie einen neuen Befehl.',
+}
+export const limits: Texts['limits'] = {
+  legend: 'Wofür er ist',
+  help: 'Ohne Auswahl: alles, was sein Recht erlaubt.',
+  all: 'Alle Bereiche',
+  scopes: {
+    bans: 'Sperren',
+    whitelist: 'Whitelist',
+    commands: 'Befehle',
+    servers: 'Server',
+    templates: 'Vorlagen',
+    portknock: 'Port-Knocking',
+    siem: 'SIEM',
+    settings: 'Einstellungen',
+    users: 'Benutzer und Schlüssel',
+    audit: 'Audit-Protokoll',
+    metrics: 'Metriken',
+    agent: 'Agent',
+  },
+  networks: 'Benutzt von',
+  networksHelp: 'Adressen oder Bereiche, mit Leerzeichen oder Kommas dazwischen. Leer: von überall.',
+  from: networks => `Nur von ${networks}`,
+  keep: 'API-Schlüssel dieses Benutzers behalten',
+  keepHelp: 'Sonst enden sie: wer ins Konto kam, kann einen angelegt haben.',
+  revoked: count =>
+    plural(count, { one: '1 API-Schlüssel ist beendet.', other: `${count} API-Schlüssel sind beendet.` }),
 }

@@ -368,7 +368,7 @@ export const settings: Texts['settings'] = {
     'Una llave de acceso no se adivina ni se entrega en una página falsa. Quien deba tener una y no la tenga solo puede añadirla.',
   passkeyFor: { off: 'De nadie', admins: 'De los administradores', all: 'De todos los que no tienen proveedor' },
   common: 'Rechazar contraseñas comunes',
-  commonHelp: 'Una contraseña nueva no puede ser una de las 10.000 más comunes. Las de hoy siguen.',
+  commonHelp: 'Una contraseña nueva no puede ser una de las más comunes. Las de hoy siguen.',
   without: (none, total) =>
     none === 0
       ? plural(total, { one: 'El único usuario tiene uno.', other: `Los ${total} usuarios tienen uno.` })

@@ -1,3 +1,4 @@
+import { plural } from '../catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 export const passkeys: Texts['passkeys'] = {
@@ -54,4 +55,60 @@ export const sealing: Texts['sealing'] = {
   toAccount: 'Añadir una en su cuenta',
   orCli: 'o firmar en la línea de órdenes con --sign.',
   unknownKey: 'Esta llave de acceso no es de su cuenta.',
+}
+export const guard: Texts['guard'] = {
+  sealed: 'Órdenes firmadas',
+  sealedBy: (types, names) => `Solo acepta ${types} con la firma de ${names}.`,
+  sealedError: why => `No se acepta ninguna orden: ${why}`,
+  badge: 'En cuarentena',
+  since: (by, reason) => `En cuarentena por ${by}: ${reason}`,
+  means: 'Sus informes se rechazan, sus órdenes esperan y sus bloqueos no cuentan.',
+  title: 'Cuarentena',
+  text: 'Para un host cuyo agente o clave puede estar en malas manos. Sus informes se rechazan, sus órdenes esperan y sus bloqueos salen de las estadísticas. No se borra nada.',
+  reason: 'Motivo',
+  reasonMissing: 'Escriba un motivo.',
+  start: 'Poner en cuarentena',
+  release: 'Sacar de la cuarentena',
+  released: 'El servidor ha salido de la cuarentena.',
+  forget: 'Olvidar sus informes…',
+  forgetText:
+    'Se borra cada bloqueo que informó desde entonces. Lo que hicieron en los hosts queda. No se puede deshacer. Escriba el nombre del servidor para confirmar.',
+  forgetSince: 'Informados desde',
+  forgetVerb: 'Olvidarlos',
+  forgotten: count => plural(count, { one: '1 bloqueo olvidado.', other: `${count} bloqueos olvidados.` }),
+  keys: 'Claves de su agente',
+  used: 'Último uso',
+  never: 'Sin usar',
+  endKey: 'Revocar',
+  endKeyOf: prefix => `Revocar la clave ${prefix}`,
+  endKeyText: prefix =>
+    `Lo que use ${prefix}… se rechazará. Si es la clave del agente, habrá que instalar el host de nuevo.`,
+  insecure:
+    'Esta orden viaja sin cifrar: quien esté en el camino puede cambiar lo que root ejecuta. Ponga un proxy con https delante de Stockade, cambie la dirección de este sitio a https y cree una orden nueva.',
+}
+export const limits: Texts['limits'] = {
+  legend: 'Para qué es',
+  help: 'Sin elegir: todo lo que permite su permiso.',
+  all: 'Todos los ámbitos',
+  scopes: {
+    bans: 'Bloqueos',
+    whitelist: 'Lista blanca',
+    commands: 'Órdenes',
+    servers: 'Servidores',
+    templates: 'Plantillas',
+    portknock: 'Port knocking',
+    siem: 'SIEM',
+    settings: 'Ajustes',
+    users: 'Usuarios y claves',
+    audit: 'Registro de auditoría',
+    metrics: 'Métricas',
+    agent: 'Agente',
+  },
+  networks: 'Se usa desde',
+  networksHelp: 'Direcciones o rangos, separados por espacios o comas. Vacío: desde cualquier lugar.',
+  from: networks => `Solo desde ${networks}`,
+  keep: 'Conservar las claves de API de este usuario',
+  keepHelp: 'Si no, terminan: quien entró en la cuenta pudo crear una.',
+  revoked: count =>
+    plural(count, { one: '1 clave de API ha terminado.', other: `${count} claves de API han terminado.` }),
 }

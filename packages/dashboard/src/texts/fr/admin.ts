@@ -461,8 +461,7 @@ export const settings: Texts['settings'] = {
     'Une clé d’accès ne se devine pas et ne se livre pas à une fausse page. Qui doit en avoir une et n’en a pas ne peut qu’en ajouter une.',
   passkeyFor: { off: 'De personne', admins: 'Des administrateurs', all: 'De tous ceux sans fournisseur' },
   common: 'Refuser les mots de passe courants',
-  commonHelp:
-    'Un nouveau mot de passe ne doit pas être l’un des 10\u00a0000 plus courants. Ceux d’aujourd’hui restent.',
+  commonHelp: 'Un nouveau mot de passe ne doit pas être l’un des plus courants. Ceux d’aujourd’hui restent.',
   without: (none, total) =>
     none === 0
       ? plural(total, {

@@ -3,7 +3,7 @@ import { banDialog, bans, ip, overview, server, serverList } from './bans.ts'
 import { addServer, charts, ends, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
 import { activity, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
-import { passkeys, sealing } from './trust.ts'
+import { guard, limits, passkeys, sealing } from './trust.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -24,6 +24,8 @@ export const texts: Pick<Texts, First> = {
   'second-factor': secondFactor,
   passkeys,
   sealing,
+  guard,
+  limits,
   'sign-in': signIn,
   command,
   search,

@@ -1,3 +1,4 @@
+import { plural } from '../catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 export const passkeys: Texts['passkeys'] = {
@@ -54,4 +55,61 @@ export const sealing: Texts['sealing'] = {
   toAccount: 'En ajouter une dans votre compte',
   orCli: 'ou signer en ligne de commande avec --sign.',
   unknownKey: 'Cette clé d’accès n’est pas de votre compte.',
+}
+export const guard: Texts['guard'] = {
+  sealed: 'Commandes signées',
+  sealedBy: (types, names) => `N’accepte ${types} que signé par ${names}.`,
+  sealedError: why => `Aucune commande n’est acceptée\u00a0: ${why}`,
+  badge: 'En quarantaine',
+  since: (by, reason) => `En quarantaine par ${by}\u00a0: ${reason}`,
+  means: 'Ses signalements sont refusés, ses commandes attendent et ses bannissements ne comptent pas.',
+  title: 'Quarantaine',
+  text: 'Pour un hôte dont l’agent ou la clé peut être en de mauvaises mains. Ses signalements sont refusés, ses commandes attendent et ses bannissements quittent les statistiques. Rien n’est supprimé.',
+  reason: 'Raison',
+  reasonMissing: 'Saisissez une raison.',
+  start: 'Mettre en quarantaine',
+  release: 'Sortir de quarantaine',
+  released: 'Le serveur est sorti de quarantaine.',
+  forget: 'Oublier ses signalements…',
+  forgetText:
+    'Chaque bannissement signalé depuis est supprimé. Ce qu’il a fait sur les hôtes reste. C’est irréversible. Tapez le nom du serveur pour confirmer.',
+  forgetSince: 'Signalés depuis',
+  forgetVerb: 'Les oublier',
+  forgotten: count =>
+    plural(count, { one: `${count} bannissement est oublié.`, other: `${count} bannissements sont oubliés.` }),
+  keys: 'Clés de son agent',
+  used: 'Dernière utilisation',
+  never: 'Jamais utilisée',
+  endKey: 'Révoquer',
+  endKeyOf: prefix => `Révoquer la clé ${prefix}`,
+  endKeyText: prefix =>
+    `Ce qui utilise ${prefix}… sera refusé. Si c’est la clé de l’agent, l’hôte devra être réinstallé.`,
+  insecure:
+    'Cette commande circule en clair\u00a0: qui se trouve sur le chemin peut changer ce que root exécute. Placez un proxy https devant Stockade, passez l’adresse de ce site en https et créez une nouvelle commande.',
+}
+export const limits: Texts['limits'] = {
+  legend: 'À quoi elle sert',
+  help: 'Sans choix\u00a0: tout ce que permet son droit.',
+  all: 'Tous les domaines',
+  scopes: {
+    bans: 'Bannissements',
+    whitelist: 'Liste blanche',
+    commands: 'Commandes',
+    servers: 'Serveurs',
+    templates: 'Modèles',
+    portknock: 'Port knocking',
+    siem: 'SIEM',
+    settings: 'Réglages',
+    users: 'Utilisateurs et clés',
+    audit: 'Journal d’audit',
+    metrics: 'Métriques',
+    agent: 'Agent',
+  },
+  networks: 'Utilisée depuis',
+  networksHelp: 'Des adresses ou des plages, séparées par des espaces ou des virgules. Vide\u00a0: de partout.',
+  from: networks => `Seulement depuis ${networks}`,
+  keep: 'Garder les clés d’API de cet utilisateur',
+  keepHelp: 'Sinon elles prennent fin\u00a0: qui est entré dans le compte a pu en créer une.',
+  revoked: count =>
+    plural(count, { one: `${count} clé d’API a pris fin.`, other: `${count} clés d’API ont pris fin.` }),
 }

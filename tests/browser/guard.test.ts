@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { aHost, password, startServer } from '@stockade/server/testing'
+import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+
+/* What limits hosts, keys and users who may be in wrong hands, as an admin meets it on a phone. */
+
+describe.runIf(hasBrowser)('guarding', () => {
+  let browser: Browser
+  let server: TestServer
+  let admin: Signed
+  let host: EnrolledHost
+  let page: Page
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    await built()
+    browser = await launch()
+    server = await startServer()
+    admin = await server.setUp()
+    host = await aHost(server, admin.client, 'web-01')
+    ;({ page, close } = await visit(browser, server.url, { bypassCSP: true, viewportName: 'phone' }))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+    await browser?.close()
+  })
+  const detail = () => admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })
+  const fits = async () => {
+    await settled(page)
+    expect(await breaches(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+  }
+
+  it('puts a server in quarantine with a reason, and says so on its page and in the list', async () => {
+    await page.goto(`servers/${host.id}/settings`)
+    await page.getByRole('button', { name: 'Put in quarantine' }).click()
+    await page.getByText('Enter a reason.').waitFor()
+    await page.getByLabel('Reason').fill('odd reports')
+    await page.getByRole('button', { name: 'Put in quarantine' }).click()
+    await page.getByText('In quarantine by admin: odd reports').waitFor()
+    expect((await detail()).quarantined).toMatchObject({ reason: 'odd reports', by: 'admin' })
+    await page.getByText('Forget its reports…').click()
+    await fits()
+    await page.goto('servers')
+    await page.getByText('Quarantined').waitFor()
+    await fits()
+  })
+  it('forgets its reports only with its name typed, and releases it', async () => {
+    await page.goto(`servers/${host.id}/settings`)
+    await page.getByText('Forget its reports…').click()
+    await page.getByLabel('Reported since').fill('2020-01-01T00:00')
+    const verb = page.getByRole('button', { name: 'Forget them' })
+    await page.getByLabel('web-01', { exact: true }).fill('web-02')
+    expect(await verb.isDisabled()).toBe(true)
+    await page.getByLabel('web-01', { exact: true }).fill('web-01')
+    await verb.click()
+    await page.getByText('0 bans are forgotten.').waitFor()
+    await page.getByRole('button', { name: 'Release from quarantine' }).click()
+    await expect.poll(async () => (await detail()).quarantined).toBeNull()
+  })
+  it('says what a host takes only signed, and that it takes nothing where its file is broken', async () => {
+    const sealed = (error: string | null) =>
+      host.client.call('POST /servers/heartbeat', {
+        body: {
+          hostname: 'web-01',
+          sealed: {
+            types: ['deploy-template', 'jail-disable'],
+            operators: [{ name: 'anna', kind: 'ed25519', fingerprint: `SHA256:${'A'.repeat(43)}` }],
+            error,
+          },
+        },
+      })
+    await sealed(null)
+    await page.goto(`servers/${host.id}/overview`)
+    await page.getByText('Takes deploy-template, jail-disable only signed by anna.').waitFor()
+    await sealed('operators.json is not JSON')
+    await page.goto(`servers/${host.id}/overview`)
+    await page.getByText('No command is taken: operators.json is not JSON').waitFor()
+    await fits()
+  })
+  it('makes a key for one purpose and one network, and shows both', async () => {
+    await page.goto('account/keys')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('report')
+    await page.getByLabel('Bans', { exact: true }).check()
+    await page.getByLabel('Used from').fill('192.0.2.0/24, 2001:db8::/32')
+    await fits()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Only from 192.0.2.0/24, 2001:db8::/32').waitFor()
+    const { id } = await admin.client.call('GET /auth/me')
+    const { keys } = await admin.client.call('GET /users/{userId}/keys', { params: { userId: id } })
+    expect(keys).toMatchObject([{ scopes: ['bans'], source_networks: ['192.0.2.0/24', '2001:db8::/32'] }])
+    await fits()
+  })
+  it.each([true, false])('asks whether keys stay when a password is replaced: %s', async keep => {
+    const username = keep ? 'keeper' : 'loser'
+    const { id } = await admin.client.call('POST /users', {
+      body: { username, email: `${username}@stockade.example`, password, role: 'Viewer' },
+    })
+    await admin.client.call('POST /users/{userId}/keys', { params: { userId: id }, body: { name: 'old' } })
+    await page.goto(`users/${id}`)
+    await page.getByRole('button', { name: 'Reset the password…' }).click()
+    const dialog = page.getByRole('dialog')
+    if (keep) await dialog.getByLabel('Keep the API keys of this user').check()
+    await fits()
+    await dialog.getByRole('button', { name: 'Reset' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { keys } = await admin.client.call('GET /users/{userId}/keys', { params: { userId: id } })
+    expect(keys).toHaveLength(keep ? 1 : 0)
+  })
+})
