@@ -312,6 +312,13 @@ describe('what a host demands', () => {
     expect(gateAt().report()?.error).toMatch(/operators\.json/)
   })
 
+  it('is nothing signed any more where it is not known which signatures were used', async () => {
+    const signer = keyFile()
+    trust('add', writeOperatorKey(signer.key))
+    fs.writeFileSync(join(directory, 'seals.json'), '{"nonces": {')
+    await expect(gateAt().open(await sealed(signer))).rejects.toThrow(/seals\.json is damaged/)
+  })
+
   it('is never a weak key', () => {
     const weak = [
       generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey,

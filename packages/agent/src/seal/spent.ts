@@ -1,4 +1,4 @@
-import { readJson, writeDurably } from '../files.ts'
+import { readJson, readText, writeDurably } from '../files.ts'
 import { asFields } from '../json.ts'
 
 /** Longer than any signature holds, for a host whose clock is set back. In seconds. */
@@ -8,12 +8,16 @@ const MOST = 100_000
 /** Nonces of signed commands that were begun, on the disk before the command runs: a signature works once. */
 export function openSpent(path: string, now: () => number) {
   const expiresByNonce = new Map<string, number>()
-  for (const [nonce, expires] of Object.entries(asFields(asFields(readJson(path))['nonces'])))
+  const saved = readJson(path)
+  /** Signatures may have been used that are not known any more: then none is taken. */
+  const isDamaged = saved === null && readText(path) !== null
+  for (const [nonce, expires] of Object.entries(asFields(asFields(saved)['nonces'])))
     if (typeof expires === 'number') expiresByNonce.set(nonce, expires)
 
   return {
     /** @throws Error where the nonce was used before, or where that cannot be written down. */
     spend(nonce: string, expires: number): void {
+      if (isDamaged) throw new Error(`${path} is damaged, so nobody knows which signatures were used; root removes it`)
       if (expiresByNonce.has(nonce)) throw new Error('this signature was used before')
       const oldest = now() / 1000 - KEPT
       for (const [old, end] of expiresByNonce) if (end < oldest) expiresByNonce.delete(old)
