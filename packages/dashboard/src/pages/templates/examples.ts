@@ -30,6 +30,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     '[2026-11-20 13:10:02.456][vaultwarden::api::admin][ERROR] Invalid admin token. IP: 2001:db8::90',
     '[2026-11-20 13:10:04.000][vaultwarden::api::identity][INFO] User alice@example.org logged in successfully. IP: 198.51.100.90',
   ],
+  'stockade-login': [
+    '2026-11-20T13:11:01.123Z stockade-auth: 401 from 203.0.113.95 POST /api/v1/auth/login user="alice"',
+    '2026-11-20T13:11:02.456Z stockade-auth: 401 from 2001:db8::95 POST /api/v1/auth/passkey',
+    '2026-11-20T13:11:03.789Z stockade-auth: 403 from 198.51.100.95 DELETE /api/v1/users/{userId}',
+  ],
 }
 
 /** An example for a template by its name, or for a new one by no name; null where its filter lies on the hosts. */

@@ -27,7 +27,7 @@ failregex = ^\s*(?:\[\]\s*)?\[vaultwarden::api::[\w:]+\]\[ERROR\] (?:Invalid adm
 ignoreregex =
 `,
   'stockade-login': String.raw`[Definition]
-failregex = ^\s*stockade-auth: (?:401|429) from <ADDR> POST /api/v1/auth/(?:login|mfa/verify)(?: user="[^"]*")?\s*$
+failregex = ^\s*stockade-auth: (?:401|429) from <ADDR> POST /api/v1/auth/(?:login|mfa/verify|passkey)(?: user="[^"]*")?\s*$
             ^\s*stockade-auth: 401 from <ADDR> POST /api/v1/(?:setup|agent/enroll)(?: user="[^"]*")?\s*$
 ignoreregex =
 `,
