@@ -6,10 +6,10 @@ import type { SealAsked } from '../../api/sealing.ts'
 import { mayBeWrong, summaryQuery } from '../../api/queries.ts'
 import { Dialog } from '../../parts/modal.tsx'
 import parts from '../../parts/parts.module.css'
-import { Time } from '../../parts/time.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
 import { commonTexts } from '../../texts/common.texts.ts'
 import { clip, nameOf } from '../../words/clip.ts'
+import { exactTime } from '../../words/time.ts'
 import { hasPasskeys, passkeySentence, passkeysQuery } from '../identity/passkeys.ts'
 import type { Passkey } from '../identity/passkeys.ts'
 import { passkeysTexts } from '../identity/passkeys.texts.ts'
@@ -69,6 +69,7 @@ const Shown = ({ wanted: { prepared, statements } }: { wanted: ToSign }) => {
   const hosts = [...new Set(statements.map(({ target }) => target))].map(
     id => servers?.find(server => server.id === id)?.hostname ?? id,
   )
+  const until = Math.max(...statements.map(({ expires }) => expires))
   const orders = [...new Set(statements.map(({ type, params }) => `${type} ${canonicalJson(params)}`))]
   return (
     <>
@@ -85,9 +86,7 @@ const Shown = ({ wanted: { prepared, statements } }: { wanted: ToSign }) => {
           <bdi>{namesOf(hosts)}</bdi>
         </dd>
         <dt>{t.until}</dt>
-        <dd>
-          <Time at={prepared.expires_at} />
-        </dd>
+        <dd>{exactTime(until * 1000)}</dd>
       </dl>
       {prepared.template && (
         <details>
