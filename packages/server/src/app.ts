@@ -432,6 +432,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     licence: license.refusal,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
+    httpsOnly: config.baseUrl?.startsWith('https:') ?? false,
     baseUrl,
     storage,
     settle,

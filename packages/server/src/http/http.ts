@@ -77,6 +77,11 @@ export interface HttpNeeds {
   readonly trustedProxies: readonly string[]
   /** The public address, for the origin check. */
   readonly baseUrl: () => string
+  /**
+   * The environment says that this is reached by https. An https address that was typed into the settings decides less: a newcomer who types
+   * it before the proxy is there must not be locked out.
+   */
+  readonly httpsOnly: boolean
   /** Whether an error is one of a storage that is away or full; says so in the log, at times. */
   readonly storage: (error: unknown) => boolean
   /** Resolves when other processes know what was changed here. */
@@ -264,8 +269,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     }
     const cookies = cookiesOf(request)
     // A sibling host can plant a cookie of the plain name: under https only the one counts that it can't.
-    const secure = needs.baseUrl().startsWith('https:')
-    const value = cookies[secure ? cookieNames.secure : cookieNames.plain]
+    const value = cookies[cookieNames.secure] ?? (needs.httpsOnly ? undefined : cookies[cookieNames.plain])
     if (!value) return known(null)
     return credentials.byCookie(value, ip, quietly).then(actor => {
       request.byCookie = actor !== null
@@ -277,7 +281,7 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
     const from = sent ? URL.parse(sent) : null
     const own = new URL(needs.baseUrl())
     // Under https a page that came in the clear is anybody's.
-    const asSafe = own.protocol === 'http:' || from?.protocol === 'https:'
+    const asSafe = !needs.httpsOnly || from?.protocol === 'https:'
     if (from && asSafe && (from.origin === own.origin || from.host === request.headers.host)) return
     throw forbidden(
       `A change by session cookie needs the Origin of this dashboard, ${own.origin}; this came from ${from?.origin ?? 'nowhere'}.`,

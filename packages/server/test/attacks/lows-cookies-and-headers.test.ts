@@ -140,3 +140,21 @@ describe('no reply lets types be guessed', () => {
     expect(reply.toLowerCase()).toContain('\r\nx-content-type-options: nosniff\r\n')
   })
 })
+
+test('a newcomer who types an https address before there is one goes on', async () => {
+  const typed = await startServer()
+  try {
+    const { token } = await typed.setUp()
+    const login = await raw(typed, 'POST', '/api/v1/auth/login', { body: { username: 'admin', password } })
+    const headers = { cookie: login.headers.get('set-cookie')?.split(';')[0] ?? '', origin: typed.url }
+    await raw(typed, 'PATCH', '/api/v1/settings', {
+      token,
+      body: { service: { site_url: 'https://stockade.example' } },
+    })
+    expect(await raw(typed, 'GET', '/api/v1/auth/me', { headers })).toMatchObject({ status: 200 })
+    const body = { service: { site_url: typed.url } }
+    expect(await raw(typed, 'PATCH', '/api/v1/settings', { headers, body })).toMatchObject({ status: 200 })
+  } finally {
+    await typed.close()
+  }
+})

@@ -306,6 +306,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     },
     licence: feature => (licensed ? null : paymentRequired(`no ${feature}`)),
     trustedProxies: [],
+    httpsOnly: false,
     baseUrl: () => 'http://localhost',
     storage: () => false,
     settle: () => Promise.resolve(),
