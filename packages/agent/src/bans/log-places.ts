@@ -11,15 +11,14 @@ export function createLogPlaces(needs: {
   allows: (path: string) => boolean
   now: () => number
 }) {
-  const known = new Map<string, { readonly at: number; readonly allowed: boolean }>()
+  /** The files, not the verdict: a policy that changed holds at once. */
+  const known = new Map<string, { readonly at: number; readonly files: readonly string[] }>()
 
   async function learn(jail: string): Promise<void> {
     const before = known.get(jail)
     if (before && needs.now() - before.at < KNOWN_FOR) return
     try {
-      // A jail that reads the journal has no files.
-      const allowed = (await needs.engine.logpath(jail)).every(needs.allows)
-      known.set(jail, { at: needs.now(), allowed })
+      known.set(jail, { at: needs.now(), files: await needs.engine.logpath(jail) })
     } catch {
       // fail2ban does not answer, or the jail has ended: what was known of it still holds.
     }
@@ -30,7 +29,8 @@ export function createLogPlaces(needs: {
     async learnAll(jails: Iterable<string>): Promise<void> {
       for (const jail of new Set(jails)) await learn(jail)
     },
-    tells: (jail: string): boolean => known.get(jail)?.allowed ?? false,
+    /** A jail that reads the journal has no files. */
+    tells: (jail: string): boolean => known.get(jail)?.files.every(needs.allows) ?? false,
   }
 }
 
