@@ -5,9 +5,14 @@ test.each([
   ['https://stockade.example', ''],
   ['http://localhost:8420', ''],
   ['http://127.0.0.1:8420/base', ''],
-  ['http://[::1]:8420', ''],
   ['http://10.0.0.5:8420', ' --insecure-http'],
   ['http://localhost.example', ' --insecure-http'],
 ])('the command of %s ends with "%s"', (baseUrl, end) => {
   expect(installCommand(baseUrl, 'sit_x')).toBe(`curl -fsSL ${baseUrl}/install.sh | sudo sh -s -- --token sit_x${end}`)
+})
+
+test('what a shell would read in an address is quoted', () => {
+  expect(installCommand('http://[::1]:8420', 'sit_x')).toBe(
+    "curl -fsSL 'http://[::1]:8420/install.sh' | sudo sh -s -- --token sit_x",
+  )
 })
