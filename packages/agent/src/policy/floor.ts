@@ -13,7 +13,7 @@ const LOOK_UP_AGAIN = 600_000
 
 /**
  * Loopback, the host's own addresses, its gateways, its resolvers and the addresses of the Stockade server. All but the
- * last are read anew for each command, from the kernel and from /etc/resolv.conf.
+ * last are read again for each command, from the kernel and from /etc/resolv.conf.
  */
 export function createFloor(needs: {
   baseUrl: string
