@@ -58,6 +58,12 @@ export interface Heartbeat {
   readonly policy: PolicyState
   /** Whose signature this host asks for, and for what; null: for nothing. */
   readonly sealed: SealReport | null
+  readonly report: ReportVersion
+}
+/** The agent's own clock of reports: an id for each of its starts, and a counter since then. */
+export interface ReportVersion {
+  readonly boot: string
+  readonly number: number
 }
 
 export interface JailDetail {
@@ -178,8 +184,8 @@ export function createWire(transport: Transport, serverId: string) {
       const answer = await transport.json('POST', '/api/v1/agent/results', { body: { results }, urgency: 'heartbeat' })
       return rowsOf(answer, 'id')
     },
-    async jails(jails: readonly JailDetail[]): Promise<void> {
-      await transport.json('PUT', '/api/v1/agent/jails', { body: { jails } })
+    async jails(jails: readonly JailDetail[], report: ReportVersion): Promise<void> {
+      await transport.json('PUT', '/api/v1/agent/jails', { body: { jails, report } })
     },
   }
 }

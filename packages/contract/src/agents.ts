@@ -12,6 +12,12 @@ const tag = 'Agent'
 const label = text(0, 200)
 const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
 
+/**
+ * The agent's own clock of reports: an id for each of its starts, and a counter that rises with every heartbeat and report of
+ * jails. A report that arrives after a later one of the same start is answered and ignored.
+ */
+const reportVersion = Type.Optional(Type.Object({ boot: uuid, number: id }))
+
 export const jailReport = Type.Object({
   name: text(1, 64),
   enabled: Type.Boolean(),
@@ -31,6 +37,7 @@ export const heartbeat = endpoint({
     engine_version: Type.Optional(nullable(label)),
     agent_version: Type.Optional(nullable(label)),
     agent_id: Type.Optional(uuid),
+    report: reportVersion,
     metrics: Type.Optional(
       nullable(
         Type.Object({
@@ -185,6 +192,7 @@ export const putJails = endpoint({
       }),
       { maxItems: bounds.jailsPerHost },
     ),
+    report: reportVersion,
   }),
   status: 200,
   reply: message,

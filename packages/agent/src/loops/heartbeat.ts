@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { PolicyState } from '../policy/policy.ts'
@@ -39,6 +40,10 @@ export function createHeartbeat(needs: {
   let interval = 30
   let toldJails = ''
   let toldAt = 0
+  const boot = randomUUID()
+  let reports = 0
+  /** Lets the server ignore a report that arrives after a later one. */
+  const nextReport = () => ({ boot, number: ++reports })
   needs.link.onBack(nap.wake)
 
   async function beat(): Promise<void> {
@@ -54,6 +59,7 @@ export function createHeartbeat(needs: {
       jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
       policy: needs.policy(),
       sealed: needs.sealed(),
+      report: nextReport(),
     }
     const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
     interval = answer.interval
@@ -73,7 +79,7 @@ export function createHeartbeat(needs: {
     }
     const shape = JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
     if (shape === toldJails && needs.now() - toldAt < HOURLY) return
-    await needs.wire.jails(jails)
+    await needs.wire.jails(jails, nextReport())
     toldJails = shape
     toldAt = needs.now()
   }

@@ -24,6 +24,7 @@ import { hostPolicy } from './migrations/0025-host-policy.ts'
 import { passkeys } from './migrations/0030-passkeys.ts'
 import { seals } from './migrations/0031-seals.ts'
 import { accessHash } from './migrations/0032-access-hash.ts'
+import { reportVersions } from './migrations/0033-report-versions.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -57,6 +58,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0030-passkeys': passkeys(db.engine),
         '0031-seals': seals(),
         '0032-access-hash': accessHash(),
+        '0033-report-versions': reportVersions(db.engine),
       }),
     },
   })

@@ -206,6 +206,11 @@ export interface HeartbeatsTable {
   metrics: string | null
   /** JSON array of jails in detail, as the host last said. */
   jails: string
+  /** Which start of the agent sent the report, and the report's number since then. Empty and a time if the agent sends neither. */
+  boot: string
+  report: number
+  /** Counts the changes of the jails' details. */
+  revision: number
 }
 export interface ServerTotalsTable {
   server_no: number

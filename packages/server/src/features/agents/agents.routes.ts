@@ -7,7 +7,7 @@ export const mountAgents = (http: Http, agents: AgentsService): void => {
   http.serve(contract.enroll, ({ body, request }) => agents.enroll(body, addressOf(request)))
   http.serve(contract.heartbeat, ({ actor, body }) => agents.heartbeat(actor, body))
   http.serve(contract.putJails, async ({ actor, body }) => {
-    await agents.putJails(actor, body.jails)
+    await agents.putJails(actor, body)
     return { message: 'Noted.' }
   })
   http.serve(commands.pendingCommands, async ({ actor, params, query, request }) => {

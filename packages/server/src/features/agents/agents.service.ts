@@ -15,16 +15,19 @@ import type { CommandRow } from '../commands/commands.store.ts'
 import { authorOf } from '../keys/keys.service.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
-import type { Jail, Metrics, Registry, Server } from '../servers/registry.ts'
+import { areAlike, withTemplate } from '../servers/host-state.ts'
+import type { HostState, Jail, ListedJail, Metrics } from '../servers/host-state.ts'
+import type { Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
+type JailsReport = BodyOf<typeof contract.putJails>
 
 export interface AgentsService {
   enroll(input: BodyOf<typeof contract.enroll>, ip: string): Promise<{ server_id: string; api_key: string }>
   heartbeat(agent: AgentActor, beat: Heartbeat): Promise<ReplyOf<typeof contract.heartbeat>>
-  putJails(agent: AgentActor, jails: BodyOf<typeof contract.putJails>['jails']): Promise<void>
+  putJails(agent: AgentActor, body: JailsReport): Promise<void>
   /** Waits up to `seconds` for orders; not at all where the host knows another state than the one that is wanted. */
   pending(
     agent: AgentActor,
@@ -40,23 +43,11 @@ export interface AgentsService {
   markOffline(): Promise<void>
 }
 
-/** A template that is on a host now, or is there no more. */
-interface Placed {
+/** A template that a command put on its host, or took off it. */
+interface PlacedTemplate {
   readonly name: string
-  readonly there: boolean
+  readonly isThere: boolean
 }
-
-const noDetails = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null, template: null }
-const lasting = [
-  'name',
-  'enabled',
-  'template',
-  'filter',
-  'logpath',
-  'maxretry',
-  'bantime',
-  'findtime',
-] as const satisfies readonly (keyof Jail)[]
 
 export const createAgents = (needs: {
   clock: Clock
@@ -90,8 +81,6 @@ export const createAgents = (needs: {
       : null
   const policyText = (told: Heartbeat['policy']): string | null =>
     told ? JSON.stringify({ state: told.state, error: word(told.error, 1000) }) : null
-  const word = (text: string | null | undefined, most = 200): string | null => (text ? tameLine(text, most * 4) : null)
-
   const serverOf = (agent: AgentActor): Server => {
     const server = registry.byNo(agent.serverNo)
     if (!server) throw unauthorized('The server of this key was removed.')
@@ -115,52 +104,40 @@ export const createAgents = (needs: {
     }
     throw conflict('Another host reports with the identity of this server. Enrol this host on its own.')
   }
-  /** What the host says of its jails, kept together with the details that it sent before. */
-  const mergeJails = (known: readonly Jail[], told: Heartbeat['jails']): readonly Jail[] => {
-    if (!told) return known
-    const before = new Map(known.map(jail => [jail.name, jail]))
-    const merged = new Map<string, Jail>()
-    for (const jail of told) {
-      const name = tameLine(jail.name, 256)
-      const details = before.get(name) ?? noDetails
-      merged.set(name, { ...details, name, enabled: jail.enabled, current_bans: jail.current_bans ?? 0 })
-    }
-    return [...merged.values()]
-  }
-  /** In all but the number of bans, which changes all the time. Asked at each heartbeat. */
-  const alike = (before: readonly Jail[], after: readonly Jail[]) =>
-    before.length === after.length &&
-    before.every((jail, index) => {
-      const other = after[index]
-      return other !== undefined && lasting.every(field => jail[field] === other[field])
+  const listedJails = (told: NonNullable<Heartbeat['jails']>): ListedJail[] =>
+    told.map(jail => ({
+      name: tameLine(jail.name, 256),
+      enabled: jail.enabled,
+      current_bans: jail.current_bans ?? 0,
+    }))
+  // Without the jails' names, which stand with the server: a host that reports new ones all day must not fill the disk.
+  const recordJails = (change: Change, serverNo: number, after: readonly Jail[]) =>
+    change.record({ name: 'server.jails', serverNo, data: { jails: after.length } })
+  /** Writes a change of a host's jails at once, with its event. Numbers of bans alone wait for the next flush. */
+  const saveJails = async (
+    serverNo: number,
+    before: readonly Jail[],
+    update?: (jails: readonly Jail[]) => readonly Jail[],
+  ) => {
+    const jails = registry.byNo(serverNo)?.jails ?? []
+    if (areAlike(before, update ? update(jails) : jails)) return
+    const saved = await events.change(async change => {
+      const { after } = await registry.writeJails(change.sql, serverNo, update)
+      await recordJails(change, serverNo, after.jails)
+      return after
     })
-  const saveJails = async (change: Change, serverNo: number, before: readonly Jail[], after: readonly Jail[]) => {
-    if (before === after || alike(before, after)) return
-    await registry.saveJails(change.sql, serverNo, after)
-    // Without their names, which stand with the server: a host that makes up new ones all day would fill the disk with them.
-    await change.record({ name: 'server.jails', serverNo, data: { jails: after.length } })
-  }
-  const tellJails = async (server: Server, after: readonly Jail[]) => {
-    if (server.jails === after || alike(server.jails, after)) return
-    await events.change(change => saveJails(change, server.row.no, server.jails, after))
+    registry.take(serverNo, saved)
   }
   /** The template that a successful command put on its host or took off it; null for other commands. */
   const templateOf = async (
     sql: Change['sql'],
     { type, params, template_hash }: CommandRow,
-  ): Promise<Placed | null> => {
+  ): Promise<PlacedTemplate | null> => {
     if (type === 'remove-template')
-      return { name: (JSON.parse(params) as { template_name: string }).template_name, there: false }
+      return { name: (JSON.parse(params) as { template_name: string }).template_name, isThere: false }
     if (type !== 'deploy-template' || template_hash === null) return null
     const frozen = (await templates.frozen(sql, [template_hash])).get(template_hash)
-    return frozen ? { name: frozen.name, there: true } : null
-  }
-  const jailsWith = (jails: readonly Jail[], { name, there }: Placed): readonly Jail[] => {
-    const known = jails.find(jail => jail.name === name)
-    const deployed = { ...noDetails, current_bans: 0, ...known, name, enabled: true, template: name }
-    const told = there ? deployed : known && { ...known, template: null }
-    if (!told) return jails
-    return known ? jails.map(jail => (jail === known ? told : jail)) : [...jails, told]
+    return frozen ? { name: frozen.name, isThere: true } : null
   }
   /** What a successful command means for the bans. */
   const lift: Effect = async (change, command) => {
@@ -260,9 +237,14 @@ export const createAgents = (needs: {
         registry.put(updated)
         if (replaces) await keys.reload()
       }
-      const jails = mergeJails(server.jails, beat.jails)
-      registry.beat(row.no, now, metricsOf(beat.metrics), jails)
-      await tellJails(server, jails)
+      const jailsBefore = server.jails
+      const isLatest = registry.receive(row.no, {
+        version: beat.report,
+        receivedAt: now,
+        metrics: metricsOf(beat.metrics),
+        jails: beat.jails && listedJails(beat.jails),
+      })
+      if (isLatest) await saveJails(row.no, jailsBefore)
       return {
         message: 'ok',
         commands: await commands.take(row.no),
@@ -270,27 +252,22 @@ export const createAgents = (needs: {
         heartbeat_interval: config.heartbeatInterval,
       }
     },
-    async putJails(agent, told) {
+    async putJails(agent, { jails, report }) {
       const server = serverOf(agent)
-      const before = new Map(server.jails.map(jail => [jail.name, jail.template]))
-      const jails = new Map<string, Jail>()
-      for (const jail of told) {
-        const name = tameLine(jail.name, 256)
-        jails.set(name, {
-          name,
-          enabled: jail.enabled,
-          current_bans: jail.current_bans ?? 0,
-          filter: word(jail.filter, 256),
-          logpath: word(jail.logpath, 4096),
-          maxretry: jail.maxretry ?? null,
-          bantime: jail.bantime ?? null,
-          findtime: jail.findtime ?? null,
-          template: jail.template === undefined ? (before.get(name) ?? null) : word(jail.template, 64),
-        })
-      }
-      const after = [...jails.values()]
-      registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
-      await tellJails(server, after)
+      const isLatest = registry.receive(server.row.no, {
+        version: report,
+        receivedAt: server.lastHeartbeat ?? clock(),
+        metrics: server.metrics,
+        jails: listedJails(jails),
+      })
+      if (!isLatest) return
+      const detailed = new Map(jails.map(jail => [tameLine(jail.name, 256), jail]))
+      await saveJails(server.row.no, server.jails, known =>
+        known.map(jail => {
+          const told = detailed.get(jail.name)
+          return told ? { ...jail, ...detailsOf(told, jail.template) } : jail
+        }),
+      )
     },
     async pending(agent, serverId, { seconds, state, gone }) {
       const server = serverOf(agent)
@@ -301,39 +278,29 @@ export const createAgents = (needs: {
       return { commands: orders, desired_state: { version: version() } }
     },
     async result(agent, id, result) {
-      /** What was known and written of it; the last one counts, where the transaction was tried again. */
-      const placings: { readonly placed: Placed; readonly known: readonly Jail[]; readonly after: readonly Jail[] }[] =
-        []
-      // A deployment that went well is known at once, also of an agent that never tells where its jails come from.
+      let placed: PlacedTemplate | null = null
+      let saved: HostState | null = null
+      // A successful deployment is known at once, also with an agent that never reports the details of its jails.
       const place: Effect = async (change, command) => {
-        const placed = await templateOf(change.sql, command)
-        if (!placed) return
-        const before = await registry.holdJails(change.sql, command.server_no)
-        const server = registry.byNo(command.server_no)
-        if (!server) return
-        const after = jailsWith(before, placed)
-        placings.push({ placed, known: server.jails, after })
-        await saveJails(change, server.row.no, before, after)
+        placed = await templateOf(change.sql, command)
+        const template = placed
+        if (!template || !registry.byNo(command.server_no)) return
+        const { before, after } = await registry.writeJails(change.sql, command.server_no, jails =>
+          withTemplate(jails, template),
+        )
+        saved = after
+        if (!areAlike(before, after.jails)) await recordJails(change, command.server_no, after.jails)
       }
-      const doubt = () => {
-        if (placings.length > 0) registry.doubt(agent.serverNo)
-      }
-      const taken = await commands.finish(agent, id, result, [lift, place]).catch((error: unknown) => {
-        // A connection that breaks while it commits does not tell whether it has.
-        doubt()
-        throw error
-      })
-      // Another process took the same result in while this one tried again.
-      if (!taken) return doubt()
-      const last = placings.at(-1)
-      const server = registry.byNo(agent.serverNo)
-      if (!last || !server) return
-      // What the host told meanwhile was written without it.
-      const overtaken = server.jails !== last.known
-      const after = overtaken ? jailsWith(server.jails, last.placed) : last.after
-      registry.beat(server.row.no, server.lastHeartbeat ?? clock(), server.metrics, after)
-      if (overtaken) await tellJails(server, after)
-      // The host's next words may go to another process, which would write down what it knew of the host before.
+      const isTaken = await commands.finish(agent, id, result, [lift, place])
+      // False: another process took the same result in while this one tried again.
+      if (!isTaken || !placed || !saved) return
+      registry.take(agent.serverNo, saved)
+      // A report that arrived during the transaction was composed without the template.
+      const template: PlacedTemplate = placed
+      await saveJails(agent.serverNo, registry.byNo(agent.serverNo)?.jails ?? [], jails =>
+        withTemplate(jails, template),
+      )
+      // The host's next report may go to another process, which must know of the change by then.
       await needs.settle()
     },
     async results(agent, results) {
@@ -381,3 +348,15 @@ const metricsOf = (told: Heartbeat['metrics']): Metrics | null =>
         uptime: told.uptime === undefined || told.uptime === null ? null : Math.floor(told.uptime),
       }
     : null
+
+const word = (text: string | null | undefined, most = 200): string | null => (text ? tameLine(text, most * 4) : null)
+
+/** `template` left out means that the agent says nothing about it. */
+const detailsOf = (told: JailsReport['jails'][number], template: string | null) => ({
+  filter: word(told.filter, 256),
+  logpath: word(told.logpath, 4096),
+  maxretry: told.maxretry ?? null,
+  bantime: told.bantime ?? null,
+  findtime: told.findtime ?? null,
+  template: told.template === undefined ? template : word(told.template, 64),
+})

@@ -161,6 +161,29 @@ testAlone('what a host said last stays, whenever what it said before is read aga
   }
 })
 
+testAlone('a report that arrives after a later one of the same start of the agent is ignored', async () => {
+  const host = await aHost(server, admin.client, 'late')
+  const boot = crypto.randomUUID()
+  const beat = (name: string, report?: { boot: string; number: number }) =>
+    host.client.call('POST /servers/heartbeat', {
+      body: { hostname: 'late', jails: [{ name, enabled: true }], ...(report ? { report } : {}) },
+    })
+  const names = async () => (await read(host.id)).jails.map(({ name }) => name)
+  await beat('second', { boot, number: 2 })
+  expect((await beat('first', { boot, number: 1 })).message).toBe('ok')
+  await host.client.call('PUT /agent/jails', { body: { jails: [], report: { boot, number: 1 } } })
+  expect(await names()).toEqual(['second'])
+  await beat('third', { boot, number: 3 })
+  expect(await names()).toEqual(['third'])
+  // The counter begins anew with each start of the agent, and an agent before these versions sends none.
+  for (const report of [{ boot: crypto.randomUUID(), number: 1 }, undefined]) {
+    await beat('restarted', report)
+    expect(await names()).toEqual(['restarted'])
+    await beat('again', report && { ...report, number: 2 })
+    expect(await names()).toEqual(['again'])
+  }
+})
+
 test('the endpoints of agents are for keys that are bound to a server', async () => {
   const unbound = await admin.client.call('POST /keys', { body: { name: 'script', permissions: 'admin' } })
   const host = await aHost(server, admin.client, 'bound')

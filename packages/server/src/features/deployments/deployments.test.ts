@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { openSqlite } from '../../db/sqlite.ts'
-import { createRegistry } from '../servers/registry.ts'
 import { testAlone } from '../../testing/alone.ts'
 import { aHost, engine, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
@@ -444,66 +443,6 @@ describe('where it is', () => {
         expect((await recorded('command.finish')).filter(({ data }) => data.id === id)).toHaveLength(1)
       } finally {
         await other.end()
-        await storage.close()
-      }
-    },
-  )
-  test.runIf(engine === 'postgres')(
-    'heartbeats that are written later leave what another process, or a commit that broke off, has written',
-    async () => {
-      const { id } = await aHost(server, admin.client, 'two-faced')
-      const storage = await openStorage()
-      try {
-        const { no } = await storage.read
-          .selectFrom('servers')
-          .select('no')
-          .where('id', '=', id)
-          .executeTakeFirstOrThrow()
-        const one = await createRegistry(storage, Date.now)
-        const details = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null }
-        const before = { ...details, name: 'sshd', enabled: true, current_bans: 1, template: null }
-        const deployed = { ...before, template: 'sshd' }
-        const save = (jails: (typeof before | typeof deployed)[]) =>
-          storage.write.transaction().execute(change => one.saveJails(change, no, jails))
-        const stored = async () => {
-          const row = await storage.read
-            .selectFrom('heartbeats')
-            .selectAll()
-            .where('server_no', '=', no)
-            .executeTakeFirstOrThrow()
-          return { at: row.last_heartbeat, jails: JSON.parse(row.jails) as unknown }
-        }
-        await save([before])
-        const two = await createRegistry(storage, Date.now)
-        const now = Date.now() + 1000
-        two.beat(no, now, null, [{ ...before, current_bans: 2 }])
-        await two.flush()
-        expect(await stored()).toEqual({ at: now, jails: [{ ...before, current_bans: 2 }] })
-        two.beat(no, now + 1000, null, [{ ...before, current_bans: 3 }])
-        await save([deployed])
-        await two.flush()
-        expect(await stored()).toEqual({ at: now + 1000, jails: [{ ...deployed, current_bans: 3 }] })
-        expect(two.byNo(no)?.jails).toEqual([{ ...deployed, current_bans: 3 }])
-        two.beat(no, now + 2000, null, [{ ...deployed, current_bans: 4 }])
-        await two.flush()
-        expect(await stored()).toEqual({ at: now + 2000, jails: [{ ...deployed, current_bans: 4 }] })
-        // Whose connection broke while it committed does not know what became of it, and reads it anew.
-        await storage.write.transaction().execute(change => two.saveJails(change, no, [before]))
-        two.doubt(no)
-        await two.refresh(no)
-        expect(two.byNo(no)?.jails).toEqual([before])
-        // If nothing did, what it knows of the numbers goes on.
-        await storage.write
-          .transaction()
-          .execute(async change => {
-            await two.saveJails(change, no, [deployed])
-            throw new Error('broken')
-          })
-          .catch(() => two.doubt(no))
-        two.beat(no, now + 3000, null, [{ ...before, current_bans: 5 }])
-        await two.flush()
-        expect(await stored()).toEqual({ at: now + 3000, jails: [{ ...before, current_bans: 5 }] })
-      } finally {
         await storage.close()
       }
     },

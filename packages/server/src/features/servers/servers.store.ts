@@ -2,9 +2,11 @@ import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import type { Engine } from '../../db/database.ts'
 import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
+import { silentHost } from './host-state.ts'
+import type { HostState, Jail, Metrics } from './host-state.ts'
 
 export type ServerRow = Selectable<ServersTable>
-export type HeartbeatRow = Selectable<HeartbeatsTable>
+type HeartbeatRow = Selectable<HeartbeatsTable>
 type Sql = Kysely<Schema>
 
 export const liveServers = (sql: Sql): Promise<ServerRow[]> =>
@@ -64,54 +66,106 @@ export const takeInstallToken = (sql: Sql, hash: string, now: number, from: stri
     .returningAll()
     .executeTakeFirst()
 
-export const allHeartbeats = (sql: Sql, since: number): Promise<HeartbeatRow[]> =>
-  sql.selectFrom('heartbeats').selectAll().where('last_heartbeat', '>=', since).execute()
+const jailsOf = (text: string): readonly Jail[] =>
+  (JSON.parse(text) as (Omit<Jail, 'template'> & Partial<Jail>)[]).map(jail => ({
+    ...jail,
+    template: jail.template ?? null,
+  }))
+type StateOfServer = readonly [serverNo: number, state: HostState]
+const stateOf = (row: HeartbeatRow): StateOfServer => [
+  row.server_no,
+  {
+    boot: row.boot,
+    report: row.report,
+    lastHeartbeat: row.last_heartbeat,
+    metrics: row.metrics === null ? null : (JSON.parse(row.metrics) as Metrics),
+    jails: jailsOf(row.jails),
+    revision: row.revision,
+  },
+]
+const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> => ({
+  server_no,
+  boot: state.boot,
+  report: state.report,
+  last_heartbeat: state.lastHeartbeat ?? 0,
+  metrics: state.metrics && JSON.stringify(state.metrics),
+  jails: JSON.stringify(state.jails),
+  revision: state.revision,
+})
 
-export const findHeartbeat = (sql: Sql, serverNo: number): Promise<HeartbeatRow | undefined> =>
-  sql.selectFrom('heartbeats').selectAll().where('server_no', '=', serverNo).executeTakeFirst()
-/** The jails of hosts as storage has them; nobody else writes them until the transaction ends. In one order, as `saveHeartbeats`. */
-export const holdJails = (
-  sql: Sql,
-  engine: Engine,
-  serverNos: readonly number[],
-): Promise<Pick<HeartbeatRow, 'server_no' | 'last_heartbeat' | 'jails'>[]> => {
-  const rows = sql
-    .selectFrom('heartbeats')
-    .select(['server_no', 'last_heartbeat', 'jails'])
-    .where('server_no', 'in', serverNos)
-    .orderBy('server_no')
-  // With SQLite the writer is the transaction's alone.
-  return (engine === 'postgres' ? rows.forUpdate() : rows).execute()
-}
-/** The jails alone: what the last heartbeat said else stays. */
-export const saveJails = async (
-  sql: Sql,
-  row: Pick<HeartbeatRow, 'server_no' | 'last_heartbeat' | 'jails'>,
-): Promise<void> => {
-  await sql
+/** What hosts said since then. */
+export const allHeartbeats = async (sql: Sql, since: number): Promise<StateOfServer[]> =>
+  (await sql.selectFrom('heartbeats').selectAll().where('last_heartbeat', '>=', since).execute()).map(stateOf)
+
+export const findHeartbeats = async (sql: Sql, serverNos: readonly number[]): Promise<StateOfServer[]> =>
+  serverNos.length === 0
+    ? []
+    : (await sql.selectFrom('heartbeats').selectAll().where('server_no', 'in', serverNos).execute()).map(stateOf)
+
+/** Locks a host's row until the transaction ends, and creates it first if there is none. Undefined: it was created. */
+export const lockHeartbeat = async (sql: Sql, engine: Engine, serverNo: number): Promise<HostState | undefined> => {
+  const select = () => {
+    const rows = sql.selectFrom('heartbeats').selectAll().where('server_no', '=', serverNo)
+    // SQLite has one writer, and the transaction holds it.
+    return (engine === 'postgres' ? rows.forUpdate() : rows).executeTakeFirst()
+  }
+  const found = await select()
+  if (found) return stateOf(found)[1]
+  const { numInsertedOrUpdatedRows: inserted } = await sql
     .insertInto('heartbeats')
-    .values({ ...row, metrics: null })
-    .onConflict(on => on.column('server_no').doUpdateSet({ jails: row.jails }))
-    .execute()
+    .values(rowOf([serverNo, silentHost]))
+    .onConflict(on => on.column('server_no').doNothing())
+    .executeTakeFirstOrThrow()
+  if (inserted === 1n) return undefined
+  const created = await select()
+  return created && stateOf(created)[1]
 }
 
 const chunk = 500
-/** Many at once, sorted, so that two processes never wait for each other in a circle. */
-export const saveHeartbeats = async (sql: Sql, rows: readonly Insertable<HeartbeatsTable>[]): Promise<void> => {
-  const sorted = [...rows].sort((a, b) => a.server_no - b.server_no)
-  for (let start = 0; start < sorted.length; start += chunk)
+/** Locks the rows of hosts in the order of their numbers, so that two processes never wait for each other in a circle. */
+export const lockHeartbeatVersions = async (
+  sql: Sql,
+  engine: Engine,
+  serverNos: readonly number[],
+): Promise<(Pick<HostState, 'boot' | 'report' | 'lastHeartbeat' | 'revision'> & { server_no: number })[]> => {
+  const rows = sql
+    .selectFrom('heartbeats')
+    .select(['server_no', 'boot', 'report', 'last_heartbeat as lastHeartbeat', 'revision'])
+    .where('server_no', 'in', serverNos)
+    .orderBy('server_no')
+  return (engine === 'postgres' ? rows.forUpdate() : rows).execute()
+}
+/** Writes states that are not older than the stored ones. Sorted, for the same reason as above. */
+export const saveHeartbeats = async (sql: Sql, states: readonly StateOfServer[]): Promise<void> => {
+  const rows = states.toSorted(([one], [other]) => one - other).map(rowOf)
+  for (let start = 0; start < rows.length; start += chunk)
     await sql
       .insertInto('heartbeats')
-      .values(sorted.slice(start, start + chunk))
+      .values(rows.slice(start, start + chunk))
       .onConflict(on =>
         on
           .column('server_no')
           .doUpdateSet(({ ref }) => ({
+            boot: ref('excluded.boot'),
+            report: ref('excluded.report'),
             last_heartbeat: ref('excluded.last_heartbeat'),
             metrics: ref('excluded.metrics'),
             jails: ref('excluded.jails'),
+            revision: ref('excluded.revision'),
           }))
-          .whereRef('heartbeats.last_heartbeat', '<=', 'excluded.last_heartbeat'),
+          .whereRef('heartbeats.revision', '<=', 'excluded.revision')
+          .where(({ and, or, eb, ref }) =>
+            or([
+              and([
+                eb('heartbeats.boot', '=', ref('excluded.boot')),
+                eb('heartbeats.report', '<=', ref('excluded.report')),
+              ]),
+              and([
+                eb('heartbeats.boot', '<>', ref('excluded.boot')),
+                eb('heartbeats.last_heartbeat', '<=', ref('excluded.last_heartbeat')),
+              ]),
+            ]),
+          ),
       )
       .execute()
 }
