@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { startServer } from '../packages/server/src/testing/index.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { endpoints } from '../packages/contract/src/index.ts'
+import { openApiOf } from '../packages/server/src/http/openapi/document.ts'
 
-/* Writes the OpenAPI document of what is mounted to packages/server/openapi.json; a test compares it. */
-const server = await startServer()
-const document = await (await fetch(`${server.url}/api/openapi.json`)).json()
-writeFileSync(new URL('../packages/server/openapi.json', import.meta.url), `${JSON.stringify(document, null, 2)}\n`)
-await server.close()
+/* Writes the OpenAPI document to the file that is named, or else to standard output. */
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const text = `${JSON.stringify(openApiOf(endpoints, version, '/'), null, 2)}\n`
+const [file] = process.argv.slice(2)
+if (file) writeFileSync(file, text)
+else process.stdout.write(text)

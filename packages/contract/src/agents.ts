@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { order, resultInput } from './commands.ts'
+import { desiredState, order, resultInput } from './commands.ts'
 import { port, protocols } from './portknock.ts'
 import { sealBounds } from './seal.ts'
 import { policyState } from './servers.ts'
-import { count, id, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
+import { count, id, message, nullable, oneOf, openResource, resource, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Agent'
 /** What hosts say of themselves: kept short, never trusted. */
@@ -16,9 +16,9 @@ const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
  * The agent's own clock of reports: an id for each of its starts, and a counter that rises with every heartbeat and report of
  * jails. A report that arrives after a later one of the same start is answered and ignored.
  */
-const reportVersion = Type.Optional(Type.Object({ boot: uuid, number: id }))
+const reportVersion = Type.Optional(openResource('ReportVersion', { boot: uuid, number: id }))
 
-export const jailReport = Type.Object({
+export const jailReport = openResource('JailReport', {
   name: text(1, 64),
   enabled: Type.Boolean(),
   current_bans: Type.Optional(nullable(count)),
@@ -40,7 +40,7 @@ export const heartbeat = endpoint({
     report: reportVersion,
     metrics: Type.Optional(
       nullable(
-        Type.Object({
+        openResource('MetricsReport', {
           cpu_percent: Type.Optional(percent),
           memory_percent: Type.Optional(percent),
           disk_percent: Type.Optional(percent),
@@ -49,13 +49,17 @@ export const heartbeat = endpoint({
       ),
     ),
     jails: Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })),
-    capabilities: Type.Optional(Type.Object({ nftables: Type.Optional(Type.Boolean()) })),
+    capabilities: Type.Optional(openResource('HostCapabilities', { nftables: Type.Optional(Type.Boolean()) })),
     sealed: Type.Optional(
       nullable(
-        Type.Object({
+        openResource('SealPolicyReport', {
           types: Type.Array(text(1, 40), { maxItems: 64 }),
           operators: Type.Array(
-            Type.Object({ name: text(1, sealBounds.name), kind: text(1, 16), fingerprint: text(1, 64) }),
+            openResource('HostOperatorReport', {
+              name: text(1, sealBounds.name),
+              kind: text(1, 16),
+              fingerprint: text(1, 64),
+            }),
             { maxItems: sealBounds.operators },
           ),
           error: Type.Optional(nullable(text(0, 1000))),
@@ -63,14 +67,19 @@ export const heartbeat = endpoint({
       ),
     ),
     policy: Type.Optional(
-      nullable(Type.Object({ state: policyState, error: Type.Optional(nullable(Type.String({ maxLength: 1000 }))) })),
+      nullable(
+        openResource('HostPolicyReport', {
+          state: policyState,
+          error: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+        }),
+      ),
     ),
   }),
   status: 200,
   reply: shape({
     message: Type.String(),
     commands: Type.Array(order),
-    desired_state: shape({ version: Type.String() }),
+    desired_state: desiredState,
     heartbeat_interval: count,
   }),
   refusals: [409],
@@ -99,7 +108,7 @@ export const enroll = endpoint({
 })
 
 /** A sequence as a host enforces it. `revision` is given back with what became of it. */
-export const knockOrder = shape({
+export const knockOrder = resource('KnockRule', {
   id,
   revision: count,
   protected_port: port,
@@ -112,6 +121,7 @@ export const knockOrder = shape({
 })
 /** An address that stands in a list of a sequence until then. */
 const addressed = { sequence_id: id, ip: Type.String(), expires_at: timestamp }
+const knockAddress = resource('KnockAddress', addressed)
 
 export const agentState = endpoint({
   method: 'GET',
@@ -125,13 +135,13 @@ export const agentState = endpoint({
   reply: shape({
     version: Type.String(),
     /** An agent fetches a changed list after a random part of `spread_seconds`, so that a large one does not leave all at once. */
-    whitelist: shape({ version: Type.String(), count, spread_seconds: count }),
-    portknock: shape({
+    whitelist: resource('WhitelistVersion', { version: Type.String(), count, spread_seconds: count }),
+    portknock: resource('DesiredPortKnocking', {
       sequences: Type.Array(knockOrder),
-      openings: Type.Array(shape({ id: uuid, ...addressed })),
-      blocked: Type.Array(shape(addressed)),
+      openings: Type.Array(resource('DesiredOpening', { id: uuid, ...addressed })),
+      blocked: Type.Array(knockAddress),
       /** Whose live connections to the protected port are cut until `expires_at`. */
-      cuts: Type.Array(shape(addressed)),
+      cuts: Type.Array(knockAddress),
     }),
   }),
 })
@@ -149,10 +159,10 @@ export const acknowledgeState = endpoint({
     entry_count: Type.Optional(nullable(count)),
     error: Type.Optional(nullable(text(0, bounds.description))),
     portknock: Type.Optional(
-      Type.Object({
+      openResource('AppliedPortKnocking', {
         /** What became of each sequence of the state; `revision` is the one that was applied, or tried. */
         sequences: Type.Array(
-          Type.Object({
+          openResource('AppliedKnockRule', {
             id,
             revision: count,
             state: oneOf(['enforced', 'unsupported', 'failed']),
@@ -178,7 +188,7 @@ export const putJails = endpoint({
   lenient: true,
   body: Type.Object({
     jails: Type.Array(
-      Type.Object({
+      openResource('JailDetailReport', {
         name: text(1, 64),
         enabled: Type.Boolean(),
         current_bans: Type.Optional(nullable(count)),
@@ -207,10 +217,14 @@ export const reportResults = endpoint({
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
-    results: Type.Array(Type.Object({ id: uuid, ...resultInput }), { maxItems: bounds.results }),
+    results: Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), {
+      maxItems: bounds.results,
+    }),
   }),
   status: 200,
-  reply: shape({ results: Type.Array(shape({ id: uuid, error: nullable(Type.String()) })) }),
+  reply: shape({
+    results: Type.Array(resource('ResultAcknowledgement', { id: uuid, error: nullable(Type.String()) })),
+  }),
 })
 
 export const reportKnocks = endpoint({
@@ -223,7 +237,7 @@ export const reportKnocks = endpoint({
   lenient: true,
   body: Type.Object({
     events: Type.Array(
-      Type.Object({
+      openResource('KnockReport', {
         event_id: uuid,
         sequence_id: Type.Integer({ minimum: 1 }),
         ip: text(1, 64),
@@ -236,6 +250,8 @@ export const reportKnocks = endpoint({
   }),
   status: 200,
   reply: shape({
-    results: Type.Array(shape({ event_id: uuid, ok: Type.Boolean(), error: nullable(Type.String()) })),
+    results: Type.Array(
+      resource('KnockReportResult', { event_id: uuid, ok: Type.Boolean(), error: nullable(Type.String()) }),
+    ),
   }),
 })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, times } from './limits.ts'
 import { passkeyResponse } from './passkey-response.ts'
-import { count, id, message, nullable, oneOf, role, shape, text, timestamp, uuid } from './shapes.ts'
+import { count, id, message, nullable, oneOf, resource, role, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Auth'
 /** Sign-ins take any text up to a bound: whether it is a possible name is not the stranger's to learn. */
@@ -26,12 +26,12 @@ export const username = Type.String({
 })
 export const email = Type.String({ format: 'email', minLength: 3, maxLength: 254 })
 
-export const signedIn = shape({
+export const signedIn = resource('SignedIn', {
   ...tokens,
-  user: shape({ id, username: Type.String(), email: Type.String(), role }),
+  user: resource('SignedInUser', { id, username: Type.String(), email: Type.String(), role }),
   mfa_setup_required: Type.Optional(Type.Boolean()),
 })
-const secondFactorWanted = shape({
+const secondFactorWanted = resource('SecondFactorRequired', {
   mfa_required: Type.Literal(true),
   mfa_token: Type.String(),
   /** What the user has: codes go to `/auth/mfa/verify`, a passkey to `/auth/passkey`. */
@@ -49,7 +49,7 @@ export const login = endpoint({
   rate: 'sensitive',
   body: shape({ username: typedName, password: typedPassword }),
   status: 200,
-  reply: Type.Union([signedIn, secondFactorWanted]),
+  reply: Type.Union([signedIn, secondFactorWanted], { title: 'LoginResult' }),
   refusals: [401, 403],
 })
 
@@ -114,13 +114,15 @@ export const me = endpoint({
     server_count: count,
     /** Where the sessions of this account began, newest activity first and each address once; for finding that one locked oneself out. */
     addresses: Type.Array(
-      shape({
+      resource('SessionAddress', {
         ip: Type.String(),
         user_agent: Type.String(),
         last_activity: timestamp,
         current: Type.Boolean(),
         whitelisted: Type.Boolean(),
-        active_bans: Type.Array(shape({ id, jail: Type.String(), server: Type.String(), server_id: uuid })),
+        active_bans: Type.Array(
+          resource('AddressBan', { id, jail: Type.String(), server: Type.String(), server_id: uuid }),
+        ),
       }),
     ),
   }),
@@ -228,7 +230,7 @@ export const getInvite = endpoint({
     username: Type.String(),
     expires_at: timestamp,
     mfa_required: Type.Boolean(),
-    password_rules: shape({
+    password_rules: resource('PasswordRules', {
       min_length: count,
       max_length: count,
       upper: Type.Boolean(),
@@ -299,7 +301,9 @@ export const authOptions = endpoint({
     site_name: Type.String(),
     base_url: Type.String(),
     timezone: Type.String(),
-    providers: Type.Array(shape({ id: oneOf(['provider_a', 'provider_b']), label: Type.String() })),
+    providers: Type.Array(
+      resource('SignInProvider', { id: oneOf(['provider_a', 'provider_b']), label: Type.String() }),
+    ),
     local_login_disabled: Type.Boolean(),
     setup_required: Type.Boolean(),
     server_time: timestamp,

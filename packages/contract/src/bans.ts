@@ -11,8 +11,10 @@ import {
   listOf,
   nullable,
   oneOf,
+  openResource,
   paging,
   period,
+  resource,
   searchText,
   serverRef,
   shape,
@@ -51,12 +53,12 @@ const banFields = {
   whitelisted: Type.Boolean(),
 }
 /** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
-export const ban = shape(banFields)
+export const ban = resource('LiveBan', banFields)
 export type Ban = Static<typeof ban>
 
 const reputation_score = nullable(Type.Integer())
 /** A ban as lists show it; both fields more are always there, and only live messages, which end up in the same rows, lack them. */
-export const listedBan = shape({
+export const listedBan = resource('Ban', {
   ...banFields,
   /** Bans of the same address that the caller may see, this one included. */
   occurrences: Type.Optional(count),
@@ -120,7 +122,7 @@ export const getBan = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: shape({ ...banFields, reputation_score }),
+  reply: resource('BanDetail', { ...banFields, reputation_score }),
   refusals: [404],
 })
 
@@ -164,7 +166,7 @@ const share = { count }
 export const windowFields = {
   from: timestamp,
   to: timestamp,
-  series: Type.Array(shape({ start: timestamp, count })),
+  series: Type.Array(resource('BanCountSince', { start: timestamp, count })),
   /** Bans of the window of the same length before. */
   previous_total: count,
   /** Banned at this moment, whenever that began. */
@@ -183,10 +185,10 @@ export const banStats = endpoint({
   reply: shape({
     total_bans: count,
     unique_ips: count,
-    bans_by_jail: Type.Array(shape({ jail: Type.String(), ...share })),
-    bans_by_country: Type.Array(shape({ code: Type.String(), name: Type.String(), ...share })),
-    bans_by_hour: Type.Array(shape({ hour: Type.Integer({ minimum: 0, maximum: 23 }), ...share })),
-    bans_by_day: Type.Array(shape({ date: Type.String({ format: 'date' }), ...share })),
+    bans_by_jail: Type.Array(resource('JailBanCount', { jail: Type.String(), ...share })),
+    bans_by_country: Type.Array(resource('CountryBanCount', { code: Type.String(), name: Type.String(), ...share })),
+    bans_by_hour: Type.Array(resource('HourBanCount', { hour: Type.Integer({ minimum: 0, maximum: 23 }), ...share })),
+    bans_by_day: Type.Array(resource('DayBanCount', { date: Type.String({ format: 'date' }), ...share })),
     ...windowFields,
   }),
 })
@@ -216,14 +218,14 @@ export const topBans = endpoint({
     to: timestamp,
     /** Bans of this very window: what the rows are a share of. */
     total_bans: count,
-    top_ips: Type.Array(shape({ ip: Type.String(), count, ...place })),
-    bans_by_asn: Type.Array(shape({ asn: place.asn, asn_org: place.asn_org, count })),
-    bans_by_server: Type.Array(shape({ server: serverRef, count })),
+    top_ips: Type.Array(resource('AddressBanCount', { ip: Type.String(), count, ...place })),
+    bans_by_asn: Type.Array(resource('NetworkBanCount', { asn: place.asn, asn_org: place.asn_org, count })),
+    bans_by_server: Type.Array(resource('ServerBanCount', { server: serverRef, count })),
   }),
   refusals: [503],
 })
 
-const historyLine = shape({
+const historyLine = resource('BanHistoryEntry', {
   id,
   server: Type.String(),
   server_id: uuid,
@@ -255,13 +257,15 @@ export const lookUp = endpoint({
     asn_org: nullable(Type.String()),
     is_whitelisted: Type.Boolean(),
     /** The entry that covers it, the most specific one. */
-    matched_whitelist: nullable(shape({ id, ip: Type.String(), description: Type.String() })),
+    matched_whitelist: nullable(resource('WhitelistMatch', { id, ip: Type.String(), description: Type.String() })),
     /** Newest first, at most 100. */
     ban_history: Type.Array(historyLine),
     /** Where it is banned now, at most 100. */
     active_bans: Type.Array(historyLine),
     total_bans: count,
-    reputation: nullable(shape({ score: Type.Integer(), reports: count, last_reported: nullable(timestamp) })),
+    reputation: nullable(
+      resource('Reputation', { score: Type.Integer(), reports: count, last_reported: nullable(timestamp) }),
+    ),
     /** Whether it is the address that the question came from. */
     is_you: Type.Boolean(),
     /** The managed server whose address it is. */
@@ -334,14 +338,18 @@ export const reportBans = endpoint({
   status: 200,
   reply: shape({
     results: Type.Array(
-      shape({ event_id: nullable(Type.String()), id: nullable(Type.Integer()), error: nullable(Type.String()) }),
+      resource('BanReportResult', {
+        event_id: nullable(Type.String()),
+        id: nullable(Type.Integer()),
+        error: nullable(Type.String()),
+      }),
     ),
   }),
   refusals: [503],
 })
-export const banReport = Type.Object(report)
+export const banReport = openResource('BanReport', report)
 export type BanReport = Static<typeof banReport>
-export const unbanReport = Type.Object({
+export const unbanReport = openResource('UnbanReport', {
   ip: ipOrRange,
   jail: jailName,
   unbanned_at: Type.Optional(timestamp),

@@ -13,6 +13,7 @@ import {
   oneOf,
   paging,
   period,
+  resource,
   searchText,
   serverRef,
   shape,
@@ -27,19 +28,19 @@ const params = shape({ commandId: uuid })
 export { commandParams, commandTypes }
 export type { CommandType }
 
-export const commandType = oneOf(Object.keys(commandParams) as CommandType[])
-export const commandStatus = oneOf(['pending', 'running', 'completed', 'failed', 'timeout'])
+export const commandType = oneOf(Object.keys(commandParams) as CommandType[], { title: 'CommandType' })
+export const commandStatus = oneOf(['pending', 'running', 'completed', 'failed', 'timeout'], { title: 'CommandStatus' })
 export type CommandStatus = Static<typeof commandStatus>
 /** What a command carries; which fields it must have depends on its type, see `commandParams`. */
 export const paramsInput = Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 32 })
 const paramsReply = Type.Record(Type.String(), Type.Unknown())
 
-export const commandResult = shape({
+export const commandResult = resource('CommandResult', {
   success: Type.Boolean(),
   output: Type.String(),
   exit_code: nullable(Type.Integer()),
 })
-export const command = shape({
+export const command = resource('Command', {
   id: uuid,
   type: commandType,
   server: serverRef,
@@ -109,7 +110,7 @@ const batchFields = {
   params: Type.Optional(paramsInput),
   params_list: Type.Optional(Type.Array(paramsInput, { minItems: 1, maxItems: bounds.batch })),
   targets: Type.Optional(
-    Type.Array(shape({ server_id: uuid, params: Type.Optional(paramsInput) }), {
+    Type.Array(resource('CommandTarget', { server_id: uuid, params: Type.Optional(paramsInput) }), {
       minItems: 1,
       maxItems: bounds.targets,
     }),
@@ -126,9 +127,11 @@ export const createBatch = endpoint({
   bodyLimit: 4 * bounds.body,
   body: shape(batchFields),
   status: 201,
-  reply: shape({
+  reply: resource('CommandBatch', {
     batch_id: uuid,
-    commands: Type.Array(shape({ id: uuid, server_id: uuid, status: commandStatus, params_index: count })),
+    commands: Type.Array(
+      resource('BatchedCommand', { id: uuid, server_id: uuid, status: commandStatus, params_index: count }),
+    ),
   }),
   refusals: [409],
 })
@@ -158,7 +161,7 @@ export const cancelMany = endpoint({
   reply: shape({
     cancelled: count,
     commands: Type.Array(
-      shape({
+      resource('CancelledCommand', {
         id: uuid,
         cancelled: Type.Boolean(),
         status: nullable(commandStatus),
@@ -190,7 +193,7 @@ export const commandStats = endpoint({
   status: 200,
   reply: shape({
     total: count,
-    by_status: shape({ completed: count, failed: count, timeout: count, cancelled: count }),
+    by_status: resource('CommandCounts', { completed: count, failed: count, timeout: count, cancelled: count }),
     by_type: Type.Record(Type.String(), count),
     avg_execution_time_ms: nullable(Type.Number()),
     success_rate: nullable(Type.Number()),
@@ -198,7 +201,7 @@ export const commandStats = endpoint({
 })
 
 /** What `deploy-template` puts on a host, frozen when it was queued. `settings` are the options that win, merged. */
-export const frozenTemplate = shape({
+export const frozenTemplate = resource('FrozenTemplate', {
   name: Type.String(),
   jail_config: Type.String(),
   filter_config: Type.String(),
@@ -209,24 +212,30 @@ export type FrozenTemplate = Static<typeof frozenTemplate>
 const base64url = (most: number) => Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: most })
 const keyFingerprint = Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$', maxLength: 64 })
 /** An operator's signature (docs/spec/sealed-commands.md). */
-export const signature = Type.Union([
-  shape({ kind: Type.Literal('ed25519'), key: keyFingerprint, signature: base64url(128) }),
-  shape({
-    kind: Type.Literal('webauthn'),
-    key: keyFingerprint,
-    authenticator_data: base64url(8192),
-    client_data: base64url(8192),
-    signature: base64url(2048),
-  }),
-])
-export const seal = shape({
+export const signature = Type.Union(
+  [
+    resource('Ed25519Signature', { kind: Type.Literal('ed25519'), key: keyFingerprint, signature: base64url(128) }),
+    resource('PasskeySignature', {
+      kind: Type.Literal('webauthn'),
+      key: keyFingerprint,
+      authenticator_data: base64url(8192),
+      client_data: base64url(8192),
+      signature: base64url(2048),
+    }),
+  ],
+  { title: 'Signature', discriminator: { propertyName: 'kind' } },
+)
+export const seal = resource('Seal', {
   statement: Type.String(),
   proof: Type.Array(Type.String(), { maxItems: sealBounds.proof }),
   signature,
 })
 
+/** The version of what a host should hold, for the agent to compare. */
+export const desiredState = resource('DesiredState', { version: Type.String() })
+
 /** A command as an agent gets it; `template` only with `deploy-template`. */
-export const order = shape({
+export const order = resource('AgentCommand', {
   id: uuid,
   type: Type.String(),
   params: paramsReply,
@@ -297,7 +306,7 @@ export const pendingCommands = endpoint({
     state: Type.Optional(text(1, 128)),
   }),
   status: 200,
-  reply: shape({ commands: Type.Array(order), desired_state: shape({ version: Type.String() }) }),
+  reply: shape({ commands: Type.Array(order), desired_state: desiredState }),
 })
 
 export const reportResult = endpoint({

@@ -22,6 +22,7 @@ export type { PasskeyResponse } from './passkey-response.ts'
 export type { Passkey } from './passkeys.ts'
 export * from './query.ts'
 export * as shapes from './shapes.ts'
+export * from './tags.ts'
 export type { ProblemBody } from './shapes.ts'
 export {
   auth,
@@ -67,7 +68,11 @@ export type EndpointName = keyof Contract
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value
 
-/** Every endpoint of the interface, in the order of its sections. */
-export const endpoints: readonly Endpoint[] = Object.values(rooms).flatMap(room =>
-  Object.values(room).filter(isEndpoint),
+/** Every endpoint with the name that the contract exports it under, such as `listServers`; unique, and stable for clients. */
+export const endpointNames: ReadonlyMap<Endpoint, string> = new Map(
+  Object.values(rooms).flatMap(room =>
+    Object.entries(room).flatMap(([name, value]: [string, unknown]) => (isEndpoint(value) ? [[value, name]] : [])),
+  ),
 )
+/** Every endpoint, in the order of the modules above. */
+export const endpoints: readonly Endpoint[] = [...endpointNames.keys()]

@@ -1,21 +1,49 @@
 import { Type } from 'typebox'
 import { endpoint, keyScopes } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { id, ipOrRange, message, nullable, oneOf, permission, shape, text, timestamp, uuid } from './shapes.ts'
+import {
+  id,
+  ipOrRange,
+  message,
+  nullable,
+  oneOf,
+  permission,
+  resource,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
 
 const tag = 'API keys'
 const name = text(1, bounds.name)
-const scopes = Type.Array(oneOf(keyScopes), { minItems: 1, maxItems: keyScopes.length, uniqueItems: true })
+const scopes = Type.Array(oneOf(keyScopes, { title: 'KeyScope' }), {
+  minItems: 1,
+  maxItems: keyScopes.length,
+  uniqueItems: true,
+})
 const networks = Type.Array(ipOrRange, { minItems: 1, maxItems: bounds.keyNetworks })
 /** What limits a key beside its permission; null for no limit. */
 const limits = { scopes: nullable(scopes), source_networks: nullable(networks) }
-const keyInput = shape({
+const keyInput = resource('ApiKeyInput', {
   name,
   permissions: Type.Optional(permission),
   server_id: Type.Optional(uuid),
   expires_at: Type.Optional(timestamp),
   scopes: Type.Optional(nullable(scopes)),
   source_networks: Type.Optional(nullable(networks)),
+})
+
+/** The reply that holds a key in full, and the only one. */
+const newKey = resource('NewApiKey', {
+  id,
+  name: Type.String(),
+  key: Type.String(),
+  permissions: permission,
+  server_id: nullable(uuid),
+  expires_at: nullable(timestamp),
+  ...limits,
+  created_at: timestamp,
 })
 
 export const createKey = endpoint({
@@ -31,16 +59,7 @@ export const createKey = endpoint({
   rate: 'sensitive',
   body: keyInput,
   status: 201,
-  reply: shape({
-    id,
-    name: Type.String(),
-    key: Type.String(),
-    permissions: permission,
-    server_id: nullable(uuid),
-    expires_at: nullable(timestamp),
-    ...limits,
-    created_at: timestamp,
-  }),
+  reply: newKey,
   refusals: [409],
 })
 
@@ -70,7 +89,7 @@ export const listUserKeys = endpoint({
   status: 200,
   reply: shape({
     keys: Type.Array(
-      shape({
+      resource('ApiKey', {
         id,
         name: Type.String(),
         prefix: Type.String(),
@@ -102,15 +121,6 @@ export const createUserKey = endpoint({
   params: shape({ userId: id }),
   body: keyInput,
   status: 201,
-  reply: shape({
-    id,
-    name: Type.String(),
-    key: Type.String(),
-    permissions: permission,
-    server_id: nullable(uuid),
-    expires_at: nullable(timestamp),
-    ...limits,
-    created_at: timestamp,
-  }),
+  reply: newKey,
   refusals: [404, 409],
 })

@@ -3,14 +3,14 @@ import type { Static } from 'typebox'
 import { ban } from './bans.ts'
 import { command } from './commands.ts'
 import { serverStatus } from './servers.ts'
-import { nullable, shape, timestamp, uuid } from './shapes.ts'
+import { nullable, resource, shape, timestamp, uuid } from './shapes.ts'
 import { syncStatus } from './whitelist.ts'
 
 /** Subprotocol that the live feed answers; a client may offer `bearer.<token>` beside it. */
 export const liveProtocol = 'stockade.v1'
 
 /** A server whose state changed; `deleted` when it is gone. */
-export const liveServer = shape({
+export const liveServer = resource('LiveServer', {
   id: uuid,
   hostname: Type.String(),
   status: serverStatus,

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { nullable, shape, text } from './shapes.ts'
+import { nullable, resource, text } from './shapes.ts'
 
 const base64url = (most: number) => Type.String({ pattern: '^[A-Za-z0-9_-]*$', maxLength: most })
 
 /** A credential as browsers give it (WebAuthn Level 3, `PublicKeyCredential.toJSON()`): a new one, or an assertion. */
-export const passkeyResponse = shape({
+export const passkeyResponse = resource('PasskeyCredential', {
   id: base64url(1400),
   rawId: base64url(1400),
   type: Type.Literal('public-key'),
@@ -13,7 +13,7 @@ export const passkeyResponse = shape({
   clientExtensionResults: Type.Optional(
     Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 16 }),
   ),
-  response: shape({
+  response: resource('PasskeyCredentialResponse', {
     clientDataJSON: base64url(8192),
     attestationObject: Type.Optional(base64url(65_536)),
     authenticatorData: Type.Optional(base64url(8192)),

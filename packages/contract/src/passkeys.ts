@@ -4,15 +4,15 @@ import { signedIn } from './auth.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { passkeyResponse } from './passkey-response.ts'
-import { id, message, nullable, shape, text, timestamp } from './shapes.ts'
+import { id, message, nullable, resource, shape, text, timestamp } from './shapes.ts'
 
 const tag = 'Auth'
 /** What `navigator.credentials` is called with (WebAuthn Level 3, the JSON forms of its options). */
 const options = Type.Record(Type.String(), Type.Unknown())
-export const passkeyOptions = shape({ options })
+export const passkeyOptions = resource('PasskeyOptions', { options })
 
 const name = text(1, bounds.passkeyName)
-const passkey = shape({
+const passkey = resource('Passkey', {
   id,
   /** By which browsers know it. */
   credential_id: Type.String(),

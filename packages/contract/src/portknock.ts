@@ -13,6 +13,7 @@ import {
   oneOf,
   paging,
   period,
+  resource,
   serverRef,
   shape,
   text,
@@ -25,7 +26,7 @@ const params = shape({ sequenceId: id })
 const name = text(1, bounds.name)
 export const port = Type.Integer({ minimum: 1, maximum: 65_535 })
 export const protocols = ['tcp', 'udp'] as const
-export const knockStatus = oneOf(['success', 'failed', 'blocked'])
+export const knockStatus = oneOf(['success', 'failed', 'blocked'], { title: 'KnockStatus' })
 
 /** Seconds and tries of a sequence, each with its bounds and what it is unless said. */
 const patience = {
@@ -44,7 +45,7 @@ const serverIds = Type.Array(uuid, { maxItems: 10_000 })
 /** What is allowed and weak all the same. */
 const warnings = Type.Array(Type.String())
 
-export const sequence = shape({
+export const sequence = resource('KnockSequence', {
   id,
   name: Type.String(),
   protected_port: port,
@@ -56,7 +57,7 @@ export const sequence = shape({
   max_attempts: Type.Integer(),
   block_duration: Type.Integer(),
   servers: Type.Array(
-    shape({
+    resource('SequenceServer', {
       id: uuid,
       hostname: Type.String(),
       state: oneOf(['enforced', 'pending', 'unsupported', 'failed']),
@@ -194,7 +195,7 @@ export const knock = endpoint({
   refusals: [404, 409],
 })
 
-export const opening = shape({
+export const opening = resource('Opening', {
   id: uuid,
   server: serverRef,
   sequence_name: Type.String(),
@@ -251,7 +252,7 @@ export const listKnocks = endpoint({
   status: 200,
   reply: listOf(
     'history',
-    shape({
+    resource('Knock', {
       id,
       server: serverRef,
       sequence_name: Type.String(),
@@ -272,7 +273,7 @@ export const listBlocked = endpoint({
   status: 200,
   reply: whole(
     'blocked',
-    shape({
+    resource('BlockedAddress', {
       ip: Type.String(),
       server_id: uuid,
       sequence_name: Type.String(),
@@ -312,9 +313,13 @@ export const knockStats = endpoint({
     failed: count,
     blocked: count,
     by_sequence: Type.Array(
-      shape({ name: Type.String(), attempts: count, success_rate: nullable(Type.Number({ examples: [97.5] })) }),
+      resource('SequenceKnocks', {
+        name: Type.String(),
+        attempts: count,
+        success_rate: nullable(Type.Number({ examples: [97.5] })),
+      }),
     ),
-    by_server: Type.Array(shape({ hostname: Type.String(), attempts: count })),
-    top_ips: Type.Array(shape({ ip: Type.String(), attempts: count })),
+    by_server: Type.Array(resource('ServerKnocks', { hostname: Type.String(), attempts: count })),
+    top_ips: Type.Array(resource('AddressKnocks', { ip: Type.String(), attempts: count })),
   }),
 })

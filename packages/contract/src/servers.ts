@@ -5,14 +5,15 @@ import { bounds, pages } from './limits.ts'
 import {
   count,
   id,
-  listOf,
   ip,
+  listOf,
   message,
   nullable,
   oneOf,
   paging,
   period,
   permission,
+  resource,
   searchText,
   serverRef,
   shape,
@@ -23,19 +24,23 @@ import {
 
 const tag = 'Servers'
 const params = shape({ serverId: uuid })
-export const serverStatus = oneOf(['pending', 'online', 'offline'])
+export const serverStatus = oneOf(['pending', 'online', 'offline'], { title: 'ServerStatus' })
 const hostname = text(1, bounds.hostname)
 const description = text(0, bounds.description)
 const ipAddress = nullable(Type.String())
 
-export const metrics = shape({
+export const metrics = resource('ServerMetrics', {
   cpu_percent: nullable(Type.Number()),
   memory_percent: nullable(Type.Number()),
   disk_percent: nullable(Type.Number()),
   uptime: nullable(Type.Integer()),
 })
-export const jailSummary = shape({ name: Type.String(), enabled: Type.Boolean(), current_bans: count })
-export const jailDetail = shape({
+export const jailSummary = resource('JailSummary', {
+  name: Type.String(),
+  enabled: Type.Boolean(),
+  current_bans: count,
+})
+export const jailDetail = resource('Jail', {
   name: Type.String(),
   enabled: Type.Boolean(),
   current_bans: count,
@@ -49,9 +54,9 @@ export const jailDetail = shape({
   template: nullable(Type.String()),
 })
 /** Why a server's reports are refused and its commands withheld. */
-const quarantine = shape({ since: timestamp, by: Type.String(), reason: Type.String() })
+const quarantine = resource('Quarantine', { since: timestamp, by: Type.String(), reason: Type.String() })
 /** `server`: the `api_key` of its registration, `agent`: an agent's own, `user`: somebody's that is bound to this server. */
-const serverKey = shape({
+const serverKey = resource('ServerKey', {
   id,
   name: Type.String(),
   kind: oneOf(['server', 'agent', 'user']),
@@ -63,14 +68,16 @@ const serverKey = shape({
   created_at: timestamp,
 })
 /** `unreadable`: the host refuses every command until its policy.json is put right; `error` says why. */
-export const policyState = oneOf(['default', 'file', 'unreadable'])
+export const policyState = oneOf(['default', 'file', 'unreadable'], { title: 'PolicyState' })
 /** `types` are classes of commands (docs/spec/sealed-commands.md); with `error` the host refuses every command. */
-export const hostSealed = shape({
+export const hostSealed = resource('SealPolicy', {
   types: Type.Array(Type.String()),
-  operators: Type.Array(shape({ name: Type.String(), kind: Type.String(), fingerprint: Type.String() })),
+  operators: Type.Array(
+    resource('HostOperator', { name: Type.String(), kind: Type.String(), fingerprint: Type.String() }),
+  ),
   error: nullable(Type.String()),
 })
-export const hostPolicy = shape({ state: policyState, error: nullable(Type.String()) })
+export const hostPolicy = resource('HostPolicy', { state: policyState, error: nullable(Type.String()) })
 const serverFields = {
   id: uuid,
   hostname: Type.String(),
@@ -93,7 +100,7 @@ const serverFields = {
   created_at: timestamp,
   updated_at: timestamp,
 }
-export const serverRow = shape(serverFields)
+export const serverRow = resource('Server', serverFields)
 
 export const listServers = endpoint({
   method: 'GET',
@@ -120,8 +127,8 @@ export const summariseServers = endpoint({
   access: 'read',
   status: 200,
   reply: shape({
-    servers: Type.Array(shape({ id: uuid, hostname: Type.String(), status: serverStatus })),
-    counts: shape({ online: count, offline: count, pending: count }),
+    servers: Type.Array(resource('ServerSummary', { id: uuid, hostname: Type.String(), status: serverStatus })),
+    counts: resource('ServerCounts', { online: count, offline: count, pending: count }),
   }),
 })
 
@@ -137,7 +144,7 @@ export const listJailsOfName = endpoint({
   status: 200,
   reply: shape({
     jails: Type.Array(
-      shape({
+      resource('ServerJail', {
         server: serverRef,
         name: Type.String(),
         enabled: Type.Boolean(),
@@ -156,7 +163,7 @@ export const getServer = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: shape({
+  reply: resource('ServerDetail', {
     ...serverFields,
     bans_today: count,
     /** Keys of the server's own, without what opens anything; null for whoever is no administrator. DELETE /keys/{keyId} ends one. */
@@ -164,7 +171,7 @@ export const getServer = endpoint({
     /** When the newest agent's key was first used, with which the keys before it ended; null until then. */
     key_rotated_at: nullable(timestamp),
     jails: Type.Array(jailSummary),
-    install: shape({
+    install: resource('InstallProgress', {
       token_expires_at: nullable(timestamp),
       token_used_at: nullable(timestamp),
       token_used_from: nullable(Type.String()),
@@ -188,7 +195,7 @@ export const createServer = endpoint({
   fleet: true,
   body: shape({ hostname, ip_address: Type.Optional(nullable(ip)), description: Type.Optional(description) }),
   status: 201,
-  reply: shape({
+  reply: resource('RegisteredServer', {
     id: uuid,
     hostname: Type.String(),
     ip_address: ipAddress,
@@ -300,7 +307,7 @@ export const listJails = endpoint({
   refusals: [404],
 })
 
-const ranked = shape({ name: Type.String(), count })
+const ranked = resource('NamedCount', { name: Type.String(), count })
 export const serverStats = endpoint({
   method: 'GET',
   path: '/servers/{serverId}/stats',
@@ -315,8 +322,8 @@ export const serverStats = endpoint({
     bans_period: count,
     unique_ips: count,
     top_jails: Type.Array(ranked),
-    top_countries: Type.Array(shape({ code: Type.String(), name: Type.String(), count })),
-    bans_by_hour: Type.Array(shape({ hour: Type.String({ examples: ['00:00'] }), count })),
+    top_countries: Type.Array(resource('ServerCountryBanCount', { code: Type.String(), name: Type.String(), count })),
+    bans_by_hour: Type.Array(resource('ServerHourBanCount', { hour: Type.String({ examples: ['00:00'] }), count })),
     ...windowFields,
   }),
   refusals: [404],

@@ -12,6 +12,7 @@ import {
   nullable,
   oneOf,
   paging,
+  resource,
   role,
   roleInput,
   searchText,
@@ -60,19 +61,22 @@ const sections = {
   },
 }
 export const sectionNames = ['service', 'security', 'notifications', 'integrations'] as const
-export const systemSettings = shape({
-  service: shape(sections.service),
-  security: shape(sections.security),
-  notifications: shape(sections.notifications),
-  integrations: shape(sections.integrations),
+export const systemSettings = resource('SystemSettings', {
+  service: resource('ServiceSettings', sections.service),
+  security: resource('SecuritySettings', sections.security),
+  notifications: resource('NotificationSettings', sections.notifications),
+  integrations: resource('IntegrationSettings', sections.integrations),
 })
 export type SystemSettings = Static<typeof systemSettings>
-export const settingsChange = partly({
-  service: partly(sections.service),
-  security: partly(sections.security),
-  notifications: partly(sections.notifications),
-  integrations: partly(sections.integrations),
-})
+export const settingsChange = partly(
+  {
+    service: partly(sections.service, 'ServiceSettingsChange'),
+    security: partly(sections.security, 'SecuritySettingsChange'),
+    notifications: partly(sections.notifications, 'NotificationSettingsChange'),
+    integrations: partly(sections.integrations, 'IntegrationSettingsChange'),
+  },
+  'SystemSettingsChange',
+)
 export type SettingsChange = Static<typeof settingsChange>
 
 export const getSettings = endpoint({
@@ -108,7 +112,7 @@ const toggles = {
   daily_summary_hour: hourOfDay,
 }
 
-export const deliverySteps = steps(['resolve', 'connect', 'tls', 'authenticate', 'write', 'answer'])
+export const deliverySteps = steps('DeliveryStep', ['resolve', 'connect', 'tls', 'authenticate', 'write', 'answer'])
 /** How delivery goes: additive, read only. */
 const delivery = {
   last_sent: nullable(timestamp),
@@ -232,7 +236,7 @@ export const updateReputation = endpoint({
   reply: message,
 })
 
-export const licenceFeatures = shape({
+export const licenceFeatures = resource('LicenseFeatures', {
   reputation: Type.Boolean(),
   custom_templates: Type.Boolean(),
   siem: Type.Boolean(),
@@ -284,12 +288,12 @@ export const getOauth = endpoint({
   summary: 'Read the sign-in providers',
   status: 200,
   reply: shape({
-    provider_a: shape({
+    provider_a: resource('ProviderA', {
       ...providerReply,
       allowed_users: Type.Array(Type.String()),
       allowed_org: nullable(Type.String()),
     }),
-    provider_b: shape({ ...providerReply, allowed_domains: Type.Array(Type.String()) }),
+    provider_b: resource('ProviderB', { ...providerReply, allowed_domains: Type.Array(Type.String()) }),
     default_role: role,
     local_login_disabled: Type.Boolean(),
   }),
@@ -304,8 +308,11 @@ export const updateOauth = endpoint({
   description:
     'Empty allow-lists admit nobody. `local_login_disabled` is refused as long as no administrator signs in through a provider.',
   body: partly({
-    provider_a: partly({ ...providerInput, allowed_users: allowed(bounds.name), allowed_org: clearable(bounds.name) }),
-    provider_b: partly({ ...providerInput, allowed_domains: allowed(bounds.hostname) }),
+    provider_a: partly(
+      { ...providerInput, allowed_users: allowed(bounds.name), allowed_org: clearable(bounds.name) },
+      'ProviderAChange',
+    ),
+    provider_b: partly({ ...providerInput, allowed_domains: allowed(bounds.hostname) }, 'ProviderBChange'),
     default_role: roleInput,
     local_login_disabled: Type.Boolean(),
   }),
@@ -346,7 +353,7 @@ export const importSettings = endpoint({
   }),
 })
 
-export const auditEntry = shape({
+export const auditEntry = resource('AuditEntry', {
   id,
   user: Type.String(),
   action: Type.String({ examples: ['settings.update'] }),

@@ -6,11 +6,36 @@ import { queryBounds } from './query.ts'
 /** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
 export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
 
+/** A shape with a name: the API document shows it as a component, and generated clients as a type. */
+export const resource = <P extends TProperties>(title: string, properties: P, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, title, ...(description ? { description } : {}) })
+
+/** An object with a name whose unknown fields are ignored, so that newer agents can talk to older servers. */
+export const openResource = <P extends TProperties>(title: string, properties: P) => Type.Object(properties, { title })
+
+const source = Symbol('source')
+/** The schema that another one was made of by `field` or `nullable`; the schema itself if it was made by neither. */
+export const sourceOf = (schema: object): object => (schema as { readonly [source]?: object })[source] ?? schema
+
+const derived = <T extends TSchema>(schema: T, changes: object): T =>
+  Object.defineProperties(
+    {},
+    {
+      ...Object.getOwnPropertyDescriptors(schema),
+      ...Object.getOwnPropertyDescriptors({ [source]: sourceOf(schema), ...changes }),
+    },
+  ) as T
+
+/** The same schema with a description of what it means at this place. */
+export const field = <T extends TSchema>(schema: T, description: string, options: object = {}): T =>
+  derived(schema, { description, ...options })
+
 /** The value, or null where it is unknown. */
 export const nullable = <T extends TSchema>(schema: T) => {
-  const plain = { ...schema } as Record<string, unknown>
-  const options = 'enum' in plain && Array.isArray(plain.enum) ? { enum: [...(plain.enum as unknown[]), null] } : {}
-  return Type.Unsafe<Static<T> | null>({ ...plain, ...options, type: [plain.type, 'null'] } as object)
+  const { type, enum: values } = schema as { type?: unknown; enum?: readonly unknown[] }
+  return Type.Unsafe<Static<T> | null>(
+    derived(schema, { type: [type, 'null'], ...(values ? { enum: [...values, null] } : {}) }),
+  )
 }
 
 export const oneOf = <const V extends readonly string[]>(values: V, options: object = {}) =>
@@ -36,17 +61,17 @@ export const ip = Type.String({ format: 'ip', maxLength: 64 })
 export const ipOrRange = Type.String({ format: 'ip-or-range', maxLength: 64 })
 /** A jail's name, as the engine takes it; never begins with a hyphen, so that it can't be read as an option. */
 export const jailName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', minLength: 1, maxLength: 64 })
-export const message = shape({ message: Type.String() })
-export const permission = oneOf(['read', 'write', 'admin'])
-export const role = oneOf(['Admin', 'Operator', 'Viewer'])
+export const message = resource('Message', { message: Type.String() })
+export const permission = oneOf(['read', 'write', 'admin'], { title: 'Permission' })
+export const role = oneOf(['Admin', 'Operator', 'Viewer'], { title: 'Role' })
 export const roleInput = oneOfAnyCase(['Admin', 'Operator', 'Viewer'])
-export const period = oneOf(['day', 'week', 'month'])
+export const period = oneOf(['day', 'week', 'month'], { title: 'Period' })
 /** Length of a period in seconds: a rolling window that ends now. */
 export const periods = { day: 86_400, week: 7 * 86_400, month: 30 * 86_400 } as const
 /** What was done on the way to another side, in order; the last one is the one that failed, if any. `ms` are milliseconds. */
-export const steps = <const N extends readonly string[]>(names: N) =>
-  Type.Array(shape({ name: oneOf(names), ok: Type.Boolean(), ms: count, detail: Type.String() }))
-export const serverRef = shape({ id: uuid, hostname: Type.String() })
+export const steps = <const N extends readonly string[]>(title: string, names: N) =>
+  Type.Array(resource(title, { name: oneOf(names), ok: Type.Boolean(), ms: count, detail: Type.String() }))
+export const serverRef = resource('ServerRef', { id: uuid, hostname: Type.String() })
 
 /** `page` and `limit` of a list: integers from 1; beyond the maximum is refused. */
 export const paging = (limits: { readonly default: number; readonly maximum: number }) => ({
@@ -69,15 +94,17 @@ export const listOf = <K extends string, T extends TSchema>(key: K, row: T) =>
   })
 
 /** Every refusal has this body; validation adds `details`, one a field. */
-export const problem = shape({
+export const problem = resource('Problem', {
   error: Type.String(),
   message: Type.String(),
-  details: Type.Optional(Type.Array(shape({ path: Type.String(), message: Type.String() }))),
+  details: Type.Optional(Type.Array(resource('FieldProblem', { path: Type.String(), message: Type.String() }))),
   /** How to prove who one is, where a session by cookie must do so first. */
   step_up: Type.Optional(
-    shape({ methods: Type.Array(oneOf(['password', 'totp', 'passkey', 'provider_a', 'provider_b'])) }),
+    resource('StepUpRequired', {
+      methods: Type.Array(oneOf(['password', 'totp', 'passkey', 'provider_a', 'provider_b'])),
+    }),
   ),
   /** Hosts that take these commands only with an operator's signature, up to 100. */
-  seal_required: Type.Optional(shape({ servers: Type.Array(Type.String()) })),
+  seal_required: Type.Optional(resource('SealRequired', { servers: Type.Array(Type.String()) })),
 })
 export type ProblemBody = Static<typeof problem>

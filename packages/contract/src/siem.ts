@@ -5,13 +5,13 @@ import { endpoint } from './endpoint.ts'
 import { allSiemTypes } from './events.ts'
 import type { SiemType } from './events.ts'
 import { bounds, pages } from './limits.ts'
-import { count, message, nullable, oneOf, period, shape, steps, text, timestamp, uuid } from './shapes.ts'
+import { count, message, nullable, oneOf, period, resource, shape, steps, text, timestamp, uuid } from './shapes.ts'
 
 /** All of it is an administrator's, and nothing for a key that is bound to one server. */
 const siem = { tag: 'SIEM', access: 'admin', fleet: true, licence: 'siem' } as const
 
-export const siemFormat = oneOf(['syslog', 'cef', 'leef', 'json', 'collector'])
-export const siemType = oneOf(Object.keys(allSiemTypes) as SiemType[])
+export const siemFormat = oneOf(['syslog', 'cef', 'leef', 'json', 'collector'], { title: 'SiemFormat' })
+export const siemType = oneOf(Object.keys(allSiemTypes) as SiemType[], { title: 'SiemEventType' })
 const eventTypes = Type.Array(siemType, { maxItems: Object.keys(allSiemTypes).length })
 const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
 
@@ -33,7 +33,7 @@ const target = {
   batch_size: Type.Integer({ minimum: 1, maximum: 1000 }),
   flush_interval: Type.Integer({ minimum: 1, maximum: 3600 }),
 }
-export const siemSettings = shape({ ...target, token_set: Type.Boolean() })
+export const siemSettings = resource('SiemSettings', { ...target, token_set: Type.Boolean() })
 export type SiemSettings = Static<typeof siemSettings>
 
 export const getSiemSettings = endpoint({
@@ -70,7 +70,7 @@ export const testSiem = endpoint({
   reply: shape({
     message: Type.String(),
     event_id: uuid,
-    steps: steps(['resolve', 'connect', 'tls', 'write', 'answer']),
+    steps: steps('SiemStep', ['resolve', 'connect', 'tls', 'write', 'answer']),
   }),
 })
 
@@ -105,7 +105,9 @@ export const siemQueue = endpoint({
   status: 200,
   reply: shape({
     queue_size: count,
-    events: Type.Array(shape({ id: uuid, type: siemType, created_at: timestamp, retry_count: count })),
+    events: Type.Array(
+      resource('QueuedEvent', { id: uuid, type: siemType, created_at: timestamp, retry_count: count }),
+    ),
   }),
 })
 
@@ -138,7 +140,7 @@ export const siemDeliveries = endpoint({
   status: 200,
   reply: shape({
     deliveries: Type.Array(
-      shape({
+      resource('SiemDelivery', {
         at: timestamp,
         events: count,
         bytes: count,
@@ -162,12 +164,12 @@ export const siemStats = endpoint({
     period,
     total_events: count,
     by_type: Type.Record(Type.String(), count),
-    by_hour: Type.Array(shape({ hour: Type.Integer({ minimum: 0, maximum: 23 }), count })),
-    delivery_stats: shape({ sent: count, failed: count, retried: count, success_rate: percent }),
+    by_hour: Type.Array(resource('HourEventCount', { hour: Type.Integer({ minimum: 0, maximum: 23 }), count })),
+    delivery_stats: resource('DeliveryStats', { sent: count, failed: count, retried: count, success_rate: percent }),
   }),
 })
 
-const eventType = shape({
+const eventType = resource('EventType', {
   id: siemType,
   name: Type.String(),
   description: Type.String(),

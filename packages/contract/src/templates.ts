@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { duration } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { count, id, message, nullable, oneOf, shape, text, timestamp, uuid } from './shapes.ts'
+import { count, id, message, nullable, oneOf, resource, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Templates'
 /** The id or the name. Names never look like numbers, so the two can share a path. */
@@ -16,11 +16,11 @@ const config = (minLength: number, options: object = {}) => text(minLength, 64 *
 export const templateName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,23}$', minLength: 1, maxLength: 24 })
 /** Sections that mean something else to the engine or to the agent. */
 export const reservedTemplateNames = ['stockade', 'default', 'includes', 'known'] as const
-export const templateCategory = oneOf(['common', 'web', 'mail', 'custom'])
-export const templateType = oneOf(['builtin', 'custom'])
+export const templateCategory = oneOf(['common', 'web', 'mail', 'custom'], { title: 'TemplateCategoryId' })
+export const templateType = oneOf(['builtin', 'custom'], { title: 'TemplateType' })
 
 /** Options that a deployment can set; null, as a read shows it, stands for "as `jail_config` says". Times in seconds. */
-export const templateSettings = shape({
+export const templateSettings = resource('TemplateSettings', {
   maxretry: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
   bantime: Type.Optional(Type.Union([duration, Type.Null()])),
   findtime: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: bounds.seconds }))),
@@ -39,7 +39,7 @@ const summaryFields = {
   category: templateCategory,
   type: templateType,
   default_enabled: Type.Boolean(),
-  settings: shape({
+  settings: resource('TemplateDefaults', {
     maxretry: nullable(Type.Integer()),
     bantime: nullable(Type.Integer()),
     findtime: nullable(Type.Integer()),
@@ -48,9 +48,13 @@ const summaryFields = {
   required_files: Type.Array(Type.String()),
   compatible_os: Type.Array(Type.String()),
 }
-export const templateSummary = shape(summaryFields)
+export const templateSummary = resource('TemplateSummary', summaryFields)
 export type TemplateSummary = Static<typeof templateSummary>
-export const template = shape({ ...summaryFields, jail_config: Type.String(), filter_config: Type.String() })
+export const template = resource('Template', {
+  ...summaryFields,
+  jail_config: Type.String(),
+  filter_config: Type.String(),
+})
 export type Template = Static<typeof template>
 
 export const listTemplates = endpoint({
@@ -171,7 +175,7 @@ export const deployTemplate = endpoint({
   reply: shape({
     message: Type.String(),
     batch_id: uuid,
-    commands: Type.Array(shape({ server_id: uuid, command_id: uuid })),
+    commands: Type.Array(resource('DeploymentCommand', { server_id: uuid, command_id: uuid })),
   }),
   refusals: [404],
 })
@@ -198,14 +202,19 @@ export const listTemplateCategories = endpoint({
   status: 200,
   reply: shape({
     categories: Type.Array(
-      shape({ id: Type.String(), name: Type.String(), description: Type.String(), template_count: count }),
+      resource('TemplateCategory', {
+        id: Type.String(),
+        name: Type.String(),
+        description: Type.String(),
+        template_count: count,
+      }),
     ),
   }),
 })
 
 /** One finding of the validator, and where: `line` counts from 1, null where no single line is to blame. */
 const problems = Type.Array(
-  shape({
+  resource('TemplateProblem', {
     file: oneOf(['jail', 'filter']),
     line: nullable(count),
     message: Type.String(),
@@ -216,7 +225,13 @@ const problems = Type.Array(
 const trial = {
   /** `ip` is null where the line does not match, or names nobody by address. */
   matches: Type.Optional(
-    Type.Array(shape({ line: Type.Integer({ minimum: 1 }), matched: Type.Boolean(), ip: nullable(Type.String()) })),
+    Type.Array(
+      resource('SampleMatch', {
+        line: Type.Integer({ minimum: 1 }),
+        matched: Type.Boolean(),
+        ip: nullable(Type.String()),
+      }),
+    ),
   ),
   sample_note: Type.Optional(nullable(Type.String())),
 }
@@ -238,10 +253,18 @@ export const validateTemplate = endpoint({
     ),
   }),
   status: 200,
-  reply: Type.Union([
-    shape({ valid: Type.Literal(true), warnings: Type.Array(Type.String()), problems, ...trial }),
-    shape({ valid: Type.Literal(false), errors: Type.Array(Type.String()), problems, ...trial }),
-  ]),
+  reply: Type.Union(
+    [
+      resource('ValidTemplate', { valid: Type.Literal(true), warnings: Type.Array(Type.String()), problems, ...trial }),
+      resource('InvalidTemplate', {
+        valid: Type.Literal(false),
+        errors: Type.Array(Type.String()),
+        problems,
+        ...trial,
+      }),
+    ],
+    { title: 'TemplateValidation' },
+  ),
 })
 
 export const templateStatus = endpoint({
@@ -256,7 +279,7 @@ export const templateStatus = endpoint({
     template_id: id,
     template_name: Type.String(),
     servers: Type.Array(
-      shape({
+      resource('TemplatePlacement', {
         id: uuid,
         hostname: Type.String(),
         deployed: Type.Boolean(),

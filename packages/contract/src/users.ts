@@ -11,6 +11,7 @@ import {
   nullable,
   oneOf,
   paging,
+  resource,
   role,
   roleInput,
   shape,
@@ -23,7 +24,7 @@ const tag = 'Users'
 const params = shape({ userId: id })
 /** Accounts are nothing of one server's: a key that is bound to one is refused on all of them. */
 const accounts = { tag, fleet: true } as const
-export const serverAccess = oneOf(['all', 'specific'])
+export const serverAccess = oneOf(['all', 'specific'], { title: 'ServerAccess' })
 
 const userFields = {
   id,
@@ -40,10 +41,14 @@ const userFields = {
   created_at: timestamp,
   updated_at: timestamp,
 }
-export const user = shape(userFields)
+export const user = resource('User', userFields)
 export type User = Static<typeof user>
 /** A single read also says which servers the user may see; `server_ids` is empty for `all`. */
-export const userDetail = shape({ ...userFields, server_access: serverAccess, server_ids: Type.Array(uuid) })
+export const userDetail = resource('UserDetail', {
+  ...userFields,
+  server_access: serverAccess,
+  server_ids: Type.Array(uuid),
+})
 export type UserDetail = Static<typeof userDetail>
 
 export const currentUser = endpoint({
@@ -250,7 +255,7 @@ export const putServerAccess = endpoint({
   refusals: [404],
 })
 
-export const session = shape({
+export const session = resource('Session', {
   id: uuid,
   ip_address: Type.String(),
   user_agent: Type.String(),

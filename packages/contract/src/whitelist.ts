@@ -12,6 +12,7 @@ import {
   nullable,
   oneOf,
   paging,
+  resource,
   shape,
   text,
   timestamp,
@@ -25,9 +26,9 @@ const descriptionOrNone = Type.Optional(text(0, bounds.description, { default: '
 /** The share in percent that the whitelist would cover, typed by an administrator: from the refusal that asked for it. */
 const confirmShare = Type.Optional(Type.Number({ minimum: 0, maximum: 100 }))
 export const whitelistFormat = oneOf(['plain', 'json', 'csv'], { default: 'plain' })
-export const syncStatus = oneOf(['synced', 'pending', 'failed', 'never'])
+export const syncStatus = oneOf(['synced', 'pending', 'failed', 'never'], { title: 'SyncStatus' })
 
-export const whitelistEntry = shape({
+export const whitelistEntry = resource('WhitelistEntry', {
   id,
   ip: Type.String({ examples: ['192.0.2.0/24'] }),
   description: Type.String(),
@@ -105,13 +106,17 @@ export const addManyToWhitelist = endpoint({
   // Addresses are read one slice of the list at a time, not in one go by the validator: there may be hundreds of thousands.
   body: shape({
     entries: Type.Array(
-      shape({ ip: text(0, 64), description: descriptionOrNone, expires_at: Type.Optional(nullable(text(0, 64))) }),
+      resource('NewWhitelistEntry', {
+        ip: text(0, 64),
+        description: descriptionOrNone,
+        expires_at: Type.Optional(nullable(text(0, 64))),
+      }),
       { maxItems: bounds.additions },
     ),
     confirm_share: confirmShare,
   }),
   status: 201,
-  reply: shape({ added: count, entries: Type.Array(shape({ id, ip: Type.String() })) }),
+  reply: shape({ added: count, entries: Type.Array(resource('AddedWhitelistEntry', { id, ip: Type.String() })) }),
   refusals: [409],
 })
 
@@ -188,7 +193,12 @@ export const checkWhitelist = endpoint({
     ip: Type.String(),
     whitelisted: Type.Boolean(),
     matched_entry: nullable(
-      shape({ id, ip: Type.String(), description: Type.String(), expires_at: nullable(timestamp) }),
+      resource('MatchedWhitelistEntry', {
+        id,
+        ip: Type.String(),
+        description: Type.String(),
+        expires_at: nullable(timestamp),
+      }),
     ),
   }),
 })
@@ -213,7 +223,7 @@ export const importWhitelist = endpoint({
   reply: shape({
     imported: count,
     skipped: count,
-    errors: Type.Array(shape({ line: count, value: Type.String(), error: Type.String() })),
+    errors: Type.Array(resource('ImportError', { line: count, value: Type.String(), error: Type.String() })),
     /** Bad lines in all; `errors` holds the first of them. */
     error_count: count,
     ids: Type.Array(id, { maxItems: bounds.removals }),
@@ -232,7 +242,13 @@ export const exportWhitelist = endpoint({
   query: shape({ format: Type.Optional(whitelistFormat) }),
   status: 200,
   reply: shape({
-    whitelist: Type.Array(shape({ ip: Type.String(), description: Type.String(), expires_at: nullable(timestamp) })),
+    whitelist: Type.Array(
+      resource('ExportedWhitelistEntry', {
+        ip: Type.String(),
+        description: Type.String(),
+        expires_at: nullable(timestamp),
+      }),
+    ),
     exported_at: timestamp,
   }),
   produces: ['text/plain', 'application/json', 'text/csv'],
@@ -249,7 +265,7 @@ export const whitelistSyncStatus = endpoint({
   status: 200,
   reply: shape({
     servers: Type.Array(
-      shape({
+      resource('WhitelistSync', {
         id: uuid,
         hostname: Type.String(),
         last_sync: nullable(timestamp),

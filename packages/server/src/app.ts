@@ -96,10 +96,9 @@ import { createMirror } from './features/whitelist/mirror.ts'
 import { mountWhitelist } from './features/whitelist/whitelist.routes.ts'
 import { createWhitelist } from './features/whitelist/whitelist.service.ts'
 import { serveDashboard } from './http/dashboard.ts'
-import { renderDocs } from './http/docs.ts'
+import { mountDocuments } from './http/documents.ts'
 import { createHttp } from './http/http.ts'
 import { createMetrics } from './http/metrics.ts'
-import { describe } from './http/openapi.ts'
 import { createSecurityLog } from './http/security-log.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -446,7 +445,6 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
     }),
   })
   const { fastify } = http
-  await describe(fastify, version)
   http.serve(service.health, () => ({ status: 'ok' as const, version }))
   http.serve(service.ready, async () => {
     if (closing) throw unavailable('The server is shutting down.')
@@ -537,16 +535,7 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
       throw forbidden('Metrics are for the host itself, or for a key with read permission.')
     return reply.type(metrics.contentType).send(await metrics.text())
   })
-  fastify.get('/api/openapi.json', async () => fastify.swagger())
-  let docs: { html: string; css: string } | null = null
-  const docsOf = () => (docs ??= renderDocs(fastify.swagger()))
-  fastify.get('/api/docs', async (_, reply) => {
-    void reply
-      .header('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
-      .header('x-content-type-options', 'nosniff')
-    return reply.type('text/html; charset=utf-8').send(docsOf().html)
-  })
-  fastify.get('/api/docs.css', async (_, reply) => reply.type('text/css; charset=utf-8').send(docsOf().css))
+  mountDocuments(http, version, baseUrl)
   http.fallback(await serveDashboard(fastify, baseUrl))
 
   // What one process changed, the others take over

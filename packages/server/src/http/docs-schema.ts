@@ -22,16 +22,17 @@ export interface Field {
 /** Deep enough for any real body; ends schemas that refer to themselves. */
 const deepest = 6
 
-/** Follows a `#/...` reference into the document. */
+/** Follows a `#/...` reference into the document. What stands beside the reference, such as a description, wins. */
 export const resolve = (schema: unknown, document: Json): Json => {
-  const reference = textOf(objectOf(schema).$ref)
+  const { $ref, ...beside } = objectOf(schema)
+  const reference = textOf($ref)
   if (!reference.startsWith('#/')) return objectOf(schema)
   const target = reference
     .slice(2)
     .split('/')
     .reduce<unknown>((value, part) => objectOf(value)[part.replaceAll('~1', '/').replaceAll('~0', '~')], document)
-  // One step only: a chain of references is nothing that the contract makes, and a circle would never end.
-  return objectOf(target)
+  // One step only: the contract makes no chains of references, and a circle would never end.
+  return { ...objectOf(target), ...beside }
 }
 
 /** The shapes that a value may have: the branches of a union, or the schema itself. */

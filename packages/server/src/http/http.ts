@@ -18,7 +18,6 @@ import {
 } from '../core/problem.ts'
 import { withoutNul } from '../core/text.ts'
 import { createLargeBodies, largeFrom } from './large-body.ts'
-import { documented } from './openapi.ts'
 import { addressKey } from './rate-limit.ts'
 import type { Budget, RateLimits } from './rate-limit.ts'
 import { readOut } from './read-out.ts'
@@ -500,7 +499,6 @@ export const createHttp = async (needs: HttpNeeds): Promise<Http> => {
         },
         bodyLimit: endpoint.bodyLimit ?? bounds.body,
         schema: {
-          ...documented(endpoint),
           ...(endpoint.params ? { params: endpoint.params } : {}),
           querystring: endpoint.query ?? empty,
           ...(endpoint.method === 'GET' ? {} : { body: endpoint.body ?? (endpoint.lenient ? {} : empty) }),

@@ -1,0 +1,87 @@
+import { shapes } from '@stockade/contract'
+
+export type Json = Readonly<Record<string, unknown>>
+
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export interface Components {
+  /** A reference to the component of a named schema; the schema itself where it has no name. */
+  refer(schema: object): Json
+  /** As `refer`, and gives an object without a name the one that is passed. */
+  referAs(name: string, schema: object): Json
+  /** All components so far, by name. */
+  all(): Record<string, Json>
+}
+
+/** Keywords whose values are schemas by name. */
+const maps = new Set(['properties', 'patternProperties'])
+/** What TypeBox writes for a record whose keys are any text. */
+const anyKey = '^.*$'
+
+const isNullable = (schema: Json): boolean => [schema.type].flat().includes('null')
+const schemaOf = (value: unknown): Json => (isJson(value) ? value : {})
+
+/** Collects the named schemas of the contract, which are those with a `title`, as components. */
+export const createComponents = (): Components => {
+  const components = new Map<string, { readonly source: object; readonly schema: Json }>()
+
+  const define = (name: string, source: object): Json => {
+    const known = components.get(name)
+    // TypeBox copies a schema to make it optional, so the same schema can be several objects.
+    if (known && known.source !== source && JSON.stringify(known.source) !== JSON.stringify(source))
+      throw new Error(`Two schemas have the name ${name}.`)
+    if (!known) {
+      // Reserved before its fields are read, so that components keep the order of the contract.
+      components.set(name, { source, schema: {} })
+      components.set(name, { source, schema: inline(source as Json) })
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  const refer = (schema: object): Json => {
+    const own = schema as Json
+    const source = shapes.sourceOf(schema) as Json
+    if (typeof source.title !== 'string') return inline(own)
+    const reference = define(source.title, source)
+    const described = own.description === source.description ? {} : { description: own.description }
+    return isNullable(own) && !isNullable(source)
+      ? { anyOf: [reference, { type: 'null' }], ...described }
+      : { ...reference, ...described }
+  }
+
+  const inline = (schema: Json): Json =>
+    Object.fromEntries(
+      Object.entries(schema)
+        .filter(([keyword]) => keyword !== 'title')
+        .map(([keyword, value]): [string, unknown] => {
+          if (keyword === 'patternProperties' && anyKey in schemaOf(value))
+            return ['additionalProperties', refer(schemaOf(schemaOf(value)[anyKey]))]
+          if (maps.has(keyword))
+            return [
+              keyword,
+              Object.fromEntries(
+                Object.entries(schemaOf(value)).map(([name, field]) => [name, refer(schemaOf(field))]),
+              ),
+            ]
+          // A union that says by which field its branches differ has exactly one that fits.
+          if (keyword === 'anyOf' && Array.isArray(value))
+            return ['discriminator' in schema ? 'oneOf' : 'anyOf', value.map(part => refer(schemaOf(part)))]
+          if ((keyword === 'items' || keyword === 'additionalProperties') && isJson(value))
+            return [keyword, refer(value)]
+          return [keyword, value]
+        }),
+    )
+
+  const isNameless = (schema: Json) =>
+    shapes.sourceOf(schema) === schema && schema.title === undefined && ('properties' in schema || 'anyOf' in schema)
+
+  return {
+    refer,
+    referAs: (name, schema) => (isNameless(schema as Json) ? define(name, schema) : refer(schema)),
+    all: () =>
+      Object.fromEntries(
+        [...components].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { schema }]) => [name, schema]),
+      ),
+  }
+}
