@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMembers } from '../src/knock/lists.ts'
+import { createMembers } from '../src/knock/members.ts'
 import { parseKnock, type Sequence } from '../src/knock/model.ts'
 import { listeningPorts } from '../src/knock/ports.ts'
 import { allowScript, markOf, namesIn, ofMark, putScript, script } from '../src/knock/rules.ts'

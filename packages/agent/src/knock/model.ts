@@ -38,7 +38,7 @@ export interface KnockState {
   readonly cuts: readonly Listed[]
 }
 
-export const NOTHING: KnockState = { sequences: [], faults: [], openings: [], blocked: [], cuts: [] }
+export const noKnockState: KnockState = { sequences: [], faults: [], openings: [], blocked: [], cuts: [] }
 
 const MOST_SEQUENCES = 1000
 const MOST_LISTED = 10_000

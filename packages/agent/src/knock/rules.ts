@@ -36,7 +36,7 @@ type Family = (typeof FAMILIES)[number]
 
 const SET_SIZE = 65_536
 /** How long it is remembered how far a sequence had come, so that a knock that is too late can be told from a wrong one. */
-const LATE_MEMORY = 30
+const lateMemory = 30
 /** Late repetitions of knocks after a success are no failures. */
 const GRACE = 30
 /** A host that gets no answer to a SYN repeats it after one and three seconds, from the same port: one knock. */
@@ -186,30 +186,42 @@ function portChain(port: number, sequences: readonly Sequence[], reset: boolean)
   }
 }
 
-function knockChains(sequence: Sequence, family: Family): { name: string; rules: string[] }[] {
-  const { id, knockPorts, protocol, timeout, knockTimeout, maxAttempts, blockDuration } = sequence
-  const { f, from } = family
-  const last = knockPorts.length
+/** The words that the rules of a sequence are made of. */
+const termsOf = ({ id, knockPorts, protocol }: Sequence, { f, from }: Family) => {
   const set = (name: string): string => `@k${id}_${name}_${f}`
-  const chain = (name: string): string => `c${id}_${name}${f}`
-  const inSet = (name: string): string => `${from} ${set(name)}`
-  const put = (name: string, seconds: number): string => `update ${set(name)} { ${from} timeout ${seconds}s }`
-  const take = (name: string): string => `delete ${set(name)} { ${from} }`
-  const tell = (to: 'done' | 'told', kind: Kind): string =>
-    `update @${to}_${f} { ${from} . ${markOf(id, kind)} timeout ${to === 'done' ? DONE_SECONDS : TOLD_SECONDS}s }`
-  const knocks = (stage: number): string => `${protocol} dport ${knockPorts[stage - 1] ?? 0}`
-  /** Stages in which the address may be, the furthest first. */
-  const stages = Array.from({ length: last - 1 }, (_, i) => last - 1 - i)
-  const remembered = knockTimeout + LATE_MEMORY
+  return {
+    set,
+    chain: (name: string): string => `c${id}_${name}${f}`,
+    inSet: (name: string): string => `${from} ${set(name)}`,
+    put: (name: string, seconds: number): string => `update ${set(name)} { ${from} timeout ${seconds}s }`,
+    take: (name: string): string => `delete ${set(name)} { ${from} }`,
+    knocks: (stage: number): string => `${protocol} dport ${knockPorts[stage - 1] ?? 0}`,
+    /** Stages in which the address may be, the furthest first. */
+    stages: Array.from({ length: knockPorts.length - 1 }, (_, i) => knockPorts.length - 1 - i),
+  }
+}
 
-  const advance = stages.flatMap(stage => [
+/** What a knock does that continues the sequence. */
+const advanceRules = (sequence: Sequence, family: Family): string[] => {
+  const { chain, inSet, put, take, stages, knocks } = termsOf(sequence, family)
+  const last = sequence.knockPorts.length
+  const remembered = sequence.knockTimeout + lateMemory
+  return stages.flatMap(stage => [
     stage === last - 1
       ? `${knocks(last)} ${inSet(`s${stage}`)} ${inSet('t')} goto ${chain('o')}`
       : `${knocks(stage + 1)} ${inSet(`s${stage}`)} ${inSet('t')} ${take(`s${stage}`)} ${put(`s${stage + 1}`, remembered)} drop`,
     `${knocks(stage + 1)} ${inSet(`s${stage}`)} goto ${chain('l')}`,
-    // The knock just taken, once more: some senders make sure.
+    // Some senders repeat a knock to make sure.
     ...(stage > 1 ? [`${knocks(stage)} ${inSet(`s${stage}`)} drop`] : []),
   ])
+}
+
+function knockChains(sequence: Sequence, family: Family): { name: string; rules: string[] }[] {
+  const { id, protocol, timeout, knockTimeout, maxAttempts, blockDuration } = sequence
+  const { f, from } = family
+  const { set, chain, inSet, put, take, stages, knocks } = termsOf(sequence, family)
+  const tell = (to: 'done' | 'told', kind: Kind): string =>
+    `update @${to}_${f} { ${from} . ${markOf(id, kind)} timeout ${to === 'done' ? DONE_SECONDS : TOLD_SECONDS}s }`
   const forget = [...stages.map(stage => `s${stage}`), 't'].map(take)
   const again = `${from} . tcp sport . tcp dport`
 
@@ -221,7 +233,7 @@ function knockChains(sequence: Sequence, family: Family): { name: string; rules:
           ? [`${again} @again_${f} drop`, `add @again_${f} { ${again} timeout ${REPEATS}s }`]
           : []),
         `${inSet('block')} goto ${chain('h')}`,
-        ...advance,
+        ...advanceRules(sequence, family),
         `${knocks(1)} goto ${chain('s')}`,
         `${inSet('open')} drop`,
         `${inSet('ok')} drop`,
@@ -233,7 +245,7 @@ function knockChains(sequence: Sequence, family: Family): { name: string; rules:
       name: chain('s'),
       rules: [
         ...stages.filter(s => s > 1).map(s => take(`s${s}`)),
-        put('s1', remembered),
+        put('s1', knockTimeout + lateMemory),
         put('t', knockTimeout),
         'drop',
       ],

@@ -1,0 +1,11 @@
+/** Runs work one at a time, in the order of the calls. The caller gets the outcome; a failure doesn't stop later work. */
+export type Serial = <T>(work: () => Promise<T>) => Promise<T>
+
+export const createSerial = (): Serial => {
+  let last: Promise<unknown> = Promise.resolve()
+  return work => {
+    const outcome = last.then(work)
+    last = outcome.catch(() => undefined)
+    return outcome
+  }
+}
