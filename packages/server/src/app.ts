@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { FastifyBaseLogger } from 'fastify'
 import { service } from '@stockade/contract'
+import { system } from './core/author.ts'
+import { webAddress } from './core/checks.ts'
 import { ConfigError } from './config.ts'
 import type { Config } from './config.ts'
 import { day, hour, minute, second } from './core/clock.ts'
@@ -20,7 +22,7 @@ import type { RateCount } from './db/rate-counts.ts'
 import type { ScanWatch } from './db/scans.ts'
 import { createSlowScans } from './db/slow-scans.ts'
 import { openSqlite } from './db/sqlite.ts'
-import { createEvents, system } from './events/events.ts'
+import { createEvents } from './events/events.ts'
 import { followEvents } from './events/tail.ts'
 import type { Tail } from './events/tail.ts'
 import { mountAccounts } from './features/accounts/accounts.routes.ts'
@@ -41,7 +43,7 @@ import { createBanStats } from './features/bans/stats.ts'
 import { createTopBans } from './features/bans/top.ts'
 import { withDemoPlaces } from './features/ipinfo/demo.ts'
 import { createIpInfo } from './features/ipinfo/ipinfo.service.ts'
-import { mountKeys } from './features/keys/keys.routes.ts'
+import { mountKeys } from './features/accounts/keys.routes.ts'
 import { createKeys } from './features/keys/keys.service.ts'
 import { BadLicence } from './features/license/document.ts'
 import { mountAudit } from './features/audit/audit.routes.ts'
@@ -59,6 +61,7 @@ import { createMfa } from './features/mfa/mfa.service.ts'
 import { mountNotifications } from './features/notifications/notifications.routes.ts'
 import { createNotifications } from './features/notifications/notifications.service.ts'
 import { mountOauth } from './features/oauth/oauth.routes.ts'
+import { createProviderSettings } from './features/oauth/providers.settings.ts'
 import { createOauth } from './features/oauth/oauth.service.ts'
 import { createPasskeys } from './features/passkeys/passkeys.service.ts'
 import { mountPortknock } from './features/portknock/portknock.routes.ts'
@@ -84,7 +87,6 @@ import { removeSessionsBy } from './features/sessions/sessions.store.ts'
 import { makeSetupCode } from './features/sessions/setup-code.ts'
 import { createTokens } from './features/sessions/tokens.ts'
 import { mountSettings } from './features/settings/settings.routes.ts'
-import { webAddress } from './features/settings/checks.ts'
 import { createSettings } from './features/settings/settings.service.ts'
 import { mountTemplates } from './features/templates/templates.routes.ts'
 import { createTemplates } from './features/templates/templates.service.ts'
@@ -463,8 +465,8 @@ export const createApp = async (config: Config, clock: Clock = Date.now): Promis
   })
   mountMfa(http, mfa)
   mountPasskeys(http, passkeys, sessions, baseUrl)
-  mountOauth(http, oauth, baseUrl)
-  mountSettings(http, settings, { baseUrl, clock, secrets, users })
+  mountOauth(http, oauth, createProviderSettings({ settings, secrets, users }), baseUrl)
+  mountSettings(http, settings, { baseUrl, clock })
   mountNotifications(http, notifications, settings)
   mountSiem(http, siem)
   mountLicense(http, license)

@@ -48,6 +48,9 @@ export type Actor = Principal | Anonymous
 
 const rank: Record<Permission, number> = { read: 1, write: 2, admin: 3 }
 export const permissionOf: Record<Role, Permission> = { Viewer: 'read', Operator: 'write', Admin: 'admin' }
+/** Role names are accepted in any letter case. */
+export const roleNamed = (typed: string | undefined): Role =>
+  (Object.keys(permissionOf) as Role[]).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
 export const atLeast = (has: Permission, needs: Permission): boolean => rank[has] >= rank[needs]
 export const lower = (a: Permission, b: Permission): Permission => (rank[a] <= rank[b] ? a : b)
 
@@ -59,8 +62,8 @@ const needs = (permission: Permission) =>
   forbidden(`This needs ${permission} permission (a user of role ${roleOf[permission]}).`)
 
 /**
- * Whether the caller may use the endpoint at all: decisions section 3, read from the contract. What it may see of it
- * is the service's part. `userId` is the one in the path, for endpoints about oneself.
+ * Why the caller may not use the endpoint at all, by the access that the contract declares; null where it may. The service decides
+ * what the caller sees of it. `userId` is the one in the path, for endpoints about oneself.
  */
 export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Problem | null => {
   if (endpoint.access === 'public') return null

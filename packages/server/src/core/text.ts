@@ -22,3 +22,10 @@ export const withoutNul = (json: string) =>
 
 /** A name in one line, such as a host's. */
 export const tameLine = (text: string, bytes: number): string => tame(text.replace(/[\t\n\r]+/g, ' '), bytes)
+
+/** What a remote party answered, fit to be shown: one short line without secrets. */
+export const saidBy = (text: string, secrets: readonly (string | null)[]): string => {
+  let line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\s]+/gu, ' ').trim()
+  for (const secret of secrets) if (secret) line = line.replaceAll(secret, '***')
+  return line.slice(0, 300)
+}

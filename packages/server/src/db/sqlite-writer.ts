@@ -1,6 +1,7 @@
 import { Worker, parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { createSerial } from '../core/serial.ts'
 import type { Prepare, PreparedProcedure } from './database.ts'
 import type { CopyReply } from './sqlite-checkpointer.ts'
 
@@ -176,10 +177,10 @@ const createCheckpoints = () => {
 }
 const checkpoints = createCheckpoints()
 
-// Loading a procedure waits; the chain keeps the order of the messages all the same.
-let last: Promise<void> = Promise.resolve()
+// Loading a procedure takes several turns of the event loop; messages are answered in their order all the same.
+const inTurn = createSerial()
 port.on('message', (request: WriterRequest) => {
-  last = last.then(async () => {
+  void inTurn(async () => {
     let reply: WriterReply
     try {
       reply = { id: request.id, ok: true, value: await answer(request) }

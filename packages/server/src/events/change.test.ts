@@ -1,13 +1,14 @@
 import pg from 'pg'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { system } from '../core/author.ts'
 import { conflict } from '../core/problem.ts'
 import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import type { Postgres } from '../db/postgres.ts'
 import { aHost, engine, freshDatabase, startServer } from '../testing/index.ts'
 import type { Signed, TestServer } from '../testing/index.ts'
-import { createEvents, system } from './events.ts'
+import { createEvents } from './events.ts'
 import type { Change, Events, StockadeEvent } from './events.ts'
 
 const fail = (error: unknown): never => {

@@ -2,18 +2,11 @@ import type { Insertable, Selectable, Transaction } from 'kysely'
 import { sql as raw } from 'kysely'
 import { eventKinds } from '@stockade/contract'
 import type { EventName } from '@stockade/contract'
+import type { Author } from '../core/author.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database, Engine } from '../db/database.ts'
 import { untilItPasses } from '../db/passing.ts'
 import type { EventsTable, Schema } from '../db/schema.ts'
-
-/** Who did it, as the audit log shows it. */
-export interface Author {
-  readonly name: string
-  readonly userId: number | null
-  readonly ip: string | null
-}
-export const system: Author = { name: 'system', userId: null, ip: null }
 
 export interface StockadeEvent {
   readonly id: number

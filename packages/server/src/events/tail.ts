@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
+import { createSerial } from '../core/serial.ts'
 import type { Postgres } from '../db/postgres.ts'
 import type { EventsTable } from '../db/schema.ts'
 import { eventOf } from './events.ts'
@@ -100,10 +101,10 @@ export const followEvents = async (
       await client.end().catch(() => {})
     }
   }
-  let said: Promise<unknown> = Promise.resolve()
-  /** One after the other: a connection runs one query at a time. */
+  /** A connection runs one query at a time. */
+  const inTurn = createSerial()
   const say = (query: string, values: string[] = []) => {
-    said = said.then(() => listener?.query(query, values)).catch(log)
+    inTurn(() => listener?.query(query, values)).catch(log)
   }
   const peers = createPeers({
     id: randomUUID(),
@@ -145,7 +146,7 @@ export const followEvents = async (
       if (notifying) clearTimeout(notifying)
       await reading
       peers.close()
-      await said
+      await inTurn(() => {})
       await listener?.end().catch(() => {})
     },
   }

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { QueryOf, ReplyOf, users as contract } from '@stockade/contract'
+import { roleNamed } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -7,7 +9,6 @@ import { randomText } from '../../core/ids.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
-import { authorOf } from '../keys/keys.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
@@ -17,7 +18,6 @@ import type { SessionsService, SessionView } from '../sessions/sessions.service.
 import type { SettingsService } from '../settings/settings.service.ts'
 import { newInvite } from '../users/invites.ts'
 import type { Throttle } from '../users/throttle.ts'
-import { roleNamed } from '../users/users.service.ts'
 import type { UsersService } from '../users/users.service.ts'
 import {
   countUserRows,

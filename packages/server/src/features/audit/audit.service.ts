@@ -1,4 +1,5 @@
 import type { QueryOf, ReplyOf, settings as contract } from '@stockade/contract'
+import { system } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { csvRow } from '../../core/csv.ts'
@@ -7,7 +8,6 @@ import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { scanFor } from '../../db/scans.ts'
 import { readSearch } from '../../db/search.ts'
-import { system } from '../../events/events.ts'
 import { auditSearch, countAudit, isKnownUser, listAuditRows } from './audit.store.ts'
 import type { AuditFilter, AuditRow, Before } from './audit.store.ts'
 

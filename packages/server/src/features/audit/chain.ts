@@ -3,11 +3,11 @@ import type { KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Kysely } from 'kysely'
+import { system } from '../../core/author.ts'
 import { day, iso, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import { system } from '../../events/events.ts'
 import type { Events } from '../../events/events.ts'
 import {
   addCheckpoint,

@@ -1,4 +1,5 @@
 import type { Principal } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { tame } from '../../core/text.ts'
@@ -36,8 +37,9 @@ export const createRefused = (needs: {
       if (noted.size >= mostKept) for (const [old, at] of noted) if (now - at >= minute) noted.delete(old)
       noted.set(key, now)
       const data = { endpoint, path: tame(path, 300), reason: tame(reason, 300) }
-      const author = { name: actor.name, userId: actor.userId, ip: actor.ip }
-      await events.change(change => change.record({ name: 'access.refused', author, data })).catch(fail)
+      await events
+        .change(change => change.record({ name: 'access.refused', author: authorOf(actor), data }))
+        .catch(fail)
     },
   }
 }

@@ -1,7 +1,9 @@
 import { bounds } from '@stockade/contract'
 import type { KeyScope } from '@stockade/contract'
+import type { Author } from '../../core/author.ts'
 import { atLeast, lower, permissionOf, sees } from '../../core/actor.ts'
 import type { KeyActor, Principal, Role } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
@@ -10,7 +12,7 @@ import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import { timeOf } from '../../core/page.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
-import type { Author, Change, Events } from '../../events/events.ts'
+import type { Change, Events } from '../../events/events.ts'
 import type { UsersService } from '../users/users.service.ts'
 import {
   agentKeysOf,
@@ -120,8 +122,6 @@ const requireSource = ({ source_networks }: KeyRow, ip: string): void => {
   if (!from || !allowed.some(range => covers(range, from)))
     throw forbidden(`This API key is not for requests from ${ip}: it names the networks that it may be used from.`)
 }
-
-export const authorOf = (actor: Principal): Author => ({ name: actor.name, userId: actor.userId, ip: actor.ip })
 
 export const createKeys = async (needs: {
   db: Database

@@ -1,5 +1,5 @@
 import { settings as contract } from '@stockade/contract'
-import { authorOf } from '../keys/keys.service.ts'
+import { authorOf } from '../../core/author.ts'
 import type { Http } from '../../http/http.ts'
 import type { LicenseService } from './license.service.ts'
 

@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket'
 import type { FastifyRequest } from 'fastify'
 import { eventKinds, liveProtocol } from '@stockade/contract'
 import type { LiveMessage } from '@stockade/contract'
+import { shareRuns } from '../../core/serial.ts'
 import { refusal, sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
@@ -47,7 +48,6 @@ export const mountLive = async (
   const { events, registry, bans, commands } = needs
   const clients = new Set<Client>()
   let waiting: StockadeEvent[] = []
-  let sending: Promise<void> | null = null
 
   /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
   const tokenOf = (request: FastifyRequest) => {
@@ -151,7 +151,7 @@ export const mountLive = async (
       return message ? [{ serverNo: event.serverNo, message }] : []
     })
   }
-  const work = async () => {
+  const sendWaiting = shareRuns(async () => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, 200)
       for (const { serverNo, message } of await messagesOf(batch)) {
@@ -159,7 +159,7 @@ export const mountLive = async (
         for (const client of clients) if (serverNo === null || sees(client.actor, serverNo)) send(client, message, text)
       }
     }
-  }
+  })
   const stop = events.subscribe(told => {
     if (clients.size === 0) return
     for (const event of told)
@@ -169,9 +169,7 @@ export const mountLive = async (
       waiting = []
       for (const client of clients) client.behind = true
     }
-    sending ??= work()
-      .catch(needs.log)
-      .finally(() => (sending = null))
+    sendWaiting().catch(needs.log)
   })
   /** Ends what may no longer listen: within a second of a logout or a revoked key. */
   let slice = 0

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { authorOf } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -6,7 +7,7 @@ import { randomText, sha256 } from '../../core/ids.ts'
 import { conflict, unauthorized } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
-import type { Author, Change, Events } from '../../events/events.ts'
+import type { Change, Events } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
@@ -52,7 +53,6 @@ export const createMfa = (needs: {
   throttle: Throttle
 }): MfaService => {
   const { db, clock, events, secrets, settings, throttle } = needs
-  const authorOf = (actor: UserActor): Author => ({ name: actor.name, userId: actor.userId, ip: actor.ip })
 
   /** Backup codes have 50 bits: kept as a keyed digest, so that a stolen table alone can't be searched. */
   const digest = (userId: number, code: string) =>

@@ -1,7 +1,8 @@
+import { saidBy } from '../../core/text.ts'
 import { hour, iso } from '../../core/clock.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
-import { DeliveryFailure, saidBy } from './delivery.ts'
+import { DeliveryFailure } from './delivery.ts'
 import { fit, oneLine, tableText } from './message.ts'
 import type { Level, Message, Site } from './message.ts'
 

@@ -1,8 +1,9 @@
-import { minute } from '../../core/clock.ts'
+import { backoff } from '../../core/backoff.ts'
+import { minute, second } from '../../core/clock.ts'
 
 /**
- * The other side did not take a message. `content`: it never will take this one; `refused`: no recipient is wanted;
- * `failure`: it may later. The message is fit for operators. `retryAfter` in milliseconds where it said so.
+ * The remote party did not accept a message. `content`: it will never accept this one; `refused`: it wants none of the recipients;
+ * `failure`: it may accept it later. The message is fit for operators. `retryAfter` is in milliseconds, if the party named a time.
  */
 export class DeliveryFailure extends Error {
   readonly kind: 'content' | 'refused' | 'failure'
@@ -14,12 +15,5 @@ export class DeliveryFailure extends Error {
   }
 }
 
-/** What somebody else said, fit to be shown: one short line in which no secret stands. */
-export const saidBy = (text: string, secrets: readonly (string | null)[]): string => {
-  let said = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\s]+/gu, ' ').trim()
-  for (const secret of secrets) if (secret) said = said.replaceAll(secret, '***')
-  return said.slice(0, 300)
-}
-
-/** When to try again after the n-th failure in a row: 5 s, doubling, a quarter of an hour at most. */
-export const backOff = (failures: number): number => Math.min(5000 * 2 ** Math.min(failures, 12), 15 * minute)
+/** When a failed delivery is tried again. */
+export const retryDelay = backoff({ first: 5 * second, most: 15 * minute })

@@ -1,7 +1,7 @@
 import { settings as contract } from '@stockade/contract'
+import { authorOf } from '../../core/author.ts'
 import { isoOrNull } from '../../core/clock.ts'
 import type { Http } from '../../http/http.ts'
-import { authorOf } from '../keys/keys.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { DeliveryState, NotificationsService } from './notifications.service.ts'
 

@@ -1,11 +1,13 @@
 import { isIP } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Author } from '../../core/author.ts'
+import { hasControls, isHost, isMailAddress, isWebhook } from '../../core/checks.ts'
 import { Problem, conflict, invalid, unavailable } from '../../core/problem.ts'
 import { day, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
-import type { Author, StockadeEvent } from '../../events/events.ts'
+import type { StockadeEvent } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -13,10 +15,9 @@ import type { Note, Step } from '../../outgoing/steps.ts'
 import { bansById } from '../bans/bans.store.ts'
 import type { Registry } from '../servers/registry.ts'
 import { boundTarget } from '../settings/bound.ts'
-import { hasControls, isHost, isMailAddress, isWebhook } from '../settings/checks.ts'
 import type { Settings, SettingsService } from '../settings/settings.service.ts'
 import { postToChat } from './chat.ts'
-import { DeliveryFailure, backOff } from './delivery.ts'
+import { DeliveryFailure, retryDelay } from './delivery.ts'
 import { sendMail } from './mail.ts'
 import type { MailTarget, Refusal } from './mail.ts'
 import { digestOf, isBurst } from './message.ts'
@@ -335,7 +336,7 @@ export const createNotifications = (needs: {
         last_error: error.message,
         failing_since: state.failing_since ?? now,
         attempts: gaveUp ? 0 : attempts,
-        retry_at: now + (error.retryAfter ?? backOff(attempts - 1)),
+        retry_at: now + (error.retryAfter ?? retryDelay(attempts - 1)),
       })
     })
   }

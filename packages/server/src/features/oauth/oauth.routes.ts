@@ -1,14 +1,20 @@
 import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { auth } from '@stockade/contract'
+import { auth, settings as settingsContract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
 import { setSessionCookie, visitor } from '../sessions/sessions.routes.ts'
 import type { OauthService } from './oauth.service.ts'
+import type { ProviderSettings } from './providers.settings.ts'
 import type { ProviderId } from './providers.ts'
 
 const cookie = 'stockade_oauth'
 
-export const mountOauth = (http: Http, oauth: OauthService, baseUrl: () => string): void => {
+export const mountOauth = (
+  http: Http,
+  oauth: OauthService,
+  settings: ProviderSettings,
+  baseUrl: () => string,
+): void => {
   const page = (path: string) => `${baseUrl()}${path}`
   /** Ties the answer of the provider to the browser that asked; an empty value takes it away. */
   const setCookie = (reply: FastifyReply, value: string) =>
@@ -45,4 +51,8 @@ export const mountOauth = (http: Http, oauth: OauthService, baseUrl: () => strin
   http.serve(auth.finishProviderA, ({ request, reply }) => finish('provider_a', request, reply) as never)
   http.serve(auth.startProviderB, ({ reply }) => begin('provider_b', reply) as never)
   http.serve(auth.finishProviderB, ({ request, reply }) => finish('provider_b', request, reply) as never)
+  http.serve(settingsContract.getOauth, settings.read)
+  http.serve(settingsContract.updateOauth, async ({ actor, body }) => ({
+    message: (await settings.update(actor, body)) ? 'The sign-in providers are changed.' : 'Nothing was changed.',
+  }))
 }

@@ -9,6 +9,7 @@ import type { AuthenticatorTransport } from '@simplewebauthn/server'
 import { bounds } from '@stockade/contract'
 import type { Passkey, PasskeyResponse } from '@stockade/contract'
 import { writeOperatorKey } from '@stockade/contract/seal.ts'
+import { authorOf } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -94,7 +95,6 @@ export const createPasskeys = (needs: {
       operator_key: writeOperatorKey({ kind: 'webauthn', name, spki: row.spki, rp_id: hostname, origin }),
     }
   }
-  const authorOf = (actor: UserActor) => ({ name: actor.name, userId: actor.userId, ip: actor.ip })
   const told = (row: PasskeyRow) => ({ user_id: row.user_id, passkey_id: row.id, name: row.name })
   const keep = async (purpose: Purpose, challenge: string, userId: number | null) => {
     await insertChallenge(db.write, { hash: sha256(challenge), purpose, user_id: userId, created_at: clock() })

@@ -1,8 +1,8 @@
 import { bans, settings as contract } from '@stockade/contract'
+import { authorOf } from '../../core/author.ts'
 import { isoOrNull } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Http } from '../../http/http.ts'
-import { authorOf } from '../keys/keys.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { ReputationService } from './reputation.service.ts'
 

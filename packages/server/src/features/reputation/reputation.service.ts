@@ -1,7 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { authorOf } from '../../core/author.ts'
 import { Problem, conflict, forbidden, notFound } from '../../core/problem.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
+import { backoff } from '../../core/backoff.ts'
 import { day, hour, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
@@ -14,7 +16,6 @@ import type { Outgoing } from '../../outgoing/outgoing.ts'
 import { bansById } from '../bans/bans.store.ts'
 import type { BanRow } from '../bans/bans.store.ts'
 import { isSpecial } from '../ipinfo/special.ts'
-import { authorOf } from '../keys/keys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { ProviderFailure, createAbuseIpdb } from './abuseipdb.ts'
@@ -53,6 +54,9 @@ const quiet = 15 * minute
 const oldest = 3 * day
 const mostTries = 12
 const remembered = 10_000
+
+/** When a failed report is tried again. */
+const retryDelay = backoff({ first: 30 * second, most: 64 * minute })
 
 export const createReputation = (needs: {
   db: Database
@@ -126,7 +130,7 @@ export const createReputation = (needs: {
         return
       }
       if (row.attempts + 1 >= mostTries) return endReport(db.write, row.ban_id, 'failed', now, error.message)
-      const wait = (error.retryAfter ?? 30 * 2 ** Math.min(row.attempts, 7)) * second
+      const wait = error.retryAfter === null ? retryDelay(row.attempts) : error.retryAfter * second
       // The next ones would meet the same silence.
       pausedUntil = now + Math.min(wait, 30 * second)
       await putOff(db.write, row.ban_id, now + wait, error.message)

@@ -1,6 +1,6 @@
 import type { settings as contract } from '@stockade/contract'
+import { isTimeZone, webAddress } from '../../core/checks.ts'
 import { invalid } from '../../core/problem.ts'
-import { isTimeZone, webAddress } from './checks.ts'
 import { defaults } from './settings.service.ts'
 import type { SettingName, Settings, SettingsService } from './settings.service.ts'
 

@@ -1,9 +1,10 @@
 import { siemTypes } from '@stockade/contract'
 import type { SiemType, siem } from '@stockade/contract'
+import type { Author } from '../../core/author.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createLatest } from '../../core/latest.ts'
-import type { Author, Change, EventInput, Events } from '../../events/events.ts'
+import type { Change, EventInput, Events } from '../../events/events.ts'
 
 type SiemSettings = siem.SiemSettings
 

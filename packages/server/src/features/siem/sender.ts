@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import { backoff } from '../../core/backoff.ts'
 import { minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
@@ -54,9 +55,9 @@ const mostInARow = 20
 /** Bytes of one batch, as far as events are not larger themselves: what collectors take by default. */
 const batchBytes = 1024 * 1024
 
-/** After the n-th failure in a row: 1 s, doubling, a minute at most; a fifth more or less, so that many don't come at once. */
-export const backOff = (failures: number): number =>
-  Math.round(Math.min(second * 2 ** Math.min(failures, 10), minute) * (randomInt(80, 121) / 100))
+const waitAfter = backoff({ first: second, most: minute })
+/** When a failed batch is tried again; a fifth more or less, so that many servers do not retry at the same moment. */
+export const retryDelay = (failures: number): number => Math.round(waitAfter(failures) * (randomInt(80, 121) / 100))
 
 const bytesFor = (target: Target) => (target.way === 'udp' ? datagramBytes : streamBytes)
 
@@ -138,7 +139,7 @@ export const createSender = (needs: {
   ) => {
     const now = clock()
     const state = await readState(db.read)
-    const retry_at = now + Math.max(outcome.retryAfter ?? 0, backOff(state.attempts))
+    const retry_at = now + Math.max(outcome.retryAfter ?? 0, retryDelay(state.attempts))
     if (state.attempts === 0) log.warn({ retry_at }, `the SIEM target fails: ${outcome.words}`)
     await keep(async sql => {
       await countTry(sql, ids)
@@ -245,7 +246,7 @@ export const createSender = (needs: {
   const refused = async (row: Waiting, { words, status, bytes }: Outcome & { ok: false }) => {
     const now = clock()
     const over = row.refusals + 1 >= mostRefusals
-    const next_try = over ? null : now + backOff(row.refusals)
+    const next_try = over ? null : now + retryDelay(row.refusals)
     const error = `event ${canonical.idOf({ id: row.event_id, at: row.at })} is refused: ${words}`
     if (over) {
       log.warn(`given up after ${mostRefusals} tries: ${error}`)

@@ -1,9 +1,9 @@
 import { additionalSiemTypes, allSiemTypes, siem as contract, siemTypes } from '@stockade/contract'
 import type { SiemType } from '@stockade/contract'
+import { authorOf } from '../../core/author.ts'
 import { timeOf } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Http } from '../../http/http.ts'
-import { authorOf } from '../keys/keys.service.ts'
 import type { SiemService } from './siem.service.ts'
 
 const all = Object.keys(siemTypes) as SiemType[]

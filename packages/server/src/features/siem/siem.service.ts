@@ -4,20 +4,22 @@ import { hostname } from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
 import { shapes, allSiemTypes, siemTypes } from '@stockade/contract'
 import type { ReplyOf, SiemType, siem as contract } from '@stockade/contract'
+import { createSerial } from '../../core/serial.ts'
+import type { Author } from '../../core/author.ts'
+import { hasControls, isHost } from '../../core/checks.ts'
 import { day, hour, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256, uuid7 } from '../../core/ids.ts'
 import { Problem, conflict, invalid } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
-import type { Author, Events } from '../../events/events.ts'
+import type { Events } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import { boundTarget } from '../settings/bound.ts'
-import { hasControls, isHost } from '../settings/checks.ts'
 import type { SettingName, Settings, SettingsService } from '../settings/settings.service.ts'
 import { createCanonical, siemTypeOf } from './canonical.ts'
 import type { SiemEvent } from './event.ts'
@@ -221,13 +223,9 @@ export const createSiem = (needs: {
     await saveState(db.write, { draining: 0 })
     drained = !get('siem.enabled')
   }
-  let collecting: Promise<void> | null = null
-  /** One at a time; who asks meanwhile gets one that began after the question. */
-  const collect = async (): Promise<void> => {
-    await collecting?.catch(() => {})
-    collecting ??= collectOnce().finally(() => (collecting = null))
-    await collecting
-  }
+  /** One at a time. Resolves after a run that began after the call. */
+  const inTurn = createSerial()
+  const collect = () => inTurn(collectOnce)
   const sender = createSender({
     db,
     clock,

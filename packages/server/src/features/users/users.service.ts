@@ -1,10 +1,10 @@
+import type { Author } from '../../core/author.ts'
 import { permissionOf } from '../../core/actor.ts'
 import type { Role, ServerScope } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
 import { conflict, invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
-import type { Author } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { isFactorMissing } from './factors.ts'
 import { isCommonPassword } from './common-passwords.ts'
@@ -20,10 +20,6 @@ export interface Grant {
   readonly permission: 'read' | 'write' | 'admin'
   readonly servers: ServerScope
 }
-
-/** Role names are taken in any letter case. */
-export const roleNamed = (typed: string | undefined): Role =>
-  (Object.keys(permissionOf) as Role[]).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
 
 export interface NewUser {
   readonly username: string

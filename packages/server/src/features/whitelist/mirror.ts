@@ -1,6 +1,8 @@
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { gzip as gzipWithCallback } from 'node:zlib'
+import { createSerial } from '../../core/serial.ts'
+import { inSlices } from '../../core/slices.ts'
 import { iso } from '../../core/clock.ts'
 import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
@@ -8,7 +10,6 @@ import type { Database } from '../../db/database.ts'
 import { intervalsOf, openIntervals } from './intervals.ts'
 import type { Found, Intervals, Listed, Packed } from './intervals.ts'
 import type { PackJob } from './pack-worker.ts'
-import { inSlices } from './slices.ts'
 import { entriesAfter, readState } from './whitelist.store.ts'
 import type { ListState } from './whitelist.store.ts'
 
@@ -59,8 +60,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
   let gone = new Set<number>()
   let packing: Promise<void> | null = null
   let rendered: { readonly version: string; readonly done: Promise<Rendered> } | null = null
-  /** One reads on at a time, in the order of asking. */
-  let reading: Promise<void> = Promise.resolve()
+  const inTurn = createSerial()
   const listeners: (() => void)[] = []
 
   const pack = async (given: ReadonlyMap<number, string>): Promise<Intervals> => {
@@ -168,8 +168,8 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
     ranges: () => [...texts.values()].filter(text => text.includes('/')).flatMap(text => parseRange(text) ?? []),
     count: () => texts.size,
     async render() {
-      // While a change is taken over, the text would be of one version and its name of another.
-      await reading
+      // During a change the text would be of one version and its name of another.
+      await inTurn(() => {})
       if (rendered?.version !== state.version) {
         const { version } = state
         const done = render()
@@ -178,11 +178,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
       }
       return rendered.done
     },
-    catchUp(removed = []) {
-      const done = reading.then(() => take(removed))
-      reading = done.catch(() => {})
-      return done
-    },
+    catchUp: (removed = []) => inTurn(() => take(removed)),
     onChange: listener => void listeners.push(listener),
   }
 }

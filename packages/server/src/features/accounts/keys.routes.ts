@@ -1,7 +1,7 @@
 import { keys as contract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
+import type { KeysService } from '../keys/keys.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import type { KeysService } from './keys.service.ts'
 
 export const mountKeys = (http: Http, keys: KeysService, servers: Pick<ServersService, 'named'>): void => {
   http.serve(contract.createKey, ({ actor, body: { server_id, ...input } }) =>

@@ -1,20 +1,20 @@
-/** How long a piece of work may keep the event loop, in milliseconds. */
+/** Milliseconds a slice may hold the event loop. */
 const most = 8
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-/** Does something for each of many, and lets other work in between every few milliseconds. */
+/** Processes many items and yields to the event loop every few milliseconds. */
 export const inSlices = async <T>(items: Iterable<T>, work: (item: T, index: number) => void): Promise<void> => {
   let since = performance.now()
   let index = 0
   for (const item of items) {
     work(item, index++)
-    // The time is asked for now and then only: asking costs as much as the work itself.
+    // Reading the clock costs as much as the work itself, so it is read now and then.
     if (index % 64 === 0 && performance.now() - since > most) {
       await turn()
       since = performance.now()
     }
   }
-  // Whoever reads page after page from a storage that answers at once would never let go otherwise.
+  // A caller that reads page after page from storage that answers at once would otherwise never yield.
   await turn()
 }
