@@ -5,7 +5,20 @@ import { desiredState, order, resultInput } from './commands.ts'
 import { port, protocols } from './portknock.ts'
 import { sealBounds } from './seal.ts'
 import { policyState } from './servers.ts'
-import { count, id, message, nullable, oneOf, openResource, resource, shape, text, timestamp, uuid } from './shapes.ts'
+import {
+  field,
+  count,
+  id,
+  message,
+  nullable,
+  oneOf,
+  openResource,
+  resource,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
 
 const tag = 'Agent'
 /** What hosts say of themselves: kept short, never trusted. */
@@ -16,7 +29,12 @@ const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
  * The agent's own clock of reports: an id for each of its starts, and a counter that rises with every heartbeat and report of
  * jails. A report that arrives after a later one of the same start is answered and ignored.
  */
-const reportVersion = Type.Optional(openResource('ReportVersion', { boot: uuid, number: id }))
+const reportVersion = Type.Optional(
+  openResource('ReportVersion', {
+    boot: field(uuid, 'Id of this start of the agent.'),
+    number: field(id, 'Counter that rises with each report of this start.'),
+  }),
+)
 
 export const jailReport = openResource('JailReport', {
   name: text(1, 64),
@@ -38,49 +56,68 @@ export const heartbeat = endpoint({
     agent_version: Type.Optional(nullable(label)),
     agent_id: Type.Optional(uuid),
     report: reportVersion,
-    metrics: Type.Optional(
-      nullable(
-        openResource('MetricsReport', {
-          cpu_percent: Type.Optional(percent),
-          memory_percent: Type.Optional(percent),
-          disk_percent: Type.Optional(percent),
-          uptime: Type.Optional(nullable(Type.Number({ minimum: 0 }))),
-        }),
+    metrics: field(
+      Type.Optional(
+        nullable(
+          openResource('MetricsReport', {
+            cpu_percent: Type.Optional(percent),
+            memory_percent: Type.Optional(percent),
+            disk_percent: Type.Optional(percent),
+            uptime: Type.Optional(nullable(Type.Number({ minimum: 0 }))),
+          }),
+        ),
       ),
+      'Load of the host; null when it is unknown.',
     ),
-    jails: Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })),
-    capabilities: Type.Optional(openResource('HostCapabilities', { nftables: Type.Optional(Type.Boolean()) })),
-    sealed: Type.Optional(
-      nullable(
-        openResource('SealPolicyReport', {
-          types: Type.Array(text(1, 40), { maxItems: 64 }),
-          operators: Type.Array(
-            openResource('HostOperatorReport', {
-              name: text(1, sealBounds.name),
-              kind: text(1, 16),
-              fingerprint: text(1, 64),
-            }),
-            { maxItems: sealBounds.operators },
-          ),
-          error: Type.Optional(nullable(text(0, 1000))),
+    jails: field(Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })), 'Jails of the host.'),
+    capabilities: field(
+      Type.Optional(
+        openResource('HostCapabilities', {
+          nftables: field(Type.Optional(Type.Boolean()), 'Whether nftables is available, which port knocking needs.'),
         }),
       ),
+      'What the host can do.',
     ),
-    policy: Type.Optional(
-      nullable(
-        openResource('HostPolicyReport', {
-          state: policyState,
-          error: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
-        }),
+    sealed: field(
+      Type.Optional(
+        nullable(
+          openResource('SealPolicyReport', {
+            types: field(Type.Array(text(1, 40), { maxItems: 64 }), 'Classes of commands that need a signature.'),
+            operators: field(
+              Type.Array(
+                openResource('HostOperatorReport', {
+                  name: text(1, sealBounds.name),
+                  kind: text(1, 16),
+                  fingerprint: text(1, 64),
+                }),
+                { maxItems: sealBounds.operators },
+              ),
+              'Operators whose signatures the host accepts.',
+            ),
+            error: Type.Optional(nullable(text(0, 1000))),
+          }),
+        ),
       ),
+      'What the host accepts only with an operator signature; null when it asks for none.',
+    ),
+    policy: field(
+      Type.Optional(
+        nullable(
+          openResource('HostPolicyReport', {
+            state: field(policyState, 'State of the policy file.'),
+            error: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+          }),
+        ),
+      ),
+      'The policy of the host; null when the agent knows none.',
     ),
   }),
   status: 200,
   reply: shape({
     message: Type.String(),
-    commands: Type.Array(order),
+    commands: field(Type.Array(order), 'Commands to execute now.'),
     desired_state: desiredState,
-    heartbeat_interval: count,
+    heartbeat_interval: field(count, 'Seconds until the next heartbeat.'),
   }),
   refusals: [409],
 })
@@ -95,7 +132,7 @@ export const enroll = endpoint({
   rate: 'sensitive',
   lenient: true,
   body: Type.Object({
-    token: text(1, 128),
+    token: field(text(1, 128), 'Installation token from the install command.'),
     hostname: text(1, bounds.hostname),
     os: Type.Optional(nullable(label)),
     engine_version: Type.Optional(nullable(label)),
@@ -110,7 +147,7 @@ export const enroll = endpoint({
 /** A sequence as a host enforces it. `revision` is given back with what became of it. */
 export const knockOrder = resource('KnockRule', {
   id,
-  revision: count,
+  revision: field(count, 'Revision of the sequence; the acknowledgement repeats it.'),
   protected_port: port,
   knock_ports: Type.Array(port),
   protocol: oneOf(protocols),
@@ -120,7 +157,7 @@ export const knockOrder = resource('KnockRule', {
   block_duration: count,
 })
 /** An address that stands in a list of a sequence until then. */
-const addressed = { sequence_id: id, ip: Type.String(), expires_at: timestamp }
+const addressed = { sequence_id: id, ip: Type.String(), expires_at: field(timestamp, 'Time until which this holds.') }
 const knockAddress = resource('KnockAddress', addressed)
 
 export const agentState = endpoint({
@@ -133,16 +170,30 @@ export const agentState = endpoint({
   lenient: true,
   status: 200,
   reply: shape({
-    version: Type.String(),
-    /** An agent fetches a changed list after a random part of `spread_seconds`, so that a large one does not leave all at once. */
-    whitelist: resource('WhitelistVersion', { version: Type.String(), count, spread_seconds: count }),
-    portknock: resource('DesiredPortKnocking', {
-      sequences: Type.Array(knockOrder),
-      openings: Type.Array(resource('DesiredOpening', { id: uuid, ...addressed })),
-      blocked: Type.Array(knockAddress),
-      /** Whose live connections to the protected port are cut until `expires_at`. */
-      cuts: Type.Array(knockAddress),
-    }),
+    version: field(Type.String(), 'Version of the whole state.'),
+    whitelist: field(
+      resource('WhitelistVersion', {
+        version: field(Type.String(), 'Version of the whitelist.'),
+        count: field(count, 'Number of entries.'),
+        spread_seconds: field(count, 'Agents wait a random part of this time before they fetch a changed list.'),
+      }),
+      'The version of the whitelist. Agents fetch a changed list after a random part of `spread_seconds`.',
+    ),
+    portknock: field(
+      resource('DesiredPortKnocking', {
+        sequences: field(Type.Array(knockOrder), 'Sequences to enforce.'),
+        openings: field(
+          Type.Array(resource('DesiredOpening', { id: uuid, ...addressed })),
+          'Ports to keep open for single addresses.',
+        ),
+        blocked: field(Type.Array(knockAddress), 'Addresses to block.'),
+        cuts: field(
+          Type.Array(knockAddress),
+          'Addresses whose connections to the protected port are cut until `expires_at`.',
+        ),
+      }),
+      'What the host should enforce for port knocking.',
+    ),
   }),
 })
 
@@ -154,25 +205,35 @@ export const acknowledgeState = endpoint({
   access: 'agent',
   lenient: true,
   body: Type.Object({
-    version: text(1, 128),
-    whitelist_version: Type.Optional(nullable(text(1, 128))),
-    entry_count: Type.Optional(nullable(count)),
+    version: field(text(1, 128), 'Version of the state that the host applied.'),
+    whitelist_version: field(
+      Type.Optional(nullable(text(1, 128))),
+      'Version of the whitelist that the host applied; null when it applied none.',
+    ),
+    entry_count: field(Type.Optional(nullable(count)), 'Number of whitelist entries that the agent read back.'),
     error: Type.Optional(nullable(text(0, bounds.description))),
-    portknock: Type.Optional(
-      openResource('AppliedPortKnocking', {
-        /** What became of each sequence of the state; `revision` is the one that was applied, or tried. */
-        sequences: Type.Array(
-          openResource('AppliedKnockRule', {
-            id,
-            revision: count,
-            state: oneOf(['enforced', 'unsupported', 'failed']),
-            error: Type.Optional(nullable(text(0, bounds.description))),
-          }),
-          { maxItems: bounds.sequencesPerHost },
-        ),
-        /** The openings of the state that are open now. */
-        openings: Type.Array(uuid, { maxItems: bounds.openingsPerHost }),
-      }),
+    portknock: field(
+      Type.Optional(
+        openResource('AppliedPortKnocking', {
+          sequences: field(
+            Type.Array(
+              openResource('AppliedKnockRule', {
+                id,
+                revision: field(count, 'Revision that the host applied or tried to apply.'),
+                state: field(oneOf(['enforced', 'unsupported', 'failed']), 'The outcome.'),
+                error: Type.Optional(nullable(text(0, bounds.description))),
+              }),
+              { maxItems: bounds.sequencesPerHost },
+            ),
+            'The outcome for each sequence of the state.',
+          ),
+          openings: field(
+            Type.Array(uuid, { maxItems: bounds.openingsPerHost }),
+            'Ids of the openings that are in force.',
+          ),
+        }),
+      ),
+      'What the host enforces for port knocking.',
     ),
   }),
   status: 200,
@@ -187,20 +248,25 @@ export const putJails = endpoint({
   access: 'agent',
   lenient: true,
   body: Type.Object({
-    jails: Type.Array(
-      openResource('JailDetailReport', {
-        name: text(1, 64),
-        enabled: Type.Boolean(),
-        current_bans: Type.Optional(nullable(count)),
-        filter: Type.Optional(nullable(text(0, 256))),
-        logpath: Type.Optional(nullable(text(0, 4096))),
-        maxretry: Type.Optional(nullable(Type.Integer())),
-        bantime: Type.Optional(nullable(Type.Integer())),
-        findtime: Type.Optional(nullable(Type.Integer())),
-        /** The template whose stanza the agent keeps on the host; a template's jail has its name. Null: none; left out: as it was. */
-        template: Type.Optional(nullable(text(0, 64))),
-      }),
-      { maxItems: bounds.jailsPerHost },
+    jails: field(
+      Type.Array(
+        openResource('JailDetailReport', {
+          name: text(1, 64),
+          enabled: Type.Boolean(),
+          current_bans: Type.Optional(nullable(count)),
+          filter: Type.Optional(nullable(text(0, 256))),
+          logpath: Type.Optional(nullable(text(0, 4096))),
+          maxretry: Type.Optional(nullable(Type.Integer())),
+          bantime: Type.Optional(nullable(Type.Integer())),
+          findtime: Type.Optional(nullable(Type.Integer())),
+          template: field(
+            Type.Optional(nullable(text(0, 64))),
+            'Name of the template whose jail the agent manages; null for none. If it is left out, the stored value stays.',
+          ),
+        }),
+        { maxItems: bounds.jailsPerHost },
+      ),
+      'All jails of the host.',
     ),
     report: reportVersion,
   }),
@@ -217,13 +283,19 @@ export const reportResults = endpoint({
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
-    results: Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), {
-      maxItems: bounds.results,
-    }),
+    results: field(
+      Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), {
+        maxItems: bounds.results,
+      }),
+      'The results.',
+    ),
   }),
   status: 200,
   reply: shape({
-    results: Type.Array(resource('ResultAcknowledgement', { id: uuid, error: nullable(Type.String()) })),
+    results: field(
+      Type.Array(resource('ResultAcknowledgement', { id: uuid, error: nullable(Type.String()) })),
+      'What became of each result, in the order of the request.',
+    ),
   }),
 })
 
@@ -236,22 +308,32 @@ export const reportKnocks = endpoint({
   access: 'agent',
   lenient: true,
   body: Type.Object({
-    events: Type.Array(
-      openResource('KnockReport', {
-        event_id: uuid,
-        sequence_id: Type.Integer({ minimum: 1 }),
-        ip: text(1, 64),
-        status: oneOf(['success', 'failed', 'blocked']),
-        reason: Type.Optional(nullable(text(0, bounds.reason))),
-        timestamp,
-      }),
-      { maxItems: bounds.batch },
+    events: field(
+      Type.Array(
+        openResource('KnockReport', {
+          event_id: uuid,
+          sequence_id: Type.Integer({ minimum: 1 }),
+          ip: text(1, 64),
+          status: oneOf(['success', 'failed', 'blocked']),
+          reason: field(Type.Optional(nullable(text(0, bounds.reason))), 'Why the attempt failed or was blocked.'),
+          timestamp,
+        }),
+        { maxItems: bounds.batch },
+      ),
+      'The knock attempts.',
     ),
   }),
   status: 200,
   reply: shape({
-    results: Type.Array(
-      resource('KnockReportResult', { event_id: uuid, ok: Type.Boolean(), error: nullable(Type.String()) }),
+    results: field(
+      Type.Array(
+        resource('KnockReportResult', {
+          event_id: uuid,
+          ok: field(Type.Boolean(), 'Whether the report is stored.'),
+          error: nullable(Type.String()),
+        }),
+      ),
+      'What became of each report, in the order of the request.',
     ),
   }),
 })

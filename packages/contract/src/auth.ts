@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, times } from './limits.ts'
 import { passkeyResponse } from './passkey-response.ts'
-import { count, id, message, nullable, oneOf, resource, role, shape, text, timestamp, uuid } from './shapes.ts'
+import { field, count, id, message, nullable, oneOf, resource, role, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Auth'
 /** Sign-ins take any text up to a bound: whether it is a possible name is not the stranger's to learn. */
@@ -28,14 +28,22 @@ export const email = Type.String({ format: 'email', minLength: 3, maxLength: 254
 
 export const signedIn = resource('SignedIn', {
   ...tokens,
-  user: resource('SignedInUser', { id, username: Type.String(), email: Type.String(), role }),
-  mfa_setup_required: Type.Optional(Type.Boolean()),
+  user: field(
+    resource('SignedInUser', { id, username: Type.String(), email: Type.String(), role }),
+    'The user who signed in.',
+  ),
+  mfa_setup_required: field(
+    Type.Optional(Type.Boolean()),
+    'True when the user must set up a second factor before anything else.',
+  ),
 })
 const secondFactorWanted = resource('SecondFactorRequired', {
-  mfa_required: Type.Literal(true),
+  mfa_required: field(Type.Literal(true), 'Always true: the sign-in continues with a second factor.'),
   mfa_token: Type.String(),
-  /** What the user has: codes go to `/auth/mfa/verify`, a passkey to `/auth/passkey`. */
-  methods: Type.Array(oneOf(['totp', 'passkey'])),
+  methods: field(
+    Type.Array(oneOf(['totp', 'passkey'])),
+    'Second factors of the user. Codes go to `/auth/mfa/verify`, a passkey goes to `/auth/passkey`.',
+  ),
 })
 
 export const login = endpoint({
@@ -61,7 +69,7 @@ export const verifyMfa = endpoint({
   description: '`code` is the 6-digit code, or one of the backup codes.',
   access: 'public',
   rate: 'sensitive',
-  body: shape({ mfa_token: text(1, 2048), code }),
+  body: shape({ mfa_token: text(1, 2048), code: field(code, 'The 6-digit code, or a backup code.') }),
   status: 200,
   reply: signedIn,
   refusals: [401],
@@ -103,27 +111,39 @@ export const me = endpoint({
     email: Type.String(),
     role,
     mfa_enabled: Type.Boolean(),
-    /** Null while no second factor is on. */
-    backup_codes_left: nullable(count),
+    backup_codes_left: field(
+      nullable(count),
+      'Number of unused backup codes; null while no second factor is switched on.',
+    ),
     created_at: timestamp,
     last_login: nullable(timestamp),
     ip_address: Type.String(),
-    version: Type.String(),
+    version: field(Type.String(), 'Version of the server.'),
     server_access: oneOf(['all', 'specific']),
     /** Of how many servers the account may see. */
     server_count: count,
-    /** Where the sessions of this account began, newest activity first and each address once; for finding that one locked oneself out. */
-    addresses: Type.Array(
-      resource('SessionAddress', {
-        ip: Type.String(),
-        user_agent: Type.String(),
-        last_activity: timestamp,
-        current: Type.Boolean(),
-        whitelisted: Type.Boolean(),
-        active_bans: Type.Array(
-          resource('AddressBan', { id, jail: Type.String(), server: Type.String(), server_id: uuid }),
-        ),
-      }),
+    addresses: field(
+      Type.Array(
+        resource('SessionAddress', {
+          ip: Type.String(),
+          user_agent: Type.String(),
+          last_activity: timestamp,
+          current: Type.Boolean(),
+          whitelisted: Type.Boolean(),
+          active_bans: field(
+            Type.Array(
+              resource('AddressBan', {
+                id,
+                jail: Type.String(),
+                server: field(Type.String(), 'Host name of the server.'),
+                server_id: uuid,
+              }),
+            ),
+            'Bans of the address that are in force.',
+          ),
+        }),
+      ),
+      'Addresses of the sessions of this account, newest activity first, each address once.',
     ),
   }),
 })
@@ -138,7 +158,11 @@ export const enableMfa = endpoint({
   access: 'session-before-mfa',
   rate: 'sensitive',
   status: 200,
-  reply: shape({ secret: Type.String(), qr_code: Type.String(), backup_codes: Type.Array(Type.String()) }),
+  reply: shape({
+    secret: field(Type.String(), 'Secret for the authenticator app, in Base32.'),
+    qr_code: field(Type.String(), 'QR code of the secret as a `data:` URL.'),
+    backup_codes: Type.Array(Type.String()),
+  }),
   refusals: [409],
 })
 
@@ -150,7 +174,7 @@ export const confirmMfa = endpoint({
   summary: 'Turn the prepared second factor on',
   access: 'session-before-mfa',
   rate: 'sensitive',
-  body: shape({ code }),
+  body: shape({ code: field(code, 'The current 6-digit code.') }),
   status: 200,
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
   refusals: [401, 409],
@@ -193,11 +217,14 @@ export const stepUp = endpoint({
   rate: 'sensitive',
   body: shape({
     password: Type.Optional(typedPassword),
-    code: Type.Optional(code),
-    passkey: Type.Optional(passkeyResponse),
+    code: field(Type.Optional(code), 'A 6-digit code, or a backup code.'),
+    passkey: field(Type.Optional(passkeyResponse), 'The answer of the passkey.'),
   }),
   status: 200,
-  reply: shape({ message: Type.String(), proved_until: timestamp }),
+  reply: shape({
+    message: Type.String(),
+    proved_until: field(timestamp, 'Time until which no further proof is needed.'),
+  }),
   refusals: [401, 409],
 })
 
@@ -209,7 +236,11 @@ export const changePassword = endpoint({
   description: 'Ends the other sessions of the user.',
   access: 'session-before-mfa',
   rate: 'sensitive',
-  body: shape({ current_password: typedPassword, new_password: newPassword, ...refuseCommon }),
+  body: shape({
+    current_password: field(typedPassword, 'The current password.'),
+    new_password: newPassword,
+    ...refuseCommon,
+  }),
   status: 200,
   reply: message,
   refusals: [401, 409],
@@ -224,19 +255,22 @@ export const getInvite = endpoint({
     'What the page of a `setup_url` needs: the name that the user will sign in with, and what a password must have.',
   access: 'public',
   rate: 'sensitive',
-  query: shape({ code: Type.Optional(text(1, 128)) }),
+  query: shape({ code: field(Type.Optional(text(1, 128)), 'Code from the invitation link.') }),
   status: 200,
   reply: shape({
     username: Type.String(),
-    expires_at: timestamp,
+    expires_at: field(timestamp, 'Time until which the invitation can be accepted.'),
     mfa_required: Type.Boolean(),
-    password_rules: resource('PasswordRules', {
-      min_length: count,
-      max_length: count,
-      upper: Type.Boolean(),
-      lower: Type.Boolean(),
-      digit: Type.Boolean(),
-    }),
+    password_rules: field(
+      resource('PasswordRules', {
+        min_length: field(count, 'Minimum number of characters.'),
+        max_length: field(count, 'Maximum number of characters.'),
+        upper: field(Type.Boolean(), 'Whether an upper-case letter is required.'),
+        lower: field(Type.Boolean(), 'Whether a lower-case letter is required.'),
+        digit: field(Type.Boolean(), 'Whether a digit is required.'),
+      }),
+      'What the password must have.',
+    ),
   }),
   refusals: [401, 403],
 })
@@ -250,7 +284,7 @@ export const acceptInvite = endpoint({
     'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where a second factor is required.',
   access: 'public',
   rate: 'sensitive',
-  body: shape({ code: text(1, 128), password: newPassword, ...refuseCommon }),
+  body: shape({ code: field(text(1, 128), 'Code from the invitation link.'), password: newPassword, ...refuseCommon }),
   status: 200,
   reply: signedIn,
   refusals: [401, 403],
@@ -259,10 +293,10 @@ export const acceptInvite = endpoint({
 const redirect = Type.Unsafe<never>({})
 const callbackQuery = Type.Object(
   {
-    code: Type.Optional(text(1, 4096)),
-    state: Type.Optional(text(1, 512)),
-    error: Type.Optional(text(1, 512)),
-    error_description: Type.Optional(text(0, 4096)),
+    code: field(Type.Optional(text(1, 4096)), 'Authorization code of the provider.'),
+    state: field(Type.Optional(text(1, 512)), 'State that the sign-in started with.'),
+    error: field(Type.Optional(text(1, 512)), 'Error code of the provider.'),
+    error_description: field(Type.Optional(text(0, 4096)), 'Error description of the provider.'),
   },
   { additionalProperties: true },
 )
@@ -299,16 +333,21 @@ export const authOptions = endpoint({
   status: 200,
   reply: shape({
     site_name: Type.String(),
-    base_url: Type.String(),
+    base_url: field(Type.String(), 'Public address of this installation.'),
     timezone: Type.String(),
-    providers: Type.Array(
-      resource('SignInProvider', { id: oneOf(['provider_a', 'provider_b']), label: Type.String() }),
+    providers: field(
+      Type.Array(
+        resource('SignInProvider', {
+          id: oneOf(['provider_a', 'provider_b']),
+          label: field(Type.String(), 'Label for the sign-in button.'),
+        }),
+      ),
+      'Sign-in providers that are switched on.',
     ),
     local_login_disabled: Type.Boolean(),
-    setup_required: Type.Boolean(),
-    server_time: timestamp,
-    /** Started to be shown: everything in it is made up. */
-    demo: Type.Boolean(),
+    setup_required: field(Type.Boolean(), 'Whether the first administrator does not exist yet.'),
+    server_time: field(timestamp, 'Time on the server.'),
+    demo: field(Type.Boolean(), 'Whether this is a demonstration with made-up data.'),
   }),
 })
 
@@ -319,7 +358,7 @@ export const getSetup = endpoint({
   summary: 'Whether the first administrator is still to be made',
   access: 'public',
   status: 200,
-  reply: shape({ required: Type.Boolean() }),
+  reply: shape({ required: field(Type.Boolean(), 'Whether the first administrator does not exist yet.') }),
 })
 
 export const setUp = endpoint({
@@ -331,7 +370,7 @@ export const setUp = endpoint({
   access: 'public',
   rate: 'sensitive',
   body: shape({
-    code: text(1, 128),
+    code: field(text(1, 128), 'One-time code from the console of the server.'),
     username,
     email,
     password: newPassword,

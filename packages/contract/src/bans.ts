@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
+  field,
   count,
   id,
   ip,
@@ -43,14 +44,16 @@ const banFields = {
   log_lines: Type.String(),
   banned_at: timestamp,
   ban_duration: nullable(Type.Integer()),
-  expires_at: nullable(timestamp),
+  expires_at: field(
+    nullable(timestamp),
+    'Time at which the ban ends; null for a permanent ban and for an unknown end.',
+  ),
   reported_to_reputation_db: Type.Boolean(),
   unbanned_at: nullable(timestamp),
   active: Type.Boolean(),
-  banned_by: Type.String(),
+  banned_by: field(Type.String(), 'What ordered the ban, such as the jail or a user.'),
   event_id: nullable(uuid),
-  /** The whitelist covers its address at this moment; such a ban is undone on its host. */
-  whitelisted: Type.Boolean(),
+  whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The host lifts such a ban.'),
 }
 /** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
 export const ban = resource('LiveBan', banFields)
@@ -60,8 +63,10 @@ const reputation_score = nullable(Type.Integer())
 /** A ban as lists show it; both fields more are always there, and only live messages, which end up in the same rows, lack them. */
 export const listedBan = resource('Ban', {
   ...banFields,
-  /** Bans of the same address that the caller may see, this one included. */
-  occurrences: Type.Optional(count),
+  occurrences: field(
+    Type.Optional(count),
+    'Number of bans of the same address that the caller may see, this one included.',
+  ),
   reputation_score: Type.Optional(reputation_score),
 })
 export type ListedBan = Static<typeof listedBan>
@@ -69,10 +74,13 @@ export type ListedBan = Static<typeof listedBan>
 const banFilter = {
   server_id: Type.Optional(uuid),
   jail: Type.Optional(text(1, 64)),
-  ip: Type.Optional(ipOrRange),
-  country: Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$' })),
-  asn: Type.Optional(Type.String({ pattern: '^(?:[Aa][Ss])?[0-9]{1,10}$', examples: ['AS64500'] })),
-  active: Type.Optional(Type.Boolean()),
+  ip: field(Type.Optional(ipOrRange), 'Address or range that the banned address must be in.'),
+  country: field(Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$' })), 'ISO 3166-1 code of the country.'),
+  asn: field(
+    Type.Optional(Type.String({ pattern: '^(?:[Aa][Ss])?[0-9]{1,10}$', examples: ['AS64500'] })),
+    'Autonomous system number, with or without `AS`.',
+  ),
+  active: field(Type.Optional(Type.Boolean()), 'Whether to list only bans in force, or only those that ended.'),
   from: Type.Optional(timestamp),
   to: Type.Optional(timestamp),
   q: searchText,
@@ -91,7 +99,10 @@ export const listBans = endpoint({
   access: 'read',
   query: shape({
     ...banFilter,
-    sort: Type.Optional(oneOf(banSorts, { default: '-banned_at' })),
+    sort: field(
+      Type.Optional(oneOf(banSorts, { default: '-banned_at' })),
+      'Order of the rows; `-` means descending. Rows without a country or end come last, in descending order first.',
+    ),
     ...paging(pages.bans),
   }),
   status: 200,
@@ -109,7 +120,11 @@ export const exportBans = endpoint({
   access: 'read',
   query: shape({ ...banFilter, format: Type.Optional(oneOf(['json', 'csv', 'plain'], { default: 'json' })) }),
   status: 200,
-  reply: shape({ exported_at: timestamp, bans: Type.Array(listedBan), total: count }),
+  reply: shape({
+    exported_at: timestamp,
+    bans: field(Type.Array(listedBan), 'The bans, newest first.'),
+    total: field(count, 'Number of bans.'),
+  }),
   produces: ['application/json', 'text/csv', 'text/plain'],
   refusals: [503],
 })
@@ -136,11 +151,14 @@ export const createBan = endpoint({
   access: 'write',
   params: shape({ serverId: uuid }),
   body: shape({
-    ip: ipOrRange,
+    ip: field(ipOrRange, 'Address or range to ban.'),
     jail: Type.Optional(jailName),
-    duration: Type.Optional(duration),
-    reason: Type.Optional(text(0, bounds.reason)),
-    force: Type.Optional(Type.Boolean()),
+    duration: field(Type.Optional(duration), 'Length of the ban in seconds; -1 is permanent.'),
+    reason: field(Type.Optional(text(0, bounds.reason)), 'Reason, for the history.'),
+    force: field(
+      Type.Optional(Type.Boolean()),
+      'Permits a ban of the own address, of loopback and of a managed server.',
+    ),
   }),
   status: 201,
   reply: shape({ message: Type.String(), command_id: uuid }),
@@ -166,11 +184,12 @@ const share = { count }
 export const windowFields = {
   from: timestamp,
   to: timestamp,
-  series: Type.Array(resource('BanCountSince', { start: timestamp, count })),
-  /** Bans of the window of the same length before. */
-  previous_total: count,
-  /** Banned at this moment, whenever that began. */
-  active_now: count,
+  series: field(
+    Type.Array(resource('BanCountSince', { start: field(timestamp, 'Start of this part of the window.'), count })),
+    'Number of bans in each part of the window: hours for a day, dates otherwise, in UTC. Zeros are included.',
+  ),
+  previous_total: field(count, 'Number of bans in the window of the same length before this one.'),
+  active_now: field(count, 'Number of bans in force now, whenever they began.'),
 }
 export const banStats = endpoint({
   method: 'GET',
@@ -185,10 +204,22 @@ export const banStats = endpoint({
   reply: shape({
     total_bans: count,
     unique_ips: count,
-    bans_by_jail: Type.Array(resource('JailBanCount', { jail: Type.String(), ...share })),
-    bans_by_country: Type.Array(resource('CountryBanCount', { code: Type.String(), name: Type.String(), ...share })),
+    bans_by_jail: field(Type.Array(resource('JailBanCount', { jail: Type.String(), ...share })), 'Bans for each jail.'),
+    bans_by_country: field(
+      Type.Array(
+        resource('CountryBanCount', {
+          code: Type.String(),
+          name: field(Type.String(), 'Name of the country.'),
+          ...share,
+        }),
+      ),
+      'Bans for each country.',
+    ),
     bans_by_hour: Type.Array(resource('HourBanCount', { hour: Type.Integer({ minimum: 0, maximum: 23 }), ...share })),
-    bans_by_day: Type.Array(resource('DayBanCount', { date: Type.String({ format: 'date' }), ...share })),
+    bans_by_day: field(
+      Type.Array(resource('DayBanCount', { date: field(Type.String({ format: 'date' }), 'UTC date.'), ...share })),
+      'Bans for each UTC date.',
+    ),
     ...windowFields,
   }),
 })
@@ -216,18 +247,26 @@ export const topBans = endpoint({
   reply: shape({
     from: timestamp,
     to: timestamp,
-    /** Bans of this very window: what the rows are a share of. */
-    total_bans: count,
-    top_ips: Type.Array(resource('AddressBanCount', { ip: Type.String(), count, ...place })),
-    bans_by_asn: Type.Array(resource('NetworkBanCount', { asn: place.asn, asn_org: place.asn_org, count })),
-    bans_by_server: Type.Array(resource('ServerBanCount', { server: serverRef, count })),
+    total_bans: field(count, 'Number of bans in exactly this window.'),
+    top_ips: field(
+      Type.Array(resource('AddressBanCount', { ip: Type.String(), count, ...place })),
+      'Addresses with the most bans.',
+    ),
+    bans_by_asn: field(
+      Type.Array(resource('NetworkBanCount', { asn: place.asn, asn_org: place.asn_org, count })),
+      'Networks with the most bans.',
+    ),
+    bans_by_server: field(
+      Type.Array(resource('ServerBanCount', { server: serverRef, count })),
+      'Servers with the most bans.',
+    ),
   }),
   refusals: [503],
 })
 
 const historyLine = resource('BanHistoryEntry', {
   id,
-  server: Type.String(),
+  server: field(Type.String(), 'Host name of the server.'),
   server_id: uuid,
   jail: Type.String(),
   banned_at: timestamp,
@@ -244,7 +283,7 @@ export const lookUp = endpoint({
     'With `reverse=true` also the name that its network gives it, asked of the resolver of the service for two seconds at most.',
   access: 'read',
   params: shape({ ip }),
-  query: shape({ reverse: Type.Optional(Type.Boolean()) }),
+  query: shape({ reverse: field(Type.Optional(Type.Boolean()), 'Whether to resolve the host name of the address.') }),
   status: 200,
   reply: shape({
     ip: Type.String(),
@@ -255,25 +294,31 @@ export const lookUp = endpoint({
     longitude: nullable(Type.Number()),
     asn: nullable(Type.String()),
     asn_org: nullable(Type.String()),
-    is_whitelisted: Type.Boolean(),
-    /** The entry that covers it, the most specific one. */
-    matched_whitelist: nullable(resource('WhitelistMatch', { id, ip: Type.String(), description: Type.String() })),
-    /** Newest first, at most 100. */
-    ban_history: Type.Array(historyLine),
-    /** Where it is banned now, at most 100. */
-    active_bans: Type.Array(historyLine),
-    total_bans: count,
-    reputation: nullable(
-      resource('Reputation', { score: Type.Integer(), reports: count, last_reported: nullable(timestamp) }),
+    is_whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address.'),
+    matched_whitelist: field(
+      nullable(resource('WhitelistMatch', { id, ip: Type.String(), description: Type.String() })),
+      'The most specific whitelist entry that covers the address; null when none does.',
     ),
-    /** Whether it is the address that the question came from. */
-    is_you: Type.Boolean(),
-    /** The managed server whose address it is. */
-    is_server: nullable(serverRef),
-    /** Null where it was not asked for, where there is none, and where none could be had in time. */
-    reverse_name: nullable(Type.String()),
-    /** Whose data the place is from; to be shown beside it. */
-    geo_credit: Type.String(),
+    ban_history: field(Type.Array(historyLine), 'Bans of the address, newest first, at most 100.'),
+    active_bans: field(Type.Array(historyLine), 'Bans of the address that are in force, at most 100.'),
+    total_bans: count,
+    reputation: field(
+      nullable(
+        resource('Reputation', {
+          score: field(Type.Integer(), 'Score from 0 to 100; higher is worse.'),
+          reports: field(count, 'Number of reports.'),
+          last_reported: field(nullable(timestamp), 'Time of the last report; null when it is unknown.'),
+        }),
+      ),
+      'The address in the reputation database; null when it is unknown.',
+    ),
+    is_you: field(Type.Boolean(), 'Whether the request comes from this address.'),
+    is_server: field(nullable(serverRef), 'The managed server with this address; null when there is none.'),
+    reverse_name: field(
+      nullable(Type.String()),
+      'Host name of the address; null when it was not asked for, does not exist or could not be resolved in time.',
+    ),
+    geo_credit: field(Type.String(), 'Attribution of the location data, to show next to it.'),
   }),
 })
 
@@ -296,8 +341,8 @@ const report = {
   log_lines: Type.Optional(Type.String()),
   ban_duration: Type.Optional(nullable(Type.Integer({ minimum: -1, maximum: bounds.seconds, not: { const: 0 } }))),
   event_id: Type.Optional(uuid),
-  banned_at: Type.Optional(timestamp),
-  command_id: Type.Optional(uuid),
+  banned_at: field(Type.Optional(timestamp), 'Time of the ban; the time of arrival when it is left out.'),
+  command_id: field(Type.Optional(uuid), 'Id of the command that ordered the ban.'),
 }
 
 export const reportBan = endpoint({
@@ -332,17 +377,26 @@ export const reportBans = endpoint({
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
-    bans: Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
-    unbans: Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
+    bans: field(
+      Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
+      'Bans, each as in `POST /bans`.',
+    ),
+    unbans: field(
+      Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
+      'Ends of bans: objects with `ip`, `jail`, `unbanned_at` and `event_id`.',
+    ),
   }),
   status: 200,
   reply: shape({
-    results: Type.Array(
-      resource('BanReportResult', {
-        event_id: nullable(Type.String()),
-        id: nullable(Type.Integer()),
-        error: nullable(Type.String()),
-      }),
+    results: field(
+      Type.Array(
+        resource('BanReportResult', {
+          event_id: nullable(Type.String()),
+          id: nullable(Type.Integer()),
+          error: nullable(Type.String()),
+        }),
+      ),
+      'What became of each item, bans first, in the order of the request.',
     ),
   }),
   refusals: [503],
@@ -352,7 +406,7 @@ export type BanReport = Static<typeof banReport>
 export const unbanReport = openResource('UnbanReport', {
   ip: ipOrRange,
   jail: jailName,
-  unbanned_at: Type.Optional(timestamp),
+  unbanned_at: field(Type.Optional(timestamp), 'Time at which the ban ended.'),
   event_id: Type.Optional(uuid),
 })
 export type UnbanReport = Static<typeof unbanReport>

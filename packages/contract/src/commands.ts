@@ -6,6 +6,7 @@ import { endpoint } from './endpoint.ts'
 import { bounds, pages, times } from './limits.ts'
 import { sealBounds, sealTimes } from './seal.ts'
 import {
+  field,
   count,
   listOf,
   message,
@@ -46,14 +47,14 @@ export const command = resource('Command', {
   server: serverRef,
   params: paramsReply,
   status: commandStatus,
-  result: nullable(commandResult),
-  initiated_by: Type.String(),
+  result: field(nullable(commandResult), 'The result; null while there is none.'),
+  initiated_by: field(Type.String(), 'User or API key that queued the command.'),
   retry_of: nullable(uuid),
   batch_id: nullable(uuid),
   cancelled: Type.Boolean(),
   created_at: timestamp,
-  started_at: nullable(timestamp),
-  completed_at: nullable(timestamp),
+  started_at: field(nullable(timestamp), 'Time at which the agent fetched the command; null before.'),
+  completed_at: field(nullable(timestamp), 'Time at which the command ended; null before.'),
 })
 
 export const listCommands = endpoint({
@@ -66,7 +67,7 @@ export const listCommands = endpoint({
   query: shape({
     server_id: Type.Optional(uuid),
     status: Type.Optional(commandStatus),
-    type: Type.Optional(commandType),
+    type: field(Type.Optional(commandType), 'Type of the command.'),
     batch_id: Type.Optional(uuid),
     from: Type.Optional(timestamp),
     to: Type.Optional(timestamp),
@@ -108,12 +109,18 @@ const batchFields = {
   server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands })),
   type: commandType,
   params: Type.Optional(paramsInput),
-  params_list: Type.Optional(Type.Array(paramsInput, { minItems: 1, maxItems: bounds.batch })),
-  targets: Type.Optional(
-    Type.Array(resource('CommandTarget', { server_id: uuid, params: Type.Optional(paramsInput) }), {
-      minItems: 1,
-      maxItems: bounds.targets,
-    }),
+  params_list: field(
+    Type.Optional(Type.Array(paramsInput, { minItems: 1, maxItems: bounds.batch })),
+    'Parameters of several commands; each one is queued for every server.',
+  ),
+  targets: field(
+    Type.Optional(
+      Type.Array(resource('CommandTarget', { server_id: uuid, params: Type.Optional(paramsInput) }), {
+        minItems: 1,
+        maxItems: bounds.targets,
+      }),
+    ),
+    'Servers, each with its own parameters.',
   ),
 }
 export const createBatch = endpoint({
@@ -129,8 +136,16 @@ export const createBatch = endpoint({
   status: 201,
   reply: resource('CommandBatch', {
     batch_id: uuid,
-    commands: Type.Array(
-      resource('BatchedCommand', { id: uuid, server_id: uuid, status: commandStatus, params_index: count }),
+    commands: field(
+      Type.Array(
+        resource('BatchedCommand', {
+          id: uuid,
+          server_id: uuid,
+          status: commandStatus,
+          params_index: field(count, 'Position in `params_list`, `targets` or `statements`; 0 with `params`.'),
+        }),
+      ),
+      'The queued commands.',
     ),
   }),
   refusals: [409],
@@ -156,17 +171,23 @@ export const cancelMany = endpoint({
   description:
     'Those that are still pending never run; each id is answered in the order given, each once. `status` is what the command is in afterwards, null where there is none that the caller may see; `error` says in words why it was not cancelled, and is null where it was.',
   access: 'write',
-  body: shape({ ids: Type.Array(uuid, { minItems: 1, maxItems: bounds.commands }) }),
+  body: shape({ ids: field(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands }), 'Ids of the commands.') }),
   status: 200,
   reply: shape({
-    cancelled: count,
-    commands: Type.Array(
-      resource('CancelledCommand', {
-        id: uuid,
-        cancelled: Type.Boolean(),
-        status: nullable(commandStatus),
-        error: nullable(Type.String()),
-      }),
+    cancelled: field(count, 'Number of commands that were cancelled.'),
+    commands: field(
+      Type.Array(
+        resource('CancelledCommand', {
+          id: uuid,
+          cancelled: Type.Boolean(),
+          status: field(
+            nullable(commandStatus),
+            'Status of the command afterwards; null when the caller sees no such command.',
+          ),
+          error: nullable(Type.String()),
+        }),
+      ),
+      'What became of each command, in the order of the request.',
     ),
   }),
 })
@@ -192,10 +213,21 @@ export const commandStats = endpoint({
   query: shape({ server_id: Type.Optional(uuid), period: Type.Optional(period) }),
   status: 200,
   reply: shape({
-    total: count,
-    by_status: resource('CommandCounts', { completed: count, failed: count, timeout: count, cancelled: count }),
+    total: field(count, 'Number of commands in the window.'),
+    by_status: field(
+      resource('CommandCounts', {
+        completed: field(count, 'Commands that succeeded.'),
+        failed: field(count, 'Commands that failed.'),
+        timeout: field(count, 'Commands without an answer in time.'),
+        cancelled: field(count, 'Commands that were cancelled.'),
+      }),
+      'Number of commands for each way to end.',
+    ),
     by_type: Type.Record(Type.String(), count),
-    avg_execution_time_ms: nullable(Type.Number()),
+    avg_execution_time_ms: field(
+      nullable(Type.Number()),
+      'Mean time from start to end in milliseconds; null when there is none.',
+    ),
     success_rate: nullable(Type.Number()),
   }),
 })
@@ -206,7 +238,7 @@ export const frozenTemplate = resource('FrozenTemplate', {
   jail_config: Type.String(),
   filter_config: Type.String(),
   required_files: Type.Array(Type.String()),
-  settings: Type.Record(Type.String(), Type.Unknown()),
+  settings: field(Type.Record(Type.String(), Type.Unknown()), 'Options that override those of `jail_config`.'),
 })
 export type FrozenTemplate = Static<typeof frozenTemplate>
 const base64url = (most: number) => Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: most })
@@ -214,33 +246,42 @@ const keyFingerprint = Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$', maxL
 /** An operator's signature (docs/spec/sealed-commands.md). */
 export const signature = Type.Union(
   [
-    resource('Ed25519Signature', { kind: Type.Literal('ed25519'), key: keyFingerprint, signature: base64url(128) }),
+    resource('Ed25519Signature', {
+      kind: field(Type.Literal('ed25519'), 'An Ed25519 key.'),
+      key: field(keyFingerprint, 'Fingerprint of the public key.'),
+      signature: field(base64url(128), 'Signature of the message, in Base64url.'),
+    }),
     resource('PasskeySignature', {
-      kind: Type.Literal('webauthn'),
-      key: keyFingerprint,
-      authenticator_data: base64url(8192),
-      client_data: base64url(8192),
-      signature: base64url(2048),
+      kind: field(Type.Literal('webauthn'), 'A passkey.'),
+      key: field(keyFingerprint, 'Fingerprint of the public key.'),
+      authenticator_data: field(base64url(8192), 'Authenticator data of the assertion, in Base64url.'),
+      client_data: field(base64url(8192), 'Client data of the assertion, in Base64url.'),
+      signature: field(base64url(2048), 'Signature of the assertion, in Base64url.'),
     }),
   ],
   { title: 'Signature', discriminator: { propertyName: 'kind' } },
 )
 export const seal = resource('Seal', {
-  statement: Type.String(),
-  proof: Type.Array(Type.String(), { maxItems: sealBounds.proof }),
-  signature,
+  statement: field(Type.String(), 'The signed statement of this command.'),
+  proof: field(
+    Type.Array(Type.String(), { maxItems: sealBounds.proof }),
+    'Hashes that prove that the statement belongs to the signed batch.',
+  ),
+  signature: field(signature, 'The operator signature of the batch.'),
 })
 
 /** The version of what a host should hold, for the agent to compare. */
-export const desiredState = resource('DesiredState', { version: Type.String() })
+export const desiredState = resource('DesiredState', {
+  version: field(Type.String(), 'Opaque version; a different one means that the agent must fetch the state.'),
+})
 
 /** A command as an agent gets it; `template` only with `deploy-template`. */
 export const order = resource('AgentCommand', {
   id: uuid,
   type: Type.String(),
   params: paramsReply,
-  template: Type.Optional(frozenTemplate),
-  seal: Type.Optional(seal),
+  template: field(Type.Optional(frozenTemplate), 'The template to deploy; only with `deploy-template`.'),
+  seal: field(Type.Optional(seal), 'The operator signature; only when the command was signed.'),
 })
 export type Order = Static<typeof order>
 export const resultInput = {
@@ -258,16 +299,25 @@ export const prepareSealed = endpoint({
     'Takes what `POST /commands/batch` takes and queues nothing. Hosts whose root trusts operators run some commands only with a signature; one signature covers the batch. An Ed25519 key signs `message`; a passkey is asked with `challenge`, the SHA-256 of it. Compare the statements with what you want before you sign. `sealed_servers` names hosts that demand it, up to 100.',
   access: 'write',
   bodyLimit: 4 * bounds.body,
-  body: shape({ ...batchFields, valid_for: Type.Optional(Type.Integer({ minimum: 60, maximum: sealTimes.longest })) }),
+  body: shape({
+    ...batchFields,
+    valid_for: field(
+      Type.Optional(Type.Integer({ minimum: 60, maximum: sealTimes.longest })),
+      'Seconds for which the signature is valid.',
+    ),
+  }),
   status: 200,
   reply: shape({
     statements: Type.Array(Type.String()),
-    message: Type.String(),
-    challenge: Type.String(),
-    expires_at: timestamp,
-    template: nullable(frozenTemplate),
-    sealed_servers: Type.Array(Type.String()),
-    rp_id: nullable(Type.String()),
+    message: field(Type.String(), 'Text that an Ed25519 key signs.'),
+    challenge: field(Type.String(), 'SHA-256 of the message, as the challenge for a passkey.'),
+    expires_at: field(timestamp, 'Time until which the signed commands can be queued and run.'),
+    template: field(nullable(frozenTemplate), 'The template that the commands deploy; null when they deploy none.'),
+    sealed_servers: field(Type.Array(Type.String()), 'Host names of servers that demand a signature, at most 100.'),
+    rp_id: field(
+      nullable(Type.String()),
+      'Relying party id for passkeys; null when passkeys are not possible at this address.',
+    ),
   }),
   refusals: [409],
 })
@@ -283,8 +333,11 @@ export const createSealed = endpoint({
   stepUp: true,
   bodyLimit: bounds.largeBody,
   body: shape({
-    statements: Type.Array(text(2, sealBounds.statement), { minItems: 1, maxItems: bounds.commands }),
-    signature,
+    statements: field(
+      Type.Array(text(2, sealBounds.statement), { minItems: 1, maxItems: bounds.commands }),
+      'The statements as `POST /commands/prepare` returned them.',
+    ),
+    signature: field(signature, 'The operator signature.'),
   }),
   status: 201,
   reply: createBatch.reply,
@@ -301,12 +354,17 @@ export const pendingCommands = endpoint({
   lenient: true,
   params: shape({ serverId: uuid }),
   query: shape({
-    wait: Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
-    /** The desired state that the agent knows: another one ends the wait at once. */
-    state: Type.Optional(text(1, 128)),
+    wait: field(
+      Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
+      'Seconds to wait for a command.',
+    ),
+    state: field(
+      Type.Optional(text(1, 128)),
+      'Version of the state that the agent knows; a different one ends the wait at once.',
+    ),
   }),
   status: 200,
-  reply: shape({ commands: Type.Array(order), desired_state: desiredState }),
+  reply: shape({ commands: field(Type.Array(order), 'Commands to execute now.'), desired_state: desiredState }),
 })
 
 export const reportResult = endpoint({

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { endpoint, keyScopes } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import {
+  field,
   id,
   ipOrRange,
   message,
@@ -38,7 +39,7 @@ const keyInput = resource('ApiKeyInput', {
 const newKey = resource('NewApiKey', {
   id,
   name: Type.String(),
-  key: Type.String(),
+  key: field(Type.String(), 'The key in full; shown only here.'),
   permissions: permission,
   server_id: nullable(uuid),
   expires_at: nullable(timestamp),
@@ -72,7 +73,7 @@ export const deleteKey = endpoint({
   access: 'read',
   fleet: true,
   rate: 'sensitive',
-  params: shape({ keyId: id }),
+  params: shape({ keyId: field(id, 'Id of the key.') }),
   status: 200,
   reply: message,
   refusals: [404],
@@ -88,20 +89,23 @@ export const listUserKeys = endpoint({
   params: shape({ userId: id }),
   status: 200,
   reply: shape({
-    keys: Type.Array(
-      resource('ApiKey', {
-        id,
-        name: Type.String(),
-        prefix: Type.String(),
-        permissions: permission,
-        server_id: nullable(uuid),
-        expires_at: nullable(timestamp),
-        ...limits,
-        last_used: nullable(timestamp),
-        /** The address that it was last used from. */
-        last_used_from: nullable(Type.String()),
-        created_at: timestamp,
-      }),
+    keys: field(
+      Type.Array(
+        resource('ApiKey', {
+          id,
+          name: Type.String(),
+          prefix: Type.String(),
+          permissions: permission,
+          server_id: nullable(uuid),
+          expires_at: nullable(timestamp),
+          ...limits,
+          last_used: nullable(timestamp),
+          /** The address that it was last used from. */
+          last_used_from: nullable(Type.String()),
+          created_at: timestamp,
+        }),
+      ),
+      'The keys of the user.',
     ),
   }),
   refusals: [404],

@@ -4,27 +4,28 @@ import { signedIn } from './auth.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { passkeyResponse } from './passkey-response.ts'
-import { id, message, nullable, resource, shape, text, timestamp } from './shapes.ts'
+import { field, id, message, nullable, resource, shape, text, timestamp } from './shapes.ts'
 
 const tag = 'Auth'
 /** What `navigator.credentials` is called with (WebAuthn Level 3, the JSON forms of its options). */
 const options = Type.Record(Type.String(), Type.Unknown())
-export const passkeyOptions = resource('PasskeyOptions', { options })
+export const passkeyOptions = resource('PasskeyOptions', {
+  options: field(options, 'Options for `navigator.credentials`.'),
+})
 
 const name = text(1, bounds.passkeyName)
 const passkey = resource('Passkey', {
   id,
-  /** By which browsers know it. */
-  credential_id: Type.String(),
+  credential_id: field(Type.String(), 'Credential id by which browsers know the passkey.'),
   name: Type.String(),
   created_at: timestamp,
   last_used: nullable(timestamp),
-  /** Copied to the user's other devices by its maker. */
-  backed_up: Type.Boolean(),
-  /** As hosts show it. */
-  fingerprint: Type.String(),
-  /** What a host's root adds, so that the host takes commands that this passkey signed. */
-  operator_key: Type.String(),
+  backed_up: field(Type.Boolean(), 'Whether the passkey is synchronized to other devices of the user.'),
+  fingerprint: field(Type.String(), 'Fingerprint of the public key, as hosts show it.'),
+  operator_key: field(
+    Type.String(),
+    'What root adds on a host so that the host accepts commands signed with this passkey.',
+  ),
 })
 export type Passkey = Static<typeof passkey>
 
@@ -37,7 +38,7 @@ export const listPasskeys = endpoint({
   path: '/auth/passkeys',
   summary: "List one's own passkeys",
   status: 200,
-  reply: shape({ passkeys: Type.Array(passkey) }),
+  reply: shape({ passkeys: field(Type.Array(passkey), 'The passkeys.') }),
 })
 
 export const preparePasskey = endpoint({
@@ -63,7 +64,7 @@ export const addPasskey = endpoint({
   summary: 'Add a passkey',
   description:
     'The user must have been verified by the device (PIN, fingerprint or face). From then on a sign-in with the password wants a second factor.',
-  body: shape({ name, response: passkeyResponse }),
+  body: shape({ name, response: field(passkeyResponse, 'The answer of the browser.') }),
   status: 201,
   reply: passkey,
   refusals: [409],
@@ -117,7 +118,10 @@ export const signInWithPasskey = endpoint({
   access: 'public',
   rate: 'sensitive',
   summary: 'Sign in with a passkey',
-  body: shape({ response: passkeyResponse, mfa_token: Type.Optional(text(1, 2048)) }),
+  body: shape({
+    response: field(passkeyResponse, 'The answer of the browser.'),
+    mfa_token: Type.Optional(text(1, 2048)),
+  }),
   status: 200,
   reply: signedIn,
   refusals: [401, 409],

@@ -4,6 +4,7 @@ import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
+  field,
   count,
   id,
   ip,
@@ -49,20 +50,25 @@ export const sequence = resource('KnockSequence', {
   id,
   name: Type.String(),
   protected_port: port,
-  /** A secret: null for who may only read. */
-  knock_ports: nullable(Type.Array(port)),
+  knock_ports: field(
+    nullable(Type.Array(port)),
+    'Ports to knock, in order; null for callers with read permission, because they are a secret.',
+  ),
   protocol: oneOf(protocols),
   timeout: Type.Integer(),
   knock_timeout: Type.Integer(),
   max_attempts: Type.Integer(),
   block_duration: Type.Integer(),
-  servers: Type.Array(
-    resource('SequenceServer', {
-      id: uuid,
-      hostname: Type.String(),
-      state: oneOf(['enforced', 'pending', 'unsupported', 'failed']),
-      error: nullable(Type.String()),
-    }),
+  servers: field(
+    Type.Array(
+      resource('SequenceServer', {
+        id: uuid,
+        hostname: Type.String(),
+        state: field(oneOf(['enforced', 'pending', 'unsupported', 'failed']), 'State of the sequence on this server.'),
+        error: nullable(Type.String()),
+      }),
+    ),
+    'Servers of the sequence, and whether it is in force there.',
   ),
   created_at: timestamp,
   updated_at: timestamp,
@@ -189,7 +195,7 @@ export const knock = endpoint({
     message: Type.String(),
     ip: Type.String(),
     protected_port: port,
-    expires_at: timestamp,
+    expires_at: field(timestamp, 'Time at which the port closes.'),
     confirmed: Type.Boolean(),
   }),
   refusals: [404, 409],
@@ -201,8 +207,8 @@ export const opening = resource('Opening', {
   sequence_name: Type.String(),
   ip: Type.String(),
   protected_port: port,
-  opened_at: timestamp,
-  expires_at: timestamp,
+  opened_at: field(timestamp, 'Time at which the port was opened.'),
+  expires_at: field(timestamp, 'Time at which the port closes.'),
   /** False while the host has not said that the port is open. */
   confirmed: Type.Boolean(),
 })
@@ -226,8 +232,8 @@ export const closeOpening = endpoint({
   summary: 'Close an opening',
   description: 'Connections that are open already survive, unless `cut=true`.',
   access: 'write',
-  params: shape({ openingId: uuid }),
-  query: shape({ cut: Type.Optional(Type.Boolean()) }),
+  params: shape({ openingId: field(uuid, 'Id of the opening.') }),
+  query: shape({ cut: field(Type.Optional(Type.Boolean()), 'Whether to cut open connections too.') }),
   status: 200,
   reply: message,
   refusals: [404],
@@ -258,7 +264,7 @@ export const listKnocks = endpoint({
       sequence_name: Type.String(),
       ip: Type.String(),
       status: knockStatus,
-      reason: nullable(Type.String()),
+      reason: field(nullable(Type.String()), 'Why the attempt failed or was blocked; null when it succeeded.'),
       timestamp,
     }),
   ),
@@ -277,9 +283,9 @@ export const listBlocked = endpoint({
       ip: Type.String(),
       server_id: uuid,
       sequence_name: Type.String(),
-      failed_attempts: count,
-      blocked_at: timestamp,
-      expires_at: timestamp,
+      failed_attempts: field(count, 'Number of wrong sequences.'),
+      blocked_at: field(timestamp, 'Time at which the address was blocked.'),
+      expires_at: field(timestamp, 'Time at which the block ends.'),
     }),
   ),
 })
@@ -308,18 +314,27 @@ export const knockStats = endpoint({
   status: 200,
   reply: shape({
     period,
-    total_attempts: count,
-    successful: count,
-    failed: count,
-    blocked: count,
-    by_sequence: Type.Array(
-      resource('SequenceKnocks', {
-        name: Type.String(),
-        attempts: count,
-        success_rate: nullable(Type.Number({ examples: [97.5] })),
-      }),
+    total_attempts: field(count, 'Number of attempts.'),
+    successful: field(count, 'Attempts that opened the port.'),
+    failed: field(count, 'Attempts with a wrong sequence.'),
+    blocked: field(count, 'Attempts from blocked addresses.'),
+    by_sequence: field(
+      Type.Array(
+        resource('SequenceKnocks', {
+          name: Type.String(),
+          attempts: count,
+          success_rate: nullable(Type.Number({ examples: [97.5] })),
+        }),
+      ),
+      'Attempts for each sequence.',
     ),
-    by_server: Type.Array(resource('ServerKnocks', { hostname: Type.String(), attempts: count })),
-    top_ips: Type.Array(resource('AddressKnocks', { ip: Type.String(), attempts: count })),
+    by_server: field(
+      Type.Array(resource('ServerKnocks', { hostname: Type.String(), attempts: count })),
+      'Attempts for each server.',
+    ),
+    top_ips: field(
+      Type.Array(resource('AddressKnocks', { ip: Type.String(), attempts: count })),
+      'Addresses with the most attempts.',
+    ),
   }),
 })

@@ -3,6 +3,7 @@ import { windowFields } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
+  field,
   count,
   id,
   ip,
@@ -54,12 +55,19 @@ export const jailDetail = resource('Jail', {
   template: nullable(Type.String()),
 })
 /** Why a server's reports are refused and its commands withheld. */
-const quarantine = resource('Quarantine', { since: timestamp, by: Type.String(), reason: Type.String() })
+const quarantine = resource('Quarantine', {
+  since: field(timestamp, 'Start of the quarantine.'),
+  by: field(Type.String(), 'User who started the quarantine.'),
+  reason: Type.String(),
+})
 /** `server`: the `api_key` of its registration, `agent`: an agent's own, `user`: somebody's that is bound to this server. */
 const serverKey = resource('ServerKey', {
   id,
   name: Type.String(),
-  kind: oneOf(['server', 'agent', 'user']),
+  kind: field(
+    oneOf(['server', 'agent', 'user']),
+    '`server`: the key from the registration. `agent`: the key of an enrolled agent. `user`: a key of a user that is bound to this server.',
+  ),
   prefix: Type.String(),
   permissions: permission,
   last_used: nullable(timestamp),
@@ -71,13 +79,20 @@ const serverKey = resource('ServerKey', {
 export const policyState = oneOf(['default', 'file', 'unreadable'], { title: 'PolicyState' })
 /** `types` are classes of commands (docs/spec/sealed-commands.md); with `error` the host refuses every command. */
 export const hostSealed = resource('SealPolicy', {
-  types: Type.Array(Type.String()),
-  operators: Type.Array(
-    resource('HostOperator', { name: Type.String(), kind: Type.String(), fingerprint: Type.String() }),
+  types: field(Type.Array(Type.String()), 'Classes of commands that need a signature.'),
+  operators: field(
+    Type.Array(resource('HostOperator', { name: Type.String(), kind: Type.String(), fingerprint: Type.String() })),
+    'Operators whose signatures the host accepts.',
   ),
   error: nullable(Type.String()),
 })
-export const hostPolicy = resource('HostPolicy', { state: policyState, error: nullable(Type.String()) })
+export const hostPolicy = resource('HostPolicy', {
+  state: field(
+    policyState,
+    'State of the policy file. `unreadable`: the host refuses every command until the file is fixed.',
+  ),
+  error: nullable(Type.String()),
+})
 const serverFields = {
   id: uuid,
   hostname: Type.String(),
@@ -88,13 +103,17 @@ const serverFields = {
   engine_version: nullable(Type.String()),
   agent_version: nullable(Type.String()),
   total_bans: count,
-  active_jails: count,
-  metrics: nullable(metrics),
-  /** What the host's own policy lets the server do; null before its agent says so. */
-  policy: nullable(hostPolicy),
-  /** What the host takes only with an operator's signature; null where it asks for none. */
-  sealed: nullable(hostSealed),
-  last_heartbeat: nullable(timestamp),
+  active_jails: field(count, 'Number of jails that are switched on.'),
+  metrics: field(nullable(metrics), 'Load of the host at the last heartbeat; null before the first one.'),
+  policy: field(
+    nullable(hostPolicy),
+    'What the host itself permits the server to do; null before the agent reports it.',
+  ),
+  sealed: field(
+    nullable(hostSealed),
+    'What the host accepts only with an operator signature; null when it asks for none.',
+  ),
+  last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   /** Since when, by whom and why the server is in quarantine; null where it is not. */
   quarantined: nullable(quarantine),
   created_at: timestamp,
@@ -127,8 +146,18 @@ export const summariseServers = endpoint({
   access: 'read',
   status: 200,
   reply: shape({
-    servers: Type.Array(resource('ServerSummary', { id: uuid, hostname: Type.String(), status: serverStatus })),
-    counts: resource('ServerCounts', { online: count, offline: count, pending: count }),
+    servers: field(
+      Type.Array(resource('ServerSummary', { id: uuid, hostname: Type.String(), status: serverStatus })),
+      'All servers by host name.',
+    ),
+    counts: field(
+      resource('ServerCounts', {
+        online: field(count, 'Servers that are online.'),
+        offline: field(count, 'Servers that are offline.'),
+        pending: field(count, 'Servers that never sent a heartbeat.'),
+      }),
+      'Number of servers for each status.',
+    ),
   }),
 })
 
@@ -140,17 +169,20 @@ export const listJailsOfName = endpoint({
   description:
     'As the hosts reported them, by hostname, unpaged: what a name means differs from host to host. Names are compared by letter case, as the engine does.',
   access: 'read',
-  query: shape({ name: text(1, 64, { examples: ['sshd'] }) }),
+  query: shape({ name: field(text(1, 64, { examples: ['sshd'] }), 'Name of the jail.') }),
   status: 200,
   reply: shape({
-    jails: Type.Array(
-      resource('ServerJail', {
-        server: serverRef,
-        name: Type.String(),
-        enabled: Type.Boolean(),
-        filter: nullable(Type.String()),
-        template: nullable(Type.String()),
-      }),
+    jails: field(
+      Type.Array(
+        resource('ServerJail', {
+          server: serverRef,
+          name: Type.String(),
+          enabled: Type.Boolean(),
+          filter: nullable(Type.String()),
+          template: nullable(Type.String()),
+        }),
+      ),
+      'The jails by host name of their server.',
     ),
   }),
 })
@@ -165,20 +197,30 @@ export const getServer = endpoint({
   status: 200,
   reply: resource('ServerDetail', {
     ...serverFields,
-    bans_today: count,
-    /** Keys of the server's own, without what opens anything; null for whoever is no administrator. DELETE /keys/{keyId} ends one. */
-    keys: nullable(Type.Array(serverKey)),
-    /** When the newest agent's key was first used, with which the keys before it ended; null until then. */
-    key_rotated_at: nullable(timestamp),
-    jails: Type.Array(jailSummary),
-    install: resource('InstallProgress', {
-      token_expires_at: nullable(timestamp),
-      token_used_at: nullable(timestamp),
-      token_used_from: nullable(Type.String()),
-      script_fetched_at: nullable(timestamp),
-      first_heartbeat_at: nullable(timestamp),
-      first_ban_at: nullable(timestamp),
-    }),
+    bans_today: field(count, 'Number of bans since midnight UTC.'),
+    keys: field(
+      nullable(Type.Array(serverKey)),
+      'API keys of the server, without their secrets; null unless the caller is an administrator.',
+    ),
+    key_rotated_at: field(
+      nullable(timestamp),
+      'Time of the first use of the newest agent key, which ended the keys before it; null until then.',
+    ),
+    jails: field(Type.Array(jailSummary), 'Jails of the host.'),
+    install: field(
+      resource('InstallProgress', {
+        token_expires_at: field(
+          nullable(timestamp),
+          'Time at which the installation token expires; null without a token.',
+        ),
+        token_used_at: field(nullable(timestamp), 'Time at which the token was used; null before.'),
+        token_used_from: field(nullable(Type.String()), 'Address that used the token; null before.'),
+        script_fetched_at: field(nullable(timestamp), 'Time at which the install script was downloaded; null before.'),
+        first_heartbeat_at: field(nullable(timestamp), 'Time of the first heartbeat; null before.'),
+        first_ban_at: field(nullable(timestamp), 'Time of the first reported ban; null before.'),
+      }),
+      'Progress of the installation of the agent.',
+    ),
   }),
   refusals: [404],
 })
@@ -201,8 +243,7 @@ export const createServer = endpoint({
     ip_address: ipAddress,
     description: Type.String(),
     api_key: Type.String(),
-    /** The number of `api_key`, with which it is listed and revoked. */
-    api_key_id: id,
+    api_key_id: field(id, 'Id of `api_key`, to list and revoke it.'),
     install_command: Type.String(),
     status: serverStatus,
     created_at: timestamp,
@@ -289,9 +330,9 @@ export const forgetReports = endpoint({
     'Deletes every ban that the server reported since then, by the time of its arrival here, and takes it out of all statistics. What the bans brought about on hosts stays as it is. The server must be in quarantine. It can not be undone.',
   access: 'admin',
   params,
-  body: shape({ since: timestamp }),
+  body: shape({ since: field(timestamp, 'Deletes reports that arrived at or after this time.') }),
   status: 200,
-  reply: shape({ message: Type.String(), forgotten: count }),
+  reply: shape({ message: Type.String(), forgotten: field(count, 'Number of bans that were deleted.') }),
   refusals: [404, 409],
 })
 
@@ -303,7 +344,7 @@ export const listJails = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: shape({ jails: Type.Array(jailDetail) }),
+  reply: shape({ jails: field(Type.Array(jailDetail), 'Jails of the host.') }),
   refusals: [404],
 })
 
@@ -319,10 +360,19 @@ export const serverStats = endpoint({
   status: 200,
   reply: shape({
     total_bans: count,
-    bans_period: count,
+    bans_period: field(count, 'Number of bans in the window.'),
     unique_ips: count,
-    top_jails: Type.Array(ranked),
-    top_countries: Type.Array(resource('ServerCountryBanCount', { code: Type.String(), name: Type.String(), count })),
+    top_jails: field(Type.Array(ranked), 'Jails with the most bans.'),
+    top_countries: field(
+      Type.Array(
+        resource('ServerCountryBanCount', {
+          code: Type.String(),
+          name: field(Type.String(), 'Name of the country.'),
+          count,
+        }),
+      ),
+      'Countries with the most bans.',
+    ),
     bans_by_hour: Type.Array(resource('ServerHourBanCount', { hour: Type.String({ examples: ['00:00'] }), count })),
     ...windowFields,
   }),

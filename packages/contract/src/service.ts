@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { oneOf, shape } from './shapes.ts'
+import { field, oneOf, shape } from './shapes.ts'
 
 const tag = 'Service'
 
@@ -12,7 +12,7 @@ export const health = endpoint({
   access: 'public',
   rate: 'none',
   status: 200,
-  reply: shape({ status: oneOf(['ok']), version: Type.String() }),
+  reply: shape({ status: oneOf(['ok']), version: field(Type.String(), 'Version of the server.') }),
 })
 
 export const ready = endpoint({

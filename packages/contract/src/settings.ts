@@ -5,6 +5,7 @@ import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages, times } from './limits.ts'
 import {
+  field,
   count,
   id,
   listOf,
@@ -40,24 +41,33 @@ const sections = {
     timezone: text(1, 64, { examples: ['Europe/Vienna'] }),
   },
   security: {
-    /** Seconds without use after which a session ends; no longer than a session lives at all. */
-    session_timeout: Type.Integer({ minimum: 60, maximum: times.sessionMaximum }),
+    session_timeout: field(
+      Type.Integer({ minimum: 60, maximum: times.sessionMaximum }),
+      'Seconds without use after which a session ends.',
+    ),
     mfa_required: Type.Boolean(),
-    /** Who must sign in with a passkey: nobody, administrators, or everybody who has no provider. */
-    passkey_required: oneOf(['off', 'admins', 'all']),
-    password_min_length: Type.Integer({ minimum: bounds.password.minimum, maximum: 128 }),
-    /** New passwords that are among the most common ones are refused, whoever sends them. */
-    refuse_common_passwords: Type.Boolean(),
+    passkey_required: field(
+      oneOf(['off', 'admins', 'all']),
+      'Who must sign in with a passkey: nobody, administrators, or everybody without a provider.',
+    ),
+    password_min_length: field(
+      Type.Integer({ minimum: bounds.password.minimum, maximum: 128 }),
+      'Minimum length of new passwords.',
+    ),
+    refuse_common_passwords: field(
+      Type.Boolean(),
+      'Whether new passwords that are among the most common ones are refused.',
+    ),
   },
   notifications: {
-    chat_enabled: Type.Boolean(),
-    email_enabled: Type.Boolean(),
+    chat_enabled: field(Type.Boolean(), 'Whether chat notifications are switched on.'),
+    email_enabled: field(Type.Boolean(), 'Whether e-mail notifications are switched on.'),
     daily_summary: Type.Boolean(),
     daily_summary_hour: hourOfDay,
   },
   integrations: {
-    reputation_enabled: Type.Boolean(),
-    reputation_rate_limit: reportsPerDay,
+    reputation_enabled: field(Type.Boolean(), 'Whether reports to the reputation database are switched on.'),
+    reputation_rate_limit: field(reportsPerDay, 'Maximum number of reports to the reputation database a day.'),
   },
 }
 export const sectionNames = ['service', 'security', 'notifications', 'integrations'] as const
@@ -100,7 +110,10 @@ export const updateSettings = endpoint({
     'Only the fields that are sent. `updated_fields` names those whose value changed, as in `security.mfa_required`. `daily_summary_hour` is an hour in `timezone`.',
   body: settingsChange,
   status: 200,
-  reply: shape({ message: Type.String(), updated_fields: Type.Array(Type.String()) }),
+  reply: shape({
+    message: Type.String(),
+    updated_fields: field(Type.Array(Type.String()), 'Fields whose value changed, such as `security.mfa_required`.'),
+  }),
 })
 
 const toggles = {
@@ -170,7 +183,7 @@ export const getEmail = endpoint({
     ...delivery,
     smtp_host: nullable(Type.String()),
     smtp_user: nullable(Type.String()),
-    smtp_pass_set: Type.Boolean(),
+    smtp_pass_set: field(Type.Boolean(), 'Whether a password is stored.'),
     from_address: nullable(Type.String()),
     recipients: Type.Array(Type.String()),
   }),
@@ -188,7 +201,7 @@ export const updateEmail = endpoint({
     ...mail,
     smtp_host: clearable(bounds.hostname),
     smtp_user: clearable(254),
-    smtp_pass: secret,
+    smtp_pass: field(secret, 'Password for the mail server; null or empty removes it. It is never returned.'),
     from_address: clearable(254),
     recipients: Type.Array(email, { maxItems: 100 }),
   }),
@@ -203,7 +216,9 @@ export const testEmail = endpoint({
   summary: 'Send a test e-mail',
   description:
     "To `recipient`, or without it to the configured recipients. A refusal (502) tells the mail server's own words. `steps` tells of each step with its time; the body of that 502 has it, too.",
-  body: shape({ recipient: Type.Optional(email) }),
+  body: shape({
+    recipient: field(Type.Optional(email), 'Address to send to; the configured recipients when it is left out.'),
+  }),
   status: 200,
   reply: shape({ message: Type.String(), steps: deliverySteps }),
   refusals: [409, 502],
@@ -217,10 +232,10 @@ export const getReputation = endpoint({
   status: 200,
   reply: shape({
     enabled: Type.Boolean(),
-    api_key_set: Type.Boolean(),
-    rate_limit: count,
-    reports_today: count,
-    last_report: nullable(timestamp),
+    api_key_set: field(Type.Boolean(), 'Whether an API key is stored.'),
+    rate_limit: field(count, 'Maximum number of reports a day.'),
+    reports_today: field(count, 'Number of reports today (UTC).'),
+    last_report: field(nullable(timestamp), 'Time of the last report; null when there was none.'),
   }),
 })
 
@@ -231,17 +246,21 @@ export const updateReputation = endpoint({
   stepUp: true,
   summary: 'Change the reputation settings',
   description: '`rate_limit` is the number of reports a day.',
-  body: partly({ enabled: Type.Boolean(), api_key: secret, rate_limit: reportsPerDay }),
+  body: partly({
+    enabled: Type.Boolean(),
+    api_key: field(secret, 'API key of the reputation database; null or empty removes it. It is never returned.'),
+    rate_limit: field(reportsPerDay, 'Maximum number of reports a day.'),
+  }),
   status: 200,
   reply: message,
 })
 
 export const licenceFeatures = resource('LicenseFeatures', {
-  reputation: Type.Boolean(),
-  custom_templates: Type.Boolean(),
-  siem: Type.Boolean(),
-  terminal: Type.Boolean(),
-  port_knocking: Type.Boolean(),
+  reputation: field(Type.Boolean(), 'Reports to the reputation database.'),
+  custom_templates: field(Type.Boolean(), 'Custom templates.'),
+  siem: field(Type.Boolean(), 'SIEM forwarding.'),
+  terminal: field(Type.Boolean(), 'Web terminal.'),
+  port_knocking: field(Type.Boolean(), 'Port knocking.'),
 })
 const tier = Type.String({ examples: ['personal', 'pro'] })
 
@@ -256,12 +275,12 @@ export const getLicense = endpoint({
   reply: shape({
     tier,
     server_limit: count,
-    servers_used: count,
+    servers_used: field(count, 'Number of servers that exist.'),
     features: licenceFeatures,
     expires_at: nullable(timestamp),
-    registered_to: nullable(Type.String()),
-    state: oneOf(['none', 'active', 'expired', 'invalid']),
-    authority_set: Type.Boolean(),
+    registered_to: field(nullable(Type.String()), 'Owner of the license; null without a license.'),
+    state: field(oneOf(['none', 'active', 'expired', 'invalid']), 'State of the license.'),
+    authority_set: field(Type.Boolean(), 'Whether this server can verify licenses.'),
   }),
 })
 
@@ -272,7 +291,7 @@ export const activateLicense = endpoint({
   summary: 'Activate a licence',
   description:
     'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
-  body: shape({ license_key: text(1, 16 * 1024) }),
+  body: shape({ license_key: field(text(1, 16 * 1024), 'The license key.') }),
   status: 200,
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
 })
@@ -329,7 +348,11 @@ export const exportSettings = endpoint({
   summary: 'Export the settings',
   description: 'Without secrets.',
   status: 200,
-  reply: shape({ version: Type.String(), exported_at: timestamp, settings: systemSettings }),
+  reply: shape({
+    version: field(Type.String(), 'Version of the export format.'),
+    exported_at: timestamp,
+    settings: field(systemSettings, 'The settings, without secrets.'),
+  }),
 })
 
 export const importSettings = endpoint({
@@ -341,31 +364,34 @@ export const importSettings = endpoint({
   description:
     'Takes an export of this version as it is. Everything is checked before anything changes. `merge: true` changes what is given; `merge: false` sets all else to its default, and keeps stored secrets.',
   body: shape({
-    settings: settingsChange,
-    merge: Type.Optional(Type.Boolean({ default: true })),
-    version: Type.Optional(oneOf([exportVersion])),
+    settings: field(settingsChange, 'The settings to import.'),
+    merge: field(
+      Type.Optional(Type.Boolean({ default: true })),
+      'Whether to keep settings that are left out; false resets them to their defaults.',
+    ),
+    version: field(Type.Optional(oneOf([exportVersion])), 'Version of the export format.'),
     exported_at: Type.Optional(timestamp),
   }),
   status: 200,
   reply: shape({
     message: Type.String(),
-    updated_sections: Type.Array(oneOf(sectionNames)),
+    updated_sections: field(Type.Array(oneOf(sectionNames)), 'Sections that changed.'),
   }),
 })
 
 export const auditEntry = resource('AuditEntry', {
   id,
-  user: Type.String(),
+  user: field(Type.String(), 'User, API key or host that caused the event.'),
   action: Type.String({ examples: ['settings.update'] }),
-  details: Type.Record(Type.String(), Type.Unknown()),
+  details: field(Type.Record(Type.String(), Type.Unknown()), 'Details; the fields depend on the action.'),
   ip_address: nullable(Type.String()),
   timestamp,
 })
 export type AuditEntry = Static<typeof auditEntry>
 
 const auditFilter = {
-  user_id: Type.Optional(id),
-  action: Type.Optional(text(1, 64)),
+  user_id: field(Type.Optional(id), 'Id of the user who caused the event.'),
+  action: field(Type.Optional(text(1, 64)), 'Whole name of the action, or its beginning up to a dot, such as `auth.`.'),
   from: Type.Optional(timestamp),
   to: Type.Optional(timestamp),
   q: searchText,
@@ -394,6 +420,6 @@ export const exportAudit = endpoint({
     'All entries that match, newest first, as far as there were any when it began. `csv` has the header `id,timestamp,user,action,ip_address,details`, with details as JSON, and escapes what a spreadsheet would run.',
   query: shape({ ...auditFilter, format: Type.Optional(oneOf(['json', 'csv'], { default: 'json' })) }),
   status: 200,
-  reply: shape({ exported_at: timestamp, entries: Type.Array(auditEntry) }),
+  reply: shape({ exported_at: timestamp, entries: field(Type.Array(auditEntry), 'The entries, newest first.') }),
   produces: ['application/json', 'text/csv'],
 })

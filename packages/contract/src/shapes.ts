@@ -95,16 +95,33 @@ export const listOf = <K extends string, T extends TSchema>(key: K, row: T) =>
 
 /** Every refusal has this body; validation adds `details`, one a field. */
 export const problem = resource('Problem', {
-  error: Type.String(),
-  message: Type.String(),
-  details: Type.Optional(Type.Array(resource('FieldProblem', { path: Type.String(), message: Type.String() }))),
-  /** How to prove who one is, where a session by cookie must do so first. */
-  step_up: Type.Optional(
-    resource('StepUpRequired', {
-      methods: Type.Array(oneOf(['password', 'totp', 'passkey', 'provider_a', 'provider_b'])),
-    }),
+  error: field(Type.String(), 'Short name of the kind of refusal.'),
+  message: field(Type.String(), 'What was wrong and what to do.'),
+  details: field(
+    Type.Optional(
+      Type.Array(
+        resource('FieldProblem', {
+          path: field(Type.String(), 'Path of the field, with dots.'),
+          message: field(Type.String(), 'What is wrong with it.'),
+        }),
+      ),
+    ),
+    'What is wrong with each field.',
   ),
-  /** Hosts that take these commands only with an operator's signature, up to 100. */
-  seal_required: Type.Optional(resource('SealRequired', { servers: Type.Array(Type.String()) })),
+  step_up: field(
+    Type.Optional(
+      resource('StepUpRequired', {
+        methods: field(
+          Type.Array(oneOf(['password', 'totp', 'passkey', 'provider_a', 'provider_b'])),
+          'Ways that the user can choose from.',
+        ),
+      }),
+    ),
+    'Ways to prove the identity, which a session by cookie must do first.',
+  ),
+  seal_required: field(
+    Type.Optional(resource('SealRequired', { servers: field(Type.Array(Type.String()), 'Host names, at most 100.') })),
+    'Hosts that accept these commands only with an operator signature.',
+  ),
 })
 export type ProblemBody = Static<typeof problem>

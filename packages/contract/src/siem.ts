@@ -5,7 +5,20 @@ import { endpoint } from './endpoint.ts'
 import { allSiemTypes } from './events.ts'
 import type { SiemType } from './events.ts'
 import { bounds, pages } from './limits.ts'
-import { count, message, nullable, oneOf, period, resource, shape, steps, text, timestamp, uuid } from './shapes.ts'
+import {
+  field,
+  count,
+  message,
+  nullable,
+  oneOf,
+  period,
+  resource,
+  shape,
+  steps,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
 
 /** All of it is an administrator's, and nothing for a key that is bound to one server. */
 const siem = { tag: 'SIEM', access: 'admin', fleet: true, licence: 'siem' } as const
@@ -19,21 +32,31 @@ const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
 const target = {
   enabled: Type.Boolean(),
   format: siemFormat,
-  host: nullable(text(1, bounds.hostname)),
-  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-  protocol: oneOf(['tcp', 'udp', 'http', 'https']),
-  tls_enabled: Type.Boolean(),
-  tls_verify: Type.Boolean(),
-  /** PEM text of the authority that signed the target's certificate. */
-  ca_cert: nullable(text(1, 64 * 1024)),
-  /** Of an HTTP target. */
-  path: nullable(Type.String({ pattern: '^/[!-~]*$', minLength: 1, maxLength: 2048 })),
-  events: eventTypes,
-  min_severity: Type.Integer({ minimum: 0, maximum: 10 }),
-  batch_size: Type.Integer({ minimum: 1, maximum: 1000 }),
-  flush_interval: Type.Integer({ minimum: 1, maximum: 3600 }),
+  host: field(nullable(text(1, bounds.hostname)), 'Host name or address of the target; null when it is not set.'),
+  port: field(Type.Integer({ minimum: 1, maximum: 65_535 }), 'Port of the target.'),
+  protocol: field(oneOf(['tcp', 'udp', 'http', 'https']), 'Transport to the target.'),
+  tls_enabled: field(Type.Boolean(), 'Whether to use TLS.'),
+  tls_verify: field(Type.Boolean(), 'Whether to check the certificate of the target.'),
+  ca_cert: field(
+    nullable(text(1, 64 * 1024)),
+    'PEM text of the authority that signed the certificate of the target; null for the usual authorities.',
+  ),
+  path: field(
+    nullable(Type.String({ pattern: '^/[!-~]*$', minLength: 1, maxLength: 2048 })),
+    'Path of an HTTP target; null for the default one.',
+  ),
+  events: field(eventTypes, 'Types of events to forward.'),
+  min_severity: field(Type.Integer({ minimum: 0, maximum: 10 }), 'Lowest severity to forward.'),
+  batch_size: field(Type.Integer({ minimum: 1, maximum: 1000 }), 'Maximum number of events in one delivery.'),
+  flush_interval: field(
+    Type.Integer({ minimum: 1, maximum: 3600 }),
+    'Maximum number of seconds that an event waits for its batch.',
+  ),
 }
-export const siemSettings = resource('SiemSettings', { ...target, token_set: Type.Boolean() })
+export const siemSettings = resource('SiemSettings', {
+  ...target,
+  token_set: field(Type.Boolean(), 'Whether a token is stored.'),
+})
 export type SiemSettings = Static<typeof siemSettings>
 
 export const getSiemSettings = endpoint({
@@ -54,7 +77,10 @@ export const updateSiemSettings = endpoint({
   summary: 'Change the SIEM settings',
   description:
     '`enabled: true` needs a host. `syslog`, `cef` and `leef` travel as RFC 5424 over UDP, TCP or, with `tls_enabled`, TLS; for `json` and `collector` `tcp` means http, and https with `tls_enabled`. `token` is for HTTP targets: sent as `Splunk …` to the collector, as `Bearer …` otherwise; with another host it has to be sent again. `flush_interval` is in seconds.',
-  body: partly({ ...target, token: nullable(text(0, 1024)) }),
+  body: partly({
+    ...target,
+    token: field(nullable(text(0, 1024)), 'Token for an HTTP target; null or empty removes it. It is never returned.'),
+  }),
   status: 200,
   reply: message,
 })
@@ -69,7 +95,7 @@ export const testSiem = endpoint({
   status: 200,
   reply: shape({
     message: Type.String(),
-    event_id: uuid,
+    event_id: field(uuid, 'Id of the test event.'),
     steps: steps('SiemStep', ['resolve', 'connect', 'tls', 'write', 'answer']),
   }),
 })
@@ -83,13 +109,16 @@ export const siemStatus = endpoint({
   status: 200,
   reply: shape({
     enabled: Type.Boolean(),
-    connected: Type.Boolean(),
+    connected: field(Type.Boolean(), 'Whether the target was reachable at the last attempt.'),
     queue_size: count,
-    events_sent_today: count,
-    events_failed_today: count,
-    last_event: nullable(timestamp),
+    events_sent_today: field(count, 'Number of events sent today (UTC).'),
+    events_failed_today: field(count, 'Number of events that failed today (UTC).'),
+    last_event: field(nullable(timestamp), 'Time of the last event that was sent; null when there is none.'),
     last_error: nullable(Type.String()),
-    uptime_percent: percent,
+    uptime_percent: field(
+      percent,
+      'Share of the last 24 hours in which the target was reachable, in percent; null when it is unknown.',
+    ),
   }),
 })
 
@@ -105,8 +134,16 @@ export const siemQueue = endpoint({
   status: 200,
   reply: shape({
     queue_size: count,
-    events: Type.Array(
-      resource('QueuedEvent', { id: uuid, type: siemType, created_at: timestamp, retry_count: count }),
+    events: field(
+      Type.Array(
+        resource('QueuedEvent', {
+          id: uuid,
+          type: field(siemType, 'Type of the event.'),
+          created_at: timestamp,
+          retry_count: field(count, 'Number of failed attempts.'),
+        }),
+      ),
+      'The events, newest first.',
     ),
   }),
 })
@@ -127,7 +164,7 @@ export const discardSiemQueue = endpoint({
   path: '/siem/queue',
   summary: 'Discard the queue',
   status: 200,
-  reply: shape({ message: Type.String(), events_discarded: count }),
+  reply: shape({ message: Type.String(), events_discarded: field(count, 'Number of events that were discarded.') }),
 })
 
 export const siemDeliveries = endpoint({
@@ -139,16 +176,19 @@ export const siemDeliveries = endpoint({
     'Newest first, at most 100. `status` is the HTTP status where there is one; `next_try` is when a failed attempt is repeated.',
   status: 200,
   reply: shape({
-    deliveries: Type.Array(
-      resource('SiemDelivery', {
-        at: timestamp,
-        events: count,
-        bytes: count,
-        ok: Type.Boolean(),
-        status: nullable(Type.Integer()),
-        error: nullable(Type.String()),
-        next_try: nullable(timestamp),
-      }),
+    deliveries: field(
+      Type.Array(
+        resource('SiemDelivery', {
+          at: field(timestamp, 'Time of the attempt.'),
+          events: field(count, 'Number of events.'),
+          bytes: field(count, 'Size in bytes.'),
+          ok: field(Type.Boolean(), 'Whether the target accepted it.'),
+          status: field(nullable(Type.Integer()), 'HTTP status; null for other transports.'),
+          error: nullable(Type.String()),
+          next_try: field(nullable(timestamp), 'Time of the next attempt; null when there is none.'),
+        }),
+      ),
+      'The attempts, newest first, at most 100.',
     ),
   }),
 })
@@ -164,8 +204,19 @@ export const siemStats = endpoint({
     period,
     total_events: count,
     by_type: Type.Record(Type.String(), count),
-    by_hour: Type.Array(resource('HourEventCount', { hour: Type.Integer({ minimum: 0, maximum: 23 }), count })),
-    delivery_stats: resource('DeliveryStats', { sent: count, failed: count, retried: count, success_rate: percent }),
+    by_hour: field(
+      Type.Array(resource('HourEventCount', { hour: Type.Integer({ minimum: 0, maximum: 23 }), count })),
+      'Number of events for each hour of the day (UTC).',
+    ),
+    delivery_stats: field(
+      resource('DeliveryStats', {
+        sent: field(count, 'Number of events that were sent.'),
+        failed: field(count, 'Number of events that could not be sent.'),
+        retried: field(count, 'Number of events that needed more than one attempt.'),
+        success_rate: percent,
+      }),
+      'How deliveries ended.',
+    ),
   }),
 })
 
@@ -173,7 +224,7 @@ const eventType = resource('EventType', {
   id: siemType,
   name: Type.String(),
   description: Type.String(),
-  default_severity: Type.Integer({ minimum: 0, maximum: 10 }),
+  default_severity: field(Type.Integer({ minimum: 0, maximum: 10 }), 'Severity of such events.'),
 })
 export const listEventTypes = endpoint({
   ...siem,
@@ -183,8 +234,7 @@ export const listEventTypes = endpoint({
   status: 200,
   reply: shape({
     event_types: Type.Array(eventType),
-    /** Accepted in `events`, too, and off unless asked for. */
-    additional_event_types: Type.Array(eventType),
+    additional_event_types: field(Type.Array(eventType), 'Further types that `events` accepts; off by default.'),
   }),
 })
 
@@ -196,7 +246,7 @@ export const startReplay = endpoint({
   description: 'Those from `from` (inclusive) to `to` (exclusive), of all types or those of `event_types`.',
   body: shape({ from: timestamp, to: timestamp, event_types: Type.Optional(eventTypes) }),
   status: 200,
-  reply: shape({ message: Type.String(), events_to_replay: count, job_id: uuid }),
+  reply: shape({ message: Type.String(), events_to_replay: field(count, 'Number of events to send.'), job_id: uuid }),
   refusals: [409],
 })
 
@@ -213,8 +263,8 @@ export const getReplay = endpoint({
     total_events: count,
     events_sent: count,
     events_failed: count,
-    progress_percent: Type.Number({ minimum: 0, maximum: 100 }),
-    started_at: timestamp,
+    progress_percent: field(Type.Number({ minimum: 0, maximum: 100 }), 'Progress in percent.'),
+    started_at: field(timestamp, 'Start of the replay.'),
   }),
   refusals: [404],
 })

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { duration } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { count, id, message, nullable, oneOf, resource, shape, text, timestamp, uuid } from './shapes.ts'
+import { field, count, id, message, nullable, oneOf, resource, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Templates'
 /** The id or the name. Names never look like numbers, so the two can share a path. */
@@ -24,9 +24,9 @@ export const templateSettings = resource('TemplateSettings', {
   maxretry: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1000 }))),
   bantime: Type.Optional(Type.Union([duration, Type.Null()])),
   findtime: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: bounds.seconds }))),
-  /** No control characters: a newline would begin another option. */
-  logpath: Type.Optional(
-    nullable(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]+$', minLength: 1, maxLength: 4096 })),
+  logpath: field(
+    Type.Optional(nullable(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]+$', minLength: 1, maxLength: 4096 }))),
+    'Log files that the jail reads; no control characters.',
   ),
 })
 export type TemplateSettings = Static<typeof templateSettings>
@@ -37,8 +37,8 @@ const summaryFields = {
   display_name: Type.String(),
   description: Type.String(),
   category: templateCategory,
-  type: templateType,
-  default_enabled: Type.Boolean(),
+  type: field(templateType, 'Whether the template is built in or custom.'),
+  default_enabled: field(Type.Boolean(), 'Whether the jail is switched on after a deployment.'),
   settings: resource('TemplateDefaults', {
     maxretry: nullable(Type.Integer()),
     bantime: nullable(Type.Integer()),
@@ -46,7 +46,7 @@ const summaryFields = {
     logpath: nullable(Type.String()),
   }),
   required_files: Type.Array(Type.String()),
-  compatible_os: Type.Array(Type.String()),
+  compatible_os: field(Type.Array(Type.String()), 'Operating systems that the template works on.'),
 }
 export const templateSummary = resource('TemplateSummary', summaryFields)
 export type TemplateSummary = Static<typeof templateSummary>
@@ -66,11 +66,14 @@ export const listTemplates = endpoint({
   access: 'read',
   query: shape({
     category: Type.Optional(templateCategory),
-    type: Type.Optional(templateType),
+    type: field(Type.Optional(templateType), 'Whether to list built-in or custom templates.'),
     search: Type.Optional(text(1, bounds.name)),
   }),
   status: 200,
-  reply: shape({ templates: Type.Array(templateSummary), total: count }),
+  reply: shape({
+    templates: field(Type.Array(templateSummary), 'The templates.'),
+    total: field(count, 'Number of templates.'),
+  }),
 })
 
 export const getTemplate = endpoint({
@@ -111,7 +114,7 @@ export const createTemplate = endpoint({
     id,
     name: Type.String(),
     display_name: Type.String(),
-    type: templateType,
+    type: field(templateType, 'Always `custom`.'),
     created_at: timestamp,
   }),
   refusals: [409],
@@ -201,13 +204,16 @@ export const listTemplateCategories = endpoint({
   access: 'read',
   status: 200,
   reply: shape({
-    categories: Type.Array(
-      resource('TemplateCategory', {
-        id: Type.String(),
-        name: Type.String(),
-        description: Type.String(),
-        template_count: count,
-      }),
+    categories: field(
+      Type.Array(
+        resource('TemplateCategory', {
+          id: Type.String(),
+          name: Type.String(),
+          description: Type.String(),
+          template_count: field(count, 'Number of templates in the category.'),
+        }),
+      ),
+      'The categories.',
     ),
   }),
 })
@@ -215,25 +221,30 @@ export const listTemplateCategories = endpoint({
 /** One finding of the validator, and where: `line` counts from 1, null where no single line is to blame. */
 const problems = Type.Array(
   resource('TemplateProblem', {
-    file: oneOf(['jail', 'filter']),
-    line: nullable(count),
+    file: field(oneOf(['jail', 'filter']), 'The text that has the problem.'),
+    line: field(nullable(count), 'Line number from 1; null when the problem is not in a single line.'),
     message: Type.String(),
-    severity: oneOf(['error', 'warning']),
+    severity: field(oneOf(['error', 'warning']), 'Whether the template is refused for it.'),
   }),
 )
 /** What became of the lines of a sample, where one was sent. */
 const trial = {
-  /** `ip` is null where the line does not match, or names nobody by address. */
-  matches: Type.Optional(
-    Type.Array(
-      resource('SampleMatch', {
-        line: Type.Integer({ minimum: 1 }),
-        matched: Type.Boolean(),
-        ip: nullable(Type.String()),
-      }),
+  matches: field(
+    Type.Optional(
+      Type.Array(
+        resource('SampleMatch', {
+          line: field(Type.Integer({ minimum: 1 }), 'Line number from 1.'),
+          matched: field(Type.Boolean(), 'Whether the filter matches.'),
+          ip: field(nullable(Type.String()), 'Address in the line; null without a match or address.'),
+        }),
+      ),
     ),
+    'What the filter finds in each line of the sample.',
   ),
-  sample_note: Type.Optional(nullable(Type.String())),
+  sample_note: field(
+    Type.Optional(nullable(Type.String())),
+    'What could not be tried here, and why; null when everything was.',
+  ),
 }
 export const validateTemplate = endpoint({
   method: 'POST',
@@ -255,11 +266,16 @@ export const validateTemplate = endpoint({
   status: 200,
   reply: Type.Union(
     [
-      resource('ValidTemplate', { valid: Type.Literal(true), warnings: Type.Array(Type.String()), problems, ...trial }),
+      resource('ValidTemplate', {
+        valid: field(Type.Literal(true), 'Always true.'),
+        warnings: Type.Array(Type.String()),
+        problems: field(problems, 'The problems with their lines.'),
+        ...trial,
+      }),
       resource('InvalidTemplate', {
-        valid: Type.Literal(false),
-        errors: Type.Array(Type.String()),
-        problems,
+        valid: field(Type.Literal(false), 'Always false.'),
+        errors: field(Type.Array(Type.String()), 'What is wrong.'),
+        problems: field(problems, 'The problems with their lines.'),
         ...trial,
       }),
     ],
@@ -276,16 +292,19 @@ export const templateStatus = endpoint({
   params,
   status: 200,
   reply: shape({
-    template_id: id,
-    template_name: Type.String(),
-    servers: Type.Array(
-      resource('TemplatePlacement', {
-        id: uuid,
-        hostname: Type.String(),
-        deployed: Type.Boolean(),
-        enabled: Type.Boolean(),
-        current_bans: count,
-      }),
+    template_id: field(id, 'Id of the template.'),
+    template_name: field(Type.String(), 'Name of the template.'),
+    servers: field(
+      Type.Array(
+        resource('TemplatePlacement', {
+          id: uuid,
+          hostname: Type.String(),
+          deployed: field(Type.Boolean(), 'Whether the template is on this server.'),
+          enabled: Type.Boolean(),
+          current_bans: count,
+        }),
+      ),
+      'All servers by host name.',
     ),
   }),
   refusals: [404],

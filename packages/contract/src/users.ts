@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { email, newPassword, refuseCommon, username } from './auth.ts'
 import { bounds, pages } from './limits.ts'
 import {
+  field,
   count,
   id,
   listOf,
@@ -32,11 +33,13 @@ const userFields = {
   email: Type.String(),
   role,
   mfa_enabled: Type.Boolean(),
-  /** Needs a second factor, whatever the settings say. */
-  mfa_required: Type.Boolean(),
+  mfa_required: field(Type.Boolean(), 'Whether this user needs a second factor, whatever the settings say.'),
   /** Until when an invitation may be accepted; null where there is none. */
   invite_expires_at: nullable(timestamp),
-  oauth_provider: nullable(oneOf(['provider_a', 'provider_b'])),
+  oauth_provider: field(
+    nullable(oneOf(['provider_a', 'provider_b'])),
+    'Provider that the user signs in with; null for a password.',
+  ),
   last_login: nullable(timestamp),
   created_at: timestamp,
   updated_at: timestamp,
@@ -47,7 +50,7 @@ export type User = Static<typeof user>
 export const userDetail = resource('UserDetail', {
   ...userFields,
   server_access: serverAccess,
-  server_ids: Type.Array(uuid),
+  server_ids: field(Type.Array(uuid), 'Ids of the assigned servers; empty for `all`.'),
 })
 export type UserDetail = Static<typeof userDetail>
 
@@ -131,7 +134,7 @@ export const createUser = endpoint({
     email,
     password: Type.Optional(newPassword),
     role: Type.Optional(roleInput),
-    invite: Type.Optional(Type.Boolean()),
+    invite: field(Type.Optional(Type.Boolean()), 'Whether the user chooses the password by an invitation link.'),
     mfa_required: Type.Optional(Type.Boolean()),
     ...refuseCommon,
   }),
@@ -214,9 +217,17 @@ export const resetPassword = endpoint({
     "Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
   access: 'admin',
   params,
-  body: shape({ new_password: Type.Optional(newPassword), ...keepKeys, ...refuseCommon }),
+  body: shape({
+    new_password: field(Type.Optional(newPassword), 'The new password; a random one is made when it is left out.'),
+    ...keepKeys,
+    ...refuseCommon,
+  }),
   status: 200,
-  reply: shape({ message: Type.String(), temporary_password: nullable(Type.String()), ...revokedKeys }),
+  reply: shape({
+    message: Type.String(),
+    temporary_password: field(nullable(Type.String()), 'The random password, shown only here; null when one was sent.'),
+    ...revokedKeys,
+  }),
   refusals: [404],
 })
 
@@ -274,7 +285,7 @@ export const listSessions = endpoint({
   access: 'self',
   params,
   status: 200,
-  reply: shape({ sessions: Type.Array(session) }),
+  reply: shape({ sessions: field(Type.Array(session), 'The sessions.') }),
   refusals: [404],
 })
 
@@ -285,7 +296,7 @@ export const endSession = endpoint({
   summary: 'End one session',
   description: 'Acts at once: its access token and its refresh token are refused from then on.',
   access: 'self',
-  params: shape({ userId: id, sessionId: uuid }),
+  params: shape({ userId: id, sessionId: field(uuid, 'Id of the session.') }),
   status: 200,
   reply: message,
   refusals: [404],
@@ -299,8 +310,13 @@ export const endSessions = endpoint({
   description: "All of them but, unless `except_current` is false, the caller's own.",
   access: 'self',
   params,
-  query: shape({ except_current: Type.Optional(Type.Boolean({ default: true })) }),
+  query: shape({
+    except_current: field(
+      Type.Optional(Type.Boolean({ default: true })),
+      'Whether to keep the session of the request.',
+    ),
+  }),
   status: 200,
-  reply: shape({ message: Type.String(), terminated_count: count }),
+  reply: shape({ message: Type.String(), terminated_count: field(count, 'Number of sessions that ended.') }),
   refusals: [404],
 })

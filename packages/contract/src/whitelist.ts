@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
+  field,
   count,
   id,
   ip,
@@ -35,8 +36,7 @@ export const whitelistEntry = resource('WhitelistEntry', {
   created_by: Type.String(),
   created_at: timestamp,
   updated_at: timestamp,
-  /** When the entry lifts itself; null for never. */
-  expires_at: nullable(timestamp),
+  expires_at: field(nullable(timestamp), 'Time at which the entry is removed; null when it stays.'),
 })
 export type WhitelistEntry = Static<typeof whitelistEntry>
 
@@ -87,8 +87,7 @@ export const addToWhitelist = endpoint({
     created_by: Type.String(),
     created_at: timestamp,
     expires_at: nullable(timestamp),
-    /** Active bans that the entry covers: an order to lift each address is queued on each server that has it. */
-    lifted_bans: count,
+    lifted_bans: field(count, 'Number of bans in force that the entry covers. A command lifts each of them.'),
   }),
   refusals: [409],
 })
@@ -105,18 +104,24 @@ export const addManyToWhitelist = endpoint({
   bodyLimit: bounds.largeBody,
   // Addresses are read one slice of the list at a time, not in one go by the validator: there may be hundreds of thousands.
   body: shape({
-    entries: Type.Array(
-      resource('NewWhitelistEntry', {
-        ip: text(0, 64),
-        description: descriptionOrNone,
-        expires_at: Type.Optional(nullable(text(0, 64))),
-      }),
-      { maxItems: bounds.additions },
+    entries: field(
+      Type.Array(
+        resource('NewWhitelistEntry', {
+          ip: text(0, 64),
+          description: descriptionOrNone,
+          expires_at: Type.Optional(nullable(text(0, 64))),
+        }),
+        { maxItems: bounds.additions },
+      ),
+      'The entries.',
     ),
     confirm_share: confirmShare,
   }),
   status: 201,
-  reply: shape({ added: count, entries: Type.Array(resource('AddedWhitelistEntry', { id, ip: Type.String() })) }),
+  reply: shape({
+    added: field(count, 'Number of new entries.'),
+    entries: field(Type.Array(resource('AddedWhitelistEntry', { id, ip: Type.String() })), 'The new entries.'),
+  }),
   refusals: [409],
 })
 
@@ -162,9 +167,9 @@ export const removeManyFromWhitelist = endpoint({
   description: 'At once: the hosts hear of one new list. Ids that are gone already are passed over.',
   access: 'write',
   fleet: true,
-  body: shape({ ids: Type.Array(id, { minItems: 1, maxItems: bounds.removals }) }),
+  body: shape({ ids: field(Type.Array(id, { minItems: 1, maxItems: bounds.removals }), 'Ids of the entries.') }),
   status: 200,
-  reply: shape({ removed: count }),
+  reply: shape({ removed: field(count, 'Number of entries that were removed.') }),
 })
 
 export const whitelistText = endpoint({
@@ -192,13 +197,16 @@ export const checkWhitelist = endpoint({
   reply: shape({
     ip: Type.String(),
     whitelisted: Type.Boolean(),
-    matched_entry: nullable(
-      resource('MatchedWhitelistEntry', {
-        id,
-        ip: Type.String(),
-        description: Type.String(),
-        expires_at: nullable(timestamp),
-      }),
+    matched_entry: field(
+      nullable(
+        resource('MatchedWhitelistEntry', {
+          id,
+          ip: Type.String(),
+          description: Type.String(),
+          expires_at: nullable(timestamp),
+        }),
+      ),
+      'The most specific entry that covers the address; null when none does.',
     ),
   }),
 })
@@ -215,18 +223,29 @@ export const importWhitelist = endpoint({
   bodyLimit: bounds.largeBody,
   body: shape({
     format: Type.Optional(whitelistFormat),
-    content: Type.String(),
-    description_prefix: Type.Optional(text(0, bounds.description)),
+    content: field(Type.String(), 'The text to import.'),
+    description_prefix: field(Type.Optional(text(0, bounds.description)), 'Text to put before each description.'),
     confirm_share: confirmShare,
   }),
   status: 200,
   reply: shape({
-    imported: count,
-    skipped: count,
-    errors: Type.Array(resource('ImportError', { line: count, value: Type.String(), error: Type.String() })),
-    /** Bad lines in all; `errors` holds the first of them. */
-    error_count: count,
-    ids: Type.Array(id, { maxItems: bounds.removals }),
+    imported: field(count, 'Number of new entries.'),
+    skipped: field(count, 'Number of duplicates.'),
+    errors: field(
+      Type.Array(
+        resource('ImportError', {
+          line: field(count, 'Line number from 1, or number of the entry in JSON.'),
+          value: field(Type.String(), 'What the line holds.'),
+          error: field(Type.String(), 'Why it was refused.'),
+        }),
+      ),
+      'The lines that were refused, at most 10,000.',
+    ),
+    error_count: field(count, 'Number of lines that were refused.'),
+    ids: field(
+      Type.Array(id, { maxItems: bounds.removals }),
+      'Ids of the new entries; empty when there are more than `POST /whitelist/remove` accepts.',
+    ),
   }),
   refusals: [409],
 })
@@ -242,12 +261,15 @@ export const exportWhitelist = endpoint({
   query: shape({ format: Type.Optional(whitelistFormat) }),
   status: 200,
   reply: shape({
-    whitelist: Type.Array(
-      resource('ExportedWhitelistEntry', {
-        ip: Type.String(),
-        description: Type.String(),
-        expires_at: nullable(timestamp),
-      }),
+    whitelist: field(
+      Type.Array(
+        resource('ExportedWhitelistEntry', {
+          ip: Type.String(),
+          description: Type.String(),
+          expires_at: nullable(timestamp),
+        }),
+      ),
+      'The entries.',
     ),
     exported_at: timestamp,
   }),
@@ -264,15 +286,18 @@ export const whitelistSyncStatus = endpoint({
   access: 'read',
   status: 200,
   reply: shape({
-    servers: Type.Array(
-      resource('WhitelistSync', {
-        id: uuid,
-        hostname: Type.String(),
-        last_sync: nullable(timestamp),
-        sync_status: syncStatus,
-        entry_count: nullable(count),
-        error: nullable(Type.String()),
-      }),
+    servers: field(
+      Type.Array(
+        resource('WhitelistSync', {
+          id: uuid,
+          hostname: Type.String(),
+          last_sync: field(nullable(timestamp), 'Time at which the agent confirmed the list; null when it never did.'),
+          sync_status: field(syncStatus, 'Whether the server holds the current list.'),
+          entry_count: field(nullable(count), 'Number of entries that the agent read back; null when it is unknown.'),
+          error: nullable(Type.String()),
+        }),
+      ),
+      'All servers by host name.',
     ),
   }),
 })
@@ -286,5 +311,5 @@ export const syncWhitelist = endpoint({
   access: 'write',
   body: shape({ server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 10_000 })) }),
   status: 200,
-  reply: shape({ message: Type.String(), servers_notified: count }),
+  reply: shape({ message: Type.String(), servers_notified: field(count, 'Number of servers.') }),
 })

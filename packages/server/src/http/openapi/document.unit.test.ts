@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { endpointNames, endpoints } from '@stockade/contract'
+import { commonFields } from '@stockade/contract/fields.ts'
 import { openApiOf } from './document.ts'
 import { isJson } from './schemas.ts'
 import type { Json } from './schemas.ts'
@@ -51,6 +52,23 @@ describe('the OpenAPI document', () => {
       Object.keys(at(`#/components/${kind}`) as object).map(name => `#/components/${kind}/${name}`),
     )
     expect(components.filter(component => !references.has(component))).toEqual([])
+  })
+
+  test('describes every field and every parameter', () => {
+    const fields = all.flatMap(([path, { properties }]) =>
+      isJson(properties) ? Object.entries(properties).map(([name, field]) => [`${path}.${name}`, field] as const) : [],
+    )
+    const parameters = all.filter(([path, node]) => node.in !== undefined && !path.includes('/securitySchemes/'))
+    expect(fields.length).toBeGreaterThan(800)
+    expect(parameters.length).toBeGreaterThan(50)
+    const texts = [...fields, ...parameters].map(([path, node]) => [path, (node as Json).description] as const)
+    expect(
+      texts.flatMap(([path, text]) => (/^[A-Z`].*[.]$/.test(String(text)) ? [] : [`${path}: ${String(text)}`])),
+    ).toEqual([])
+  })
+
+  test('has no common description that nothing uses', () => {
+    expect(Object.values(commonFields).filter(meaning => !text.includes(JSON.stringify(meaning)))).toEqual([])
   })
 
   test('keeps what may be null', () => {

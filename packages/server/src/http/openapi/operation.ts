@@ -1,6 +1,6 @@
 import { shapes } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
-import { isJson } from './schemas.ts'
+import { described, isJson } from './schemas.ts'
 import type { Components, Json } from './schemas.ts'
 
 /** Refusals that any endpoint of a kind can answer, as components that operations refer to. */
@@ -78,7 +78,7 @@ const parametersOf = (place: 'path' | 'query', schema: object | undefined, compo
     required?: readonly string[]
   }
   return Object.entries(properties).map(([name, field]) => {
-    const { description, ...rest } = components.refer(field)
+    const { description, ...rest } = described(name, components.refer(field))
     return { name, in: place, required: required.includes(name), ...(description ? { description } : {}), schema: rest }
   })
 }

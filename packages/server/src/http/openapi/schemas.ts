@@ -1,4 +1,5 @@
 import { shapes } from '@stockade/contract'
+import { commonFields } from '@stockade/contract/fields.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -21,6 +22,12 @@ const anyKey = '^.*$'
 
 const isNullable = (schema: Json): boolean => [schema.type].flat().includes('null')
 const schemaOf = (value: unknown): Json => (isJson(value) ? value : {})
+
+/** A field or parameter with the usual description of its name, where it has none of its own. */
+export const described = (name: string, schema: Json): Json =>
+  schema.description === undefined && commonFields[name] !== undefined
+    ? { ...schema, description: commonFields[name] }
+    : schema
 
 /** Collects the named schemas of the contract, which are those with a `title`, as components. */
 export const createComponents = (): Components => {
@@ -61,7 +68,7 @@ export const createComponents = (): Components => {
             return [
               keyword,
               Object.fromEntries(
-                Object.entries(schemaOf(value)).map(([name, field]) => [name, refer(schemaOf(field))]),
+                Object.entries(schemaOf(value)).map(([name, field]) => [name, described(name, refer(schemaOf(field)))]),
               ),
             ]
           // A union that says by which field its branches differ has exactly one that fits.
