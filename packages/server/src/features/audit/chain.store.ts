@@ -9,12 +9,37 @@ export type Checkpoint = Selectable<AuditCheckpointsTable>
 
 const columns = raw`events.id, events.at, events.name, actor, actor_user_id, actor_ip, server_no, ban_id, data`
 
-/** Entries that no link stands for yet, from that time on. */
-export const unlinked = async (sql: Sql, since: number, most: number): Promise<Entry[]> => {
-  const { rows } = await raw<Entry>`select ${columns} from audit join events on events.id = audit.event_id
-    left join audit_chain on audit_chain.event_id = audit.event_id
-    where audit.at >= ${since} and audit_chain.seq is null order by audit.event_id limit ${most}`.execute(sql)
-  return rows
+/** Where a walk through the audit log is: entries are ordered by their time, then by their id. */
+export interface AuditPosition {
+  readonly at: number
+  readonly event_id: number
+}
+/** Rows of the log that one statement walks through. */
+const walkedRows = 2000
+
+/**
+ * Walks through the entries after a position and returns those of one page that have no link yet. `last` is where the next
+ * page continues. The rows walked are bounded, not the rows found: a statement stays short after an import of 100,000 entries.
+ */
+export const unlinkedAfter = async (
+  sql: Sql,
+  after: AuditPosition,
+): Promise<{ readonly entries: Entry[]; readonly last: AuditPosition; readonly isLast: boolean }> => {
+  const { rows } = await raw<{ walked_at: number; event_id: number } & Entry>`
+    select page.at as walked_at, page.event_id, events.id, events.at, events.name, actor, actor_user_id, actor_ip, server_no, ban_id, data
+    from (select at, event_id from audit where (at, event_id) > (${after.at}, ${after.event_id})
+      order by at, event_id limit ${walkedRows}) page
+    left join audit_chain on audit_chain.event_id = page.event_id
+    left join events on events.id = page.event_id and audit_chain.seq is null
+    order by page.at, page.event_id`.execute(sql)
+  const end = rows.at(-1)
+  return {
+    entries: rows
+      .filter(row => (row.id as number | null) !== null)
+      .map(({ event_id: _, walked_at: __, ...entry }) => entry),
+    last: end ? { at: Number(end.walked_at), event_id: Number(end.event_id) } : after,
+    isLast: rows.length < walkedRows,
+  }
 }
 export const lastLink = (sql: Sql): Promise<Link | undefined> =>
   sql.selectFrom('audit_chain').selectAll().orderBy('seq', 'desc').limit(1).executeTakeFirst()

@@ -19,13 +19,13 @@ import {
   lastSigned,
   linksAfter,
   removeLinksTo,
-  unlinked,
+  unlinkedAfter,
 } from './chain.store.ts'
-import type { Checkpoint, Entry, Link } from './chain.store.ts'
+import type { AuditPosition, Checkpoint, Entry, Link } from './chain.store.ts'
 
 /*
  * The chain of the audit log: each entry has a hash over the one before and what the entry says, and a checkpoint a day is
- * signed. A job links entries within a second of their commit, so nothing of it costs the change that is recorded.
+ * signed. A job links entries within a second of their commit (half a minute where later entries were committed before), so nothing of it costs the change that is recorded.
  */
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -80,7 +80,10 @@ const isAmong = (
 ) => points.some(({ number, signature }) => number === wanted.number && signature === wanted.signature)
 
 const piece = 500
-/** Entries come into sight at their commit, which is seconds after their time at most; all are looked through once an hour. */
+/**
+ * An entry is seen at its commit, which may be seconds after its time. So each run links what is newer than the run before,
+ * the last ten minutes are walked through twice a minute, and the whole log once an hour.
+ */
 const recent = 10 * minute
 
 export interface AuditChain {
@@ -100,7 +103,24 @@ export const createAuditChain = (needs: {
   memory: AuditMemory
 }): AuditChain => {
   const { db, clock, events, key, memory } = needs
+  /** Up to where the last run came; entries after it are new. */
+  let linkedTo: AuditPosition = { at: 0, event_id: 0 }
+  /** When the last minutes, and when the whole log, were walked through. */
+  let lookedBack = 0
   let lookedThrough = 0
+  /** From which time on to look for entries without a link; null: only for those after the last run. */
+  const startOfWalk = (now: number): number | null =>
+    now - lookedThrough >= 60 * minute ? 0 : now - lookedBack >= minute / 2 ? now - recent : null
+  const addToChain = (entries: readonly Entry[]) =>
+    db.write.transaction().execute(async sql => {
+      let last: Pick<Link, 'seq' | 'hash'> = (await lastLink(sql)) ?? (await lastCheckpoint(sql)) ?? beginning
+      const links = entries.map((entry): Link => {
+        const seq = Number(last.seq) + 1
+        last = { seq, hash: hashOf(last.hash, seq, entry) }
+        return { ...last, event_id: entry.id, at: entry.at }
+      })
+      for (let start = 0; start < links.length; start += piece) await addLinks(sql, links.slice(start, start + piece))
+    })
   /** Not where an earlier one is gone: then the memory of it is what tells. */
   const remember = async (signed: Checkpoint) => {
     const last = memory.last()
@@ -128,21 +148,16 @@ export const createAuditChain = (needs: {
   return {
     async link() {
       const now = clock()
-      const since = now - lookedThrough < 60 * minute ? now - recent : 0
-      for (;;) {
-        const entries = await unlinked(db.read, since, piece)
-        if (entries.length === 0) break
-        await db.write.transaction().execute(async sql => {
-          let last: Pick<Link, 'seq' | 'hash'> = (await lastLink(sql)) ?? (await lastCheckpoint(sql)) ?? beginning
-          const links = entries.map((entry): Link => {
-            const seq = Number(last.seq) + 1
-            last = { seq, hash: hashOf(last.hash, seq, entry) }
-            return { ...last, event_id: entry.id, at: entry.at }
-          })
-          await addLinks(sql, links)
-        })
-        if (entries.length < piece) break
+      const since = startOfWalk(now)
+      let position: AuditPosition = since === null ? linkedTo : { at: since, event_id: 0 }
+      for (let isLast = false; !isLast;) {
+        const page = await unlinkedAfter(db.read, position)
+        if (page.entries.length > 0) await addToChain(page.entries)
+        ;({ last: position, isLast } = page)
       }
+      linkedTo = position
+      if (since === null) return
+      lookedBack = now
       if (since === 0) lookedThrough = now
     },
     async checkpoint() {
@@ -197,6 +212,17 @@ const judgeCheckpoints = (checkpoints: readonly Checkpoint[]): string[] => {
     before = point
   }
   return faults
+}
+
+/** The first entry from before that time that has no link although a later one has. */
+const firstLate = async (sql: Kysely<Schema>, lastLinked: number, before: number): Promise<Entry | undefined> => {
+  let position: AuditPosition = { at: 0, event_id: 0 }
+  for (;;) {
+    const { entries, last, isLast } = await unlinkedAfter(sql, position)
+    const late = entries.find(({ id, at }) => Number(id) < lastLinked && Number(at) < before)
+    if (late || isLast) return late
+    position = last
+  }
 }
 
 /** Compares the audit log with its chain and its checkpoints. */
@@ -254,9 +280,7 @@ export const verifyAudit = async (
     )
   // What came after the last link is linked by the server, once it runs.
   const end = await lastLink(sql)
-  const late = (await unlinked(sql, 0, piece)).find(
-    ({ id, at }) => Number(id) < Number(end?.event_id ?? 0) && Number(at) < now - minute,
-  )
+  const late = await firstLate(sql, Number(end?.event_id ?? 0), now - minute)
   if (late && faults.length === 0)
     faults.push(`Event ${late.id} of ${iso(Number(late.at))} is in the log, but not in the chain: it was put in later.`)
   const mine = own && publicText(own)
