@@ -25,15 +25,30 @@ interface Owners {
   readonly nameEnds: Uint32Array
 }
 
+export interface NetworkFiles {
+  readonly ipv4: string
+  readonly ipv6: string
+}
+
 /**
  * Reads the ASN tables of ip-location-db: lines `first,last,asn,name`, IPv4 as decimal numbers, IPv6 as text, sorted.
  * In pieces of a quarter megabyte, so that nobody waits for it longer than a few milliseconds.
  */
-export const loadNetworks = async (files: { readonly ipv4: string; readonly ipv6: string }): Promise<Networks> => {
+const readNetworks = async (files: NetworkFiles): Promise<Networks> => {
   const owners = collectOwners()
   const ipv4 = await readRanges(files.ipv4, 1, readDecimal, owners)
   const ipv6 = await readRanges(files.ipv6, 4, readIpv6, owners)
   return networksOf(ipv4, ipv6, owners.finish())
+}
+
+const loads = new Map<string, Promise<Networks>>()
+/** The shipped tables never change while a process runs, so that several servers in one process share what was read once. */
+export const loadNetworks = (files: NetworkFiles): Promise<Networks> => {
+  const key = JSON.stringify([files.ipv4, files.ipv6])
+  const load = loads.get(key) ?? readNetworks(files)
+  loads.set(key, load)
+  load.catch(() => loads.delete(key))
+  return load
 }
 
 /** Attacks come from few networks, so those are made once; beyond this all are forgotten. */
