@@ -56,6 +56,7 @@ export default defineConfig({
           env: { STOCKADE_TEST_ENGINE: 'sqlite' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
           exclude: ['**/*.unit.test.ts'],
+          globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
       },
       {
@@ -86,6 +87,7 @@ export default defineConfig({
           ...common,
           name: 'engine',
           include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
+          globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -95,6 +97,7 @@ export default defineConfig({
           ...common,
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
+          globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

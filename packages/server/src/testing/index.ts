@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -78,7 +78,7 @@ export const freshDatabase = async (): Promise<{ url: string; drop(): Promise<vo
     await client.connect()
     await client.query(statement).finally(() => client.end())
   }
-  await run(`create database ${name}`)
+  await run(`create database ${name} template stockade_template`)
   const url = new URL(admin)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }
@@ -93,6 +93,8 @@ const placeOf = async (options: Options): Promise<Place> => {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'stockade-test-'))
   const database = options.databaseUrl ? null : await freshDatabase()
   const url = options.databaseUrl ?? database?.url
+  const template = process.env.STOCKADE_TEST_SQLITE_TEMPLATE
+  if (!options.dataDir && !url && template) copyFileSync(template, join(dataDir, 'stockade.sqlite3'))
   return {
     dataDir,
     env: {
@@ -198,7 +200,7 @@ export const spawnServer = async (options: Options = {}): Promise<SpawnedServer>
   const exited = new Promise<number | null>(resolve => child.once('exit', resolve))
   const started = Date.now()
   while (!output.includes('Stockade is ready')) {
-    if (child.exitCode !== null || Date.now() - started > 30_000)
+    if (child.exitCode !== null || Date.now() - started > 120_000)
       throw new Error(`The server did not start:\n${output}`)
     await new Promise(resolve => setTimeout(resolve, 20))
   }
