@@ -611,44 +611,41 @@ describe('the most specific entry', () => {
   })
 })
 
-describe('100,000 lines', () => {
-  test('with errors in the middle: quick, complete, and nobody waits', async () => {
+describe('20,000 lines', () => {
+  // How long 100,000 take, and how long others wait for them: `npm run bench`.
+  test('with errors in the middle: complete, and others are answered meanwhile', async () => {
     await clear()
     await add('10.0.0.7')
-    const lines = Array.from({ length: 100_000 }, (_, n) =>
-      n % 2
-        ? `2001:db8:${(n >> 8).toString(16)}::${(n & 255).toString(16)}`
-        : `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`,
-    )
+    /** Addresses in no order, since a list that compresses well counts as a small one; none twice. */
+    const addressOf = (n: number) => {
+      const bits = Math.imul(n, 0x9e3779b1) & 0xffffff
+      return n % 2
+        ? `2001:db8:${(bits >> 8).toString(16)}::${(bits & 255).toString(16)}`
+        : `10.${bits >> 16}.${(bits >> 8) & 255}.${bits & 255}`
+    }
+    const lines = Array.from({ length: 20_000 }, (_, n) => addressOf(n))
     lines[7000] = 'nonsense'
-    lines[50_000] = '0.0.0.0/0'
-    lines[99_999] = '10.0.0.0/8'
-    lines[60_000] = '10.0.0.7'
-    let longest = 0
-    let asked = 0
-    let over = false
-    const watch = (async () => {
-      while (!over) {
-        const started = performance.now()
+    lines[15_000] = '0.0.0.0/0'
+    lines[19_999] = '10.0.0.0/8'
+    lines[16_000] = '10.0.0.7'
+    let answered = 0
+    let isImported = false
+    const others = (async () => {
+      while (!isImported) {
         await ask('GET', '/health')
-        longest = Math.max(longest, performance.now() - started)
-        asked++
+        answered++
       }
     })()
-    const started = performance.now()
-    const reply = await imported(lines.join('\n'))
-    const took = performance.now() - started
-    over = true
-    await watch
-    expect(reply.imported + reply.skipped).toBe(99_998)
-    expect(reply.errors.map(({ line }) => line)).toEqual([7001, 50_001])
-    expect(took).toBeLessThan(20_000)
-    expect(asked).toBeGreaterThan(5)
-    expect(longest).toBeLessThan(1500)
-    expect([await check('10.1.134.158'), await check('10.200.0.1'), await check('2001:db8:1::1')]).toEqual([
-      '10.1.134.158',
+    const reply = await imported(lines.join('\n')).finally(() => (isImported = true))
+    await others
+    expect(reply.imported + reply.skipped).toBe(19_998)
+    expect(reply.errors.map(({ line }) => line)).toEqual([7001, 15_001])
+    // One may have been under way when the import began.
+    expect(answered).toBeGreaterThan(2)
+    expect([await check(addressOf(19_998)), await check('10.0.0.8'), await check(addressOf(257))]).toEqual([
+      addressOf(19_998),
       '10.0.0.0/8',
-      '2001:db8:1::1',
+      addressOf(257),
     ])
     const text = (await ask('GET', '/whitelist.txt')).text.trimEnd().split('\n')
     expect(text).toHaveLength(2 + 1 + reply.imported)
@@ -658,5 +655,5 @@ describe('100,000 lines', () => {
     expect(state.whitelist).toMatchObject({ count: reply.imported + 2, spread_seconds: 45 })
     await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
     expect(await check('198.51.100.1')).toBe(null)
-  }, 60_000)
+  })
 })
