@@ -43,6 +43,7 @@ import { closedPort, wideWhitelist } from '@stockade/contract/seal.ts'
 import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
+import { createSerial } from './serial.ts'
 import { errorText } from './text.ts'
 import { createTemplates } from './templates/templates.ts'
 import { createTransport } from './transport.ts'
@@ -283,7 +284,7 @@ export async function startAgent(
   const ownJailTrouble = createOnce(log.warn)
   let ownJailAgain = 0
   let policyMark = ''
-  let shaped = Promise.resolve()
+  const settleInTurn = createSerial()
 
   /** On each new connection: a daemon that may know nothing of us, and may keep its history too short. */
   async function cameUp(): Promise<void> {
@@ -303,12 +304,11 @@ export async function startAgent(
 
   /** Puts right what a reload or restart of fail2ban takes from us. */
   function settle(): Promise<void> {
-    shaped = shaped.then(async () => {
+    return settleInTurn(async () => {
       const touched = await hook.run()
       const begun = now() < ownJailAgain ? false : await keepOwnJail()
       await whitelist.look(touched || begun)
     })
-    return shaped
   }
 
   /** Whether the jail had to be started. */

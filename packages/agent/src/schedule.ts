@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const CAP = 300_000
 
@@ -97,3 +98,7 @@ export function createNap() {
 }
 
 export type Nap = ReturnType<typeof createNap>
+
+/** A sleep that only the signal cuts short. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  ms === 0 ? Promise.resolve() : sleep(ms, undefined, { signal }).catch(() => undefined)

@@ -14,7 +14,7 @@ export class ServerError extends Error {
   readonly retryAfter: number | null
   /** The server itself said it, in its error format; false for a proxy's page, a broken connection, nonsense. */
   readonly spoken: boolean
-  constructor(message: string, status: number, retryAfter: number | null, spoken: boolean) {
+  constructor(message: string, status = 0, retryAfter: number | null = null, spoken = false) {
     super(message)
     this.status = status
     this.retryAfter = retryAfter
@@ -152,7 +152,7 @@ export function createTransport(options: {
     if (status < 200 || status >= 300) throw refusalOf(response, body)
     const parsed = parse(body.toString('utf8'))
     if (isObject(parsed)) return parsed
-    throw new ServerError(`answered ${status} with something that is not JSON`, 0, null, false)
+    throw new ServerError(`answered ${status} with something that is not JSON`)
   }
 
   function freshOf(response: http.IncomingMessage, body: Buffer, maxBytes: number): Fresh | null {
@@ -183,7 +183,7 @@ export function createTransport(options: {
     for (;;) {
       const wait = options.budget.take(ask.urgency ?? 'report')
       if (wait === 0) return
-      if (ask.signal?.aborted) throw new ServerError('cancelled', 0, null, false)
+      if (ask.signal?.aborted) throw new ServerError('cancelled')
       await new Promise(resolve => setTimeout(resolve, Math.min(wait, 2000)))
     }
   }
@@ -198,7 +198,7 @@ export function createTransport(options: {
       })
     } catch (error) {
       if (error instanceof ServerError) throw error
-      throw new ServerError(errorText(error), 0, null, false)
+      throw new ServerError(errorText(error))
     }
   }
 

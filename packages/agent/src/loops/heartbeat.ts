@@ -4,39 +4,39 @@ import type { Engine } from '../engine/engine.ts'
 import type { PolicyState } from '../policy/policy.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SealReport } from '../seal/gate.ts'
-import { createBackoff, createNap, untilSlot } from '../schedule.ts'
+import { untilSlot } from '../schedule.ts'
 import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
 import { cleanText, errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Command, Heartbeat, JailDetail, Wire } from '../wire.ts'
-import type { Link } from './link.ts'
+import { createLoop } from './loop.ts'
+import type { Loop, LoopNeeds } from './loop.ts'
 
-const CONFLICT_WAIT = 300_000
+const conflictWait = 300_000
 const HOURLY = 3_600_000
 const MOST_JAILS = 1000
 
 /** Tells the server that this host lives, in a slot of its own in each interval, and takes what it orders. */
-export function createHeartbeat(needs: {
-  wire: Wire
-  link: Link
-  engine: Engine
-  config: EngineConfig
-  serverId: string
-  about: { hostname: () => string; os: string; agentVersion: string; agentId: string }
-  nftables: () => Promise<boolean>
-  sealed: () => SealReport | null
-  metrics: () => Metrics
-  policy: () => PolicyState
-  onCommands: (commands: readonly Command[]) => void
-  onState: (version: string | null) => void
-  /** The server has answered. */
-  onAnswer: () => void
-  signal: AbortSignal
-  now: () => number
-  log: Log
-}) {
-  const nap = createNap()
+export function createHeartbeat(
+  needs: LoopNeeds & {
+    wire: Wire
+    engine: Engine
+    config: EngineConfig
+    serverId: string
+    about: { hostname: () => string; os: string; agentVersion: string; agentId: string }
+    nftables: () => Promise<boolean>
+    sealed: () => SealReport | null
+    metrics: () => Metrics
+    policy: () => PolicyState
+    onCommands: (commands: readonly Command[]) => void
+    onState: (version: string | null) => void
+    /** The server has answered. */
+    onAnswer: () => void
+    now: () => number
+    log: Log
+  },
+): Loop & { interval: () => number } {
   let interval = 30
   let toldJails = ''
   let toldAt = 0
@@ -44,7 +44,6 @@ export function createHeartbeat(needs: {
   let reports = 0
   /** Lets the server ignore a report that arrives after a later one. */
   const nextReport = () => ({ boot, number: ++reports })
-  needs.link.onBack(nap.wake)
 
   async function beat(): Promise<void> {
     const jails = await jailsNow(needs.engine, needs.config).catch(() => [])
@@ -84,26 +83,21 @@ export function createHeartbeat(needs: {
     toldAt = needs.now()
   }
 
-  return {
-    async run(): Promise<void> {
-      const backoff = createBackoff({ interval: () => interval * 1000 })
-      while (!needs.signal.aborted) {
-        try {
-          await beat()
-          backoff.reset()
-          await nap.sleep(untilSlot(needs.serverId, interval * 1000, needs.now()))
-        } catch (error) {
-          if (needs.signal.aborted) return
-          needs.link.bad(error, 'heartbeat')
-          const failure = error instanceof ServerError ? error : null
-          await nap.sleep(failure?.status === 409 ? CONFLICT_WAIT : backoff.next(failure?.retryAfter ?? null))
-        }
-      }
+  const loop = createLoop({
+    ...needs,
+    speaker: 'heartbeat',
+    async turn() {
+      await beat()
+      return untilSlot(needs.serverId, interval * 1000, needs.now())
     },
-    interval: () => interval,
-    /** Something that the server should see soon. */
-    wake: (): void => nap.wake(),
-  }
+    onFailure(error) {
+      needs.link.bad(error, 'heartbeat')
+      return error instanceof ServerError && error.status === 409 ? conflictWait : undefined
+    },
+    firstWait: () => interval * 1000,
+    longestWait: 300_000,
+  })
+  return { ...loop, interval: () => interval }
 }
 
 /** Every jail of the configuration and every one that runs. */

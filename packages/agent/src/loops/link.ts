@@ -1,48 +1,54 @@
-import type { Log } from '../log.ts'
 import { createOnce } from '../log.ts'
+import type { Log } from '../log.ts'
 import { ServerError } from '../transport.ts'
+import { errorText } from '../text.ts'
+
+/** Who reports a success or a failure. Only the heartbeat decides whether another host uses our key. */
+export type Speaker = 'heartbeat' | 'other'
 
 /**
- * What the loops know together about the way to the server: a success of one wakes the others out of their back-off,
- * and a 409 (another host uses our key) keeps all but the heartbeat silent.
+ * What the loops know together about the connection to the server: a success of one ends the back-off of the others,
+ * and a 409 (another host uses our key) silences all but the heartbeat.
  */
-export function createLink(log: Log) {
+export interface Link {
+  /** `wake` is called when the server answers again. */
+  onBack(wake: () => void): void
+  muted(): boolean
+  good(speaker: Speaker): void
+  bad(error: unknown, speaker: Speaker): void
+}
+
+export const createLink = (log: Log): Link => {
   const once = createOnce(log.warn)
   const wakers: (() => void)[] = []
-  let failing = false
-  let conflict = false
+  let isFailing = false
+  let isConflict = false
 
   return {
-    onBack: (wake: () => void): void => void wakers.push(wake),
-    muted: (): boolean => conflict,
-    good(who: 'heartbeat' | 'other'): void {
-      if (who === 'heartbeat') conflict = false
-      if (failing) {
-        failing = false
-        once.over()
-        log.info('the server answers')
-        for (const wake of wakers) wake()
-      }
+    onBack: wake => void wakers.push(wake),
+    muted: () => isConflict,
+    good(speaker) {
+      if (speaker === 'heartbeat') isConflict = false
+      if (!isFailing) return
+      isFailing = false
+      once.over()
+      log.info('the server answers')
+      for (const wake of wakers) wake()
     },
-    bad(error: unknown, who: 'heartbeat' | 'other'): void {
-      failing = true
+    bad(error, speaker) {
+      isFailing = true
       const status = error instanceof ServerError ? error.status : 0
-      if (status === 409 && who === 'heartbeat') {
-        conflict = true
-        once.tell(
-          'another host uses the key of this one (a cloned machine?): nothing is sent until that is settled; enrol one of the two again. Protection goes on',
-        )
-      } else if (status === 401) {
-        once.tell(
-          'the server does not accept the key of this host (401): it was revoked, or the server is another one. Protection goes on, nothing is lost; to enrol again, get a new token',
-        )
-      } else if (status === 403) {
-        once.tell(`the server refuses this host's requests (403): ${(error as Error).message}. Everything is kept`)
-      } else {
-        once.tell(`the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
-      }
+      if (status === 409 && speaker === 'heartbeat') isConflict = true
+      once.tell(troubleOf(error, status, speaker))
     },
   }
 }
 
-export type Link = ReturnType<typeof createLink>
+const troubleOf = (error: unknown, status: number, speaker: Speaker): string => {
+  if (status === 409 && speaker === 'heartbeat')
+    return 'another host uses the key of this one (a cloned machine?): nothing is sent until that is settled; enrol one of the two again. Protection continues'
+  if (status === 401)
+    return 'the server does not accept the key of this host (401): the key was revoked, or this is another server. Protection continues and nothing is lost; to enrol again, get a new token'
+  if (status === 403) return `the server refuses this host's requests (403): ${errorText(error)}. Events are kept`
+  return `the server cannot be reached: ${errorText(error)}`
+}

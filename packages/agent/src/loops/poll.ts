@@ -1,63 +1,63 @@
-import { createBackoff, createNap } from '../schedule.ts'
-import { ServerError } from '../transport.ts'
 import type { Command, Wire } from '../wire.ts'
-import type { Link } from './link.ts'
+import { createLoop } from './loop.ts'
+import type { Loop, LoopNeeds } from './loop.ts'
 
-const WAIT = 25
-/** Somebody at the dashboard opens and closes ports: so many new states at once are no sign of trouble, nor one in two seconds. */
-const NEWS_AT_ONCE = 20
-const NEWS_EVERY = 2000
+/** Seconds that the server may hold a poll. */
+const holdSeconds = 25
+/** An answer that comes sooner was not held, milliseconds. */
+const notHeld = 5000
+/** An operator may open and close many ports: up to 20 new states at once, then one in two seconds, are not throttled. */
+const stateBurst = 20
+const stateEvery = 2000
 
-/** The long poll: answers at once when there is a command or a new state to hold. It only makes things faster, heartbeats carry commands too. */
-export function createPoll(needs: {
-  wire: Wire
-  link: Link
-  onCommands: (commands: readonly Command[]) => void
-  /** The state that is applied or being applied. */
-  state: () => string | null
-  onState: (version: string | null) => void
-  interval: () => number
-  signal: AbortSignal
-  now: () => number
-}) {
-  const nap = createNap()
-  needs.link.onBack(nap.wake)
-  return {
-    async run(): Promise<void> {
-      const backoff = createBackoff({ interval: () => needs.interval() * 1000 })
-      let quick = 0
-      let spare = NEWS_AT_ONCE
-      let sparedAt = needs.now()
-      while (!needs.signal.aborted) {
-        if (needs.link.muted()) {
-          await nap.sleep(5000)
-          continue
-        }
-        const started = needs.now()
-        try {
-          const { commands, stateVersion } = await needs.wire.pending(WAIT, needs.state(), needs.signal)
-          needs.link.good('other')
-          needs.onCommands(commands)
-          const news = stateVersion !== null && stateVersion !== needs.state()
-          needs.onState(stateVersion)
-          backoff.reset()
-          spare = Math.min(NEWS_AT_ONCE, spare + (needs.now() - sparedAt) / NEWS_EVERY)
-          sparedAt = needs.now()
-          if (news && spare >= 1) {
-            spare -= 1
-            quick = 0
-          } else {
-            // A server that does not hold the request must not be asked in a tight loop.
-            quick = commands.length === 0 && needs.now() - started < 5000 ? Math.min(quick + 1, 8) : 0
-            if (quick > 0) await nap.sleep(1000 * 2 ** Math.min(quick - 1, 4))
-          }
-        } catch (error) {
-          if (needs.signal.aborted) return
-          needs.link.bad(error, 'other')
-          await nap.sleep(backoff.next(error instanceof ServerError ? error.retryAfter : null))
-        }
-      }
-    },
-    wake: (): void => nap.wake(),
+/** The long poll answers when there is a command or a new state. It only saves time: heartbeats carry both too. */
+export const createPoll = (
+  needs: LoopNeeds & {
+    wire: Pick<Wire, 'pending'>
+    onCommands: (commands: readonly Command[]) => void
+    /** The state that is applied or being applied. */
+    state: () => string | null
+    onState: (version: string | null) => void
+    /** Seconds between two heartbeats. */
+    interval: () => number
+    now: () => number
+  },
+): Loop => {
+  const { now } = needs
+  /** How many polls in a row the server answered at once without any news. */
+  let quickAnswers = 0
+  let allowance = stateBurst
+  let allowedAt = now()
+
+  const takeAllowance = (): boolean => {
+    allowance = Math.min(stateBurst, allowance + (now() - allowedAt) / stateEvery)
+    allowedAt = now()
+    return allowance >= 1
   }
+
+  const poll = async (): Promise<number> => {
+    const startedAt = now()
+    const { commands, stateVersion } = await needs.wire.pending(holdSeconds, needs.state(), needs.signal)
+    needs.link.good('other')
+    needs.onCommands(commands)
+    const isNewState = stateVersion !== null && stateVersion !== needs.state()
+    needs.onState(stateVersion)
+    if (takeAllowance() && isNewState) {
+      allowance -= 1
+      quickAnswers = 0
+      return 0
+    }
+    // A server that does not hold the request must not be polled in a tight loop.
+    const isQuick = commands.length === 0 && now() - startedAt < notHeld
+    quickAnswers = isQuick ? Math.min(quickAnswers + 1, 5) : 0
+    return isQuick ? 1000 * 2 ** (quickAnswers - 1) : 0
+  }
+
+  return createLoop({
+    ...needs,
+    speaker: 'other',
+    turn: poll,
+    firstWait: () => needs.interval() * 1000,
+    longestWait: 300_000,
+  })
 }

@@ -1,60 +1,55 @@
 import type { Log } from '../log.ts'
 import { subject, type Entry, type Outbox } from '../outbox.ts'
 import type { Rejected } from '../rejected.ts'
-import { createBackoff, createNap } from '../schedule.ts'
+import { pause } from '../schedule.ts'
 import { ServerError } from '../transport.ts'
 import type { BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wire.ts'
-import type { Link } from './link.ts'
+import { createLoop } from './loop.ts'
+import type { Loop, LoopNeeds } from './loop.ts'
 
 const MOST = 1000
 const BYTES = 4 * 1024 * 1024
 /** At most this many batches in this time: the first go at once, a storm settles at one a second. */
 const BURST = 10
 const WINDOW = 10_000
-const LONGEST_WAIT = 60_000
+const day = 24 * 3_600_000
 const PATIENCE = 5
 
 /** Carries the outbox to the server, oldest first. Whatever the server answers, nothing is lost and nothing blocks the rest. */
-export function createSender(needs: {
-  outbox: Outbox
-  rejected: Rejected
-  wire: Wire
-  link: Link
-  clockOffset: () => number | null
-  /** The server has these knocks. */
-  onKnocks?: (eventIds: readonly string[]) => void
-  signal: AbortSignal
-  now: () => number
-  log: Log
-}) {
-  const nap = createNap()
-  needs.link.onBack(nap.wake)
+export function createSender(
+  needs: LoopNeeds & {
+    outbox: Outbox
+    rejected: Rejected
+    wire: Wire
+    clockOffset: () => number | null
+    /** The server has these knocks. */
+    onKnocks?: (eventIds: readonly string[]) => void
+    now: () => number
+    log: Log
+  },
+): Loop {
   let limit = MOST
   /** How often in a row the server left rows of the oldest batch without an answer. */
   let unanswered = 0
 
-  async function send(): Promise<'sent' | 'empty'> {
+  /** Answers whether there was anything to send. */
+  async function send(): Promise<boolean> {
     const whole = needs.outbox.next(limit, BYTES)
-    if (!whole) return 'empty'
+    if (!whole) return false
     const together = sendable(whole.entries)
     const batch = together === whole.entries.length ? whole : needs.outbox.next(together, BYTES)
-    if (!batch) return 'empty'
+    if (!batch) return false
     try {
       const answers = new Map((await report(batch.entries)).map(row => [row.id, row]))
       const open = batch.entries.filter(entry => !answers.has(idOf(entry)))
       if (open.length > 0) {
         unanswered += 1
         if (unanswered <= PATIENCE)
-          throw new ServerError(
-            `left ${open.length} of ${batch.entries.length} events without an answer`,
-            0,
-            null,
-            false,
-          )
+          throw new ServerError(`left ${open.length} of ${batch.entries.length} events without an answer`)
         // The rest was answered again and again: these rows would hold it up for ever.
         if (open.length < batch.entries.length)
           for (const entry of open) needs.rejected.add(entry, 'the server never answered this event')
-        else throw new ServerError('answers reports without deciding about any event', 0, null, false)
+        else throw new ServerError('answers reports without deciding about any event')
       }
       for (const entry of batch.entries) {
         const error = answers.get(idOf(entry))?.error ?? null
@@ -67,7 +62,7 @@ export function createSender(needs: {
       if (!isTheirFault(error)) throw error
       if (batch.entries.length > 1) {
         limit = Math.max(1, Math.floor(batch.entries.length / 2))
-        return 'sent'
+        return true
       }
       for (const entry of batch.entries) needs.rejected.add(entry, (error as Error).message)
       needs.log.warn(`an event is set aside: the server ${(error as Error).message}`)
@@ -77,7 +72,7 @@ export function createSender(needs: {
     const knocks = batch.entries.flatMap(entry => (entry.kind === 'knock' ? [entry.knock.event_id] : []))
     if (knocks.length > 0) needs.onKnocks?.(knocks)
     limit = Math.min(MOST, limit * 2)
-    return 'sent'
+    return true
   }
 
   /** Bans and knocks have an endpoint each; what one of them takes twice, because the other failed, it knows by its id. */
@@ -118,35 +113,23 @@ export function createSender(needs: {
     )
   }
 
-  return {
-    async run(): Promise<void> {
-      const backoff = createBackoff({ interval: () => 4000, cap: LONGEST_WAIT })
-      const sentAt: number[] = []
-      let pruned = 0
-      while (!needs.signal.aborted) {
-        if (needs.now() - pruned > 24 * 3_600_000) {
-          needs.rejected.prune()
-          pruned = needs.now()
-        }
-        if (needs.link.muted()) {
-          await nap.sleep(5000)
-          continue
-        }
-        try {
-          const outcome = await send()
-          backoff.reset()
-          if (outcome === 'sent') needs.link.good('other')
-          if (outcome === 'sent') await pause(paceAfter(sentAt, needs.now()), needs.signal)
-          else await nap.sleep(15_000)
-        } catch (error) {
-          if (needs.signal.aborted) return
-          needs.link.bad(error, 'other')
-          await nap.sleep(backoff.next(error instanceof ServerError ? error.retryAfter : null))
-        }
+  let prunedAt = 0
+  const sentAt: number[] = []
+
+  return createLoop({
+    ...needs,
+    speaker: 'other',
+    async turn() {
+      if (needs.now() - prunedAt > day) {
+        needs.rejected.prune()
+        prunedAt = needs.now()
       }
+      if (!(await send())) return 15_000
+      needs.link.good('other')
+      await pause(paceAfter(sentAt, needs.now()), needs.signal)
+      return 0
     },
-    wake: (): void => nap.wake(),
-  }
+  })
 }
 
 /**
@@ -177,16 +160,4 @@ const idOf = (entry: Entry): string => subject(entry).event_id
 function isTheirFault(error: unknown): boolean {
   if (!(error instanceof ServerError)) return false
   return error.status === 413 || (error.spoken && (error.status === 400 || error.status === 422))
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(done, ms)
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
-  })
 }

@@ -7,6 +7,7 @@ import { withStage } from '../engine/stage.ts'
 import { readText } from '../files.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
 import { createOnce, type Log } from '../log.ts'
+import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { ListLimits } from '../policy/format.ts'
 import { collapse, type Addresses } from './addresses.ts'
@@ -23,7 +24,7 @@ const LOOK_SHARE = 50
 const LOOK_LEAST = 4000
 
 /** What is said of a list that nothing was tried with so far. */
-export const NOT_YET = 'the list has not been applied yet'
+export const notApplied = 'the list has not been applied yet'
 
 /** About a second of fail2ban's time. */
 const COMPARISONS = 4_000_000
@@ -63,7 +64,7 @@ export function createWhitelist(needs: {
   const file = whitelistFile(config.directory)
   const trouble = createOnce(log.warn)
   let listed = restore()
-  let held: Held = { entries: 0, error: NOT_YET }
+  let held: Held = { entries: 0, error: notApplied }
   /** Values that we may have given to fail2ban and that are no longer wanted; null: also those of the file. */
   let retired = null as Set<string> | null
   /** How many lists came: what one retires while another is being applied is for the next time. */
@@ -72,7 +73,7 @@ export function createWhitelist(needs: {
   let persisted = ''
   let persistedMark = ''
   let owns: { mark: string; jails: Owns } | null = null
-  let queue: Promise<unknown> = Promise.resolve()
+  const inTurn = createSerial()
   const waiting = new Map<string, NodeJS.Timeout>()
 
   function restore(): { addresses: Addresses; count: number } | null {
@@ -307,12 +308,6 @@ export function createWhitelist(needs: {
       entries,
       error: `fail2ban does not keep ${missing.size} entries in its ignore list (${value} in jail ${jail})`,
     }
-  }
-
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = queue.then(work)
-    queue = result.catch(() => undefined)
-    return result
   }
 
   async function apply(): Promise<{ held: Held; mended: boolean; changed: boolean }> {
