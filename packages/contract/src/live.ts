@@ -1,35 +1,55 @@
 import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { ban } from './bans.ts'
 import { command } from './commands.ts'
 import { serverStatus } from './servers.ts'
-import { nullable, resource, shape, timestamp, uuid } from './shapes.ts'
+import { field, nullable, resource, timestamp, uuid } from './shapes.ts'
 import { syncStatus } from './whitelist.ts'
 
 /** Subprotocol that the live feed answers; a client may offer `bearer.<token>` beside it. */
 export const liveProtocol = 'stockade.v1'
 
-/** A server whose state changed; `deleted` when it is gone. */
 export const liveServer = resource('LiveServer', {
   id: uuid,
   hostname: Type.String(),
   status: serverStatus,
-  last_heartbeat: nullable(timestamp),
-  deleted: Type.Boolean(),
+  last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
+  deleted: field(Type.Boolean(), 'Whether the server was removed.'),
 })
 
-const feed = <K extends string, T extends Parameters<typeof shape>[0]>(type: K, data: T) =>
-  shape({ type: Type.Literal(type), at: timestamp, data: shape(data) })
+const liveWhitelist = resource('LiveWhitelist', {
+  version: field(Type.String(), 'Version of the whitelist.'),
+  server_id: field(nullable(uuid), 'Server whose copy changed; null when the list itself changed.'),
+  sync_status: field(
+    nullable(syncStatus),
+    'Whether the server holds the current list; null when the list itself changed.',
+  ),
+})
+const liveNotice = resource('LiveNotice', {
+  level: field(Type.String(), 'Severity of the notice.'),
+  message: Type.String(),
+})
 
-/** Messages of `GET /api/v1/ws`. `resync` means: you fell behind, fetch again. */
-export const liveMessage = Type.Union([
-  feed('ban', ban.properties),
-  feed('unban', ban.properties),
-  feed('server', liveServer.properties),
-  feed('command', command.properties),
-  // Of a server whose state of the whitelist changed, else of the list itself.
-  feed('whitelist', { version: Type.String(), server_id: nullable(uuid), sync_status: nullable(syncStatus) }),
-  feed('notice', { level: Type.String(), message: Type.String() }),
-  shape({ type: Type.Literal('resync') }),
-])
+const feed = <K extends string, T extends TSchema>(title: string, type: K, data: T, description: string) =>
+  resource(title, {
+    type: field(Type.Literal(type), description),
+    at: field(timestamp, 'Time of the event.'),
+    data: field(data, 'The resource after the event.'),
+  })
+
+/** A message of the live feed, `GET /api/v1/ws`. */
+export const liveMessage = Type.Union(
+  [
+    feed('LiveBanMessage', 'ban', ban, 'A host banned an address.'),
+    feed('LiveUnbanMessage', 'unban', ban, 'A ban ended.'),
+    feed('LiveServerMessage', 'server', liveServer, 'A server changed.'),
+    feed('LiveCommandMessage', 'command', command, 'A command was queued or changed its status.'),
+    feed('LiveWhitelistMessage', 'whitelist', liveWhitelist, 'The whitelist, or its copy on a server, changed.'),
+    feed('LiveNoticeMessage', 'notice', liveNotice, 'A notice for people.'),
+    resource('LiveResyncMessage', {
+      type: field(Type.Literal('resync'), 'The client was too slow and missed messages. It must fetch its data again.'),
+    }),
+  ],
+  { title: 'LiveMessage', description: 'A message of the live feed.', discriminator: { propertyName: 'type' } },
+)
 export type LiveMessage = Static<typeof liveMessage>

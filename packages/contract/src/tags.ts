@@ -12,5 +12,6 @@ export const tags = {
   Settings: 'Settings of the service, notifications, license and audit log.',
   'Port knocking': 'Ports that open only after a knock sequence.',
   SIEM: 'Event forwarding to a SIEM.',
+  'Live feed': 'Changes as they happen, over a WebSocket.',
   Service: 'Health checks.',
 } as const

@@ -1,12 +1,13 @@
 import { endpointNames, tags } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
+import { liveOperation } from './live.ts'
 import { operationOf, refusalResponses, shareParameters } from './operation.ts'
 import { createComponents } from './schemas.ts'
 import type { Json } from './schemas.ts'
 
 const prefix = '/api/v1'
 
-/** The OpenAPI 3.1 document of some endpoints of the contract. `url` is the public address of the server. */
+/** The OpenAPI 3.1 document of some endpoints of the contract, and of the live feed. `url` is the public address of the server. */
 export const openApiOf = (endpoints: readonly Endpoint[], version: string, url: string): Json => {
   const components = createComponents()
   const described = endpoints.map(endpoint => operationOf(endpointNames.get(endpoint) ?? '', endpoint, components))
@@ -16,6 +17,7 @@ export const openApiOf = (endpoints: readonly Endpoint[], version: string, url: 
     const operation = operations[index]
     if (operation) paths[prefix + path] = { ...paths[prefix + path], [method.toLowerCase()]: operation }
   })
+  paths[`${prefix}/ws`] = { get: liveOperation(components) }
   const responses = refusalResponses(components)
   return {
     openapi: '3.1.0',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { endpointNames, endpoints } from '@stockade/contract'
+import { endpointNames, endpoints, eventKinds } from '@stockade/contract'
+import type { EventKind } from '@stockade/contract'
 import { commonFields } from '@stockade/contract/fields.ts'
 import { openApiOf } from './document.ts'
 import { isJson } from './schemas.ts'
@@ -80,6 +81,26 @@ describe('the OpenAPI document', () => {
   })
 
   test('tells the branches of a union by a field where there is one', () => {
-    expect(schemas.Signature).toMatchObject({ discriminator: { propertyName: 'kind' }, oneOf: [{}, {}] })
+    expect(schemas.Signature).toMatchObject({
+      oneOf: [{ $ref: '#/components/schemas/Ed25519Signature' }, { $ref: '#/components/schemas/PasskeySignature' }],
+      discriminator: {
+        propertyName: 'kind',
+        mapping: {
+          ed25519: '#/components/schemas/Ed25519Signature',
+          webauthn: '#/components/schemas/PasskeySignature',
+        },
+      },
+    })
+  })
+
+  test('describes each message of the live feed', () => {
+    expect(at('#/paths/~1api~1v1~1ws/get/responses/101')).toMatchObject({
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/LiveMessage' } } },
+    })
+    const mapping = at('#/components/schemas/LiveMessage/discriminator/mapping') as Record<string, string>
+    const kinds = Object.values<EventKind>(eventKinds).flatMap(({ live }) => live ?? [])
+    expect(Object.keys(mapping).sort()).toEqual([...new Set([...kinds, 'resync'])].sort())
+    for (const [type, reference] of Object.entries(mapping))
+      expect(at(`${reference}/properties/type`), reference).toMatchObject({ const: type })
   })
 })

@@ -74,11 +74,24 @@ export const createComponents = (): Components => {
           // A union that says by which field its branches differ has exactly one that fits.
           if (keyword === 'anyOf' && Array.isArray(value))
             return ['discriminator' in schema ? 'oneOf' : 'anyOf', value.map(part => refer(schemaOf(part)))]
+          if (keyword === 'discriminator') return [keyword, { ...schemaOf(value), mapping: mappingOf(schema) }]
           if ((keyword === 'items' || keyword === 'additionalProperties') && isJson(value))
             return [keyword, refer(value)]
           return [keyword, value]
         }),
     )
+
+  /** Which component stands for which value of the field that tells the branches of a union apart. */
+  const mappingOf = ({ anyOf, discriminator }: Json): Json => {
+    const key = String(schemaOf(discriminator).propertyName)
+    const branches = Array.isArray(anyOf) ? anyOf.map(branch => schemaOf(branch)) : []
+    return Object.fromEntries(
+      branches.map(branch => [
+        String(schemaOf(schemaOf(branch.properties)[key]).const),
+        `#/components/schemas/${String(branch.title)}`,
+      ]),
+    )
+  }
 
   const isNameless = (schema: Json) =>
     shapes.sourceOf(schema) === schema && schema.title === undefined && ('properties' in schema || 'anyOf' in schema)
