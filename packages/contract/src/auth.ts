@@ -21,6 +21,7 @@ export const newPassword = text(1, bounds.password.maximum)
 export const refuseCommon = { refuse_common: Type.Optional(Type.Boolean()) }
 export const username = Type.String({
   pattern: '^[A-Za-z0-9_]+$',
+  errorMessage: 'may hold letters, digits and underscores only',
   minLength: bounds.username.minimum,
   maxLength: bounds.username.maximum,
 })

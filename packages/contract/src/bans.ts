@@ -75,7 +75,10 @@ const banFilter = {
   server_id: Type.Optional(uuid),
   jail: Type.Optional(text(1, 64)),
   ip: field(Type.Optional(ipOrRange), 'Address or range that the banned address must be in.'),
-  country: field(Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$' })), 'ISO 3166-1 code of the country.'),
+  country: field(
+    Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$', errorMessage: 'must be a country code of two letters' })),
+    'ISO 3166-1 code of the country.',
+  ),
   asn: field(
     Type.Optional(Type.String({ pattern: '^(?:[Aa][Ss])?[0-9]{1,10}$', examples: ['AS64500'] })),
     'Autonomous system number, with or without `AS`.',

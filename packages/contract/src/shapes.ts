@@ -60,7 +60,12 @@ export const ip = Type.String({ format: 'ip', maxLength: 64 })
 /** One address, or a CIDR range. */
 export const ipOrRange = Type.String({ format: 'ip-or-range', maxLength: 64 })
 /** A jail's name, as the engine takes it; never begins with a hyphen, so that it can't be read as an option. */
-export const jailName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', minLength: 1, maxLength: 64 })
+export const jailName = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+  minLength: 1,
+  maxLength: 64,
+  errorMessage: 'must begin with a letter or digit; letters, digits, dot, underscore and hyphen follow, 64 in all',
+})
 export const message = resource('Message', { message: Type.String() })
 export const permission = oneOf(['read', 'write', 'admin'], { title: 'Permission' })
 export const role = oneOf(['Admin', 'Operator', 'Viewer'], { title: 'Role' })

@@ -7,25 +7,26 @@ import { parseIp, parseRange } from '../core/ip.ts'
 import { Problem } from '../core/problem.ts'
 
 const make = (coerceTypes: boolean, allErrors = true) => {
-  const ajv = new Ajv({ coerceTypes, allErrors, strict: false, useDefaults: false, removeAdditional: false })
+  // Verbose errors carry the schema, which holds the sentence for its pattern.
+  const ajv = new Ajv({ coerceTypes, allErrors, strict: false, verbose: true })
   ;(formats as unknown as FormatsPlugin)(ajv, ['date-time', 'date', 'email', 'uri'])
-  // Without the library's `urn:uuid:` in front, which is not what is stored.
+  // The library's format also accepts the prefix `urn:uuid:`.
   ajv.addFormat('uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i)
   ajv.addFormat('ip', text => parseIp(text) !== null)
   ajv.addFormat('ip-or-range', text => parseRange(text) !== null)
   return ajv
 }
 const strict = make(false)
-/** Paths and queries are text: `limit=50` is the integer 50 there. In bodies `"50"` stays a string and is refused. */
+/** Paths and queries are text, so `limit=50` becomes the integer 50. In bodies `"50"` stays a string and is refused. */
 const coercing = make(true)
 
-/** A large body is refused for the first thing that is wrong with it. */
+/** Large bodies: stops at the first error. */
 const hasty = make(false, false)
 
 export const compileLargeBody = (schema: object): ValidateFunction => hasty.compile(schema)
 export const compileBody = (schema: object): ValidateFunction => strict.compile(schema)
 const decimal = /^-?\d+$/
-/** Ajv reads `1e1`, `+5`, ` 5` and `0x10` as integers, too; the interface knows decimal ones only. */
+/** Refuses integers that are not decimal: Ajv would also accept `1e1`, `+5`, ` 5` and `0x10`. */
 export const compileText = (schema: object): TextValidator => {
   const validate = coercing.compile(schema)
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
@@ -40,8 +41,8 @@ export const compileText = (schema: object): TextValidator => {
   }
   return check
 }
-/** As Fastify calls it: what is wrong stands in `errors`. */
-interface TextValidator {
+/** A validator as Fastify calls it: `errors` holds the errors of the last call. */
+export interface TextValidator {
   (data: unknown): boolean
   errors?: ErrorObject[] | null
 }
@@ -60,12 +61,9 @@ const formatWords: Record<string, string> = {
   ip: 'an IPv4 or IPv6 address (no port, no zone, no leading zeros)',
   'ip-or-range': 'an IPv4 or IPv6 address or a CIDR (no port, no zone, no leading zeros)',
 }
-const patternWords: Record<string, string> = {
-  '^[A-Za-z0-9_]+$': 'may hold letters, digits and underscores only',
-  '^[A-Za-z]{2}$': 'must be a country code of two letters',
-  '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$':
-    'must begin with a letter or digit; letters, digits, dot, underscore and hyphen follow, 64 in all',
-}
+/** The sentence that stands beside the pattern in the contract. */
+const patternMessage = ({ parentSchema }: ErrorObject): string | undefined =>
+  (parentSchema as { readonly errorMessage?: string } | undefined)?.errorMessage
 
 const sentence = (error: ErrorObject, path: string): { path: string; message: string } => {
   const name = path || 'the request'
@@ -93,7 +91,7 @@ const sentence = (error: ErrorObject, path: string): { path: string; message: st
         message: `${name} must be ${formatWords[String(params.format)] ?? `a valid ${String(params.format)}`}`,
       }
     case 'pattern':
-      return { path, message: `${name} ${patternWords[String(params.pattern)] ?? 'is not one of the allowed values'}` }
+      return { path, message: `${name} ${patternMessage(error) ?? 'is not one of the allowed values'}` }
     case 'enum':
       return {
         path,
@@ -118,7 +116,7 @@ const sentence = (error: ErrorObject, path: string): { path: string; message: st
   }
 }
 
-/** The first few things that are wrong, each with the field's dotted path. */
+/** The first errors, each with the dotted path of its field. */
 export const detailsOf = (errors: readonly ErrorObject[] | null | undefined): NonNullable<ProblemBody['details']> => {
   const details = (errors ?? []).slice(0, 40).map(error =>
     sentence(
@@ -131,11 +129,11 @@ export const detailsOf = (errors: readonly ErrorObject[] | null | undefined): No
     ),
   )
   const seen = new Set<string>()
-  // One sentence a field: the first thing that is wrong with it.
+  // One sentence per field: its first error.
   return details.filter(detail => !seen.has(detail.path) && seen.add(detail.path)).slice(0, 20)
 }
 
-/** 400 with one sentence a field. */
+/** 400 with one sentence per field. */
 export const validationProblem = (errors: readonly ErrorObject[] | null | undefined): Problem =>
   refusedDetails(detailsOf(errors))
 export const refusedDetails = (details: NonNullable<ProblemBody['details']>): Problem => {

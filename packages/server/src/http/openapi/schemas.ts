@@ -17,6 +17,8 @@ export interface Components {
 
 /** Keywords whose values are schemas by name. */
 const maps = new Set(['properties', 'patternProperties'])
+/** Keywords that only the server itself uses. */
+const internal = new Set(['title', 'errorMessage'])
 /** What TypeBox writes for a record whose keys are any text. */
 const anyKey = '^.*$'
 
@@ -60,7 +62,7 @@ export const createComponents = (): Components => {
   const inline = (schema: Json): Json =>
     Object.fromEntries(
       Object.entries(schema)
-        .filter(([keyword]) => keyword !== 'title')
+        .filter(([keyword]) => !internal.has(keyword))
         .map(([keyword, value]): [string, unknown] => {
           if (keyword === 'patternProperties' && anyKey in schemaOf(value))
             return ['additionalProperties', refer(schemaOf(schemaOf(value)[anyKey]))]
