@@ -71,23 +71,24 @@ test('routes see no store, stores see neither HTTP nor Problems', () => {
   ).toEqual([])
 })
 
-test('a feature uses only features that app.ts builds before it', () => {
-  const app = readFileSync(join(packages, 'server/src/app.ts'), 'utf8')
-  const body = app.slice(app.indexOf('export const createApp'))
-  /** Where app.ts first calls something of the feature: the order in which they are built. */
+test('a feature uses only features that features.ts builds before it', () => {
+  const text = readFileSync(join(packages, 'server/src/app/features.ts'), 'utf8')
+  const body = text.slice(text.indexOf('export const buildFeatures'))
+  /** Where each part is built. A feature may come in several parts, such as `whitelist/mirror` below `whitelist/whitelist`. */
   const places = new Map<string, number>()
-  for (const [, names = '', feature = ''] of app.matchAll(/import \{([^}]+)\} from '\.\/features\/([\w-]+)\//g))
-    for (const name of names.split(',').map(part => part.trim())) {
-      if (!name.startsWith('create')) continue
-      const place = body.indexOf(`${name}(`)
-      if (place >= 0) places.set(feature, Math.min(place, places.get(feature) ?? place))
-    }
-  expect(places.size).toBeGreaterThan(8)
+  for (const [, name = '', file = ''] of text.matchAll(
+    /import \{ (\w+) \} from '\.\.\/features\/([\w-]+\/[\w-]+)\.feature\.ts'/g,
+  ))
+    places.set(`server/src/features/${file}.feature.ts`, body.indexOf(`${name}(`))
+  expect(places.size).toBeGreaterThan(25)
+  expect([...places].filter(([, place]) => place < 0)).toEqual([])
+  const placesOf = (feature: string) =>
+    [...places].flatMap(([file, place]) => (featureOf(file) === feature ? [place] : []))
   const upward = imports.filter(({ from, to }) => {
     const [user, used] = [featureOf(from), featureOf(to)]
-    // Routes are mounted at the end; what is only mounted stands above everything.
-    if (user === null || used === null || user === used || from.endsWith('.routes.ts')) return false
-    return (places.get(used) ?? Infinity) > (places.get(user) ?? Infinity)
+    if (user === null || used === null || user === used) return false
+    // A file that is no part of its own may belong to the last one.
+    return Math.min(...placesOf(used)) > (places.get(from) ?? Math.max(...placesOf(user)))
   })
   expect(upward).toEqual([])
 })

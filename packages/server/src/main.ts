@@ -1,5 +1,5 @@
 import { ConfigError, readConfig } from './config.ts'
-import { createApp } from './app.ts'
+import { createApp } from './app/app.ts'
 import { Problem } from './core/problem.ts'
 
 /** Reads the configuration, starts, and stops gracefully on SIGTERM and SIGINT; a second signal stops at once. */

@@ -57,6 +57,9 @@ export const lower = (a: Permission, b: Permission): Permission => (rank[a] <= r
 export const sees = (actor: { servers: ServerScope }, serverNo: number): boolean =>
   actor.servers === 'all' || actor.servers.has(serverNo)
 
+/** The part of an endpoint that says who may use it. */
+type AccessRule = Pick<Endpoint, 'access' | 'tag' | 'scope' | 'fleet' | 'stepUp'>
+
 const roleOf: Record<Permission, string> = { read: 'Viewer', write: 'Operator', admin: 'Admin' }
 const needs = (permission: Permission) =>
   forbidden(`This needs ${permission} permission (a user of role ${roleOf[permission]}).`)
@@ -65,7 +68,7 @@ const needs = (permission: Permission) =>
  * Why the caller may not use the endpoint at all, by the access that the contract declares; null where it may. The service decides
  * what the caller sees of it. `userId` is the one in the path, for endpoints about oneself.
  */
-export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Problem | null => {
+export const refusal = (actor: Actor, endpoint: AccessRule, userId?: number): Problem | null => {
   if (endpoint.access === 'public') return null
   if (actor.kind === 'anonymous') return unauthorized('Sign in, or send an API key, as "Authorization: Bearer ...".')
   if (actor.kind === 'key') {
@@ -97,12 +100,12 @@ export const refusal = (actor: Actor, endpoint: Endpoint, userId?: number): Prob
   return proofFor(actor, endpoint)
 }
 
-const proofFor = (actor: Principal, endpoint: Endpoint) => (endpoint.stepUp ? proofRefusal(actor) : null)
+const proofFor = (actor: Principal, endpoint: AccessRule) => (endpoint.stepUp ? proofRefusal(actor) : null)
 
 /** Whether a key with scopes is for that family; what has none is for keys without scopes. */
 export const inScope = (actor: Pick<KeyActor, 'scopes'>, scope: KeyScope | null): boolean =>
   actor.scopes === null || (scope !== null && actor.scopes.has(scope))
-const scopeRefusal = (actor: KeyActor, endpoint: Endpoint): Problem | null =>
+const scopeRefusal = (actor: KeyActor, endpoint: AccessRule): Problem | null =>
   inScope(actor, scopeOf(endpoint))
     ? null
     : forbidden(

@@ -6,20 +6,20 @@ export interface Metrics {
   observe(endpoint: string, status: number, seconds: number): void
   bansReported(count: number): void
   failed(where: string): void
-  /** A statement of a search or a top list is over; `seconds` from asking on, of which it `waited` for others. */
+  /** A search's statement ended after `seconds`, of which it `waited` for others. */
   scanned(outcome: ScanOutcome, seconds: number, waited: number): void
+  /** Adds a value that is read at each scrape; with a label, one for each of its values. */
+  gauge(
+    about: { readonly name: string; readonly help: string; readonly label?: string },
+    read: () => number | Readonly<Record<string, number>>,
+  ): void
   /** Prometheus' text format. */
   text(): Promise<string>
   readonly contentType: string
 }
 
-/** What an operator watches: answers by endpoint, bans, and the health of the process. */
-export const createMetrics = (gauges: {
-  servers: () => { online: number; offline: number; pending: number }
-  live: () => number
-  /** Bytes of the write-ahead log; null where there is none. */
-  log: (() => number) | null
-}): Metrics => {
+/** Metrics of the process: replies by endpoint, bans, searches, and the gauges that features add. */
+export const createMetrics = (): Metrics => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -56,34 +56,7 @@ export const createMetrics = (gauges: {
     registers,
   })
   for (const outcome of scanOutcomes) scans.zero({ outcome })
-  const { log } = gauges
-  if (log)
-    new Gauge({
-      name: 'stockade_sqlite_log_bytes',
-      help: "Size of SQLite's write-ahead log on the disk",
-      registers,
-      collect() {
-        this.set(log())
-      },
-    })
-  new Gauge({
-    name: 'stockade_servers',
-    help: 'Servers by state',
-    labelNames: ['status'],
-    registers,
-    collect() {
-      for (const [status, count] of Object.entries(gauges.servers())) this.set({ status }, count)
-    },
-  })
-  new Gauge({
-    name: 'stockade_live_clients',
-    help: 'Open live feeds',
-    registers,
-    collect() {
-      this.set(gauges.live())
-    },
-  })
-  /** Answers since the counter was last asked for: labels are dear, and nobody reads between two scrapes. */
+  /** Replies since the last scrape: setting labels is expensive, and nobody reads between two scrapes. */
   const answered = new Map<string, Map<number, number>>()
   const count = (endpoint: string, status: number) => {
     let statuses = answered.get(endpoint)
@@ -105,6 +78,19 @@ export const createMetrics = (gauges: {
     scanned(outcome, seconds, waited) {
       scans.observe({ outcome }, seconds)
       scanWaits.observe(waited)
+    },
+    gauge({ name, help, label }, read) {
+      new Gauge({
+        name,
+        help,
+        ...(label ? { labelNames: [label] } : {}),
+        registers,
+        collect() {
+          const values = read()
+          if (typeof values === 'number') this.set(values)
+          else for (const [value, count] of Object.entries(values)) this.set({ [label ?? '']: value }, count)
+        },
+      })
     },
     text() {
       settle()

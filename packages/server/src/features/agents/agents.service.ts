@@ -59,7 +59,7 @@ export const createAgents = (needs: {
   templates: Pick<TemplatesService, 'frozen'>
   desired: Pick<Desired, 'version'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
-  shared: boolean
+  isShared: boolean
   /** Resolves when other processes know what was changed here. */
   settle: () => Promise<void>
 }): AgentsService => {
@@ -318,7 +318,7 @@ export const createAgents = (needs: {
       const now = clock()
       // Our own outage must not make everybody else's: hosts get two intervals to call again.
       if (now < startedAt + Math.max(2 * config.heartbeatInterval, config.offlineAfter) * second) return
-      const silent = now - config.offlineAfter * second - (needs.shared ? 5 * second : 0)
+      const silent = now - config.offlineAfter * second - (needs.isShared ? 5 * second : 0)
       for (const { row, lastHeartbeat } of registry.all()) {
         if (row.status !== 'online' || (lastHeartbeat ?? row.created_at) > silent) continue
         const updated = await events.change(async change => {

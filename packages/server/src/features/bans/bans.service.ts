@@ -6,10 +6,10 @@ import type { AgentActor, Principal } from '../../core/actor.ts'
 import { day, iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7Bytes, uuidBytes, uuidText } from '../../core/ids.ts'
-import { covers, ipText, isLoopback, parseIp, parseRange } from '../../core/ip.ts'
+import { ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { timeOf, timeRange } from '../../core/page.ts'
-import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { scanFor } from '../../db/scans.ts'
@@ -112,28 +112,6 @@ const isOfContent = (error: unknown): boolean => {
   const code = (error as { code?: unknown }).code
   return typeof code === 'number' ? [18, 19, 20].includes(code & 0xff) : /^2[23]/.test(String(code))
 }
-
-/** An operator does not cut off the fleet, or the chair that one sits on, without saying so twice. */
-export const guardBan =
-  (registry: Pick<Registry, 'all'>) =>
-  (actor: Principal, params: Params): void => {
-    const ip = typeof params.ip === 'string' ? parseRange(params.ip) : null
-    if (!ip || params.force === true) return
-    const why = (what: string) => conflict(`${ip.text} ${what}. Send "force": true to ban it all the same.`)
-    if (isLoopback(ip) || (ip.prefix !== null && covers(ip, loopback))) throw why('is a loopback address')
-    const touches = (text: string | null) => {
-      // Both are canonical; a batch asks this of thousands of addresses and servers.
-      if (ip.prefix === null) return text === ip.text
-      const other = text === null ? null : parseIp(text)
-      return other !== null && covers(ip, other)
-    }
-    if (touches(actor.ip)) throw why('is the address that you come from')
-    const server = registry.all().find(({ row }) => touches(row.ip_address))
-    // It is refused whoever asks; its name is for whoever sees it.
-    if (server && sees(actor, server.row.no)) throw why(`is the address of the managed server ${server.row.hostname}`)
-    if (server) throw why('is the address of a managed server')
-  }
-const loopback: IpRange = { bytes: Uint8Array.of(127, 0, 0, 1), prefix: null, text: '127.0.0.1' }
 
 const longBefore = 365 * day
 /** What a ban takes in storage beside its log lines: rows, indexes, sums and its event, about. */

@@ -70,7 +70,7 @@ export const mountLive = async (
           const actor = await http.identify(request, true)
           if (actor.kind === 'anonymous') throw unauthorized('Sign in, or offer the subprotocol bearer.<token>.')
           if (request.byCookie) http.checkOrigin(request)
-          const refused = refusal(actor, { access: 'read' } as never)
+          const refused = refusal(actor, { access: 'read', tag: '' })
           if (refused) throw refused
           request.actor = actor
         },

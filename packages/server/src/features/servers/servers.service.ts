@@ -18,6 +18,8 @@ import type { Registry, Server } from './registry.ts'
 import { bansByJail, bansSince, insertServer, moveQuarantine, totalsOf, updateServer } from './servers.store.ts'
 import type { ServerRow } from './servers.store.ts'
 
+type RemovalHook = (change: Change, serverNo: number) => Promise<void>
+
 export interface ServersService {
   list(actor: Principal, query: QueryOf<typeof contract.listServers>): Promise<ReplyOf<typeof contract.listServers>>
   summary(actor: Principal): ReplyOf<typeof contract.summariseServers>
@@ -47,6 +49,10 @@ export interface ServersService {
   named(actor: Principal, field: string, id: string): { no: number; id: string; hostname: string }
   /** Somebody downloaded the installer. */
   scriptFetched(): void
+  /** Notes the time of a server's first ban. */
+  noteFirstBan(serverNo: number, at: number): Promise<void>
+  /** Runs `hook` in the transaction of each removal of a server. */
+  onRemoval(hook: RemovalHook): void
 }
 
 /** Whether a server is one that a term of a search asks for. */
@@ -101,11 +107,10 @@ export const createServers = (needs: {
   baseUrl: () => string
   /** Refuses a server beyond the licence, within the change that would add it. */
   admit: (change: Pick<Change, 'sql'>) => Promise<void>
-  /** What else ends with a server, in the same transaction. */
-  onRemove: (change: Change, serverNo: number) => Promise<void>
 }): ServersService => {
   const { db, clock, events, registry, keys, baseUrl } = needs
   let lastScript: number | null = null
+  const removalHooks: RemovalHook[] = []
 
   const freshToken = () => {
     const token = `sit_${randomText(32)}`
@@ -308,7 +313,7 @@ export const createServers = (needs: {
         const gone = await updateServer(change.sql, row.no, { deleted_at: clock(), install_token_hash: null })
         if (!gone) throw notFound(`There is no server ${id}.`)
         await keys.removeForServer(change, row.no)
-        await needs.onRemove(change, row.no)
+        for (const hook of removalHooks) await hook(change, row.no)
         await change.record({
           name: 'server.delete',
           author: authorOf(actor),
@@ -387,5 +392,10 @@ export const createServers = (needs: {
     scriptFetched() {
       lastScript = clock()
     },
+    async noteFirstBan(serverNo, at) {
+      const row = await updateServer(db.write, serverNo, { first_ban_at: at })
+      if (row) registry.put(row)
+    },
+    onRemoval: hook => void removalHooks.push(hook),
   }
 }

@@ -1,0 +1,84 @@
+import { createOutgoing } from '../outgoing/outgoing.ts'
+import { accountsFeature } from '../features/accounts/accounts.feature.ts'
+import { agentsFeature } from '../features/agents/agents.feature.ts'
+import { auditFeature } from '../features/audit/audit.feature.ts'
+import { bansFeature } from '../features/bans/bans.feature.ts'
+import { commandsFeature } from '../features/commands/commands.feature.ts'
+import { deploymentsFeature } from '../features/deployments/deployments.feature.ts'
+import { desiredFeature } from '../features/desired/desired.feature.ts'
+import type { Core, Feature } from '../features/feature.ts'
+import { ipinfoFeature } from '../features/ipinfo/ipinfo.feature.ts'
+import { keysFeature } from '../features/keys/keys.feature.ts'
+import { licenseFeature } from '../features/license/license.feature.ts'
+import { liveFeature } from '../features/live/live.feature.ts'
+import { lookupFeature } from '../features/lookup/lookup.feature.ts'
+import { mfaFeature } from '../features/mfa/mfa.feature.ts'
+import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
+import { oauthFeature } from '../features/oauth/oauth.feature.ts'
+import { passkeysFeature } from '../features/passkeys/passkeys.feature.ts'
+import { portknockFeature } from '../features/portknock/portknock.feature.ts'
+import { preferencesFeature } from '../features/preferences/preferences.feature.ts'
+import { reputationFeature } from '../features/reputation/reputation.feature.ts'
+import { retentionFeature } from '../features/retention/retention.feature.ts'
+import { serversFeature } from '../features/servers/servers.feature.ts'
+import { sessionsFeature } from '../features/sessions/sessions.feature.ts'
+import { signInFeature } from '../features/sessions/sign-in.feature.ts'
+import { settingsFeature } from '../features/settings/settings.feature.ts'
+import { siemFeature } from '../features/siem/siem.feature.ts'
+import { templatesFeature } from '../features/templates/templates.feature.ts'
+import { usersFeature } from '../features/users/users.feature.ts'
+import { mirrorFeature } from '../features/whitelist/mirror.feature.ts'
+import { whitelistFeature } from '../features/whitelist/whitelist.feature.ts'
+
+/** Every feature in build order. A feature uses only those above it. */
+export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) => {
+  const built: Feature[] = []
+  const add = <F extends Feature>(feature: F): F => {
+    built.push(feature)
+    return feature
+  }
+  const { service: settings, baseUrl } = add(await settingsFeature(core))
+  const { port, databaseUrl } = core.config
+  const outgoing = createOutgoing({ ports: [port], baseUrl, database: databaseAddress(databaseUrl) })
+  const below = { ...core, settings, baseUrl, outgoing }
+
+  const { service: ipinfo } = add(ipinfoFeature(below))
+  const { service: users, throttle } = add(usersFeature(below))
+  const { service: mfa } = add(mfaFeature({ ...below, throttle }))
+  const { service: passkeys } = add(passkeysFeature(below))
+  const people = { ...below, users, throttle, mfa, passkeys }
+  const { service: sessions, proofs } = add(sessionsFeature(people))
+  const { service: keys } = add(await keysFeature(people))
+  const { service: license } = add(await licenseFeature(below))
+  const { service: servers, registry } = add(await serversFeature({ ...below, keys, license }))
+  add(accountsFeature({ ...people, sessions, keys, servers, registry }))
+  add(oauthFeature({ ...people, sessions, proofs, keys }))
+  const { service: mirror, guardBan } = add(await mirrorFeature({ ...below, registry }))
+  const { service: templates } = add(templatesFeature(below))
+  const { service: commands } = add(
+    await commandsFeature({ ...below, servers, registry, templates, passkeys, guardBan }),
+  )
+  const fleet = { ...below, servers, registry, mirror, templates, commands }
+  add(deploymentsFeature(fleet))
+  const { service: bans, quotas } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
+  const { service: reputation } = add(reputationFeature(fleet))
+  add(notificationsFeature(fleet))
+  add(siemFeature({ ...fleet, bans, license }))
+  const { service: whitelist } = add(whitelistFeature(fleet))
+  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist }))
+  const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
+  const { service: desired } = add(await desiredFeature({ ...fleet, portknock }))
+  add(agentsFeature({ ...fleet, keys, bans, desired }))
+  const { service: audit, noteRefusal } = add(auditFeature(below))
+  add(retentionFeature({ ...fleet, audit }))
+  add(preferencesFeature(below))
+  add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
+  add(liveFeature({ ...fleet, bans, taken }))
+  return { built, baseUrl, users, keys, sessions, license, noteRefusal }
+}
+
+/** Where PostgreSQL listens; null if the database is a file or a socket. */
+const databaseAddress = (url: string | null) => {
+  const parsed = url === null ? null : URL.parse(url)
+  return parsed?.hostname ? { host: parsed.hostname, port: Number(parsed.port) || 5432 } : null
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import { second } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
+import { createSecrets, secretKeyIn } from '../core/secrets.ts'
+import { createStorageWatch } from '../core/storage.ts'
+import { migrate } from '../db/migrate.ts'
+import { openPostgres } from '../db/postgres.ts'
+import type { ScanWatch } from '../db/scans.ts'
+import { createSlowScans } from '../db/slow-scans.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import { createEvents } from '../events/events.ts'
+import type { Tail } from '../events/tail.ts'
+import { createMetrics } from '../http/metrics.ts'
+import { createJobs } from '../jobs/jobs.ts'
+
+export const version = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+const secretFields = ['password', 'token', 'api_key', 'authorization', 'cookie']
+const createLog = (level: string): FastifyBaseLogger =>
+  pino({
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: [...secretFields, ...secretFields.map(field => `*.${field}`)],
+  })
+
+/** Everything below the features: log, storage, events, jobs and metrics. */
+export const openPlatform = async (config: Config, clock: Clock) => {
+  const log = createLog(config.logLevel)
+  const metrics = createMetrics()
+  const isStorageError = createStorageWatch(facts => log.error(facts, 'storage does not answer; requests get 503'))
+  const slowScans = createSlowScans(facts => log.warn(facts, 'slow searches'))
+  const watch: ScanWatch = scan => {
+    metrics.scanned(scan.outcome, (scan.waited + scan.ran) / second, scan.waited / second)
+    slowScans.watch(scan)
+  }
+  const postgres = config.databaseUrl ? await openPostgres(config.databaseUrl, isStorageError, { watch }) : null
+  const db =
+    postgres ??
+    (await openSqlite(join(config.dataDir, 'stockade.sqlite3'), {
+      watch,
+      hear: ({ news, ...facts }) =>
+        log.warn(
+          facts,
+          news === 'copying fails'
+            ? "SQLite's write-ahead log can't be copied into the database file and grows; commits go on"
+            : "SQLite's write-ahead log is copied into the database file again",
+        ),
+    }))
+  await migrate(db)
+  const { logBytes } = db
+  if (logBytes)
+    metrics.gauge({ name: 'stockade_sqlite_log_bytes', help: "Size of SQLite's write-ahead log on the disk" }, logBytes)
+
+  // Set when following begins, after the features are built.
+  let tail: Tail | null = null
+  const events = createEvents(
+    db,
+    clock,
+    error => log.error({ err: error }, 'a subscriber of events failed'),
+    postgres ? () => tail?.nudge() : null,
+  )
+  const jobs = createJobs(db, randomUUID(), clock, (error, job) => {
+    metrics.failed(job)
+    if (!isStorageError(error)) log.error({ err: error, job }, 'a job failed and will be tried again')
+  })
+  return {
+    core: {
+      config,
+      version,
+      log,
+      clock,
+      secrets: createSecrets(config.secretKey ?? secretKeyIn(config.dataDir)),
+      db,
+      events,
+      metrics,
+      leads: jobs.leads,
+      isShared: postgres !== null,
+      settle: () => tail?.settle() ?? Promise.resolve(),
+      isStorageError,
+    },
+    postgres,
+    dispatch: events.dispatch,
+    jobs,
+    follow(started: Tail) {
+      tail = started
+    },
+    /** Closes what the features no longer use. */
+    async close() {
+      await tail?.close()
+      await db.close()
+      slowScans.close()
+    },
+  }
+}
+export type Platform = Awaited<ReturnType<typeof openPlatform>>

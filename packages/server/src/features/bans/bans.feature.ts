@@ -1,0 +1,59 @@
+import { hour, minute, second } from '../../core/clock.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import type { GuardBan } from '../whitelist/mirror.feature.ts'
+import type { Mirror } from '../whitelist/mirror.ts'
+import { mountBans } from './bans.routes.ts'
+import { createBans } from './bans.service.ts'
+import type { BansService } from './bans.service.ts'
+import { createQuotas } from './quotas.ts'
+import type { Quotas } from './quotas.ts'
+import { createBanStats } from './stats.ts'
+import { createTopBans } from './top.ts'
+
+export const bansFeature = async (
+  needs: Core & {
+    servers: ServersService
+    registry: Registry
+    commands: CommandsService
+    ipinfo: IpInfo
+    mirror: Mirror
+    guardBan: GuardBan
+  },
+): Promise<Feature<BansService> & { readonly quotas: Quotas }> => {
+  const { config, metrics, servers, mirror, isShared } = needs
+  const quotas = await createQuotas({
+    ...needs,
+    limits: { reports: config.quotaRows, bytes: config.quotaBytes, endless: config.quotaEndless },
+    fail(error) {
+      if (!needs.isStorageError(error)) needs.log.error({ err: error }, 'recording an exhausted quota failed')
+    },
+  })
+  const service = createBans({
+    ...needs,
+    quotas,
+    logLines: config.logLines,
+    isListed: ip => mirror.covers(ip) !== null,
+    onReported: metrics.bansReported,
+    onFirstBan: servers.noteFirstBan,
+  })
+  return {
+    service,
+    quotas,
+    mount: http => mountBans(http, service, createBanStats(needs), createTopBans(needs)),
+    jobs: [
+      { name: 'quotas', every: 2 * second, everywhere: true, run: quotas.flush },
+      { name: 'bans without an end', every: minute, everywhere: true, run: quotas.recount },
+      { name: 'old quotas', every: hour, run: quotas.sweep },
+      { name: 'ban expiry', every: 5 * second, run: service.expire },
+      ...(isShared ? [] : [{ name: 'sums of bans', every: second, run: service.sumUp }]),
+    ],
+    async close() {
+      await service.drain()
+      await quotas.flush()
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { ConfigError } from '../../config.ts'
+import { minute } from '../../core/clock.ts'
+import type { Core, Feature } from '../feature.ts'
+import { BadLicence } from './document.ts'
+import { mountLicense } from './license.routes.ts'
+import { createLicense } from './license.service.ts'
+import type { LicenseService } from './license.service.ts'
+
+/** @throws ConfigError if the environment holds a licence key that is refused */
+export const licenseFeature = async (needs: Core): Promise<Feature<LicenseService>> => {
+  const { licensePublicKey: publicKey, licenseKey: key } = needs.config
+  const service = await createLicense({ ...needs, publicKey, key }).catch((error: unknown) => {
+    if (!(error instanceof BadLicence)) throw error
+    throw new ConfigError(`STOCKADE_LICENSE_KEY is refused: ${error.message}`)
+  })
+  return {
+    service,
+    mount: http => mountLicense(http, service),
+    jobs: [{ name: 'licence clock', every: minute, run: service.observe }],
+    follow: { on: ['license.activate'], reload: service.reload },
+  }
+}

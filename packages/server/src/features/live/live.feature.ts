@@ -1,0 +1,42 @@
+import type { BansService } from '../bans/bans.service.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { Registry } from '../servers/registry.ts'
+import { mountLive } from './live.ts'
+
+export const liveFeature = (
+  needs: Core & {
+    registry: Registry
+    bans: BansService
+    commands: CommandsService
+    /** Resolves when this process has read what the events it heard of changed. */
+    taken: () => Promise<unknown>
+  },
+): Feature<null> => {
+  const { events, log, metrics, taken } = needs
+  const fail = (error: unknown) => log.error({ err: error }, 'the live feed failed')
+  let feed: Awaited<ReturnType<typeof mountLive>> | null = null
+  metrics.gauge({ name: 'stockade_live_clients', help: 'Open live feeds' }, () => feed?.count() ?? 0)
+  return {
+    service: null,
+    async mount(http) {
+      feed = await mountLive(http, {
+        ...needs,
+        events: {
+          subscribe: listener =>
+            events.subscribe(happened => {
+              taken()
+                .then(() => listener(happened))
+                .catch(fail)
+            }),
+        },
+        renew: async request => {
+          const actor = await http.identify(request, true)
+          return actor.kind === 'anonymous' ? null : actor
+        },
+        log: fail,
+      })
+    },
+    stop: () => feed?.close(),
+  }
+}

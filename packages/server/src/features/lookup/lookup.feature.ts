@@ -1,0 +1,20 @@
+import type { Core, Feature } from '../feature.ts'
+import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { ReputationService } from '../reputation/reputation.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { WhitelistService } from '../whitelist/whitelist.service.ts'
+import { mountLookup } from './lookup.routes.ts'
+import { createLookup } from './lookup.service.ts'
+import type { LookupService } from './lookup.service.ts'
+import { createReverse } from './reverse.ts'
+
+export const lookupFeature = (
+  needs: Core & { ipinfo: IpInfo; reputation: ReputationService; registry: Registry; whitelist: WhitelistService },
+): Feature<LookupService> => {
+  const service = createLookup({
+    ...needs,
+    reverse: createReverse(),
+    entryFor: async ip => (await needs.whitelist.check(ip.text)).matched_entry,
+  })
+  return { service, mount: http => mountLookup(http, service) }
+}

@@ -1,0 +1,37 @@
+import { second } from '../../core/clock.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { KeysService } from '../keys/keys.service.ts'
+import type { LicenseService } from '../license/license.service.ts'
+import { createRegistry } from './registry.ts'
+import type { Registry } from './registry.ts'
+import { mountServers } from './servers.routes.ts'
+import { createServers } from './servers.service.ts'
+import type { ServersService } from './servers.service.ts'
+
+export const serversFeature = async (
+  needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string },
+): Promise<Feature<ServersService> & { readonly registry: Registry }> => {
+  const { db, clock, metrics, isShared } = needs
+  const registry = await createRegistry(db, clock)
+  const service = createServers({ ...needs, registry, admit: needs.license.admit })
+  metrics.gauge({ name: 'stockade_servers', help: 'Servers by state', label: 'status' }, () => {
+    const counts = { online: 0, offline: 0, pending: 0 }
+    for (const { row } of registry.all()) counts[row.status]++
+    return counts
+  })
+  return {
+    service,
+    registry,
+    mount: http => mountServers(http, service),
+    jobs: [
+      { name: 'heartbeats', every: 5 * second, everywhere: true, run: registry.flush },
+      ...(isShared ? [{ name: 'sync', every: 2 * second, everywhere: true, run: registry.sync }] : []),
+    ],
+    follow: {
+      on: ['server.*'],
+      reload: events =>
+        Promise.all([...new Set(events.flatMap(({ serverNo }) => serverNo ?? []))].map(no => registry.refresh(no))),
+    },
+    close: registry.flush,
+  }
+}

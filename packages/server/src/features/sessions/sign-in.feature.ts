@@ -1,0 +1,37 @@
+import { sees } from '../../core/actor.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { LookupService } from '../lookup/lookup.service.ts'
+import type { PasskeysService } from '../passkeys/passkeys.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import { mountPasskeys } from './passkeys.routes.ts'
+import type { Proofs } from './proof.ts'
+import { mountSessions } from './sessions.routes.ts'
+import type { SessionsService } from './sessions.service.ts'
+
+/** The endpoints of signing in. They stand above most features, because a signed-in user is told of servers and bans. */
+export const signInFeature = (
+  needs: Core & {
+    settings: SettingsService
+    baseUrl: () => string
+    passkeys: PasskeysService
+    sessions: SessionsService
+    proofs: Proofs
+    registry: Pick<Registry, 'all'>
+    lookup: LookupService
+  },
+): Feature<null> => ({
+  service: null,
+  mount(http) {
+    const { version, baseUrl, clock, config, lookup, registry, sessions } = needs
+    mountSessions(http, sessions, needs.proofs, needs.settings, {
+      version,
+      baseUrl,
+      clock,
+      demo: config.demo,
+      standing: lookup.standing,
+      serverCount: actor => registry.all().filter(({ row }) => sees(actor, row.no)).length,
+    })
+    mountPasskeys(http, needs.passkeys, sessions, baseUrl)
+  },
+})
