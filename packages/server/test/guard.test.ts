@@ -277,7 +277,7 @@ beforeAll(async () => {
     body: { type: 'reload-all' },
   })
   const sequence = await admin.client.call('POST /portknock/sequences', {
-    body: { name: 'ssh', protected_port: 22, knock_ports: [7000, 9000, 8000], server_ids: [here.id] },
+    body: { name: 'ssh', protected_port: 22, knock_ports: [7000, 9000, 8000], timeout: 300, server_ids: [here.id] },
   })
   const openingId = randomUUID()
   await here.client.call('POST /agent/knocks', {
