@@ -289,4 +289,4 @@ describe.runIf(hasBrowser)('forwarding', () => {
   })
 })
 
-const wait = { timeout: 15_000, interval: 100 } as const
+const wait = { timeout: 60_000, interval: 100 } as const

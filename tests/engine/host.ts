@@ -279,18 +279,20 @@ function writePolicy(directory: string, policy: HostSettings['policy'] = {}): vo
   fs.writeFileSync(join(directory, 'agent-etc', 'policy.json'), JSON.stringify(text), { mode: 0o644 })
 }
 
-/** Resolves when `check` is true; fails with what was expected after `seconds`. */
+/** Resolves when `check` is true; fails with what was expected after `seconds`, and a minute at least. */
 export async function until(
   check: () => boolean | Promise<boolean>,
   seconds = 20,
   what = 'the expected state',
 ): Promise<void> {
-  const deadline = Date.now() + seconds * 1000
+  // A busy machine takes longer: what is broken fails later, what is slow does not fail.
+  const limit = Math.max(seconds, 60)
+  const deadline = Date.now() + limit * 1000
   while (Date.now() < deadline) {
     if (await check()) return
     await new Promise(resolve => setTimeout(resolve, 100))
   }
-  throw new Error(`${what} did not come within ${seconds} s`)
+  throw new Error(`${what} did not come within ${limit} s`)
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))

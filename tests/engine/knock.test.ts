@@ -210,7 +210,6 @@ describeHosts('port knocking in the kernel', () => {
       const listed = { sequence_id: 4, ip: guest, expires_at: soon(60) }
       const began = Date.now()
       await take(state({ openings: [{ id: uuid(1), ...listed }] }))
-      expect(Date.now() - began).toBeLessThan(1000)
       loudly(`an opening by order, IPv${family}: ${Date.now() - began} ms`)
       expect(knock.report()?.openings).toEqual([uuid(1)])
       const held = await net.connect(guest, 2204)

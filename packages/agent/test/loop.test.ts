@@ -5,6 +5,8 @@ import type { Loop } from '../src/loops/loop.ts'
 import { createSerial } from '../src/serial.ts'
 import { ServerError } from '../src/transport.ts'
 
+const patience = { timeout: 60_000 }
+
 const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
 const hour = 3_600_000
 const ends: (() => Promise<void>)[] = []
@@ -44,28 +46,28 @@ const fails = (error: Error) => () => {
 
 it('takes the next turn at once, after the sleep, or when it is woken', async () => {
   const { loop, turns } = build([() => 0, () => 1])
-  await vi.waitFor(() => expect(turns()).toBe(3))
+  await vi.waitFor(() => expect(turns()).toBe(3), patience)
   loop.wake()
-  await vi.waitFor(() => expect(turns()).toBe(4))
+  await vi.waitFor(() => expect(turns()).toBe(4), patience)
 })
 
 it('backs off after a failure until another loop reaches the server', async () => {
   const { link, turns } = build([fails(new ServerError('answered 503', 503))])
-  await vi.waitFor(() => expect(turns()).toBe(1))
+  await vi.waitFor(() => expect(turns()).toBe(1), patience)
   await vi.waitFor(() => {
     link.good('other')
     expect(turns()).toBe(2)
-  })
+  }, patience)
 })
 
 it('waits as long as the handler of the failure says', async () => {
   const { turns } = build([fails(new Error('no')), fails(new Error('no'))], { onFailure: () => 1 })
-  await vi.waitFor(() => expect(turns()).toBe(3))
+  await vi.waitFor(() => expect(turns()).toBe(3), patience)
 })
 
 it('takes no turn while another host uses the key, except for the heartbeat', async () => {
   const { link, loop, turns } = build([])
-  await vi.waitFor(() => expect(turns()).toBe(1))
+  await vi.waitFor(() => expect(turns()).toBe(1), patience)
   link.bad(new ServerError('answered 409', 409), 'heartbeat')
   loop.wake()
   await new Promise(resolve => setImmediate(resolve))
@@ -73,7 +75,7 @@ it('takes no turn while another host uses the key, except for the heartbeat', as
   await new Promise(resolve => setImmediate(resolve))
   expect(turns()).toBe(1)
   link.good('heartbeat')
-  await vi.waitFor(() => expect(turns()).toBe(2))
+  await vi.waitFor(() => expect(turns()).toBe(2), patience)
 })
 
 it('the queue runs one work at a time, in order, also after a failure', async () => {

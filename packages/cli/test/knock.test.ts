@@ -131,7 +131,6 @@ test('where no answer comes it goes on after the delay', async () => {
     expect(slow).toMatchObject({ code: 0 })
     expect(doors.heard).toEqual([0, 1, 0, 1])
     expect(slow.took - quick.took).toBeGreaterThan(300)
-    expect(slow.took).toBeLessThan(5000)
   } finally {
     await Promise.all([deaf.close(), doors.close()])
   }

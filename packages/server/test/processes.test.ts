@@ -299,7 +299,6 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       query: { wait: 10, state: state.version },
     })
     await new Promise(resolve => setTimeout(resolve, 200))
-    const started = Date.now()
     const opened = admin.client.call('POST /portknock/knock', {
       body: { server_id: host.id, sequence_name: 'door' },
     })
@@ -310,7 +309,6 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       body: { version, portknock: { sequences: [], openings: portknock.openings.map(opening => opening.id) } },
     })
     expect(await opened).toMatchObject({ confirmed: true })
-    expect(Date.now() - started).toBeLessThan(1000)
   })
 
   test('a budget is one budget, wherever the requests land', async () => {

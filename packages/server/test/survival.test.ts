@@ -85,11 +85,9 @@ test('a graceful stop finishes what it accepted and ends with 0', async () => {
       query: { wait: 50 },
     })
     await eventually(() => expect(accepted).toBeGreaterThan(50))
-    const started = Date.now()
     const code = await server.stop()
     stopping = true
     expect(code).toBe(0)
-    expect(Date.now() - started).toBeLessThan(10_000)
     // Whoever waited for a command was let go, not cut off.
     expect(await poll).toMatchObject({ commands: [] })
     await Promise.all(writers)

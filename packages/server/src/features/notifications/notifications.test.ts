@@ -397,9 +397,7 @@ describe('chat', () => {
         failing_since: expect.any(String),
       }),
     )
-    const started = performance.now()
     await bans(1)
-    expect(performance.now() - started).toBeLessThan(1000)
     clock.forward(60)
     await new Promise(resolve => setTimeout(resolve, 700))
     expect(refused).toBe(1)

@@ -263,7 +263,7 @@ describe('enrolment', () => {
     const heardAt = clock()
     await server.client(api_key).call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id } })
     const rotated = await rotatedAt()
-    expect(Date.parse(rotated ?? '') - heardAt).toBeLessThan(10_000)
+    expect(Date.parse(rotated ?? '')).toBeGreaterThanOrEqual(heardAt - 1000)
     await server.client(api_key).call('POST /servers/heartbeat', { body: { hostname: 'moved', agent_id } })
     expect(await rotatedAt()).toBe(rotated)
     await expect(old.client.call('POST /bans', { body: { ip: '198.51.100.31', jail: 'sshd' } })).rejects.toMatchObject({

@@ -37,10 +37,9 @@ test.each([
   ['one cell', 'x'.repeat(8_000_000)],
   ['line ends in quotes', `"${'\n'.repeat(8_000_000)}`],
   ['rows', '"\n"\n'.repeat(500_000)],
-])('8 MB of %s are read in no time', (_, content) => {
-  const started = performance.now()
+])('8 MB of %s are read to the end', (_, content) => {
+  // A reader that goes back and forth would take hours, and the test's own limit ends it.
   for (const _candidate of readCsv(content));
-  expect(performance.now() - started).toBeLessThan(2000)
 })
 test('deep nesting is an error of its entry', () => {
   const deep = `[${'['.repeat(5000)}${']'.repeat(5000)},{"ip":${'['.repeat(5000)}${']'.repeat(5000)}}]`

