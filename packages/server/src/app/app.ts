@@ -75,7 +75,7 @@ const assemble = async (platform: Platform): Promise<App> => {
   if (core.isShared) core.events.subscribe(following.take)
 
   const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
-  const http = await openHttp(platform, features, limits)
+  const http = openHttp(platform, features, limits)
   const { fastify } = http
   let isClosing = false
   mountServiceRoutes(http, { ...core, isClosing: () => isClosing })

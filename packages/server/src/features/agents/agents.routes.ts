@@ -1,5 +1,5 @@
 import { agents as contract, commands } from '@stockade/contract'
-import { addressOf } from '../../http/http.ts'
+import { addressOf } from '../../http/request.ts'
 import type { Http } from '../../http/http.ts'
 import type { AgentsService } from './agents.service.ts'
 

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import Fastify, { LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { bounds } from '@stockade/contract'
+import { createBasePath } from './base-path.ts'
+import { nameOf } from './request.ts'
+import { answerBadAddress, answerBadRequest } from './unreadable.ts'
+
+const plainHeaders = {
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+} as const
+const secureHeaders = { ...plainHeaders, 'strict-transport-security': 'max-age=31536000' } as const
+
+/** Opens Fastify with our limits, headers on every reply, and metrics of every request. */
+export const openFastify = (needs: {
+  readonly log: FastifyBaseLogger
+  readonly trustedProxies: readonly string[]
+  readonly baseUrl: () => string
+  readonly observe: (endpoint: string, status: number, seconds: number) => void
+}): FastifyInstance => {
+  const { log, trustedProxies, baseUrl } = needs
+  const headersOfAll = () => (baseUrl().startsWith('https:') ? secureHeaders : plainHeaders)
+  const withoutBase = createBasePath(baseUrl)
+  const origin = randomBytes(4).toString('hex')
+  let requests = 0
+  const fastify = Fastify({
+    // Hide Fastify's info lines (one for each address of the host); operators only need its warnings.
+    loggerInstance: log.level === 'info' ? log.child({}, { level: 'warn' }) : log,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    bodyLimit: bounds.body,
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    // A logger for each request costs more than finding the caller. Log lines about a request name it instead.
+    childLoggerFactory: logger => logger,
+    genReqId: () => `${origin}-${(++requests).toString(36)}`,
+    requestTimeout: 30_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    rewriteUrl: request => withoutBase(request.url ?? '/'),
+    frameworkErrors: answerBadAddress(headersOfAll),
+    clientErrorHandler: answerBadRequest(headersOfAll),
+  }) as unknown as FastifyInstance
+  // A client that sends a request's head drop by drop does not hold its connection for long.
+  fastify.server.headersTimeout = 10_000
+  fastify.decorateRequest('endpoint', null)
+  fastify.decorateRequest('actor', null)
+  fastify.decorateRequest('byCookie', false)
+  fastify.addHook('onRequest', (_, reply, done) => {
+    reply.headers(headersOfAll())
+    done()
+  })
+  const isDebug = log.level === 'debug' || log.level === 'trace'
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { endpoint, id: reqId, method } = request
+    const { statusCode: status, elapsedTime } = reply
+    needs.observe(endpoint ? nameOf(endpoint) : 'other', status, elapsedTime / 1000)
+    // Without the query, which holds codes of invitations and of the set-up.
+    const url = request.url.split('?')[0]
+    if (isDebug) request.log.debug({ reqId, method, url, status, ms: Math.round(elapsedTime) }, 'answered')
+    done()
+  })
+  return fastify
+}

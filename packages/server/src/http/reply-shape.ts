@@ -1,0 +1,20 @@
+import type { ContentType, Endpoint } from '@stockade/contract'
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+const withoutClosedObjects = (schema: unknown): object =>
+  Array.isArray(schema)
+    ? schema.map(part => (isObject(part) ? withoutClosedObjects(part) : part))
+    : Object.fromEntries(
+        Object.entries(schema as object)
+          .filter(([key, value]) => key !== 'additionalProperties' || value !== false)
+          .map(([key, value]): [string, unknown] => [key, isObject(value) ? withoutClosedObjects(value) : value]),
+      )
+
+/**
+ * The reply's shape for the serialiser. It picks the branch of a union that fits, and a branch that forbids other fields would not
+ * fit an object with one field more. There, as elsewhere, fields that are not in the shape are left out.
+ */
+export const serialisedShape = (reply: Endpoint['reply'], produces: readonly ContentType[]): object => {
+  const schema = 'anyOf' in reply ? withoutClosedObjects(reply) : reply
+  return produces.length === 1 ? schema : { content: { 'application/json': { schema } } }
+}
