@@ -10,8 +10,8 @@ import { tameLine } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { BansService } from '../bans/bans.service.ts'
-import type { CommandsService, Effect, Result } from '../commands/commands.service.ts'
-import type { CommandRow } from '../commands/commands.store.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import type { Effect, Result } from '../commands/results.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { areAlike, withTemplate } from '../servers/host-state.ts'
@@ -127,22 +127,12 @@ export const createAgents = (needs: {
     })
     registry.take(serverNo, saved)
   }
-  /** The template that a successful command put on its host or took off it; null for other commands. */
-  const templateOf = async (
-    sql: Change['sql'],
-    { type, params, template_hash }: CommandRow,
-  ): Promise<PlacedTemplate | null> => {
-    if (type === 'remove-template')
-      return { name: (JSON.parse(params) as { template_name: string }).template_name, isThere: false }
-    if (type !== 'deploy-template' || template_hash === null) return null
-    const frozen = (await templates.frozen(sql, [template_hash])).get(template_hash)
+  /** The template that an effect concerns; null for other effects. */
+  const placedBy = async (sql: Change['sql'], effect: Effect): Promise<PlacedTemplate | null> => {
+    if (effect.kind === 'template-removed') return { name: effect.name, isThere: false }
+    if (effect.kind !== 'template-deployed') return null
+    const frozen = (await templates.frozen(sql, [effect.hash])).get(effect.hash)
     return frozen ? { name: frozen.name, isThere: true } : null
-  }
-  /** What a successful command means for the bans. */
-  const lift: Effect = async (change, command) => {
-    if (command.type !== 'unban-ip') return
-    const { ip, jail } = JSON.parse(command.params) as { ip: string; jail: string }
-    await bans.lifted(change, command.server_no, ip, jail === '*' ? null : jail)
   }
 
   const service: AgentsService = {
@@ -277,28 +267,26 @@ export const createAgents = (needs: {
       return { commands: orders, desired_state: { version: version() } }
     },
     async result(agent, id, result) {
-      let placed: PlacedTemplate | null = null
-      let saved: HostState | null = null
-      // A successful deployment is known at once, also with an agent that never reports the details of its jails.
-      const place: Effect = async (change, command) => {
-        placed = await templateOf(change.sql, command)
-        const template = placed
-        if (!template || !registry.byNo(command.server_no)) return
-        const { before, after } = await registry.writeJails(change.sql, command.server_no, jails =>
+      const placed: { template?: PlacedTemplate; state?: HostState } = {}
+      const isTaken = await commands.finish(agent, id, result, async (change, effect) => {
+        const { serverNo } = effect
+        if (effect.kind === 'bans-lifted') return bans.lifted(change, serverNo, effect.address, effect.jail)
+        // A successful deployment is known at once, also with an agent that never reports the details of its jails.
+        const template = await placedBy(change.sql, effect)
+        if (!template || !registry.byNo(serverNo)) return
+        const { before, after } = await registry.writeJails(change.sql, serverNo, jails =>
           withTemplate(jails, template),
         )
-        saved = after
-        if (!areAlike(before, after.jails)) await recordJails(change, command.server_no, after.jails)
-      }
-      const isTaken = await commands.finish(agent, id, result, [lift, place])
-      // False: another process took the same result in while this one tried again.
-      if (!isTaken || !placed || !saved) return
-      registry.take(agent.serverNo, saved)
+        Object.assign(placed, { template, state: after })
+        if (!areAlike(before, after.jails)) await recordJails(change, serverNo, after.jails)
+      })
+      const { template, state } = placed
+      // Not taken: another process took the same result in while this one tried again.
+      if (!isTaken || !template || !state) return
+      registry.take(agent.serverNo, state)
       // A report that arrived during the transaction was composed without the template.
-      const template: PlacedTemplate = placed
-      await saveJails(agent.serverNo, registry.byNo(agent.serverNo)?.jails ?? [], jails =>
-        withTemplate(jails, template),
-      )
+      const known = registry.byNo(agent.serverNo)?.jails ?? []
+      await saveJails(agent.serverNo, known, jails => withTemplate(jails, template))
       // The host's next report may go to another process, which must know of the change by then.
       await needs.settle()
     },
