@@ -3,13 +3,14 @@ import { rates } from '@stockade/contract'
 import { exampleOf, insideOf, listOf, objectOf, resolve, textOf, typeOf, variantsOf } from './docs-schema.ts'
 import type { Field, Json } from './docs-schema.ts'
 
-const css = readFileSync(new URL('./docs.css', import.meta.url), 'utf8')
+const fileOf = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+const files = { css: fileOf('./docs.css'), js: fileOf('./docs.js') }
 
 /**
- * Makes a page to read from an OpenAPI 3.1 document. It needs no script and no style of its own, so that it lives under
- * the strictest content security policy; everything in the document is taken as text.
+ * Makes a page from an OpenAPI 3.1 document. It has no inline script or style, so that it works under a strict content
+ * security policy. Everything in the document is treated as text.
  */
-export const renderDocs = (openapi: object): { html: string; css: string } => {
+export const renderDocs = (openapi: object): { html: string; css: string; js: string } => {
   const document = openapi as Json
   const info = objectOf(document.info)
   const title = textOf(info.title) || 'API'
@@ -21,22 +22,29 @@ export const renderDocs = (openapi: object): { html: string; css: string } => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(title)}</title>
 <link rel="stylesheet" href="docs.css">
+<script src="docs.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <nav aria-label="Operations">
+<p><a href="../">Back to the dashboard</a></p>
+<form role="search" hidden>
+<label for="search">Search</label>
+<input id="search" type="search" autocomplete="off" placeholder="path, field or word">
+<span role="status"></span>
+</form>
 ${groups.map(indexOf).join('\n')}
 </nav>
 <main id="content">
 <h1>${escape(title)} <small>${escape(textOf(info.version))}</small></h1>
 ${prose(textOf(info.description))}
-<p>Send <code>Authorization: Bearer</code> with an API key or an access token. Every refusal is <code>{ error, message }</code>; a message says what was wrong and what to do.</p>
+<p>Every refusal has the body <code>{ error, message }</code>; <code>message</code> says what was wrong and what to do. The same document for programs: <a href="openapi.json">openapi.json</a>.</p>
 ${groups.map(group => sectionOf(group, document)).join('\n')}
 </main>
 </body>
 </html>
 `
-  return { html, css }
+  return { html, ...files }
 }
 
 interface Operation {
@@ -163,7 +171,9 @@ const factsOf = (value: Json) => {
   const access = textOf(value['x-access'])
   const licence = textOf(value['x-licence'])
   const rate = textOf(value['x-rate'])
+  const name = textOf(value.operationId)
   const facts: [string, string][] = [
+    ...(name ? [['Name', name] satisfies [string, string]] : []),
     ...(access
       ? [
           [

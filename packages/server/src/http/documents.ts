@@ -4,7 +4,7 @@ import { openApiOf } from './openapi/document.ts'
 
 /** Serves the OpenAPI document of all mounted endpoints, and a page that shows it. */
 export const mountDocuments = ({ fastify, mounted }: Http, version: string, baseUrl: () => string): void => {
-  let made: { url: string; openApi: object; html: string; css: string } | null = null
+  let made: { url: string; openApi: object; html: string; css: string; js: string } | null = null
   /** Made when first asked for, and again when the public address changes. */
   const documents = () => {
     const url = baseUrl()
@@ -17,9 +17,13 @@ export const mountDocuments = ({ fastify, mounted }: Http, version: string, base
   fastify.get('/api/openapi.json', () => Promise.resolve(documents().openApi))
   fastify.get('/api/docs', (_, reply) => {
     void reply
-      .header('content-security-policy', "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
+      .header(
+        'content-security-policy',
+        "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
       .header('x-content-type-options', 'nosniff')
     return reply.type('text/html; charset=utf-8').send(documents().html)
   })
   fastify.get('/api/docs.css', (_, reply) => reply.type('text/css; charset=utf-8').send(documents().css))
+  fastify.get('/api/docs.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(documents().js))
 }

@@ -111,7 +111,16 @@ describe('no reply lets types be guessed', () => {
     const built = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path)
     const paths = [
       ...['/', '/bans', '/icon.svg', '/install.sh', '/agent/stockade-agent.mjs', '/agent/MANIFEST', '/metrics'],
-      ...['/api/openapi.json', '/api/docs', '/api/docs.css', '/api/v1/none', '/assets/none.js', '/agent/none', '/none'],
+      ...[
+        '/api/openapi.json',
+        '/api/docs',
+        '/api/docs.css',
+        '/api/docs.js',
+        '/api/v1/none',
+        '/assets/none.js',
+        '/agent/none',
+        '/none',
+      ],
       ...['/%', '/%00', '/api/v1/%zz', '/..%2f..%2fetc/passwd', `/${'a'.repeat(3000)}`, '/api/v1/bans?limit=x'],
       ...built,
     ]

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { built, hasBrowser, launch, visit } from './browser.ts'
+
+describe.runIf(hasBrowser)('the API documentation', () => {
+  let server: TestServer
+  let browser: Browser
+  beforeAll(async () => {
+    await built()
+    // Under a path, which the links of the page must keep.
+    server = await startServer({ env: { STOCKADE_BASE_URL: 'http://localhost/fleet' } })
+    browser = await launch()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  it.each(['desktop', 'phone'] as const)('is searched, follows the scheme and leads back, on a %s', async size => {
+    const { page, complaints, close } = await visit(browser, server.url, { viewportName: size })
+    try {
+      await page.goto(`${server.url}/fleet/api/docs`)
+      const heading = page.getByRole('heading', { name: /\/api\/v1\/whitelist$/ })
+      expect(await heading.count()).toBeGreaterThan(0)
+      const all = await page.locator('article:visible').count()
+      await page.keyboard.press('/')
+      await page.keyboard.type('whitelist bulk')
+      await expect.poll(() => page.locator('article:visible').count()).toBeLessThan(5)
+      expect(await page.locator('nav li:visible').count()).toBe(await page.locator('article:visible').count())
+      expect(await page.getByRole('status').innerText()).toMatch(/^[1-4] operations?$/)
+      await page.keyboard.press('Escape')
+      await expect.poll(() => page.locator('article:visible').count()).toBe(all)
+
+      const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+      await page.evaluate("localStorage.setItem('stockade-scheme', 'dark')")
+      await page.reload()
+      const dark = await background()
+      await page.evaluate("localStorage.setItem('stockade-scheme', 'light')")
+      await page.reload()
+      expect(await background()).not.toBe(dark)
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      if (process.env.STOCKADE_TEST_PICTURES)
+        await page.screenshot({ path: `${process.env.STOCKADE_TEST_PICTURES}/api-docs-${size}.png` })
+
+      expect(complaints).toEqual([])
+      await page.getByRole('link', { name: 'Back to the dashboard' }).click()
+      await page.waitForURL(url => url.pathname.startsWith('/fleet/') && !url.pathname.includes('/api/'))
+    } finally {
+      await close()
+    }
+  })
+})
