@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('the list of bans', () => {
     await bans(mail, 'sshd', '198.51.100', 10)
     ;({ page, complaints, close } = await visit(browser, server.url, { bypassCSP: true }))
     await signIn(page, 'admin', password)
-  }, 60_000)
+  })
   afterAll(async () => {
     await close?.()
     await browser?.close()

@@ -66,7 +66,7 @@ describeHosts('the installer', () => {
       return loudly(`SKIPPED: the installer: ${cannot}`)
     }
     ;({ run: inNamespace, background, end: endKeeper } = own)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     endKeeper()

@@ -189,4 +189,4 @@ test('no input makes it fail', async () => {
     )
   }
   expect(await raw(server, 'GET', '/api/v1/ready')).toMatchObject({ status: 200 })
-}, 120_000)
+})

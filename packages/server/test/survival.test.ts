@@ -59,7 +59,7 @@ test('every acknowledged ban survives kill -9, once', async () => {
     rmSync(dataDir, { recursive: true, force: true })
     await database?.drop()
   }
-}, 90_000)
+})
 
 test('a graceful stop finishes what it accepted and ends with 0', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stockade-stop-'))
@@ -100,4 +100,4 @@ test('a graceful stop finishes what it accepted and ends with 0', async () => {
     rmSync(dataDir, { recursive: true, force: true })
     await database?.drop()
   }
-}, 60_000)
+})

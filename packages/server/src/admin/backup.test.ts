@@ -89,7 +89,7 @@ beforeAll(async () => {
     })
   until = new Date().toISOString()
   before = await picture(admin)
-}, 60_000)
+})
 afterAll(async () => {
   await server.close()
   for (const drop of drops) await drop()
@@ -150,7 +150,7 @@ describe('a restore', () => {
     const done = await run(place, 'restore', 'saved.gz')
     expect(done).toMatchObject({ code: 0, err: '' })
     await answersAlike(place)
-  }, 60_000)
+  })
   // The PostgreSQL of the tests is there for the project of that engine only.
   test.runIf(engine === 'postgres')(
     'goes from one engine to the other and back',
@@ -183,7 +183,7 @@ describe('a restore', () => {
     })
     expect(await run(place, 'restore', 'saved.gz', '--replace')).toMatchObject({ code: 0 })
     await answersAlike(place)
-  }, 60_000)
+  })
   test('of a damaged file changes nothing', async () => {
     const place = await aPlace()
     const whole = readFileSync(file)
@@ -204,5 +204,5 @@ describe('a restore', () => {
       expect(refused.err).toMatch(/^stockade: (This is no complete backup|This backup is of a newer)/)
     }
     expect(existsSync(join(place.dataDir, 'stockade.sqlite3'))).toBe(false)
-  }, 60_000)
+  })
 })

@@ -53,7 +53,7 @@ beforeAll(async () => {
   hosts = [await aHost(server, admin.client, 'stats-a'), await aHost(server, admin.client, 'stats-b')]
   await send(some(600, 70 * day))
   await send(some(200, 2 * day))
-}, 30_000)
+})
 afterAll(() => server.close())
 
 const counted = (values: readonly string[]) => {

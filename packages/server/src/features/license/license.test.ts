@@ -240,7 +240,7 @@ test('a clock that is set back does not revive it, nor does one that was wrong f
   } finally {
     await close()
   }
-}, 20_000)
+})
 
 test('the environment activates a newer licence once, and leaves a newer one alone; another authority ends it', async () => {
   const { time, start, close } = await aService()
@@ -260,7 +260,7 @@ test('the environment activates a newer licence once, and leaves a newer one alo
   } finally {
     await close()
   }
-}, 20_000)
+})
 
 test('a bad licence in the environment stops the start with a sentence', async () => {
   await expect(startServer({ licence: 'stk1.AAAA.AAAA' })).rejects.toThrow(/^STOCKADE_LICENSE_KEY is refused: /)
@@ -383,4 +383,4 @@ test('the command line makes an authority and issues keys', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 30_000)
+})

@@ -95,7 +95,7 @@ describe('bans', () => {
     const old = { ...aBan(80, 0), ip: '203.0.113.1' }
     const both = [80, 5].map(days => ({ ...aBan(days, 0), ip: '203.0.113.2' }))
     await host?.client.call('POST /bans/batch', { body: { bans: [old, ...both] } })
-  }, 30_000)
+  })
   afterAll(() => stage.close())
 
   test('old ones go unless they are active, and every total is exact after it', async () => {
@@ -177,7 +177,7 @@ describe('bans', () => {
     const next = await first?.client.call('POST /bans', { body: aBan(1, 3) })
     expect(next?.id).toBeGreaterThan(given)
     expect((await admin.call('GET /bans')).total).toBe(left + 1)
-  }, 30_000)
+  })
 
   test('a recount finds what is wrong, and repairs it', async () => {
     const { admin, db } = stage
@@ -212,7 +212,7 @@ describe('bans', () => {
     expect((await admin.call('GET /bans')).total).toBe(total)
     const again = await admin.call('GET /bans/stats', { query: { period: 'month' } })
     expect(again).toMatchObject({ total_bans: month.total_bans, unique_ips: month.unique_ips })
-  }, 20_000)
+  })
 
   test.skipIf(engine !== 'sqlite')('sums that begin again too early are told of, and stop no report', async () => {
     const { admin, db, hosts } = stage
@@ -287,7 +287,7 @@ describe('bans', () => {
     const orphans =
       await sql`select 1 from active_bans a where not exists (select 1 from bans where id = a.ban_id)`.execute(db.read)
     expect(orphans.rows).toEqual([])
-  }, 30_000)
+  })
 })
 
 test('events and the audit log end with their time, readers go on, and storage is closed again', async () => {
@@ -320,7 +320,7 @@ test('events and the audit log end with their time, readers go on, and storage i
   } finally {
     await close()
   }
-}, 20_000)
+})
 
 test('commands that ended long ago go; what waits, runs or was deployed stays', async () => {
   const { admin, db, hosts, close } = await aStage()
@@ -344,4 +344,4 @@ test('commands that ended long ago go; what waits, runs or was deployed stays', 
   } finally {
     await close()
   }
-}, 20_000)
+})
