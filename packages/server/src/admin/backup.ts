@@ -10,10 +10,11 @@ import type { Config } from '../config.ts'
 import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
-import { addToSums, fleetOfCube, listingTables } from '../features/bans/append.ts'
 import { encrypterFor, opened, seal } from './sealing.ts'
 import type { Lock, Opener } from './sealing.ts'
 import { auditMemoryFile, openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
+import { addToSums } from '../features/bans/append.postgres.ts'
+import { fleetOfCube, listingTables } from '../features/bans/sums.ts'
 
 /*
  * A backup is one gzip file of JSON lines, encrypted unless told otherwise (sealing.ts): a head, then each table as a line with its columns and a line a row, at the end

@@ -1,9 +1,9 @@
 import { service } from '@stockade/contract'
-import { refusal } from '../core/actor.ts'
 import { forbidden, unavailable } from '../core/problem.ts'
 import type { Database } from '../db/database.ts'
 import type { Http } from '../http/http.ts'
 import type { Metrics } from '../http/metrics.ts'
+import { refusal } from '../core/access.ts'
 
 /** Health, readiness and metrics, for those who watch the process. */
 export const mountServiceRoutes = (

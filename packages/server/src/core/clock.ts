@@ -9,3 +9,7 @@ export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
+
+/** The beginning of the UTC hour, or day, of a moment. */
+export const hourOf = (at: number): number => Math.floor(at / hour) * hour
+export const dayOf = (at: number): number => Math.floor(at / day) * day

@@ -1,11 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
-import type { WriterData } from './sqlite-writer.ts'
-
-/** How a round ended; `failed` says why it did not. */
-export interface CopyReply {
-  readonly failed: string | null
-}
+import type { CopyReply, WriterData } from './sqlite-threads.ts'
 
 /*
  * Copies the write-ahead log into the database file, beside the writer: tens of megabytes in scattered pages and a sync of

@@ -3,18 +3,13 @@ import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { createSerial } from '../core/serial.ts'
 import type { Prepare, PreparedProcedure } from './database.ts'
-import type { CopyReply } from './sqlite-checkpointer.ts'
+import type { CopyReply, WriterData } from './sqlite-threads.ts'
 
 /*
  * The only writer of the SQLite file, in a thread of its own so that commits never stop the event loop. It takes plain
  * data, one message after the other; whoever sends keeps transactions apart.
  */
 
-export interface WriterData {
-  readonly file: string
-  /** Pages in the log at which it is copied into the file. */
-  readonly mostLogged?: number
-}
 export type WriterRequest =
   | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
   | {

@@ -13,7 +13,8 @@ import { longestScan, mostScans, scanDriver } from './scans.ts'
 import type { ScanWatch, Scanned } from './scans.ts'
 import type { Schema } from './schema.ts'
 import type { ScanReply, ScanRequest } from './sqlite-scanner.ts'
-import type { QueryAnswer, WriterData, WriterNews, WriterReply, WriterRequest } from './sqlite-writer.ts'
+import type { QueryAnswer, WriterNews, WriterReply, WriterRequest } from './sqlite-writer.ts'
+import type { WriterData } from './sqlite-threads.ts'
 
 const plain = (value: unknown): unknown =>
   typeof value === 'boolean' ? Number(value) : value === undefined ? null : value

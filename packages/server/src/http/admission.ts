@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint, LicenceFeature } from '@stockade/contract'
-import { refusal } from '../core/actor.ts'
 import type { Actor, Principal } from '../core/actor.ts'
 import { badRequest, unauthorized } from '../core/problem.ts'
 import type { Problem } from '../core/problem.ts'
@@ -10,6 +9,7 @@ import type { Identity } from './identity.ts'
 import { addressKey } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { addressOf, changing } from './request.ts'
+import { refusal } from '../core/access.ts'
 
 /**
  * Everything that is decided before the body is read, in this order: the budget of the address (for endpoints without a

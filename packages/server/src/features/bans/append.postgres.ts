@@ -1,6 +1,7 @@
 import type { ClientBase, PoolClient } from 'pg'
-import { cellTables, cellsOf, expiryOf, hoursMoved } from './append.ts'
-import type { AppendInput, Appended, BanEnd, NewBan } from './append.ts'
+import { expiryOf } from './ban-input.ts'
+import type { AppendInput, Appended, BanEnd, NewBan } from './ban-input.ts'
+import { cellTables, cellsOf, hoursMoved } from './sums.ts'
 
 type Dimension = { table: 'jails' | 'countries'; column: 'name' | 'code' }
 

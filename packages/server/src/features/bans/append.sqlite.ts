@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
-import { cellTables, cellsOf, expiryOf, hoursMoved, listingTables } from './append.ts'
-import type { Appended, BanEnd, NewBan } from './append.ts'
 import { packResults, unpackBatch } from './packed.ts'
 import type { PackedBatch } from './packed.ts'
+import { expiryOf } from './ban-input.ts'
+import type { Appended, BanEnd, NewBan } from './ban-input.ts'
+import { cellTables, cellsOf, hoursMoved, listingTables } from './sums.ts'
 
 /** So many bans may wait to be summed: readers look at each of them (a millisecond), and one page of sums serves many. */
 const mostUnsummed = 2048

@@ -23,8 +23,7 @@ import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import { appendBans, expiryOf } from './append.ts'
-import type { Append, Appended, NewBan } from './append.ts'
+import { appendBans } from './append.ts'
 import { exportAs } from './export.ts'
 import {
   bansById,
@@ -42,6 +41,8 @@ import type { BanSearch, Before, SearchContext } from './search.store.ts'
 import { createGroup } from '../../core/group.ts'
 import type { Quotas } from './quotas.ts'
 import { checkBanReport, checkUnbanReport } from './reports.ts'
+import { expiryOf } from './ban-input.ts'
+import type { Append, Appended, NewBan } from './ban-input.ts'
 
 export interface BansService {
   list(actor: Principal, query: QueryOf<typeof contract.listBans>): Promise<ReplyOf<typeof contract.listBans>>

@@ -6,7 +6,7 @@ import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Schema } from '../../db/schema.ts'
-import { dayOf, hourOf } from './append.ts'
+import { dayOf, hourOf } from '../../core/clock.ts'
 
 type Sql = Kysely<Schema>
 

@@ -1,4 +1,4 @@
-import type { Append, AppendInput, Appended } from './append.ts'
+import type { Append, AppendInput, Appended } from './ban-input.ts'
 
 /*
  * A batch on its way to the writer thread and its answer on the way back: a few flat arrays instead of an object with

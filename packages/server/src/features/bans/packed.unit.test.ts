@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Append, Appended } from './append.ts'
 import { packBatch, packResults, unpackBatch, unpackResults } from './packed.ts'
+import type { Append, Appended } from './ban-input.ts'
 
 const ban: Append = {
   kind: 'ban',

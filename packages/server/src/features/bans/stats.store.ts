@@ -1,10 +1,9 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
-import { day, hour } from '../../core/clock.ts'
+import { day, hour, dayOf, hourOf } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import { dayOf, hourOf } from './append.ts'
 
 type Sql = Kysely<Schema>
 export type Counts = ReadonlyMap<number, number>

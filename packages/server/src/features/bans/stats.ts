@@ -1,13 +1,12 @@
 import { shapes } from '@stockade/contract'
 import type { QueryOf, ReplyOf, bans as contract, servers as serversContract } from '@stockade/contract'
 import type { Principal, ServerScope } from '../../core/actor.ts'
-import { day, hour, iso, second } from '../../core/clock.ts'
+import { day, hour, iso, second, dayOf, hourOf } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { countedServers, totalsOf } from '../servers/servers.store.ts'
-import { dayOf, hourOf } from './append.ts'
 import { countBans } from './bans.store.ts'
 import {
   countAddresses,

@@ -3,8 +3,8 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import { hourOf } from './append.ts'
 import { bansOf } from './stats.store.ts'
+import { hourOf } from '../../core/clock.ts'
 
 type Sql = Kysely<Schema>
 

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { eventKinds, liveProtocol } from '@stockade/contract'
 import type { LiveMessage } from '@stockade/contract'
 import { shareRuns } from '../../core/serial.ts'
-import { refusal, sees } from '../../core/actor.ts'
+import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
 import { unauthorized } from '../../core/problem.ts'
@@ -13,6 +13,7 @@ import type { Http } from '../../http/http.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Registry } from '../servers/registry.ts'
+import { refusal } from '../../core/access.ts'
 
 interface Client {
   readonly socket: WebSocket

@@ -1,8 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
-import { day, hour } from '../../core/clock.ts'
+import { day, hour, hourOf } from '../../core/clock.ts'
 import type { Schema } from '../../db/schema.ts'
-import { hourOf } from '../bans/append.ts'
 
 type Sql = Kysely<Schema>
 export interface Window {

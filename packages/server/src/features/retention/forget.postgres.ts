@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg'
-import { hoursLeft, keyOfIp } from './retire.ts'
-import { cellTables, cellsOf } from '../bans/append.ts'
-import { countedOf } from './forget.ts'
-import type { ForgetInput, Forgotten } from './forget.ts'
+import { cellTables, cellsOf } from '../bans/sums.ts'
+import { hoursLeft, keyOfIp } from './retire-chunk.ts'
+import { countedOf } from './forget-chunk.ts'
+import type { ForgetInput, Forgotten } from './forget-chunk.ts'
 
 /** When each address was last banned, of the rows that are there. */
 const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise<Map<string, number | null>> => {

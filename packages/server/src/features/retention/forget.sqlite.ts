@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
-import { hoursLeft, keyOfIp } from './retire.ts'
-import { cellTables, cellsOf, listingTables } from '../bans/append.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
-import { countedOf } from './forget.ts'
-import type { ForgetInput, Forgotten } from './forget.ts'
+import { cellTables, cellsOf, listingTables } from '../bans/sums.ts'
+import { hoursLeft, keyOfIp } from './retire-chunk.ts'
+import { countedOf } from './forget-chunk.ts'
+import type { ForgetInput, Forgotten } from './forget-chunk.ts'
 
 /** Runs in the writer thread. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number> => {

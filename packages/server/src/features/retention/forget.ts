@@ -7,31 +7,9 @@ import { conflict } from '../../core/problem.ts'
 import type { Database, Procedure } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import type { ForgetInput } from './forget-chunk.ts'
 import { forgetFromPostgres } from './forget.postgres.ts'
 import { firstReportSince } from './forget.store.ts'
-
-export interface ForgetInput {
-  readonly serverNo: number
-  /** Bans of this number and later. */
-  readonly from: number
-  readonly most: number
-}
-/** A ban on its way out of rows and sums. */
-export interface Forgotten {
-  readonly id: number
-  readonly server_no: number
-  readonly jail_id: number
-  readonly country_id: number
-  readonly ip: Uint8Array
-  readonly banned_at: number
-}
-/** As sums count a ban. */
-export const countedOf = ({ server_no, jail_id, country_id, banned_at }: Forgotten) => ({
-  serverNo: server_no,
-  jailId: jail_id,
-  countryId: country_id,
-  bannedAt: banned_at,
-})
 
 /** Removes a chunk of a server's bans, and takes them out of every sum; answers how many. */
 const forgetBans: Procedure<ForgetInput, number> = {

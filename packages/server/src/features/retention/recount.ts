@@ -2,8 +2,8 @@ import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { Database, Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import { listingTables } from '../bans/append.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
+import { listingTables } from '../bans/sums.ts'
 
 type Sql = Kysely<Schema>
 

@@ -3,8 +3,9 @@ import { day } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { removeOldCommands } from './retention.store.ts'
-import { mostRows, retireBans, trimEvents } from './retire.ts'
-import type { Place } from './retire.ts'
+import { retireBans, trimEvents } from './retire.ts'
+import { mostRows } from './retire-chunk.ts'
+import type { Place } from './retire-chunk.ts'
 
 export interface RetentionService {
   /** Removes what is older than it has to be kept: a little at a time, and writers go first. */

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire.ts'
-import type { OldBan, RetireInput, Retired, TrimInput, Trimmed } from './retire.ts'
+import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
+import type { OldBan, RetireInput, Retired, TrimInput, Trimmed } from './retire-chunk.ts'
 
 const bytesOf = (ip: Uint8Array) => Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength)
 

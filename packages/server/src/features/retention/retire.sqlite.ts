@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
-import { listingTables } from '../bans/append.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire.ts'
-import type { OldBan, RetireInput, Retired } from './retire.ts'
+import { listingTables } from '../bans/sums.ts'
+import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
+import type { OldBan, RetireInput, Retired } from './retire-chunk.ts'
 
 /** Runs in the writer thread. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retired> => {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
-import type { TrimInput, Trimmed } from './retire.ts'
+import type { TrimInput, Trimmed } from './retire-chunk.ts'
 
 /** Runs in the writer thread. The gate is open within the transaction only, and nobody else can see it so. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<TrimInput, Trimmed> => {

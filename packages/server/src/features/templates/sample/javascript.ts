@@ -1,4 +1,5 @@
-import type { Expression, Node } from '../validator/regex.ts'
+import type { Expression } from '../validator/regex.ts'
+import type { Node } from '../validator/regex-tree.ts'
 
 /*
  * Writes an expression that was read as Python's for JavaScript, so that it finds the same. Where the two languages

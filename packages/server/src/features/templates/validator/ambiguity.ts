@@ -1,4 +1,4 @@
-import type { Node } from './regex.ts'
+import type { Node } from './regex-tree.ts'
 
 /*
  * The engine tries one way after the other. Where a loop can take the same text in two ways, each turn doubles the number

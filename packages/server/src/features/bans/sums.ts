@@ -1,0 +1,98 @@
+import { dayOf, hourOf } from '../../core/clock.ts'
+
+export interface Counted {
+  readonly serverNo: number
+  readonly jailId: number
+  readonly countryId: number
+  readonly bannedAt: number
+}
+/** Table, key columns and value column of each sum that is kept of bans. */
+export const cellTables = [
+  ['rolled_server_totals', ['server_no'], 'total_bans'],
+  ['rolled_ban_cube', ['server_no', 'jail_id', 'country_id'], 'n'],
+  ['rolled_ban_fleet', ['jail_id', 'country_id'], 'n'],
+  ['rolled_ban_hours_jail', ['bucket', 'jail_id'], 'n'],
+  ['rolled_ban_hours_country', ['bucket', 'country_id'], 'n'],
+  ['rolled_ban_hours_server', ['server_no', 'bucket'], 'n'],
+  ['rolled_ban_days_jail', ['server_no', 'bucket', 'jail_id'], 'n'],
+  ['rolled_ban_days_country', ['server_no', 'bucket', 'country_id'], 'n'],
+] as const
+/**
+ * On SQLite: bans by server, jail and country in the order of time. They are written with the sums, and read through views
+ * likewise. `select` are their rows of the bans up to `rolled_up`, `fill` writes those into an empty table.
+ */
+export const listingTables = (
+  [
+    ['server_bans', 'server_no', ['ip', 'jail_id', 'country_id', 'asn']],
+    ['jail_bans', 'jail_id', []],
+    ['country_bans', 'country_id', []],
+  ] as const
+).map(([view, column, more]) => {
+  const name = `rolled_${view}` as const
+  const columns = [column, 'banned_at', 'id', ...more].join(', ')
+  const select = `select ${columns} from bans where id <= (select ban_id from rolled_up)`
+  // What is there already keeps nobody from writing; a recount tells of it.
+  const insert = `insert or ignore into ${name} (${columns})`
+  return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
+})
+/** Makes the fleet's counts of those by server: for what was saved before there were any. */
+export const fleetOfCube = `delete from rolled_ban_fleet; insert into rolled_ban_fleet (jail_id, country_id, n)
+  select jail_id, country_id, sum(n) from rolled_ban_cube group by jail_id, country_id`
+/** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
+export const cellsOf = (bans: readonly Counted[]): number[][][] => {
+  const sums = cellTables.map(([, keys]) => cellSums(keys.length))
+  const [servers, cube, fleet, hoursJail, hoursCountry, hoursServer, daysJail, daysCountry] = sums
+  for (const { serverNo, jailId, countryId, bannedAt } of bans) {
+    const hour = hourOf(bannedAt)
+    const day = dayOf(bannedAt)
+    servers?.count(serverNo)
+    cube?.count(serverNo, jailId, countryId)
+    fleet?.count(jailId, countryId)
+    hoursJail?.count(hour, jailId)
+    hoursCountry?.count(hour, countryId)
+    hoursServer?.count(serverNo, hour)
+    daysJail?.count(serverNo, day, jailId)
+    daysCountry?.count(serverNo, day, countryId)
+  }
+  return sums.map(sum => sum.cells())
+}
+/** Counts keys of up to three numbers; nested maps, since a text for each key costs more than the rest of a sum. */
+const cellSums = (width: number) => {
+  const firsts = new Map<number, Map<number, Map<number, number>>>()
+  const inner = <V>(map: Map<number, Map<number, V>>, key: number) => {
+    const known = map.get(key)
+    if (known) return known
+    const made = new Map<number, V>()
+    map.set(key, made)
+    return made
+  }
+  const sorted = <V>(map: Map<number, V>) => [...map].sort(([a], [b]) => a - b)
+  return {
+    count(first: number, second = 0, third = 0) {
+      const counts = inner(inner(firsts, first), second)
+      counts.set(third, (counts.get(third) ?? 0) + 1)
+    },
+    cells: (): number[][] =>
+      sorted(firsts).flatMap(([first, seconds]) =>
+        sorted(seconds).flatMap(([second, thirds]) =>
+          sorted(thirds).map(([third, n]) => [...[first, second, third].slice(0, width), n]),
+        ),
+      ),
+  }
+}
+/**
+ * How the counts of addresses by the hour of their last ban change: `seen` are an address's bans in the order of their
+ * rows, `before` is the latest ban that was counted already.
+ */
+export const hoursMoved = (
+  addresses: Iterable<{ readonly before: number | null; readonly latest: number }>,
+): [bucket: number, n: number][] => {
+  const moved = new Map<number, number>()
+  const add = (at: number, n: number) => moved.set(hourOf(at), (moved.get(hourOf(at)) ?? 0) + n)
+  for (const { before, latest } of addresses) {
+    if (before !== null && before >= latest) continue
+    if (before !== null) add(before, -1)
+    add(latest, 1)
+  }
+  return [...moved].filter(([, n]) => n !== 0).sort(([a], [b]) => a - b)
+}
