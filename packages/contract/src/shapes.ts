@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Static, TProperties, TSchema } from 'typebox'
 import { bounds } from './limits.ts'
 import { queryBounds } from './query.ts'
+import { jailNamePattern } from './names.ts'
 
 /** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
 export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
@@ -59,9 +60,9 @@ export const timestamp = Type.String({ format: 'date-time' })
 export const ip = Type.String({ format: 'ip', maxLength: 64 })
 /** One address, or a CIDR range. */
 export const ipOrRange = Type.String({ format: 'ip-or-range', maxLength: 64 })
-/** A jail's name, as the engine takes it; never begins with a hyphen, so that it can't be read as an option. */
+/** The name of a jail. */
 export const jailName = Type.String({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+  pattern: jailNamePattern,
   minLength: 1,
   maxLength: 64,
   errorMessage: 'must begin with a letter or digit; letters, digits, dot, underscore and hyphen follow, 64 in all',

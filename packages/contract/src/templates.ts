@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { duration } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
+import { templateNamePattern } from './names.ts'
 import { field, count, id, message, nullable, oneOf, resource, shape, text, timestamp, uuid } from './shapes.ts'
 
 const tag = 'Templates'
@@ -13,7 +14,7 @@ const params = shape({ templateId })
 const config = (minLength: number, options: object = {}) => text(minLength, 64 * 1024, options)
 
 /** The engine makes firewall chain names of it: short, lower case, no surprises. */
-export const templateName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,23}$', minLength: 1, maxLength: 24 })
+export const templateName = Type.String({ pattern: templateNamePattern, minLength: 1, maxLength: 24 })
 /** Sections that mean something else to the engine or to the agent. */
 export const reservedTemplateNames = ['stockade', 'default', 'includes', 'known'] as const
 export const templateCategory = oneOf(['common', 'web', 'mail', 'custom'], { title: 'TemplateCategoryId' })

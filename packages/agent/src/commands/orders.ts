@@ -1,3 +1,5 @@
+import { bounds } from '@stockade/contract/limits.ts'
+import { isJailName } from '@stockade/contract/names.ts'
 import type { Ledger } from '../bans/ledger.ts'
 import { placeKey, type Memory } from '../bans/memory.ts'
 import type { Overrides } from '../bans/overrides.ts'
@@ -27,8 +29,6 @@ export type Orders = Readonly<Record<string, (command: Command) => Promise<strin
 /** How fail2ban is restarted. `client` starts the daemon from here, so it is only for hosts without an init system. */
 export type ServiceKind = 'systemd' | 'openrc' | 'client'
 
-const JAIL = /^[A-Za-z0-9_.][A-Za-z0-9._-]{0,63}$/
-const YEAR = 31_536_000
 const DAY = 86_400
 const RESTART_TIME = 180_000
 
@@ -252,8 +252,8 @@ export function refusalText(error: unknown): { output: string; code: number } {
 }
 
 function jailOf(command: Command): string {
-  const jail = asText(command.params['jail'])
-  if (!JAIL.test(jail)) throw new Refused('"jail" must be the name of a jail')
+  const { jail } = command.params
+  if (!isJailName(jail)) throw new Refused('"jail" must be the name of a jail')
   return jail
 }
 
@@ -267,7 +267,8 @@ function durationOf(command: Command): number | null {
   const duration = command.params['duration']
   if (duration === undefined || duration === null) return null
   const whole = typeof duration === 'number' && Number.isInteger(duration) ? duration : 0
-  if (whole !== -1 && (whole < 1 || whole > YEAR)) throw new Refused(`"duration" must be -1 or 1 to ${YEAR} seconds`)
+  if (whole !== -1 && (whole < 1 || whole > bounds.seconds))
+    throw new Refused(`"duration" must be -1 or 1 to ${bounds.seconds} seconds`)
   return whole
 }
 

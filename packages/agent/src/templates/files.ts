@@ -1,16 +1,17 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { isTemplateName } from '@stockade/contract/names.ts'
 import { MARK, OWN_JAIL, ownJailFiles, type OwnFile } from '../engine/own-files.ts'
 import { writeIni } from './ini.ts'
 import type { Source } from './logs.ts'
 import type { Template } from './model.ts'
 
-const TEMPLATE_FILE = /^zz-stockade-30-template-([a-z][a-z0-9-]{0,23})\.local$/
+const templateFile = /^zz-stockade-30-template-(.+)\.local$/
 
 /** The templates whose stanza is on this host. */
 export function deployedTemplates(config: string): ReadonlySet<string> {
   const names = fs.existsSync(join(config, 'jail.d')) ? fs.readdirSync(join(config, 'jail.d')) : []
-  return new Set(names.flatMap(name => TEMPLATE_FILE.exec(name)?.[1] ?? []))
+  return new Set(names.map(name => templateFile.exec(name)?.[1]).filter(isTemplateName))
 }
 
 /** The files of a deployed template; a filter file of an older version goes when the template has none any more. */

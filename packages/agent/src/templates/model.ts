@@ -1,3 +1,5 @@
+import { bounds } from '@stockade/contract/limits.ts'
+import { isTemplateName } from '@stockade/contract/names.ts'
 import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
 import { forbiddenGroup, repeatsRepeats } from './expressions.ts'
 import { parseIni, type Section } from './ini.ts'
@@ -19,7 +21,6 @@ export interface Template {
   readonly requiredFiles: readonly string[]
 }
 
-const NAME = /^[a-z][a-z0-9-]{0,23}$/
 const RESERVED = ['stockade', 'default', 'includes', 'known', 'definition', 'init']
 /** Filters with options, exactly as the built-in templates have them. */
 const FILTERS_WITH_OPTIONS = [
@@ -34,7 +35,6 @@ const TIME =
 const PATH = /^\/[A-Za-z0-9._\-/*?[\]+@,=~]+$/
 const LOGS = /^\/var\/log\//
 const ENGINE_VARIABLE = /^(?:[a-z0-9]+(?:_[a-z0-9]+)*_(?:logs?|backend)|syslog_[a-z0-9_]+)$/
-const YEAR = 31_536_000
 
 type Rule = (value: string) => boolean
 
@@ -78,7 +78,7 @@ const FILTER_TEXTS = ['failregex', 'ignoreregex', 'prefregex', 'datepattern']
 const OTHER_JAIL_OPTIONS = ['filter', 'logpath', 'backend', 'journalmatch']
 
 export function checkTemplateName(name: string): string {
-  if (!NAME.test(name) || RESERVED.includes(name))
+  if (!isTemplateName(name) || RESERVED.includes(name))
     throw new Error(`${JSON.stringify(name)} cannot be a template's name`)
   return name
 }
@@ -242,7 +242,7 @@ function applySettings(options: Map<string, readonly string[]>, settings: Fields
   for (const [name, value] of Object.entries(settings)) {
     if (value === null || value === undefined || name === 'logpath') continue
     const number = asInteger(value, NaN)
-    const most = name === 'maxretry' ? 1000 : YEAR
+    const most = name === 'maxretry' ? 1000 : bounds.seconds
     if (!['maxretry', 'findtime', 'bantime'].includes(name))
       throw new Error(`there is no setting ${JSON.stringify(name)}`)
     if (!(number >= 1 && number <= most) && !(name === 'bantime' && number === -1))

@@ -1,4 +1,4 @@
-import { bounds, commands } from '@stockade/contract'
+import { bounds, commands, isJailName, isTemplateName } from '@stockade/contract'
 import type { commands as contract, templates } from '@stockade/contract'
 import { parseRange } from '../../core/ip.ts'
 import { invalid } from '../../core/problem.ts'
@@ -6,11 +6,10 @@ import { tame } from '../../core/text.ts'
 
 export type Params = Readonly<Record<string, unknown>>
 
-const jailPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const optional: Partial<Record<contract.CommandType, readonly string[]>> = { 'ban-ip': ['duration', 'reason', 'force'] }
 
 const jail = (at: string, value: unknown, everyJail: boolean): string => {
-  if (typeof value === 'string' && (jailPattern.test(value) || (everyJail && value === '*'))) return value
+  if (isJailName(value) || (everyJail && value === '*')) return value
   throw invalid(`${at}.jail`, `${at}.jail must be a jail's name${everyJail ? ' or *' : ''}.`)
 }
 const ip = (at: string, value: unknown): string => {
@@ -45,10 +44,9 @@ const force = (at: string, value: unknown): boolean => {
   throw invalid(`${at}.force`, `${at}.force must be true or false.`)
 }
 
-const templateName = /^[a-z][a-z0-9-]{0,23}$/
 const template = (at: string, value: unknown): number | string => {
-  if (typeof value === 'number' ? Number.isSafeInteger(value) && value > 0 : templateName.test(String(value)))
-    if (typeof value === 'number' || typeof value === 'string') return value
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
+  if (isTemplateName(value)) return value
   throw invalid(`${at}.template_id`, `${at}.template_id must be the id or the name of a template.`)
 }
 const settingBounds = {
@@ -114,8 +112,7 @@ export const checkParams = (type: contract.CommandType, given: Params = {}, at =
       return { port: port(at, given.port) }
     case 'remove-template':
       // It need not exist any more: a host may still have it.
-      if (typeof given.template_name === 'string' && templateName.test(given.template_name))
-        return { template_name: given.template_name }
+      if (isTemplateName(given.template_name)) return { template_name: given.template_name }
       throw invalid(`${at}.template_name`, `${at}.template_name must be the name of a template.`)
   }
 }

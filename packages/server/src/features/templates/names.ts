@@ -1,6 +1,5 @@
 import { templates } from '@stockade/contract'
 
-export const namePattern = /^[a-z][a-z0-9-]{0,23}$/
 /** Names that mean something else to the engine or the agent, and those that a path of the interface has already. */
 export const reservedNames: ReadonlySet<string> = new Set([
   ...templates.reservedTemplateNames,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bounds } from '@stockade/contract'
+import { bounds, isTemplateName } from '@stockade/contract'
 import type { BodyOf, QueryOf, ReplyOf, commands as commandContract, templates as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -11,7 +11,7 @@ import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import { builtins } from './builtin/catalogue.ts'
 import type { Builtin } from './builtin/catalogue.ts'
-import { namePattern, reservedNames } from './names.ts'
+import { reservedNames } from './names.ts'
 import { createTrials, readSample } from './sample/trials.ts'
 import {
   allTemplateRows,
@@ -141,7 +141,7 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
     if (isId && !Number.isSafeInteger(id)) return null
     const row = isId
       ? await findTemplateRow(db.read, id)
-      : namePattern.test(String(reference))
+      : isTemplateName(String(reference))
         ? await findTemplateRowByName(db.read, String(reference))
         : undefined
     if (row) return ofRow(row)

@@ -1,4 +1,5 @@
-import { reservedNames, namePattern } from '../names.ts'
+import { isTemplateName } from '@stockade/contract'
+import { reservedNames } from '../names.ts'
 import { datepatternFault } from './datepattern.ts'
 import { readIni } from './ini.ts'
 import type { Ini, Line, Option, Section } from './ini.ts'
@@ -144,7 +145,7 @@ const readJail = (
   }
   for (const other of others)
     report(other.line, `[${shown(other.name)}] is one section too many: a template is one jail, and nothing else.`)
-  if (!namePattern.test(section.name))
+  if (!isTemplateName(section.name))
     report(
       section.line,
       `[${shown(section.name)}] is no name for a template: a small letter first, then small letters, digits and hyphens, 24 in all.`,
