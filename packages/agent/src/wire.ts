@@ -1,113 +1,47 @@
-import { asFields, asInteger, asList, asText, type Fields } from './json.ts'
-import type { SealReport } from './seal/gate.ts'
-import type { PolicyState } from './policy/policy.ts'
+import type { BodyOf, Contract, EndpointName, bans } from '@stockade/contract'
+import {
+  readCommandResults,
+  readDesiredState,
+  readEnrolment,
+  readEventResults,
+  readHeartbeat,
+  readOrders,
+} from './replies.ts'
+import type { DesiredState, Orders, RowResult } from './replies.ts'
 import { cleanText } from './text.ts'
-import { ServerError, type Fresh, type Transport } from './transport.ts'
+import { ServerError } from './transport.ts'
+import type { Ask, Fresh, Transport } from './transport.ts'
 
-/** The requests of the agent as they go over the wire; names are the interface's. */
+/* The requests of the agent. Paths and bodies are typed by the contract; only its types are imported. */
 
-export interface BanReport {
-  readonly event_id: string
-  readonly ip: string
-  readonly jail: string
-  readonly log_lines: string
-  /** Seconds, -1 for permanent, null for an end that is not known yet. */
-  readonly ban_duration: number | null
-  readonly banned_at: string
-  readonly command_id?: string
-  readonly source?: 'manual'
-}
+export type { Command, DesiredState, RowResult } from './replies.ts'
 
-export interface UnbanReport {
-  readonly event_id: string
-  readonly ip: string
-  readonly jail: string
-  readonly unbanned_at: string
-}
+type Sent<T> = T extends readonly (infer Item)[]
+  ? readonly Sent<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Sent<T[Key]> }
+    : T
+type Body<N extends EndpointName> = Sent<BodyOf<Contract[N]>>
 
-export interface KnockReport {
-  readonly event_id: string
-  readonly sequence_id: number
-  readonly ip: string
-  readonly status: 'success' | 'failed' | 'blocked'
-  readonly reason: string | null
-  readonly timestamp: string
-}
-
+/** `source` is only for servers that tell bans of administrators from those of fail2ban. */
+export type BanReport = Required<Omit<bans.BanReport, 'command_id'>> &
+  Pick<bans.BanReport, 'command_id'> & { readonly source?: 'manual' }
+export type UnbanReport = Required<bans.UnbanReport>
+export type KnockReport = Required<Body<'POST /agent/knocks'>['events'][number]>
 /** What became of the knock sequences, and which openings of the state are open. */
-export interface KnockAcknowledgement {
-  readonly sequences: readonly {
-    readonly id: number
-    readonly revision: number
-    readonly state: 'enforced' | 'unsupported' | 'failed'
-    readonly error: string | null
-  }[]
-  readonly openings: readonly string[]
-}
-
-export interface Heartbeat {
-  readonly hostname: string
-  readonly os: string
-  readonly engine_version: string
-  readonly agent_version: string
-  readonly agent_id: string
-  readonly capabilities: { readonly nftables: boolean }
-  readonly metrics: { cpu_percent: number; memory_percent: number; disk_percent: number; uptime: number }
-  readonly jails: readonly { name: string; enabled: boolean; current_bans: number }[]
-  /** What holds of the host's own policy. */
-  readonly policy: PolicyState
-  /** Whose signature this host asks for, and for what; null: for nothing. */
-  readonly sealed: SealReport | null
-  readonly report: ReportVersion
-}
+export type KnockAcknowledgement = NonNullable<Body<'POST /agent/state/ack'>['portknock']>
+export type Heartbeat = Body<'POST /servers/heartbeat'>
 /** The agent's own clock of reports: an id for each of its starts, and a counter since then. */
-export interface ReportVersion {
-  readonly boot: string
-  readonly number: number
-}
-
-export interface JailDetail {
-  readonly name: string
-  readonly enabled: boolean
+export type ReportVersion = NonNullable<Heartbeat['report']>
+export type JailDetail = Required<Body<'PUT /agent/jails'>['jails'][number]> & {
   readonly current_bans: number
   readonly filter: string
   readonly logpath: string
-  readonly maxretry: number | null
-  readonly bantime: number | null
-  readonly findtime: number | null
-  /** The template whose stanza is kept on this host; null for a jail of the host's own. */
-  readonly template: string | null
 }
+type ResultReport = Required<Body<'POST /agent/results'>['results'][number]>
+export type CommandResult = Omit<ResultReport, 'id'>
 
-export interface Command {
-  readonly id: string
-  readonly type: string
-  readonly params: Fields
-  /** An operator's signature as it came, not yet judged. */
-  readonly seal?: unknown
-}
-
-export interface CommandResult {
-  readonly success: boolean
-  readonly output: string
-  readonly exit_code: number | null
-}
-
-export interface RowResult {
-  readonly id: string
-  readonly error: string | null
-}
-
-/** What the host should hold, as far as this agent knows it. */
-export interface DesiredState {
-  readonly version: string
-  /** `count` entries; a changed list is fetched after a random part of `spread` seconds. */
-  readonly whitelist: { readonly version: string; readonly count: number; readonly spread: number }
-  /** As the server said it, not yet judged; null from a server that knows of no port knocking. */
-  readonly portknock: unknown
-}
-
-/** What came of a desired state. `entries` of the list are proved to hold; `error` is one sentence or null. */
+/** What came of a desired state: `entries` of the list are proved to be in force; `error` is one sentence or null. */
 export interface Acknowledgement {
   readonly version: string
   readonly whitelistVersion: string
@@ -117,138 +51,77 @@ export interface Acknowledgement {
 }
 
 /** 100,000 of the longest entries, and room for as many again. */
-const LIST_BYTES = 16 * 1024 * 1024
-const SPREAD = 60
+const maxListBytes = 16 * 1024 * 1024
 
-export type Wire = ReturnType<typeof createWire>
+export interface Wire {
+  heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<Orders & { interval: number }>
+  /** Answers when there is work or another state than `state` is wanted, otherwise after `wait` seconds. */
+  pending(wait: number, state: string | null, signal: AbortSignal): Promise<Orders>
+  /** What the host should hold; null when that still is the `known` version. */
+  state(known: string | null): Promise<DesiredState | null>
+  /** The whitelist as text, with its version; null when it still is the `known` one. */
+  whitelist(known: string | null): Promise<Fresh | null>
+  acknowledge(outcome: Acknowledgement): Promise<void>
+  /** One row for each event that the server has decided about. */
+  report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
+  knocks(events: readonly KnockReport[]): Promise<RowResult[]>
+  /** Whether the server still answers, asked over a new connection. */
+  answers(): Promise<boolean>
+  results(results: readonly ResultReport[]): Promise<RowResult[]>
+  jails(jails: readonly JailDetail[], report: ReportVersion): Promise<void>
+}
 
-export function createWire(transport: Transport, serverId: string) {
+export const createWire = (transport: Transport, serverId: string): Wire => {
+  const send = <N extends EndpointName>(name: N, body: Body<N>, ask: Ask = {}): Promise<unknown> =>
+    transport.json(methodOf(name), pathOf(name), { ...ask, body })
+
   return {
-    async heartbeat(beat: Heartbeat, signal: AbortSignal) {
-      const answer = asFields(
-        await transport.json('POST', '/api/v1/servers/heartbeat', { body: beat, urgency: 'heartbeat', signal }),
+    heartbeat: async (beat, signal) =>
+      readHeartbeat(await send('POST /servers/heartbeat', beat, { urgency: 'heartbeat', signal })),
+    async pending(wait, state, signal) {
+      const path = pathOf('GET /servers/{serverId}/commands/pending').replace(
+        '{serverId}',
+        encodeURIComponent(serverId),
       )
-      const interval = asInteger(answer['heartbeat_interval'], 30)
-      return {
-        commands: commandsOf(answer['commands']),
-        interval: interval >= 1 && interval <= 3600 ? interval : 30,
-        stateVersion: stateVersionOf(answer),
-      }
-    },
-    /** Answers when there is something to do or another state than `state` is wanted, else after `wait` seconds. */
-    async pending(wait: number, state: string | null, signal: AbortSignal) {
       const known = state === null ? '' : `&state=${encodeURIComponent(state)}`
-      const path = `/api/v1/servers/${encodeURIComponent(serverId)}/commands/pending?wait=${wait}${known}`
-      const answer = asFields(
-        await transport.json('GET', path, { timeout: (wait + 20) * 1000, urgency: 'poll', signal }),
-      )
-      return { commands: commandsOf(answer['commands']), stateVersion: stateVersionOf(answer) }
+      const ask = { timeout: (wait + 20) * 1000, urgency: 'poll', signal } as const
+      return readOrders(await transport.json('GET', `${path}?wait=${wait}${known}`, ask))
     },
-    /** What the host should hold; null when that still is the `known` version. */
-    async state(known: string | null): Promise<DesiredState | null> {
-      const answer = await transport.fresh('/api/v1/agent/state', known, { urgency: 'heartbeat' })
-      return answer === null ? null : desiredStateOf(answer.text)
+    async state(known) {
+      const answer = await transport.fresh(pathOf('GET /agent/state'), known, { urgency: 'heartbeat' })
+      return answer === null ? null : readDesiredState(JSON.parse(answer.text))
     },
-    /** The whitelist as text, with its version; null when it still is the `known` one. */
-    async whitelist(known: string | null): Promise<Fresh | null> {
-      return transport.fresh('/api/v1/whitelist.txt', known, { timeout: 60_000, maxBytes: LIST_BYTES })
-    },
-    async acknowledge(done: Acknowledgement): Promise<void> {
+    whitelist: known =>
+      transport.fresh(pathOf('GET /whitelist.txt'), known, { timeout: 60_000, maxBytes: maxListBytes }),
+    async acknowledge({ version, whitelistVersion, entries, error, portknock }) {
       const body = {
-        version: done.version,
-        whitelist_version: done.whitelistVersion === '' ? null : done.whitelistVersion,
-        entry_count: done.entries,
-        error: done.error === null ? null : cleanText(done.error).slice(0, 1000),
-        ...(done.portknock ? { portknock: done.portknock } : {}),
+        version,
+        whitelist_version: whitelistVersion === '' ? null : whitelistVersion,
+        entry_count: entries,
+        error: error === null ? null : cleanText(error).slice(0, 1000),
+        ...(portknock ? { portknock } : {}),
       }
-      await transport.json('POST', '/api/v1/agent/state/ack', { body, urgency: 'heartbeat' })
+      await send('POST /agent/state/ack', body, { urgency: 'heartbeat' })
     },
-    /** One row for each event that the server has decided about, by event id. */
-    async report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]> {
-      const answer = await transport.json('POST', '/api/v1/bans/batch', { body: { bans, unbans }, timeout: 60_000 })
-      return rowsOf(answer, 'event_id')
-    },
-    async knocks(events: readonly KnockReport[]): Promise<RowResult[]> {
-      const answer = await transport.json('POST', '/api/v1/agent/knocks', { body: { events }, timeout: 60_000 })
-      return rowsOf(answer, 'event_id')
-    },
-    /** Whether the server still answers, asked over a connection of its own. */
-    async answers(): Promise<boolean> {
-      const ask = { urgency: 'heartbeat', timeout: 10_000, alone: true } as const
-      return transport.fresh('/api/v1/agent/state', null, ask).then(
+    report: async (bans, unbans) =>
+      readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
+    knocks: async events => readEventResults(await send('POST /agent/knocks', { events }, { timeout: 60_000 })),
+    answers: () =>
+      transport.fresh(pathOf('GET /agent/state'), null, { urgency: 'heartbeat', timeout: 10_000, alone: true }).then(
         () => true,
         (error: unknown) => error instanceof ServerError && error.status > 0,
-      )
-    },
-    async results(results: readonly (CommandResult & { id: string })[]): Promise<RowResult[]> {
-      const answer = await transport.json('POST', '/api/v1/agent/results', { body: { results }, urgency: 'heartbeat' })
-      return rowsOf(answer, 'id')
-    },
-    async jails(jails: readonly JailDetail[], report: ReportVersion): Promise<void> {
-      await transport.json('PUT', '/api/v1/agent/jails', { body: { jails, report } })
-    },
+      ),
+    results: async results =>
+      readCommandResults(await send('POST /agent/results', { results }, { urgency: 'heartbeat' })),
+    jails: async (jails, report) => void (await send('PUT /agent/jails', { jails, report })),
   }
 }
 
-export async function enroll(
+export const enroll = async (
   transport: Transport,
-  request: {
-    token: string
-    hostname: string
-    os: string
-    engine_version: string
-    agent_version: string
-    agent_id: string
-  },
-): Promise<{ server_id: string; api_key: string }> {
-  const answer = asFields(await transport.json('POST', '/api/v1/agent/enroll', { body: request }))
-  const enrolled = { server_id: asText(answer['server_id']), api_key: asText(answer['api_key']) }
-  if (!/^[A-Za-z0-9-]{1,64}$/.test(enrolled.server_id) || !/^[\x21-\x7e]{8,256}$/.test(enrolled.api_key)) {
-    throw new Error('the server answered the enrolment with something else than an id and a key')
-  }
-  return enrolled
-}
+  request: Body<'POST /agent/enroll'>,
+): Promise<ReturnType<typeof readEnrolment>> =>
+  readEnrolment(await transport.json('POST', pathOf('POST /agent/enroll'), { body: request }))
 
-/** Null: the server does not say (an older one), so there is nothing to hold. */
-function stateVersionOf(answer: Fields): string | null {
-  const version = asFields(answer['desired_state'])['version']
-  return typeof version === 'string' && /^[\x21-\x7e]{1,128}$/.test(version) ? version : null
-}
-
-function desiredStateOf(text: string): DesiredState {
-  const answer = asFields(JSON.parse(text) as unknown)
-  const whitelist = asFields(answer['whitelist'])
-  const state = {
-    version: asText(answer['version']),
-    whitelist: {
-      version: asText(whitelist['version']),
-      count: asInteger(whitelist['count'], -1),
-      spread: Math.min(SPREAD, Math.max(0, asInteger(whitelist['spread_seconds'], 0))),
-    },
-    portknock: answer['portknock'] ?? null,
-  }
-  if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
-    throw new Error('the server describes the desired state in a way that this agent does not understand')
-  return state
-}
-
-function commandsOf(value: unknown): Command[] {
-  return asList(value)
-    .slice(0, 200)
-    .map(asFields)
-    .map(item => ({ id: asText(item['id']), type: asText(item['type']), params: asFields(item['params']), item }))
-    .filter(({ id, type }) => /^[A-Za-z0-9_-]{1,100}$/.test(id) && /^[a-z-]{1,40}$/.test(type))
-    .map(({ id, type, params, item }) => ({
-      id,
-      type,
-      params: 'template' in item ? { ...params, template: item['template'] } : params,
-      ...('seal' in item ? { seal: item['seal'] } : {}),
-    }))
-}
-
-function rowsOf(answer: unknown, key: 'event_id' | 'id'): RowResult[] {
-  return asList(asFields(answer)['results'])
-    .map(asFields)
-    .filter(row => typeof row[key] === 'string')
-    .map(row => ({ id: asText(row[key]), error: typeof row['error'] === 'string' ? row['error'] : null }))
-}
+const methodOf = (name: EndpointName): string => name.slice(0, name.indexOf(' '))
+const pathOf = (name: EndpointName): string => `/api/v1${name.slice(name.indexOf(' ') + 1)}`

@@ -9,7 +9,7 @@ import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
 import { cleanText, errorText } from '../text.ts'
 import type { Log } from '../log.ts'
-import type { Command, Heartbeat, JailDetail, Wire } from '../wire.ts'
+import type { Command, Heartbeat, JailDetail, ReportVersion, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
@@ -43,7 +43,7 @@ export function createHeartbeat(
   const boot = randomUUID()
   let reports = 0
   /** Lets the server ignore a report that arrives after a later one. */
-  const nextReport = () => ({ boot, number: ++reports })
+  const nextReport = (): ReportVersion => ({ boot, number: ++reports })
 
   async function beat(): Promise<void> {
     const jails = await jailsNow(needs.engine, needs.config).catch(() => [])

@@ -1,0 +1,121 @@
+import type { Contract, EndpointName, ReplyOf } from '@stockade/contract'
+import { asFields, asInteger, asList, asText } from './json.ts'
+import type { Fields } from './json.ts'
+
+/*
+ * One reader for each reply of the server. The names of fields are checked against the contract when this is compiled; the
+ * values are checked here when they arrive, because the agent runs as root and must not trust a server.
+ */
+
+type Reply<N extends EndpointName> = ReplyOf<Contract[N]>
+type Heartbeat = Reply<'POST /servers/heartbeat'>
+
+/** The fields of a value that should be a `T`, each of unknown type. */
+type Unchecked<T> = Readonly<Partial<Record<keyof T, unknown>>>
+const unchecked = <T>(value: unknown): Unchecked<T> => asFields(value) as Unchecked<T>
+
+/** A command as it came. Its parameters and its seal are judged before it runs. */
+export interface Command {
+  readonly id: string
+  readonly type: string
+  readonly params: Fields
+  /** An operator's signature, not yet verified. */
+  readonly seal?: unknown
+}
+
+/** Work for the host. `stateVersion` is null if the server is too old to name a desired state. */
+export interface Orders {
+  readonly commands: readonly Command[]
+  readonly stateVersion: string | null
+}
+
+/** What the host should hold. */
+export interface DesiredState {
+  readonly version: string
+  /** `count` entries; a changed list is fetched after a random part of `spread` seconds. */
+  readonly whitelist: { readonly version: string; readonly count: number; readonly spread: number }
+  /** As it came, not yet judged; null from a server without port knocking. */
+  readonly portknock: unknown
+}
+
+/** What the server decided about one reported item. */
+export interface RowResult {
+  readonly id: string
+  readonly error: string | null
+}
+
+const maxCommands = 200
+const maxSpreadSeconds = 60
+const defaultInterval = 30
+
+export const readOrders = (value: unknown): Orders => {
+  const { commands, desired_state } = unchecked<Heartbeat>(value)
+  const { version } = unchecked<Heartbeat['desired_state']>(desired_state)
+  const isVersion = typeof version === 'string' && /^[\x21-\x7e]{1,128}$/.test(version)
+  return {
+    commands: asList(commands).slice(0, maxCommands).flatMap(readCommand),
+    stateVersion: isVersion ? version : null,
+  }
+}
+
+export const readHeartbeat = (value: unknown): Orders & { interval: number } => {
+  const interval = asInteger(unchecked<Heartbeat>(value).heartbeat_interval, defaultInterval)
+  return { ...readOrders(value), interval: interval >= 1 && interval <= 3600 ? interval : defaultInterval }
+}
+
+const readCommand = (value: unknown): Command[] => {
+  const { id, type, params, template, seal } = unchecked<Heartbeat['commands'][number]>(value)
+  if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,100}$/.test(id)) return []
+  if (typeof type !== 'string' || !/^[a-z-]{1,40}$/.test(type)) return []
+  const given = asFields(params)
+  const command = { id, type, params: template === undefined ? given : { ...given, template } }
+  return [seal === undefined ? command : { ...command, seal }]
+}
+
+/** @throws Error with a sentence, if the state makes no sense. */
+export const readDesiredState = (value: unknown): DesiredState => {
+  type State = Reply<'GET /agent/state'>
+  const { version, whitelist, portknock } = unchecked<State>(value)
+  const list = unchecked<State['whitelist']>(whitelist)
+  const state = {
+    version: asText(version),
+    whitelist: {
+      version: asText(list.version),
+      count: asInteger(list.count, -1),
+      spread: Math.min(maxSpreadSeconds, Math.max(0, asInteger(list.spread_seconds, 0))),
+    },
+    portknock: portknock ?? null,
+  }
+  if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
+    throw new Error('the server describes the desired state in a way that this agent does not understand')
+  return state
+}
+
+/** The rows of a reply to reported events; those without an id are left out. */
+export const readEventResults = (value: unknown): RowResult[] => {
+  type Replies = Reply<'POST /bans/batch'> & Reply<'POST /agent/knocks'>
+  return asList(unchecked<Replies>(value).results).flatMap(row => {
+    const { event_id, error } = unchecked<Replies['results'][number]>(row)
+    return rowOf(event_id, error)
+  })
+}
+
+export const readCommandResults = (value: unknown): RowResult[] => {
+  type Results = Reply<'POST /agent/results'>
+  return asList(unchecked<Results>(value).results).flatMap(row => {
+    const { id, error } = unchecked<Results['results'][number]>(row)
+    return rowOf(id, error)
+  })
+}
+
+const rowOf = (id: unknown, error: unknown): RowResult[] =>
+  typeof id === 'string' ? [{ id, error: typeof error === 'string' ? error : null }] : []
+
+/** @throws Error with a sentence, if there is no id and key. */
+export const readEnrolment = (value: unknown): Reply<'POST /agent/enroll'> => {
+  const { server_id, api_key } = unchecked<Reply<'POST /agent/enroll'>>(value)
+  const enrolled = { server_id: asText(server_id), api_key: asText(api_key) }
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(enrolled.server_id) || !/^[\x21-\x7e]{8,256}$/.test(enrolled.api_key))
+    throw new Error('the server did not answer the enrolment with an id and a key')
+  return enrolled
+}
