@@ -48,4 +48,27 @@ export default ts.config(
     plugins: { 'react-hooks': hooks },
     rules: { ...hooks.configs.recommended.rules },
   },
+  {
+    files: ['packages/agent/**/*.ts'],
+    rules: {
+      'arrow-body-style': 'error',
+      'max-lines': ['error', 400],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'FunctionDeclaration', message: 'Write an arrow function.' },
+        {
+          selector: 'ImportDeclaration[importKind="value"] > ImportSpecifier[importKind="type"]',
+          message: 'Write a separate "import type".',
+        },
+        {
+          selector: 'VariableDeclaration:not([declare=true]) > VariableDeclarator[id.name=/^[A-Z][A-Z0-9_]+$/]',
+          message: 'Write constants in camelCase.',
+        },
+        {
+          selector: 'TSTypeAliasDeclaration > TSTypeReference[typeName.name="ReturnType"]',
+          message: 'Name the interface.',
+        },
+      ],
+    },
+  },
 )

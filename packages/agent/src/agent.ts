@@ -1,6 +1,5 @@
-import * as fs from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createHook } from './bans/hook.ts'
 import { createLedger } from './bans/ledger.ts'
 import { openMemory } from './bans/memory.ts'
@@ -11,20 +10,19 @@ import { readTable } from './bans/table.ts'
 import { createTail } from './bans/tail.ts'
 import { createGuard } from './commands/guard.ts'
 import { openJournal } from './commands/journal.ts'
-import { createOrders, type ServiceKind } from './commands/orders.ts'
+import { createOrders } from './commands/orders.ts'
 import { createRunner } from './commands/runner.ts'
 import type { Identity } from './config.ts'
 import { createLogPlaces } from './bans/log-places.ts'
 import { createFloor } from './policy/floor.ts'
 import { createPolicy } from './policy/policy.ts'
 import { createEngineConfig } from './engine/config.ts'
-import { createEngine, EngineDown } from './engine/engine.ts'
+import { createEngine } from './engine/engine.ts'
 import { createJailLoader } from './engine/jail-loader.ts'
-import { allInPlace, ownJailFiles, OWN_JAIL, writeOwnFiles } from './engine/own-files.ts'
-import { privateDirectory, readText } from './files.ts'
+import { privateDirectory } from './files.ts'
 import { createKnock } from './knock/knock.ts'
 import { markAlive } from './lock.ts'
-import { createOnce, type Log } from './log.ts'
+import type { Log } from './log.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createLink } from './loops/link.ts'
 import { createPoll } from './loops/poll.ts'
@@ -32,9 +30,9 @@ import { createResults } from './loops/results.ts'
 import { createSender } from './loops/sender.ts'
 import { createStateLoop } from './loops/state.ts'
 import { createMetrics, osName } from './metrics.ts'
-import { spoolFile, type Options } from './options.ts'
+import { spoolFile } from './options.ts'
+import type { Options } from './options.ts'
 import { openOutbox } from './outbox.ts'
-import { runProgram } from './process.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { action, checker, lister, reader } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
@@ -44,6 +42,8 @@ import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
 import { createSerial } from './serial.ts'
+import { createIntervals, createNftCheck, installedAction, removeStages, serviceKind } from './host.ts'
+import { createOwnJail } from './engine/own-jail.ts'
 import { errorText } from './text.ts'
 import { createTemplates } from './templates/templates.ts'
 import { createTransport } from './transport.ts'
@@ -52,22 +52,19 @@ import { createStore } from './whitelist/store.ts'
 import { createWhitelist } from './whitelist/whitelist.ts'
 import { createWire } from './wire.ts'
 
-const LOOK_EVERY = 5000
-const SNAPSHOT_EVERY = 15_000
-const HISTORY_SECONDS = 8 * 24 * 3600
-const NFT_KNOWN_FOR = 600_000
-/** Checking the configuration costs a tenth of a second: not every 5 s on a host that refuses our jail. */
-const OWN_JAIL_PATIENCE = 300_000
+const lookEvery = 5000
+const snapshotEvery = 15_000
+const historySeconds = 8 * 24 * 3600
 
 /** TABLE OF CONTENTS: the whole agent, built from the disk up to the server. `stop` ends it within a few seconds. */
-export async function startAgent(
+export const startAgent = async (
   identity: Identity,
   options: Options,
   log: Log,
-): Promise<{ stop: () => Promise<void> }> {
+): Promise<{ stop: () => Promise<void> }> => {
   const now = Date.now
   const stopping = new AbortController()
-  const timers: NodeJS.Timeout[] = []
+  const intervals = createIntervals(log)
   privateDirectory(options.state)
   privateDirectory(options.run)
   removeStages(options.run)
@@ -162,6 +159,8 @@ export async function startAgent(
     log,
   })
 
+  const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook, now, log })
+
   // Operators' signatures
   const seals = createSealGate({
     configDirectory: options.config,
@@ -228,8 +227,8 @@ export async function startAgent(
     templates,
     drain: tail.drain,
     save: saved.save,
-    ensureOwnJail,
-    settle,
+    ensureOwnJail: ownJailKeeper.ensure,
+    settle: () => settle(),
     unsettled: snapshot.unsettled,
     client: [options.f2bClient, '-c', options.f2bConfig, '-s', socketPath],
     service: serviceKind(options),
@@ -281,20 +280,18 @@ export async function startAgent(
     interval: heartbeat.interval,
   })
 
-  const ownJailTrouble = createOnce(log.warn)
-  let ownJailAgain = 0
   let policyMark = ''
   const settleInTurn = createSerial()
 
   /** On each new connection: a daemon that may know nothing of us, and may keep its history too short. */
-  async function cameUp(): Promise<void> {
+  const cameUp = async (): Promise<void> => {
     try {
       log.info(`fail2ban ${engine.version() ?? ''} answers`)
       hook.forget()
-      ownJailAgain = 0
+      ownJailKeeper.tryAgain()
       snapshot.unsettled()
       tail.follow(await engine.databaseFile())
-      await engine.keepHistory(HISTORY_SECONDS)
+      await engine.keepHistory(historySeconds)
       await settle()
       heartbeat.wake()
     } catch (error) {
@@ -303,41 +300,15 @@ export async function startAgent(
   }
 
   /** Puts right what a reload or restart of fail2ban takes from us. */
-  function settle(): Promise<void> {
-    return settleInTurn(async () => {
+  const settle = (): Promise<void> =>
+    settleInTurn(async () => {
       const touched = await hook.run()
-      const begun = now() < ownJailAgain ? false : await keepOwnJail()
-      await whitelist.look(touched || begun)
+      const isStarted = await ownJailKeeper.keep()
+      await whitelist.look(touched || isStarted)
     })
-  }
-
-  /** Whether the jail had to be started. */
-  async function keepOwnJail(): Promise<boolean> {
-    try {
-      return await ensureOwnJail()
-    } catch (error) {
-      if (!(error instanceof EngineDown)) {
-        ownJailAgain = now() + OWN_JAIL_PATIENCE
-        ownJailTrouble.tell(`the jail ${OWN_JAIL} cannot be kept: ${errorText(error)}`)
-      }
-      return false
-    }
-  }
-
-  async function ensureOwnJail(): Promise<boolean> {
-    const files = ownJailFiles(options.f2bConfig)
-    if ((await engine.jails()).includes(OWN_JAIL)) {
-      if (!allInPlace(files)) writeOwnFiles(files)
-      return false
-    }
-    if (isSwitchedOff(options.f2bConfig)) return false
-    await loader.start(OWN_JAIL, files)
-    await hook.run()
-    return true
-  }
 
   /** A policy that changed holds at once; here it is logged, told to the server, and port knocking follows. */
-  async function followPolicy(): Promise<void> {
+  const followPolicy = async (): Promise<void> => {
     const mark = policy.mark()
     if (mark === policyMark) return
     policyMark = mark
@@ -349,15 +320,15 @@ export async function startAgent(
   }
 
   /** Every 5 s; a call while fail2ban is down is the attempt to reach it. */
-  async function lookAtEngine(): Promise<void> {
+  const lookAtEngine = async (): Promise<void> => {
     if (engine.version() === null) await engine.ping().catch(() => undefined)
     else await settle()
   }
 
-  every(LOOK_EVERY, lookAtEngine)
-  every(LOOK_EVERY, followPolicy)
-  every(SNAPSHOT_EVERY, snapshot.run)
-  every(1000, overrides.tick)
+  intervals.every(lookEvery, lookAtEngine)
+  intervals.every(lookEvery, followPolicy)
+  intervals.every(snapshotEvery, snapshot.run)
+  intervals.every(1000, overrides.tick)
   spool.start()
   await knock.start()
   await followPolicy()
@@ -366,24 +337,9 @@ export async function startAgent(
     .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))
   const running = [heartbeat.run(), poll.run(), state.run(), sender.run(), results.run()]
 
-  function every(ms: number, work: () => Promise<void>): void {
-    let busy = false
-    timers.push(
-      setInterval(() => {
-        if (busy) return
-        busy = true
-        work()
-          .catch((error: unknown) => log.warn(`unexpected: ${errorText(error)}`))
-          .finally(() => {
-            busy = false
-          })
-      }, ms),
-    )
-  }
-
   return {
     async stop() {
-      timers.forEach(clearInterval)
+      intervals.stop()
       spool.stop()
       tail.stop()
       whitelist.stop()
@@ -400,48 +356,11 @@ export async function startAgent(
   }
 }
 
-/** The installer puts the action beside the agent, where also a confined fail2ban may read it. */
-function installedAction(): string | null {
-  const file = join(dirname(process.argv[1] ?? ''), 'stockade_action.py')
-  return readText(file) === action ? file : null
-}
-
-function once(work: () => void): () => void {
-  let done = false
+/** The work is done on the first call only. */
+const once = (work: () => void): (() => void) => {
+  let isDone = false
   return () => {
-    if (!done) work()
-    done = true
-  }
-}
-
-function isSwitchedOff(f2bConfig: string): boolean {
-  const state = join(f2bConfig, 'jail.d', `zz-stockade-50-state-${OWN_JAIL}.local`)
-  return fs.existsSync(state) && /enabled = false/.test(fs.readFileSync(state, 'utf8'))
-}
-
-function serviceKind(options: Options): ServiceKind {
-  if (options.service !== 'auto') return options.service
-  // A private configuration is not what the init system starts.
-  if (options.f2bConfig !== '/etc/fail2ban') return 'client'
-  if (fs.existsSync('/run/systemd/system')) return 'systemd'
-  return fs.existsSync('/sbin/openrc-run') ? 'openrc' : 'client'
-}
-
-function createNftCheck(nft: readonly string[], now: () => number): () => Promise<boolean> {
-  let known = false
-  let at = -Infinity
-  return async () => {
-    if (now() - at > NFT_KNOWN_FOR) {
-      at = now()
-      known = (await runProgram([...nft, 'list', 'tables'], { timeout: 5000 })).code === 0
-    }
-    return known
-  }
-}
-
-/** Staged copies that a crash left. */
-function removeStages(directory: string): void {
-  for (const name of fs.readdirSync(directory)) {
-    if (name.startsWith('stage-')) fs.rmSync(join(directory, name), { recursive: true, force: true })
+    if (!isDone) work()
+    isDone = true
   }
 }

@@ -18,12 +18,10 @@ export interface Identity {
   readonly insecure_http: boolean
 }
 
-export function identityFile(configDirectory: string): string {
-  return join(configDirectory, 'agent.json')
-}
+export const identityFile = (configDirectory: string): string => join(configDirectory, 'agent.json')
 
 /** Throws with a sentence for the operator when the host is not enrolled or the file is damaged. */
-export function loadIdentity(configDirectory: string): Identity {
+export const loadIdentity = (configDirectory: string): Identity => {
   const file = identityFile(configDirectory)
   if (!fs.existsSync(file))
     throw new Error(`this host is not enrolled: ${file} is missing, run "stockade-agent enroll"`)
@@ -44,13 +42,13 @@ export function loadIdentity(configDirectory: string): Identity {
   return identity
 }
 
-export function saveIdentity(configDirectory: string, identity: Identity): void {
+export const saveIdentity = (configDirectory: string, identity: Identity): void => {
   privateDirectory(configDirectory)
   writeDurably(identityFile(configDirectory), `${JSON.stringify(identity, null, 2)}\n`)
 }
 
 /** The base URL without a trailing slash; it may carry a path. Throws with a sentence. */
-export function checkBaseUrl(text: string): string {
+export const checkBaseUrl = (text: string): string => {
   let url: URL
   try {
     url = new URL(text)
@@ -68,7 +66,7 @@ export function checkBaseUrl(text: string): string {
  * Plain http to another machine hands root's commands and this host's key to everybody on the way.
  * @throws Error with a sentence, unless the address is https, on loopback, or `--insecure-http` was given.
  */
-export function refusePlainHttp(baseUrl: string, insecureHttp: boolean): void {
+export const refusePlainHttp = (baseUrl: string, insecureHttp: boolean): void => {
   if (insecureHttp || !isPlainHttp(baseUrl)) return
   throw new Error(
     `${baseUrl} is plain http: anybody on the way could read this host's key and send it orders. Use https, or give --insecure-http to accept that`,
@@ -76,7 +74,7 @@ export function refusePlainHttp(baseUrl: string, insecureHttp: boolean): void {
 }
 
 /** Whether the base URL is http to an address that is not this machine's own. */
-export function isPlainHttp(baseUrl: string): boolean {
+export const isPlainHttp = (baseUrl: string): boolean => {
   const { protocol, hostname } = new URL(baseUrl)
   return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostname)
 }

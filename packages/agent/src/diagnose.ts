@@ -5,7 +5,7 @@ import type { Options } from './options.ts'
 import { runProgram } from './process.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { checker, lister, reader } from './python/programs.ts'
-import { readTable, START } from './bans/table.ts'
+import { readTable, tableStart } from './bans/table.ts'
 import { createBudget } from './schedule.ts'
 import { errorText } from './text.ts'
 import { createTransport } from './transport.ts'
@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 /** Looks at each thing the agent stands on. `server` also asks the server, which needs an enrolled host. */
-export async function diagnose(options: Options, withServer: boolean): Promise<Finding[]> {
+export const diagnose = async (options: Options, withServer: boolean): Promise<Finding[]> => {
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
   const findings: Finding[] = []
@@ -50,7 +50,7 @@ export async function diagnose(options: Options, withServer: boolean): Promise<F
     const file = await engine.databaseFile()
     if (file === null)
       throw new Error('fail2ban keeps no database (dbfile = None): bans that end at once may be missed')
-    await readTable(python, reader, file, START)
+    await readTable(python, reader, file, tableStart)
     return file
   })
   await attempt('configuration', false, async () => {
@@ -89,8 +89,7 @@ export async function diagnose(options: Options, withServer: boolean): Promise<F
   return findings
 }
 
-export function findingsText(findings: readonly Finding[]): string {
-  return findings
+export const findingsText = (findings: readonly Finding[]): string =>
+  findings
     .map(({ what, good, needed, says }) => `${good ? 'ok  ' : needed ? 'FAIL' : 'warn'}  ${what}: ${says}\n`)
     .join('')
-}

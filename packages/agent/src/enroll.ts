@@ -12,7 +12,7 @@ import { agentVersion } from './version.ts'
 import { enroll } from './wire.ts'
 
 /** Swaps the one-time token for this host's own key, which is on the disk before anything else happens. */
-export async function enrollHost(options: Options, env: NodeJS.ProcessEnv): Promise<string> {
+export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Promise<string> => {
   const token = readToken(options, env)
   if (options.baseUrl === null) throw new Error('--base-url is missing: the address of the Stockade server')
   const baseUrl = checkBaseUrl(options.baseUrl)
@@ -53,7 +53,7 @@ export async function enrollHost(options: Options, env: NodeJS.ProcessEnv): Prom
   }
 }
 
-function readToken(options: Options, env: NodeJS.ProcessEnv): string {
+const readToken = (options: Options, env: NodeJS.ProcessEnv): string => {
   const text =
     options.token ??
     (options.tokenFile === null ? env['STOCKADE_TOKEN'] : fs.readFileSync(options.tokenFile, 'utf8')) ??
@@ -64,7 +64,7 @@ function readToken(options: Options, env: NodeJS.ProcessEnv): string {
   return token
 }
 
-async function engineVersion(socket: string | null): Promise<string> {
+const engineVersion = async (socket: string | null): Promise<string> => {
   const engine = createEngine({
     socketPath: socket ?? '/var/run/fail2ban/fail2ban.sock',
     now: Date.now,

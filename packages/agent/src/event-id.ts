@@ -6,34 +6,28 @@ import { createHash } from 'node:crypto'
  * ban first, as in version 7, then a hash. Ids that begin with a time lie together in the server's index, however large
  * that has become. `time` in seconds.
  */
-export function banEventId(serverId: string, jail: string, ip: string, time: number): string {
-  return shape(time, `${serverId}|${jail}|${ip}|${time}`)
-}
+export const banEventId = (serverId: string, jail: string, ip: string, time: number): string =>
+  shape(time, `${serverId}|${jail}|${ip}|${time}`)
 
 /** The id of the end of that ban. */
-export function unbanEventId(serverId: string, jail: string, ip: string, time: number): string {
-  return shape(time, `unban|${serverId}|${jail}|${ip}|${time}`)
-}
+export const unbanEventId = (serverId: string, jail: string, ip: string, time: number): string =>
+  shape(time, `unban|${serverId}|${jail}|${ip}|${time}`)
 
 /** The id of something that an address did at a knock sequence; `mark` tells it from all else on this host. */
-export function knockEventId(serverId: string, mark: string): string {
-  return dashed(hashOf(`knock|${serverId}|${mark}`))
-}
+export const knockEventId = (serverId: string, mark: string): string => dashed(hashOf(`knock|${serverId}|${mark}`))
 
 const latest = 2 ** 48 - 1
 
-function shape(time: number, text: string): string {
+const shape = (time: number, text: string): string => {
   const bytes = hashOf(text)
   const milliseconds = Math.trunc(time * 1000)
   bytes.writeUIntBE(Math.min(latest, Math.max(0, Number.isFinite(milliseconds) ? milliseconds : 0)), 0, 6)
   return dashed(bytes)
 }
 
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest().subarray(0, 16)
-}
+const hashOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest().subarray(0, 16)
 
-function dashed(bytes: Buffer): string {
+const dashed = (bytes: Buffer): string => {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   const hex = bytes.toString('hex')

@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Whole or not at all, and on the disk when it returns: temporary file, fsync, rename, fsync of the directory. */
-export function writeDurably(path: string, text: string, mode = 0o600): void {
+export const writeDurably = (path: string, text: string, mode = 0o600): void => {
   const temporary = `${path}.new`
   const file = fs.openSync(temporary, 'w', mode)
   try {
@@ -16,7 +16,7 @@ export function writeDurably(path: string, text: string, mode = 0o600): void {
   syncDirectory(dirname(path))
 }
 
-export function syncDirectory(path: string): void {
+export const syncDirectory = (path: string): void => {
   const directory = fs.openSync(path, 'r')
   try {
     fs.fsyncSync(directory)
@@ -25,12 +25,12 @@ export function syncDirectory(path: string): void {
   }
 }
 
-export function removeDurably(path: string): void {
+export const removeDurably = (path: string): void => {
   fs.rmSync(path, { force: true })
   syncDirectory(dirname(path))
 }
 
-export function readText(path: string): string | null {
+export const readText = (path: string): string | null => {
   try {
     return fs.readFileSync(path, 'utf8')
   } catch (error) {
@@ -40,7 +40,7 @@ export function readText(path: string): string | null {
 }
 
 /** The file's JSON; null when it is absent or not JSON (the caller starts afresh: every id of ours repeats harmlessly). */
-export function readJson(path: string): unknown {
+export const readJson = (path: string): unknown => {
   const text = readText(path)
   if (text === null) return null
   try {
@@ -50,18 +50,18 @@ export function readJson(path: string): unknown {
   }
 }
 
-export function privateDirectory(path: string): string {
+export const privateDirectory = (path: string): string => {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 })
   return path
 }
 
-export function isMissing(error: unknown): boolean {
+export const isMissing = (error: unknown): boolean => {
   const code = (error as NodeJS.ErrnoException | null)?.code
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 /** A copy of a tree made of links to its files: cheap to make, and a change in it never reaches the original. */
-export function linkTree(from: string, to: string): void {
+export const linkTree = (from: string, to: string): void => {
   fs.mkdirSync(to, { recursive: true, mode: 0o700 })
   for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
     const source = join(from, entry.name)

@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net'
  * The canonical form of an address or CIDR: RFC 5952, IPv4-mapped IPv6 as IPv4, host bits cleared, `/32` and `/128`
  * as the single address. Null for anything else: zone ids, leading zeros, ports, names.
  */
-export function canonicalIp(text: string): string | null {
+export const canonicalIp = (text: string): string | null => {
   const slash = text.indexOf('/')
   const address = canonicalAddress(slash < 0 ? text : text.slice(0, slash))
   if (address === null) return null
@@ -17,25 +17,21 @@ export function canonicalIp(text: string): string | null {
   return `${fromNumber((toNumber(address) >> host) << host, bits)}/${prefix}`
 }
 
-export function isCidr(canonical: string): boolean {
-  return canonical.includes('/')
-}
+export const isCidr = (canonical: string): boolean => canonical.includes('/')
 
 /** Loopback, unspecified and link-local addresses, and ranges that hold them: a ban of these only hurts the host itself. */
-export function isOwnGround(canonical: string): boolean {
-  return OWN_GROUND.some(range => overlaps(range, canonical))
-}
+export const isOwnGround = (canonical: string): boolean => localNetworks.some(range => overlaps(range, canonical))
 
 /** Whether two canonical addresses or CIDRs have an address in common. */
-export function overlaps(one: string, other: string): boolean {
+export const overlaps = (one: string, other: string): boolean => {
   const a = span(one)
   const b = span(other)
   return a.bits === b.bits && a.first <= b.last && b.first <= a.last
 }
 
-const OWN_GROUND = ['127.0.0.0/8', '0.0.0.0/8', '::1', '::', 'fe80::/10', '169.254.0.0/16']
+const localNetworks = ['127.0.0.0/8', '0.0.0.0/8', '::1', '::', 'fe80::/10', '169.254.0.0/16']
 
-function canonicalAddress(text: string): string | null {
+const canonicalAddress = (text: string): string | null => {
   if (text.length > 45 || text.includes('%')) return null
   if (isIPv4(text)) return text
   if (!isIPv6(text)) return null
@@ -52,14 +48,14 @@ export interface Span {
   readonly last: bigint
 }
 
-export function span(canonical: string): Span {
+export const span = (canonical: string): Span => {
   const [address = '', prefix] = canonical.split('/')
   const bits = isIPv4(address) ? 32 : 128
   const first = toNumber(address)
   return { bits, first, last: first + (1n << BigInt(bits - Number(prefix ?? bits))) - 1n }
 }
 
-function toNumber(address: string): bigint {
+const toNumber = (address: string): bigint => {
   if (isIPv4(address)) return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
   const [head = '', tail = ''] = address.split('::')
   const front = head === '' ? [] : head.split(':')
@@ -69,7 +65,7 @@ function toNumber(address: string): bigint {
 }
 
 /** The address of a number, 32 or 128 bits wide. */
-export function fromNumber(value: bigint, bits: number): string {
+export const fromNumber = (value: bigint, bits: number): string => {
   if (bits === 32) return [24n, 16n, 8n, 0n].map(shift => String((value >> shift) & 255n)).join('.')
   const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)

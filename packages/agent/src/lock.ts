@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { privateDirectory, readText } from './files.ts'
 
 /** One agent a host. The lock names a process by its id and start time, so a lock left by a crash or a reboot is none. */
-export function takeLock(directory: string): () => void {
+export const takeLock = (directory: string): (() => void) => {
   const path = join(privateDirectory(directory), 'lock')
   const mine = `${process.pid} ${startTime(process.pid) ?? ''}`
   for (let tries = 0; tries < 3; tries += 1) {
@@ -27,18 +27,18 @@ export function takeLock(directory: string): () => void {
  * Says that the agent which holds the lock has been answered by the server; the installer waits for it. It goes by itself
  * with the next start, since that one has another lock.
  */
-export function markAlive(directory: string): void {
+export const markAlive = (directory: string): void => {
   fs.writeFileSync(join(directory, 'alive'), readText(join(directory, 'lock')) ?? '', { mode: 0o600 })
 }
 
-export function isAlive(directory: string): boolean {
+export const isAlive = (directory: string): boolean => {
   const lock = readText(join(directory, 'lock')) ?? ''
   const [pid = '', started = ''] = lock.split(' ')
   return lock !== '' && readText(join(directory, 'alive')) === lock && startTime(Number(pid)) === started
 }
 
 /** Field 22 of /proc/PID/stat; the program's name before it may hold blanks and brackets. */
-function startTime(pid: number): string | null {
+const startTime = (pid: number): string | null => {
   const stat = readText(`/proc/${pid}/stat`)
   return stat === null ? null : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null)
 }

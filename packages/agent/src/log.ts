@@ -5,7 +5,7 @@ export interface Log {
   debug(text: string): void
 }
 
-export function createLog(options: { verbose: boolean; stamp: boolean }): Log {
+export const createLog = (options: { verbose: boolean; stamp: boolean }): Log => {
   const write = (level: string, text: string): void => {
     const line = cleanLine(text)
     process.stderr.write(options.stamp ? `${new Date().toISOString()} ${level} ${line}\n` : `${level} ${line}\n`)
@@ -19,8 +19,14 @@ export function createLog(options: { verbose: boolean; stamp: boolean }): Log {
   }
 }
 
-/** Says a thing when it begins and when it changes, not each time it is still so. */
-export function createOnce(say: (text: string) => void): { tell(text: string): void; over(): void } {
+/** Reports trouble when it begins and when it changes, not while it lasts. */
+export interface Once {
+  tell(text: string): void
+  /** The trouble is over: the same text is reported again when it comes back. */
+  over(): void
+}
+
+export const createOnce = (say: (text: string) => void): Once => {
   let last: string | null = null
   return {
     tell: text => {
@@ -33,7 +39,5 @@ export function createOnce(say: (text: string) => void): { tell(text: string): v
   }
 }
 
-function cleanLine(text: string): string {
-  // eslint-disable-next-line no-control-regex -- a log line must not carry an attacker's escape sequences
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 2000)
-}
+// eslint-disable-next-line no-control-regex -- a log line must not carry an attacker's escape sequences
+const cleanLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 2000)

@@ -5,7 +5,8 @@ import { diagnose, findingsText } from './diagnose.ts'
 import { enrollHost } from './enroll.ts'
 import { isAlive, takeLock } from './lock.ts'
 import { createLog } from './log.ts'
-import { parseInvocation, USAGE, type Options } from './options.ts'
+import { parseInvocation, usage } from './options.ts'
+import type { Options } from './options.ts'
 import { action } from './python/programs.ts'
 import { knockUnit, openrcScript, systemdUnit } from './units.ts'
 import { trustCommand } from './seal/trust.ts'
@@ -15,14 +16,14 @@ import { agentVersion } from './version.ts'
 const say = (text: string): void => void process.stdout.write(text)
 
 /** What the words on the command line ask for; the exit code. */
-export async function main(args: readonly string[]): Promise<number> {
+export const main = async (args: readonly string[]): Promise<number> => {
   const { command, rest, options } = parseInvocation(args)
   switch (command) {
     case 'version':
       say(`${agentVersion}\n`)
       return 0
     case 'help':
-      say(USAGE)
+      say(usage)
       return 0
     case 'run':
       return run(options)
@@ -58,7 +59,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function run(options: Options): Promise<number> {
+const run = async (options: Options): Promise<number> => {
   const log = createLog({ verbose: options.verbose, stamp: process.env['JOURNAL_STREAM'] === undefined })
   const identity = loadIdentity(options.config)
   if (isPlainHttp(identity.base_url) && !identity.insecure_http)
@@ -79,6 +80,9 @@ async function run(options: Options): Promise<number> {
   return 0
 }
 
+/** Node before 24 has no import.meta.main; the bundle is always the entry. */
+const isEntry = (): boolean => /stockade-agent(\.mjs)?$|main\.ts$/.test(process.argv[1] ?? '')
+
 if (import.meta.main ?? isEntry()) {
   main(process.argv.slice(2)).then(
     code => process.exit(code),
@@ -87,9 +91,4 @@ if (import.meta.main ?? isEntry()) {
       process.exit(1)
     },
   )
-}
-
-/** Before Node 24 there is no import.meta.main; the bundle is always the entry. */
-function isEntry(): boolean {
-  return /stockade-agent(\.mjs)?$|main\.ts$/.test(process.argv[1] ?? '')
 }

@@ -9,7 +9,7 @@ export interface Metrics {
 }
 
 /** The host's load, from /proc; the processor's between two calls. */
-export function createMetrics() {
+export const createMetrics = () => {
   let before = cpuTimes(readText('/proc/stat') ?? '')
   return (): Metrics => {
     const now = cpuTimes(readText('/proc/stat') ?? '')
@@ -26,24 +26,24 @@ export function createMetrics() {
 }
 
 /** user nice system idle iowait irq softirq steal; guest time is in user already. */
-export function cpuTimes(stat: string): { total: number; idle: number } {
+export const cpuTimes = (stat: string): { total: number; idle: number } => {
   const numbers = (/^cpu\s+(.*)$/m.exec(stat)?.[1] ?? '').trim().split(/\s+/).slice(0, 8).map(Number)
   return { total: numbers.reduce((sum, value) => sum + (value || 0), 0), idle: (numbers[3] ?? 0) + (numbers[4] ?? 0) }
 }
 
-export function memoryPercent(meminfo: string): number {
+export const memoryPercent = (meminfo: string): number => {
   const value = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1] ?? 0)
   const total = value('MemTotal')
   return total > 0 ? percent(1 - value('MemAvailable') / total) : 0
 }
 
-export function osName(): string {
+export const osName = (): string => {
   const line = /^PRETTY_NAME=(.*)$/m.exec(readText('/etc/os-release') ?? '')?.[1] ?? ''
   return line.replace(/^["']|["']$/g, '').slice(0, 200) || process.platform
 }
 
 /** As df counts: what only root may still use is not free. */
-function diskPercent(): number {
+const diskPercent = (): number => {
   try {
     const { blocks, bfree, bavail } = fs.statfsSync('/')
     const used = blocks - bfree
@@ -53,6 +53,4 @@ function diskPercent(): number {
   }
 }
 
-function percent(share: number): number {
-  return Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10
-}
+const percent = (share: number): number => Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10

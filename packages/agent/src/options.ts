@@ -34,7 +34,7 @@ export interface Invocation {
   readonly options: Options
 }
 
-export const USAGE = `stockade-agent: tells a Stockade server of this host's bans and carries out its orders
+export const usage = `stockade-agent: tells a Stockade server of this host's bans and carries out its orders
 
   stockade-agent run                       work (what the init system starts)
   stockade-agent enroll --base-url URL     swap a one-time token for this host's key
@@ -69,7 +69,7 @@ Options
 `
 
 /** Throws with a sentence when an argument is not understood. */
-export function parseInvocation(args: readonly string[]): Invocation {
+export const parseInvocation = (args: readonly string[]): Invocation => {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -134,6 +134,4 @@ export function parseInvocation(args: readonly string[]): Invocation {
   }
 }
 
-export function spoolFile(options: Options): string {
-  return join(options.state, 'events.jsonl')
-}
+export const spoolFile = (options: Options): string => join(options.state, 'events.jsonl')

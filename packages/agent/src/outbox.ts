@@ -26,9 +26,8 @@ export type Entry =
     }
 
 /** What the entry tells of. */
-export function subject(entry: Entry): { readonly event_id: string; readonly ip: string } {
-  return entry.kind === 'ban' ? entry.ban : entry.kind === 'unban' ? entry.unban : entry.knock
-}
+export const subject = (entry: Entry): { readonly event_id: string; readonly ip: string } =>
+  entry.kind === 'ban' ? entry.ban : entry.kind === 'unban' ? entry.unban : entry.knock
 
 export interface Batch {
   readonly entries: readonly Entry[]
@@ -46,15 +45,25 @@ export interface Limits {
   readonly segment: number
 }
 
-const LIMITS: Limits = { total: 64 * 1024 * 1024, segment: 1024 * 1024 }
-const MAX_MEMORY = 20_000
+const defaultLimits: Limits = { total: 64 * 1024 * 1024, segment: 1024 * 1024 }
+const maxInMemory = 20_000
+
+export interface Outbox {
+  /** Durable when it returns true; else kept in memory and written by a later call. */
+  append(entries: readonly Entry[]): boolean
+  flush(): boolean
+  /** The oldest entries, at most `maxEntries` and about `maxBytes`. Null when there is nothing. */
+  next(maxEntries: number, maxBytes: number): Batch | null
+  bytes(): number
+  dropped(): number
+}
 
 /**
  * Events on their way to the server: append-only JSON lines, fsynced before the cursor over fail2ban's table moves, so
  * that a crash can only repeat an event. Read from the disk in batches: a long outage must not fill the memory.
  */
-export function openOutbox(directory: string, options: { limits?: Limits; warn: (text: string) => void }) {
-  const limits = options.limits ?? LIMITS
+export const openOutbox = (directory: string, options: { limits?: Limits; warn: (text: string) => void }): Outbox => {
+  const limits = options.limits ?? defaultLimits
   privateDirectory(directory)
   const headFile = join(directory, 'head.json')
   const segments = listSegments(directory)
@@ -66,6 +75,12 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
   /** What the disk did not take (full, read-only). While it holds something, nobody may count on durability. */
   const memory: string[] = []
 
+  const removeSegment = (segment: Segment): void => {
+    fs.rmSync(fileOf(segment.number), { force: true })
+    const index = segments.indexOf(segment)
+    if (index >= 0) segments.splice(index, 1)
+  }
+
   for (const segment of segments.filter(({ number }) => number < head.segment)) removeSegment(segment)
   const last = segments[segments.length - 1]
   if (last) last.size = cutTornLine(fileOf(last.number), last.size)
@@ -73,13 +88,7 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
   if (first && first.number !== head.segment) head = { segment: first.number, offset: 0 }
   if (!first) head = { segment: head.segment + 1, offset: 0 }
 
-  function removeSegment(segment: Segment): void {
-    fs.rmSync(fileOf(segment.number), { force: true })
-    const index = segments.indexOf(segment)
-    if (index >= 0) segments.splice(index, 1)
-  }
-
-  function write(text: string): void {
+  const write = (text: string): void => {
     let segment = segments[segments.length - 1]
     const fresh = !segment || segment.size >= limits.segment
     if (!segment || fresh) {
@@ -105,7 +114,7 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
     if (fresh) syncDirectory(directory)
   }
 
-  function shrink(): void {
+  const shrink = (): void => {
     let total = segments.reduce((sum, segment) => sum + segment.size, 0)
     while (total > limits.total && segments.length > 1) {
       const oldest = segments[0]
@@ -121,12 +130,12 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
     }
   }
 
-  function moveHead(to: { segment: number; offset: number }): void {
+  const moveHead = (to: { segment: number; offset: number }): void => {
     head = to
     writeDurably(headFile, JSON.stringify(head))
   }
 
-  function flush(): boolean {
+  const flush = (): boolean => {
     if (memory.length === 0) return true
     try {
       write(memory.join(''))
@@ -135,19 +144,17 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
       return true
     } catch (error) {
       options.warn(`the outbox cannot be written: ${(error as Error).message}; events are kept in memory`)
-      if (memory.length > MAX_MEMORY) dropped += memory.splice(0, memory.length - MAX_MEMORY).length
+      if (memory.length > maxInMemory) dropped += memory.splice(0, memory.length - maxInMemory).length
       return false
     }
   }
 
   return {
-    /** Durable when it returns true; else kept in memory and written by a later call. */
     append(entries: readonly Entry[]): boolean {
       for (const entry of entries) memory.push(`${JSON.stringify(entry)}\n`)
       return flush()
     },
     flush,
-    /** The oldest entries, at most `maxEntries` and about `maxBytes`. Null when there is nothing. */
     next(maxEntries: number, maxBytes: number): Batch | null {
       flush()
       for (;;) {
@@ -188,25 +195,27 @@ export function openOutbox(directory: string, options: { limits?: Limits; warn: 
   }
 }
 
-export type Outbox = ReturnType<typeof openOutbox>
-
-function listSegments(directory: string): Segment[] {
-  return fs
+const listSegments = (directory: string): Segment[] =>
+  fs
     .readdirSync(directory)
     .filter(name => /^\d{10}\.jsonl$/.test(name))
     .map(name => ({ number: Number(name.slice(0, 10)), size: fs.statSync(join(directory, name)).size }))
     .sort((a, b) => a.number - b.number)
-}
 
 /** A crash while appending leaves half a line, whose event the cursor has not passed: it comes again. */
-function cutTornLine(path: string, size: number): number {
+const cutTornLine = (path: string, size: number): number => {
   const bytes = fs.readFileSync(path)
   const end = bytes.lastIndexOf(0x0a) + 1
   if (end < size) fs.truncateSync(path, end)
   return end
 }
 
-function readLines(path: string, from: number, maxLines: number, maxBytes: number): { lines: string[]; end: number } {
+const readLines = (
+  path: string,
+  from: number,
+  maxLines: number,
+  maxBytes: number,
+): { lines: string[]; end: number } => {
   const file = fs.openSync(path, 'r')
   try {
     const rest = fs.fstatSync(file).size - from
@@ -231,7 +240,7 @@ function readLines(path: string, from: number, maxLines: number, maxBytes: numbe
   }
 }
 
-function parseEntry(line: string): Entry | null {
+const parseEntry = (line: string): Entry | null => {
   try {
     const entry = JSON.parse(line) as Entry
     return entry.kind === 'ban' || entry.kind === 'unban' || entry.kind === 'knock' ? entry : null

@@ -3,21 +3,21 @@ import * as https from 'node:https'
 import * as tls from 'node:tls'
 
 /** curl's form of a pin: the SHA-256 of the key's SubjectPublicKeyInfo (RFC 7469), base64. */
-const PIN = /^sha256\/\/[A-Za-z0-9+/]{43}=$/
+const pinPattern = /^sha256\/\/[A-Za-z0-9+/]{43}=$/
 /** The present key and the next one. */
-const MOST = 2
+const maxPins = 2
 
 /** @throws Error with a sentence unless there are at most two pins, each well formed. */
-export function checkPins(pins: readonly string[]): void {
-  if (pins.length > MOST)
-    throw new Error(`there are ${pins.length} pins; ${MOST} are allowed, the present key's and the next one's`)
+export const checkPins = (pins: readonly string[]): void => {
+  if (pins.length > maxPins)
+    throw new Error(`there are ${pins.length} pins; ${maxPins} are allowed, the present key's and the next one's`)
   for (const pin of pins)
-    if (!PIN.test(pin))
+    if (!pinPattern.test(pin))
       throw new Error(`not a pin: ${pin.slice(0, 80)}; it has the form sha256//BASE64= with 43 characters before the =`)
 }
 
 /** The pin of a certificate in DER. */
-export function pinOf(certificate: Buffer): string {
+export const pinOf = (certificate: Buffer): string => {
   const spki = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
   return `sha256//${createHash('sha256').update(spki).digest('base64')}`
 }
@@ -26,7 +26,7 @@ export function pinOf(certificate: Buffer): string {
  * Connections that carry nothing before the server has shown a pinned key. With `rejectUnauthorized: false` Node never calls
  * `checkServerIdentity`, so the key is compared on `secureConnect`, and only then the socket is handed to HTTP.
  */
-export function pinnedAgent(pins: readonly string[], settings: https.AgentOptions): https.Agent {
+export const pinnedAgent = (pins: readonly string[], settings: https.AgentOptions): https.Agent => {
   const agent = new https.Agent(settings)
   const connect = (
     options: tls.ConnectionOptions,
@@ -51,6 +51,4 @@ export function pinnedAgent(pins: readonly string[], settings: https.AgentOption
   return Object.assign(agent, { createConnection: connect })
 }
 
-function same(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
-}
+const same = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

@@ -8,10 +8,10 @@ export interface Ran {
 }
 
 /** Runs a program with an argument array, no shell. Never throws: a program that is missing has code 127. */
-export function runProgram(
+export const runProgram = (
   command: readonly string[],
   options: { timeout?: number; input?: string; maxOutput?: number } = {},
-): Promise<Ran> {
+): Promise<Ran> => {
   const [program = '', ...args] = command
   return new Promise(resolve => {
     const child = execFile(
@@ -31,12 +31,11 @@ export function runProgram(
 }
 
 /** fail2ban 1.0.2 writes a warning about `allowipv6` at every call. */
-export function withoutNoise(stderr: string): string {
-  return commandOutput(
+export const withoutNoise = (stderr: string): string =>
+  commandOutput(
     stderr
       .split('\n')
       .filter(line => !line.includes("'allowipv6' not defined"))
       .join('\n')
       .trim(),
   )
-}

@@ -2,17 +2,23 @@ import * as fs from 'node:fs'
 import { readText, writeDurably } from './files.ts'
 import { asFields, asInteger } from './json.ts'
 
-const WEEK = 7 * 24 * 3600 * 1000
-const MAX_BYTES = 8 * 1024 * 1024
+const keepFor = 7 * 24 * 3600 * 1000
+const maxBytes = 8 * 1024 * 1024
+
+export interface Rejected {
+  add(entry: unknown, reason: string): void
+  prune(): void
+  count(): number
+}
 
 /** What the server refused for good: kept a week for whoever looks into it, never in the way of the rest. */
-export function createRejected(path: string, now: () => number) {
+export const createRejected = (path: string, now: () => number): Rejected => {
   let count = 0
   return {
     add(entry: unknown, reason: string): void {
       count += 1
       try {
-        if ((fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) < MAX_BYTES) {
+        if ((fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) {
           fs.appendFileSync(path, `${JSON.stringify({ rejected_at: now(), reason, entry })}\n`, { mode: 0o600 })
         }
       } catch {
@@ -24,7 +30,7 @@ export function createRejected(path: string, now: () => number) {
       if (text === null) return
       const kept = text
         .split('\n')
-        .filter(line => line !== '' && asInteger(asFields(parse(line))['rejected_at'], 0) > now() - WEEK)
+        .filter(line => line !== '' && asInteger(asFields(parse(line))['rejected_at'], 0) > now() - keepFor)
       if (kept.length === 0) fs.rmSync(path, { force: true })
       else writeDurably(path, `${kept.join('\n')}\n`)
     },
@@ -32,9 +38,7 @@ export function createRejected(path: string, now: () => number) {
   }
 }
 
-export type Rejected = ReturnType<typeof createRejected>
-
-function parse(line: string): unknown {
+const parse = (line: string): unknown => {
   try {
     return JSON.parse(line) as unknown
   } catch {

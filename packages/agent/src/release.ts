@@ -1,4 +1,5 @@
-import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 
 /**
  * A signed release. MANIFEST is text: a first line `stockade-release 1`, then `version`, `released` and one `sha256 <hex> <name>` for each
@@ -10,16 +11,16 @@ export interface Release {
   readonly sha256ByName: ReadonlyMap<string, string>
 }
 
-const MOST_BYTES = 64 * 1024
-const MOST_KEYS = 2
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
-const VERSION = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(-[0-9A-Za-z.-]{1,40})?$/
+const maxBytes = 64 * 1024
+const maxKeys = 2
+const fileName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+const versionPattern = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(-[0-9A-Za-z.-]{1,40})?$/
 
 /** The trusted keys of a PEM file: P-256 only, the present one and the next. @throws Error with a sentence. */
-export function releaseKeys(pem: string): KeyObject[] {
+export const releaseKeys = (pem: string): KeyObject[] => {
   const blocks = pem.match(/-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----/g) ?? []
-  if (blocks.length === 0 || blocks.length > MOST_KEYS)
-    throw new Error(`the file of release keys holds ${blocks.length} public keys; one or ${MOST_KEYS} are expected`)
+  if (blocks.length === 0 || blocks.length > maxKeys)
+    throw new Error(`the file of release keys holds ${blocks.length} public keys; one or ${maxKeys} are expected`)
   return blocks.map(block => {
     const key = createPublicKey(block)
     if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
@@ -29,14 +30,14 @@ export function releaseKeys(pem: string): KeyObject[] {
 }
 
 /** The release that a manifest describes. @throws Error unless one of the keys signed exactly this text, and all of it is understood. */
-export function verifyRelease(manifest: Buffer, signature: Buffer, keys: readonly KeyObject[]): Release {
-  if (manifest.length > MOST_BYTES) throw new Error('the manifest is unreasonably large')
+export const verifyRelease = (manifest: Buffer, signature: Buffer, keys: readonly KeyObject[]): Release => {
+  if (manifest.length > maxBytes) throw new Error('the manifest is unreasonably large')
   if (!keys.some(key => signedBy(key, manifest, signature)))
     throw new Error('the manifest is not signed by a release key that this host trusts: nothing of it is used')
   return parseManifest(manifest.toString('utf8'))
 }
 
-function signedBy(key: KeyObject, manifest: Buffer, signature: Buffer): boolean {
+const signedBy = (key: KeyObject, manifest: Buffer, signature: Buffer): boolean => {
   try {
     return verify('sha256', manifest, key, signature)
   } catch {
@@ -44,7 +45,7 @@ function signedBy(key: KeyObject, manifest: Buffer, signature: Buffer): boolean 
   }
 }
 
-function parseManifest(text: string): Release {
+const parseManifest = (text: string): Release => {
   const [head, ...lines] = text.replace(/\n$/, '').split('\n')
   if (head !== 'stockade-release 1') throw new Error('the manifest is of another format than "stockade-release 1"')
   const fields = new Map<string, string>()
@@ -54,7 +55,7 @@ function parseManifest(text: string): Release {
     if (
       word === 'sha256' &&
       /^[0-9a-f]{64}$/.test(first) &&
-      NAME.test(name) &&
+      fileName.test(name) &&
       more.length === 0 &&
       !sha256ByName.has(name)
     )
@@ -64,12 +65,12 @@ function parseManifest(text: string): Release {
     else throw new Error(`the manifest holds a line that this agent does not understand: ${line.slice(0, 100)}`)
   }
   const version = fields.get('version') ?? ''
-  if (!VERSION.test(version)) throw new Error('the manifest names no version')
+  if (!versionPattern.test(version)) throw new Error('the manifest names no version')
   return { version, released: fields.get('released') ?? '', sha256ByName }
 }
 
 /** @throws Error unless the release holds a file of that name with that content. */
-export function checkFile(release: Release, name: string, content: Buffer): void {
+export const checkFile = (release: Release, name: string, content: Buffer): void => {
   const wanted = release.sha256ByName.get(name)
   if (wanted === undefined) throw new Error(`the release ${release.version} holds no ${name}`)
   if (createHash('sha256').update(content).digest('hex') !== wanted)
@@ -77,7 +78,7 @@ export function checkFile(release: Release, name: string, content: Buffer): void
 }
 
 /** @throws Error where the release is older than what runs: an old release may have a known hole. */
-export function refuseDowngrade(release: Release, running: string): void {
+export const refuseDowngrade = (release: Release, running: string): void => {
   if (compareVersions(release.version, running) < 0)
     throw new Error(
       `release ${release.version} is older than ${running}, which is installed; --allow-downgrade accepts that`,
@@ -85,23 +86,23 @@ export function refuseDowngrade(release: Release, running: string): void {
 }
 
 /** Semantic Versioning's order (section 11), without build metadata. */
-export function compareVersions(a: string, b: string): number {
+export const compareVersions = (a: string, b: string): number => {
   const [coreA = '', preA] = split(a)
   const [coreB = '', preB] = split(b)
   return compareParts(coreA.split('.'), coreB.split('.')) || comparePre(preA, preB)
 }
 
-function split(version: string): [string, string | undefined] {
+const split = (version: string): [string, string | undefined] => {
   const [, core = '', pre] = /^([^-+]*)(?:-([^+]*))?/.exec(version) ?? []
   return [core, pre]
 }
 
-function comparePre(a: string | undefined, b: string | undefined): number {
+const comparePre = (a: string | undefined, b: string | undefined): number => {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
   return compareParts(a.split('.'), b.split('.'))
 }
 
-function compareParts(a: readonly string[], b: readonly string[]): number {
+const compareParts = (a: readonly string[], b: readonly string[]): number => {
   for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
     const [left, right] = [a[index], b[index]]
     if (left === undefined || right === undefined) return left === right ? 0 : left === undefined ? -1 : 1

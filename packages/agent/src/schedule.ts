@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const CAP = 300_000
+const defaultCap = 300_000
+
+export interface Backoff {
+  next(retryAfter?: number | null): number
+  reset(): void
+}
 
 /**
  * Full-jitter exponential back-off (reliability P6): the first delay is uniform in one interval, the bound then doubles
  * up to `cap`. What the server asks for by Retry-After is obeyed, up to an hour.
  */
-export function createBackoff(options: { interval: () => number; cap?: number; random?: () => number }) {
+export const createBackoff = (options: { interval: () => number; cap?: number; random?: () => number }): Backoff => {
   const random = options.random ?? Math.random
-  const cap = options.cap ?? CAP
+  const cap = options.cap ?? defaultCap
   let failures = 0
   return {
     next(retryAfter: number | null = null): number {
@@ -24,22 +29,20 @@ export function createBackoff(options: { interval: () => number; cap?: number; r
   }
 }
 
-export type Backoff = ReturnType<typeof createBackoff>
-
 /** A fixed place within the interval for each server, so that a fleet spreads; ids are hashed since they begin with the time. */
-export function slotOf(serverId: string, interval: number): number {
+export const slotOf = (serverId: string, interval: number): number => {
   const hash = createHash('sha256').update(serverId).digest()
   return Math.floor((hash.readUInt32BE(0) / 2 ** 32) * interval)
 }
 
 /** Milliseconds from `now` to the server's next slot, never 0. */
-export function untilSlot(serverId: string, interval: number, now: number): number {
+export const untilSlot = (serverId: string, interval: number, now: number): number => {
   const slot = slotOf(serverId, interval)
   return interval - ((((now - slot) % interval) + interval) % interval)
 }
 
 /** `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110); null when absent or nonsense. */
-export function retryAfterOf(header: unknown, now: number): number | null {
+export const retryAfterOf = (header: unknown, now: number): number | null => {
   if (typeof header !== 'string') return null
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
   const date = Date.parse(header)
@@ -49,17 +52,21 @@ export function retryAfterOf(header: unknown, now: number): number | null {
 /** Whose request it is: in a rush the polls wait first (heartbeats carry commands too), heartbeats and results last. */
 export type Urgency = 'heartbeat' | 'report' | 'poll'
 
-const KEPT_BACK: Record<Urgency, number> = { heartbeat: 0, report: 0.1, poll: 0.25 }
+const reservedShare: Record<Urgency, number> = { heartbeat: 0, report: 0.1, poll: 0.25 }
+
+export interface Budget {
+  /** 0 when a request may go now (and is counted), else how long to wait before asking again. */
+  take(urgency: Urgency): number
+}
 
 /** Keeps to `perMinute` requests in any minute. */
-export function createBudget(options: { perMinute: number; now: () => number }) {
+export const createBudget = (options: { perMinute: number; now: () => number }): Budget => {
   const taken: number[] = []
   return {
-    /** 0 when a request may go now (and is counted), else how long to wait before asking again. */
     take(urgency: Urgency): number {
       const now = options.now()
       while (taken.length > 0 && now - (taken[0] ?? 0) >= 60_000) taken.shift()
-      const limit = Math.floor(options.perMinute * (1 - KEPT_BACK[urgency]))
+      const limit = Math.floor(options.perMinute * (1 - reservedShare[urgency]))
       const blocking = taken[taken.length - limit]
       if (taken.length < limit || blocking === undefined) {
         taken.push(now)
@@ -70,10 +77,13 @@ export function createBudget(options: { perMinute: number; now: () => number }) 
   }
 }
 
-export type Budget = ReturnType<typeof createBudget>
+export interface Nap {
+  wake(): void
+  sleep(ms: number): Promise<void>
+}
 
 /** A sleep that can be cut short by `wake()`, also by a wake that came just before it began. */
-export function createNap() {
+export const createNap = (): Nap => {
   let woken = false
   let end: (() => void) | null = null
   return {
@@ -96,8 +106,6 @@ export function createNap() {
     },
   }
 }
-
-export type Nap = ReturnType<typeof createNap>
 
 /** A sleep that only the signal cuts short. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>

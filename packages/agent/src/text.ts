@@ -1,16 +1,14 @@
 /** Text that came from a log, from fail2ban or from a child process: attackers write it, so it is cut and cleaned here. */
 
 // eslint-disable-next-line no-control-regex -- removing control characters is the purpose
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
 /** Without control characters except newline and tab, and always valid Unicode. */
-export function cleanText(text: string): string {
-  return text.replace(CONTROL, '').replace(LONE_SURROGATE, '\ufffd')
-}
+export const cleanText = (text: string): string => text.replace(controlCharacters, '').replace(loneSurrogate, '\ufffd')
 
 /** The last `maxBytes` of UTF-8: of log lines, the newest ones matter. */
-export function lastBytes(text: string, maxBytes: number): string {
+export const lastBytes = (text: string, maxBytes: number): string => {
   const bytes = Buffer.from(text, 'utf8')
   if (bytes.length <= maxBytes) return text
   let start = bytes.length - maxBytes
@@ -19,7 +17,7 @@ export function lastBytes(text: string, maxBytes: number): string {
 }
 
 /** The first `maxBytes` of UTF-8, with a mark where something was cut. */
-export function firstBytes(text: string, maxBytes: number): string {
+export const firstBytes = (text: string, maxBytes: number): string => {
   const bytes = Buffer.from(text, 'utf8')
   if (bytes.length <= maxBytes) return text
   const mark = '\n[cut]'
@@ -29,10 +27,6 @@ export function firstBytes(text: string, maxBytes: number): string {
 }
 
 /** What a command says back: cleaned, at most 64 KiB. */
-export function commandOutput(text: string): string {
-  return firstBytes(cleanText(text), 64 * 1024)
-}
+export const commandOutput = (text: string): string => firstBytes(cleanText(text), 64 * 1024)
 
-export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))

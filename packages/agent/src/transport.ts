@@ -2,10 +2,11 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { pinnedAgent } from './pins.ts'
-import { retryAfterOf, type Budget, type Urgency } from './schedule.ts'
+import { retryAfterOf } from './schedule.ts'
+import type { Budget, Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
 
-const MAX_BODY = 4 * 1024 * 1024
+const maxBodyBytes = 4 * 1024 * 1024
 
 /** An answer of the server that is not the one asked for: its status, or 0 when there was none that makes sense. */
 export class ServerError extends Error {
@@ -51,7 +52,7 @@ export interface Transport {
 }
 
 /** HTTP/1.1 with keep-alive over node's own client, since the agent must run on Node 18 with no dependency. */
-export function createTransport(options: {
+export const createTransport = (options: {
   baseUrl: string
   apiKey: string | null
   ca: string | null
@@ -59,7 +60,7 @@ export function createTransport(options: {
   budget: Budget
   now: () => number
   userAgent: string
-}): Transport {
+}): Transport => {
   const base = new URL(options.baseUrl)
   const secure = base.protocol === 'https:'
   const trusted = secure && options.ca !== null ? { ca: options.ca } : {}
@@ -73,13 +74,13 @@ export function createTransport(options: {
   let offset: number | null = null
   let peer: string | null = null
 
-  function once<T>(
+  const once = <T>(
     method: string,
     path: string,
     ask: Ask & { headers?: Record<string, string>; maxBytes?: number },
     read: (response: http.IncomingMessage, body: Buffer) => T,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
+  ): Promise<T> =>
+    new Promise((resolve, reject) => {
       const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
       const request = (secure ? https : http).request({
         agent: ask.alone === true ? agentOf({ keepAlive: false }) : agent,
@@ -117,7 +118,7 @@ export function createTransport(options: {
         let size = 0
         response.on('data', (chunk: Buffer) => {
           size += chunk.length
-          if (size > (ask.maxBytes ?? MAX_BODY)) request.destroy(new Error('the answer is unreasonably large'))
+          if (size > (ask.maxBytes ?? maxBodyBytes)) request.destroy(new Error('the answer is unreasonably large'))
           else parts.push(chunk)
         })
         response.on('error', fail)
@@ -134,20 +135,19 @@ export function createTransport(options: {
       })
       request.end(body ?? undefined)
     })
-  }
 
   /**
    * Taken when the head of the answer comes (a long poll was asked long before). The header has whole seconds, so their
    * middle is taken, and less than two seconds are its own noise.
    */
-  function noteDate(header: string | undefined): void {
+  const noteDate = (header: string | undefined): void => {
     const date = Date.parse(header ?? '')
     if (Number.isNaN(date)) return
     const difference = date + 500 - options.now()
     offset = Math.abs(difference) < 2000 ? 0 : Math.round(difference)
   }
 
-  function jsonOf(response: http.IncomingMessage, body: Buffer): unknown {
+  const jsonOf = (response: http.IncomingMessage, body: Buffer): unknown => {
     const status = response.statusCode ?? 0
     if (status < 200 || status >= 300) throw refusalOf(response, body)
     const parsed = parse(body.toString('utf8'))
@@ -155,7 +155,7 @@ export function createTransport(options: {
     throw new ServerError(`answered ${status} with something that is not JSON`)
   }
 
-  function freshOf(response: http.IncomingMessage, body: Buffer, maxBytes: number): Fresh | null {
+  const freshOf = (response: http.IncomingMessage, body: Buffer, maxBytes: number): Fresh | null => {
     if (response.statusCode === 304) return null
     if (response.statusCode !== 200) throw refusalOf(response, body)
     const version = /^(?:W\/)?"(.*)"$/.exec(response.headers.etag ?? '')?.[1] ?? ''
@@ -164,7 +164,7 @@ export function createTransport(options: {
     return { version: version.replace(/-gz$/, ''), text: text.toString('utf8') }
   }
 
-  function refusalOf(response: http.IncomingMessage, body: Buffer): ServerError {
+  const refusalOf = (response: http.IncomingMessage, body: Buffer): ServerError => {
     const status = response.statusCode ?? 0
     const parsed = parse(body.toString('utf8'))
     const said = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : ''
@@ -179,7 +179,7 @@ export function createTransport(options: {
   }
 
   /** Waits until the request is within what a host may ask in a minute. */
-  async function admit(ask: Ask): Promise<void> {
+  const admit = async (ask: Ask): Promise<void> => {
     for (;;) {
       const wait = options.budget.take(ask.urgency ?? 'report')
       if (wait === 0) return
@@ -188,7 +188,7 @@ export function createTransport(options: {
     }
   }
 
-  async function ask<T>(attempt: () => Promise<T>, settings: Ask): Promise<T> {
+  const ask = async <T>(attempt: () => Promise<T>, settings: Ask): Promise<T> => {
     await admit(settings)
     try {
       return await attempt().catch((error: unknown) => {
@@ -205,7 +205,7 @@ export function createTransport(options: {
   return {
     json: (method, path, settings = {}) => ask(() => once(method, path, settings, jsonOf), settings),
     fresh(path, known, settings = {}) {
-      const maxBytes = settings.maxBytes ?? MAX_BODY
+      const maxBytes = settings.maxBytes ?? maxBodyBytes
       const headers = {
         accept: '*/*',
         'accept-encoding': 'gzip',
@@ -223,7 +223,7 @@ export function createTransport(options: {
   }
 }
 
-function parse(text: string): unknown {
+const parse = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -231,6 +231,5 @@ function parse(text: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-import type { BodyOf, Contract, EndpointName, bans } from '@stockade/contract'
+import type { BodyOf, Contract, EndpointName, ReplyOf, bans } from '@stockade/contract'
 import {
   readCommandResults,
   readDesiredState,
@@ -120,7 +120,7 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
 export const enroll = async (
   transport: Transport,
   request: Body<'POST /agent/enroll'>,
-): Promise<ReturnType<typeof readEnrolment>> =>
+): Promise<ReplyOf<Contract['POST /agent/enroll']>> =>
   readEnrolment(await transport.json('POST', pathOf('POST /agent/enroll'), { body: request }))
 
 const methodOf = (name: EndpointName): string => name.slice(0, name.indexOf(' '))

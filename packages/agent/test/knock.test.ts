@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createMembers } from '../src/knock/members.ts'
-import { parseKnock, type Sequence } from '../src/knock/model.ts'
+import { parseKnock } from '../src/knock/model.ts'
+import type { Sequence } from '../src/knock/model.ts'
 import { listeningPorts } from '../src/knock/ports.ts'
 import { allowScript, markOf, namesIn, ofMark, putScript, script } from '../src/knock/rules.ts'
 import { createWatch } from '../src/knock/watch.ts'

@@ -1,8 +1,11 @@
 import { beforeEach, expect, it } from 'vitest'
-import { createLedger, type Ledger } from '../src/bans/ledger.ts'
+import { createLedger } from '../src/bans/ledger.ts'
+import type { Ledger } from '../src/bans/ledger.ts'
 import type { Memory } from '../src/bans/memory.ts'
-import { START, type BanRow } from '../src/bans/table.ts'
-import { subject, type Entry } from '../src/outbox.ts'
+import { tableStart } from '../src/bans/table.ts'
+import type { BanRow } from '../src/bans/table.ts'
+import { subject } from '../src/outbox.ts'
+import type { Entry } from '../src/outbox.ts'
 
 let memory: Memory
 let told: Entry[]
@@ -11,7 +14,7 @@ let ledger: Ledger
 beforeEach(() => {
   memory = {
     started: true,
-    cursor: START,
+    cursor: tableStart,
     spool: { inode: 0, offset: 0 },
     seen: new Map(),
     active: new Map(),

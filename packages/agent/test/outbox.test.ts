@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sendable } from '../src/loops/sender.ts'
-import { openOutbox, subject, type Entry, type Limits } from '../src/outbox.ts'
+import { openOutbox, subject } from '../src/outbox.ts'
+import type { Entry, Limits } from '../src/outbox.ts'
 
 let directory = ''
 const warnings: string[] = []
@@ -17,24 +18,22 @@ afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
 const open = (limits?: Limits) =>
   openOutbox(directory, { ...(limits ? { limits } : {}), warn: text => warnings.push(text) })
 
-function aBan(n: number, log = ''): Entry {
+const aBan = (n: number, log = ''): Entry => {
   const ban = { event_id: `id-${n}`, ip: `198.51.100.${n % 250}`, jail: 'sshd', log_lines: log, ban_duration: 600 }
   return { kind: 'ban', at: n, offset: null, ban }
 }
 
-function anUnban(n: number): Entry {
-  return {
-    kind: 'unban',
-    at: n,
-    offset: null,
-    unban: { event_id: `un-${n}`, ip: `198.51.100.${n % 250}`, jail: 'sshd' },
-  }
-}
+const anUnban = (n: number): Entry => ({
+  kind: 'unban',
+  at: n,
+  offset: null,
+  unban: { event_id: `un-${n}`, ip: `198.51.100.${n % 250}`, jail: 'sshd' },
+})
 
 const ids = (entries: readonly Entry[]): string[] => entries.map(entry => subject(entry).event_id)
 
 /** Everything that waits, batch by batch. */
-function empty(outbox: ReturnType<typeof open>, size = 7): string[] {
+const empty = (outbox: ReturnType<typeof open>, size = 7): string[] => {
   const found: string[] = []
   for (let batch = outbox.next(size, 1e6); batch; batch = outbox.next(size, 1e6)) {
     found.push(...ids(batch.entries))

@@ -2,18 +2,19 @@ import { expect, it } from 'vitest'
 import { createLedger } from '../src/bans/ledger.ts'
 import type { Memory } from '../src/bans/memory.ts'
 import { createOverrides } from '../src/bans/overrides.ts'
-import { START } from '../src/bans/table.ts'
-import { EngineDown, EngineRefused, type Engine } from '../src/engine/engine.ts'
+import { tableStart } from '../src/bans/table.ts'
+import { EngineDown, EngineRefused } from '../src/engine/engine.ts'
+import type { Engine } from '../src/engine/engine.ts'
 import type { Entry } from '../src/outbox.ts'
 
-function build() {
+const build = () => {
   const calls: string[] = []
   const told: Entry[] = []
   const clock = { now: 1_000_000_000 }
   let failure: Error | null = null
   const memory: Memory = {
     started: true,
-    cursor: START,
+    cursor: tableStart,
     spool: { inode: 0, offset: 0 },
     seen: new Map(),
     active: new Map(),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { decodePickle, encodePickle, PickleError } from '../src/engine/pickle.ts'
 
 /** What CPython 3.11 wrote, by protocol: a status as fail2ban answers it, and one value of every plain kind. */
-const WRITTEN: [number, string, string][] = [
+const writtenValues: [number, string, string][] = [
   [
     0,
     'KGxwMApJMAphKGxwMQoobHAyClZGaWx0ZXIKcDMKYShscDQKKFZDdXJyZW50bHkgZmFpbGVkCnA1CkkwCnRwNgphKFZGaWxlIGxpc3QKcDcKKGxwOApWL3Zhci9sb2cvYXV0aC5sb2cKcDkKYXRwMTAKYWFhKGRwMTEKVnNzaGQKcDEyCihscDEzClYyMDMuMC4xMTMuNwpwMTQKYXNhYS4=',
@@ -36,7 +36,7 @@ const WRITTEN: [number, string, string][] = [
   ],
 ]
 
-const STATUS = [
+const statusReply = [
   0,
   [
     [
@@ -49,7 +49,7 @@ const STATUS = [
     { sshd: ['203.0.113.7'] },
   ],
 ]
-const KINDS = {
+const valueKinds = {
   a: null,
   b: true,
   c: false,
@@ -68,9 +68,9 @@ const from = (base64: string): unknown => decodePickle(Buffer.from(base64, 'base
 /** Without the null prototype of decoded dictionaries. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-it.each(WRITTEN)('reads protocol %i', (_, status, kinds) => {
-  expect(plain(from(status))).toEqual(STATUS)
-  expect(plain(from(kinds))).toEqual(KINDS)
+it.each(writtenValues)('reads protocol %i', (_, status, kinds) => {
+  expect(plain(from(status))).toEqual(statusReply)
+  expect(plain(from(kinds))).toEqual(valueKinds)
 })
 
 it("reads fail2ban's own address objects as text, and its exceptions as names", () => {
@@ -139,6 +139,4 @@ it('writes what Python reads', () => {
   expect(JSON.parse(python)).toEqual(words)
 })
 
-function short(text: string): Buffer {
-  return Buffer.concat([Buffer.from([0x55, text.length]), Buffer.from(text)])
-}
+const short = (text: string): Buffer => Buffer.concat([Buffer.from([0x55, text.length]), Buffer.from(text)])

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
-import { createServer, type Server } from 'node:https'
+import { createServer } from 'node:https'
+import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +13,7 @@ import { createBudget } from '../src/schedule.ts'
 import { createTransport } from '../src/transport.ts'
 
 /** A self-signed certificate for 127.0.0.1, by the openssl that is here. */
-function certificate(directory: string, name: string): { key: string; cert: string } {
+const certificate = (directory: string, name: string): { key: string; cert: string } => {
   const [key, cert] = [join(directory, `${name}.key`), join(directory, `${name}.pem`)]
   const subject = ['-subj', '/CN=stockade.example', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '30']
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert]

@@ -1,4 +1,5 @@
-import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { checkFile, compareVersions, refuseDowngrade, releaseKeys, verifyRelease } from '../src/release.ts'
 

@@ -1,4 +1,5 @@
-import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +11,8 @@ import {
   sealTree,
   statedParams,
   writeOperatorKey,
-  type OperatorKey,
-  type Seal,
-  type Signature,
 } from '@stockade/contract/seal.ts'
+import type { OperatorKey, Seal, Signature } from '@stockade/contract/seal.ts'
 import { parseInvocation } from '../src/options.ts'
 import { createSealGate } from '../src/seal/gate.ts'
 import { fingerprintOf, trustFile, withKey } from '../src/seal/operators.ts'
@@ -42,7 +41,7 @@ interface Signer {
   sign(message: Buffer): Signature
 }
 /** An operator with a key file. */
-function keyFile(name = 'anna'): Signer {
+const keyFile = (name = 'anna'): Signer => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const spki = spkiOf(publicKey)
   return {
@@ -64,7 +63,7 @@ interface Assertion {
   by?: KeyObject
 }
 /** An operator with a passkey, whose assertion can be made wrong in one place. */
-function passkey(wrong: Assertion = {}, pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })): Signer {
+const passkey = (wrong: Assertion = {}, pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })): Signer => {
   const spki = spkiOf(pair.publicKey)
   return {
     key: { kind: 'webauthn', name: 'anna', spki, ...site },
@@ -95,7 +94,7 @@ function passkey(wrong: Assertion = {}, pair = generateKeyPairSync('ec', { named
 }
 const disable: Command = { id: 'c1', type: 'jail-disable', params: { jail: 'sshd' } }
 /** A command as it comes from the server, signed by somebody for some hosts. */
-async function sealed(
+const sealed = async (
   signer: Signer,
   command: Command = disable,
   {
@@ -104,7 +103,7 @@ async function sealed(
     expires = now / 1000 + 3600,
     nonce = randomBytes(16).toString('base64url'),
   } = {},
-): Promise<Command & { seal: Seal }> {
+): Promise<Command & { seal: Seal }> => {
   const params = await statedParams(command.params, sha256)
   const texts = targets.map(target =>
     canonicalJson({ v: 1, type: command.type, params, target, nonce, issued, expires }),
@@ -211,7 +210,7 @@ describe.each<[string, () => Signer]>([
   })
 })
 
-function ed25519Passkey(): Signer {
+const ed25519Passkey = (): Signer => {
   const pair = generateKeyPairSync('ed25519')
   const made = passkey({ by: pair.privateKey }, { ...pair } as never)
   return {

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createLink } from '../src/loops/link.ts'
 import { createSender } from '../src/loops/sender.ts'
-import { openOutbox, type Outbox } from '../src/outbox.ts'
-import { createRejected, type Rejected } from '../src/rejected.ts'
+import { openOutbox } from '../src/outbox.ts'
+import type { Outbox } from '../src/outbox.ts'
+import { createRejected } from '../src/rejected.ts'
+import type { Rejected } from '../src/rejected.ts'
 import { ServerError } from '../src/transport.ts'
 import type { BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../src/wire.ts'
 
@@ -23,7 +25,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
 
-function fill(count: number): void {
+const fill = (count: number): void => {
   outbox.append(
     Array.from({ length: count }, (_, n) => ({
       kind: 'ban' as const,
@@ -37,7 +39,7 @@ function fill(count: number): void {
 type Report = (bans: readonly BanReport[], unbans: readonly UnbanReport[]) => RowResult[]
 
 /** Runs the sender against `report` until the outbox is empty; the sizes of the requests. */
-async function drain(report: Report): Promise<number[]> {
+const drain = async (report: Report): Promise<number[]> => {
   const sizes: number[] = []
   const wire = {
     report: (bans: readonly BanReport[], unbans: readonly UnbanReport[]) => {

@@ -2,12 +2,13 @@ import { beforeEach, expect, it } from 'vitest'
 import { createLedger } from '../src/bans/ledger.ts'
 import type { Memory } from '../src/bans/memory.ts'
 import { createSnapshot } from '../src/bans/snapshot.ts'
-import { START } from '../src/bans/table.ts'
+import { tableStart } from '../src/bans/table.ts'
 import type { Engine } from '../src/engine/engine.ts'
-import { subject, type Entry } from '../src/outbox.ts'
+import { subject } from '../src/outbox.ts'
+import type { Entry } from '../src/outbox.ts'
 
-const START_AT = 1_000_000_000
-let now = START_AT
+const startAt = 1_000_000_000
+let now = startAt
 let up: number | null
 let banned: Record<string, string[]>
 let told: Entry[]
@@ -15,10 +16,10 @@ let renewed: string[]
 let hasTable: boolean
 let scene: ReturnType<typeof build>
 
-function build() {
+const build = () => {
   const memory: Memory = {
     started: true,
-    cursor: START,
+    cursor: tableStart,
     spool: { inode: 0, offset: 0 },
     seen: new Map(),
     active: new Map(),
@@ -53,7 +54,7 @@ function build() {
 }
 
 beforeEach(() => {
-  now = START_AT
+  now = startAt
   up = 60_000
   banned = { sshd: [] }
   told = []
@@ -62,14 +63,14 @@ beforeEach(() => {
   scene = build()
 })
 
-function ban(...ips: string[]): void {
+const ban = (...ips: string[]): void => {
   scene.ledger.bans(
-    ips.map(ip => ({ jail: 'sshd', ip, time: START_AT / 1000, bantime: 600, failures: 3, logLines: '' })),
+    ips.map(ip => ({ jail: 'sshd', ip, time: startAt / 1000, bantime: 600, failures: 3, logLines: '' })),
   )
   told.length = 0
 }
 
-async function look(): Promise<string[]> {
+const look = async (): Promise<string[]> => {
   const before = told.length
   await scene.snapshot.run()
   now += 15_000
@@ -88,7 +89,7 @@ it('an end by time is told at once, with that time', async () => {
   ban('192.0.2.1')
   now += 700_000
   expect(await look()).toEqual(['unban 192.0.2.1'])
-  expect(told[0]?.at).toBe(START_AT + 600_000)
+  expect(told[0]?.at).toBe(startAt + 600_000)
 })
 
 it('nothing is concluded while fail2ban is down, has just come, or is unsettled', async () => {
@@ -126,7 +127,7 @@ it('bans go with a jail that is stopped, and come back with it for the rest of t
   expect([await look(), await look()]).toEqual([[], ['unban 192.0.2.1', 'unban 192.0.2.2']])
   banned = { sshd: ['192.0.2.1'] }
   expect(await look()).toEqual(['ban 192.0.2.1'])
-  expect(told.at(-1)).toMatchObject({ at: START_AT + 30_000, ban: { ban_duration: 570 } })
+  expect(told.at(-1)).toMatchObject({ at: startAt + 30_000, ban: { ban_duration: 570 } })
   expect(await look()).toEqual([])
   banned = { sshd: [] }
   expect([await look(), await look()].flat()).toEqual(['unban 192.0.2.1'])

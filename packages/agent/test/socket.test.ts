@@ -1,13 +1,15 @@
 import * as fs from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createEngine, EngineDown, EngineRefused } from '../src/engine/engine.ts'
-import { decodePickle, encodePickle, type Word } from '../src/engine/pickle.ts'
+import { decodePickle, encodePickle } from '../src/engine/pickle.ts'
+import type { Word } from '../src/engine/pickle.ts'
 import { createEngineSocket } from '../src/engine/socket.ts'
 
-const END = '<F2B_END_COMMAND>'
+const endMark = '<F2B_END_COMMAND>'
 let directory = ''
 let path = ''
 let server: Server | null = null
@@ -23,25 +25,25 @@ afterEach(async () => {
 })
 
 /** A peer that answers as `reply` says: a value to pickle, or the bytes themselves. */
-async function listen(reply: (words: readonly Word[], socket: Socket) => Word | Buffer | undefined): Promise<void> {
+const listen = async (reply: (words: readonly Word[], socket: Socket) => Word | Buffer | undefined): Promise<void> => {
   server = createServer(socket => {
     clients.push(socket)
     socket.on('error', () => undefined)
     let waiting = Buffer.alloc(0)
     socket.on('data', chunk => {
       waiting = Buffer.concat([waiting, chunk])
-      for (let end = waiting.indexOf(END); end >= 0; end = waiting.indexOf(END)) {
+      for (let end = waiting.indexOf(endMark); end >= 0; end = waiting.indexOf(endMark)) {
         const answer = reply(decodePickle(waiting.subarray(0, end)) as readonly Word[], socket)
-        waiting = waiting.subarray(end + END.length)
+        waiting = waiting.subarray(end + endMark.length)
         if (answer !== undefined)
-          socket.write(Buffer.isBuffer(answer) ? answer : Buffer.concat([encodePickle(answer), Buffer.from(END)]))
+          socket.write(Buffer.isBuffer(answer) ? answer : Buffer.concat([encodePickle(answer), Buffer.from(endMark)]))
       }
     })
   })
   await new Promise<void>(resolve => server?.listen(path, resolve))
 }
 
-async function stop(): Promise<void> {
+const stop = async (): Promise<void> => {
   for (const client of clients.splice(0)) client.destroy()
   const closing = server
   server = null
@@ -67,10 +69,10 @@ it('asks one thing at a time, in order, over one connection', async () => {
 })
 
 it('takes an answer in pieces, and one that holds the mark itself', async () => {
-  const text = `log line with ${END} inside`
+  const text = `log line with ${endMark} inside`
   await listen((_, socket) => {
-    const bytes = Buffer.concat([encodePickle([0, text]), Buffer.from(END)])
-    const inner = bytes.indexOf(END) + END.length
+    const bytes = Buffer.concat([encodePickle([0, text]), Buffer.from(endMark)])
+    const inner = bytes.indexOf(endMark) + endMark.length
     socket.write(bytes.subarray(0, 5))
     setTimeout(() => socket.write(bytes.subarray(5, inner)), 20)
     setTimeout(() => socket.write(bytes.subarray(inner)), 40)
@@ -88,7 +90,7 @@ it('never sends a word that would be a second command', async () => {
     return [0, null]
   })
   const socket = createEngineSocket({ path, onLost: () => undefined })
-  await expect(socket.call(['set', 'sshd', 'banip', `x${END}`])).rejects.toThrow(EngineRefused)
+  await expect(socket.call(['set', 'sshd', 'banip', `x${endMark}`])).rejects.toThrow(EngineRefused)
   await expect(socket.call(['multi', ['a', ['<F2B_CLOSE_COMMAND>']]])).rejects.toThrow(EngineRefused)
   expect(asked).toEqual([])
   socket.close()
@@ -113,7 +115,7 @@ it('no socket, a dead one, silence and nonsense are all "down", and the next cal
   await listen(() => undefined)
   await expect(socket.call(['ping'], 100)).rejects.toThrow(/did not answer/)
   await stop()
-  await listen(() => Buffer.from(`\xff garbage${END}`, 'latin1'))
+  await listen(() => Buffer.from(`\xff garbage${endMark}`, 'latin1'))
   await expect(socket.call(['ping'])).rejects.toThrow(EngineDown)
   await stop()
   await listen((_, peer) => void peer.destroy())

@@ -24,11 +24,11 @@ const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredS
 })
 
 /** A server with a script of answers, and a host that takes every list. */
-function build(
+const build = (
   states: (DesiredState | null | Error)[],
   lists: ({ version: string; text: string } | null)[] = [],
   applying: Promise<unknown> = Promise.resolve(),
-) {
+) => {
   const place = fs.mkdtempSync(join(tmpdir(), 'stockade-state-'))
   directories.push(place)
   const calls: string[] = []

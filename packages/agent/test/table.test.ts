@@ -3,12 +3,13 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readTable, START, type Cursor } from '../src/bans/table.ts'
+import { readTable, tableStart } from '../src/bans/table.ts'
+import type { Cursor } from '../src/bans/table.ts'
 import { createInterpreter } from '../src/python/interpreter.ts'
 import { reader } from '../src/python/programs.ts'
 
-const PYTHON = ['/usr/bin/python3', '/usr/local/bin/python3'].find(path => fs.existsSync(path))
-if (!PYTHON) process.stderr.write('\n!!! SKIPPED: the table reader: no python3 here\n\n')
+const pythonProgram = ['/usr/bin/python3', '/usr/local/bin/python3'].find(path => fs.existsSync(path))
+if (!pythonProgram) process.stderr.write('\n!!! SKIPPED: the table reader: no python3 here\n\n')
 
 let directory = ''
 let file = ''
@@ -20,9 +21,9 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
 
 /** Changes the table as fail2ban does, with the same adapters. */
-function sql(script: string): void {
+const sql = (script: string): void => {
   execFileSync(
-    PYTHON ?? 'python3',
+    pythonProgram ?? 'python3',
     [
       '-c',
       'import sqlite3,sys\ndb=sqlite3.connect(sys.argv[1])\ndb.executescript(sys.stdin.read())\ndb.commit()',
@@ -34,19 +35,18 @@ function sql(script: string): void {
   )
 }
 
-const TABLE =
+const createTable =
   'create table bans(jail text not null, ip text, timeofban integer not null, bantime integer not null, bancount integer not null default 1, data json);'
 
-function insert(ip: string, time: number, data = '{"matches": ["line"], "failures": 3}'): string {
-  return `insert into bans values('sshd', '${ip}', ${time}, 600, 1, '${data.replaceAll("'", "''")}');`
-}
+const insert = (ip: string, time: number, data = '{"matches": ["line"], "failures": 3}'): string =>
+  `insert into bans values('sshd', '${ip}', ${time}, 600, 1, '${data.replaceAll("'", "''")}');`
 
-const read = (cursor: Cursor) => readTable(createInterpreter([PYTHON ?? 'python3']), reader, file, cursor)
+const read = (cursor: Cursor) => readTable(createInterpreter([pythonProgram ?? 'python3']), reader, file, cursor)
 
-describe.skipIf(!PYTHON)('the cursor over the ban table', () => {
+describe.skipIf(!pythonProgram)('the cursor over the ban table', () => {
   it('reads the tail, and nothing twice', async () => {
-    sql(TABLE + insert('203.0.113.1', 100) + insert('203.0.113.2', 101))
-    const first = await read(START)
+    sql(createTable + insert('203.0.113.1', 100) + insert('203.0.113.2', 101))
+    const first = await read(tableStart)
     expect(first.rows.map(row => row.ip)).toEqual(['203.0.113.1', '203.0.113.2'])
     expect(first.end).toEqual({ last: 2, key: ['sshd', '203.0.113.2', 101] })
     expect((await read(first.end)).rows).toEqual([])
@@ -58,8 +58,8 @@ describe.skipIf(!PYTHON)('the cursor over the ban table', () => {
   })
 
   it('reads all again when the last row is gone or its number was reused', async () => {
-    sql(TABLE + insert('203.0.113.1', 100) + insert('203.0.113.2', 101))
-    const { end } = await read(START)
+    sql(createTable + insert('203.0.113.1', 100) + insert('203.0.113.2', 101))
+    const { end } = await read(tableStart)
     sql("delete from bans where ip = '203.0.113.2'")
     expect((await read(end)).rows.map(row => row.ip)).toEqual(['203.0.113.1'])
     sql(insert('203.0.113.9', 105))
@@ -67,18 +67,18 @@ describe.skipIf(!PYTHON)('the cursor over the ban table', () => {
     expect(reused.rows.map(row => row.ip)).toEqual(['203.0.113.1', '203.0.113.9'])
     expect(reused.end).toEqual({ last: 2, key: ['sshd', '203.0.113.9', 105] })
     sql('delete from bans')
-    expect(await read(reused.end)).toEqual({ rows: [], end: START, more: false })
+    expect(await read(reused.end)).toEqual({ rows: [], end: tableStart, more: false })
   })
 
   it('is cut at its limit and goes on from there', async () => {
     sql(
       'begin;' +
-        TABLE +
+        createTable +
         Array.from({ length: 4500 }, (_, i) => insert(`10.0.${i >> 8}.${i & 255}`, i)).join('') +
         'commit;',
     )
     const sizes: number[] = []
-    let cursor = START
+    let cursor = tableStart
     for (let more = true; more;) {
       const part = await read(cursor)
       sizes.push(part.rows.length)
@@ -91,7 +91,7 @@ describe.skipIf(!PYTHON)('the cursor over the ban table', () => {
   it('reads hostile data', async () => {
     const long = JSON.stringify({ matches: [['a', ' b ', 'c'], 'x'.repeat(20_000), 'é'.repeat(10)], failures: 5 })
     sql(
-      TABLE +
+      createTable +
         insert('203.0.113.1', 1, long) +
         insert('203.0.113.2', 2, 'not json') +
         insert('203.0.113.3', 3, '[]') +
@@ -101,7 +101,7 @@ describe.skipIf(!PYTHON)('the cursor over the ban table', () => {
       "insert into bans values(cast(x'ff00fe' as text), cast(x'c328' as text), 5, -1, 1, cast(x'7b226d617463686573223a5b22ff225d7d' as text))",
     )
     sql("insert into bans values('sshd', '203.0.113.6', 6, 600, 1, null)")
-    const { rows } = await read(START)
+    const { rows } = await read(tableStart)
     expect(rows).toHaveLength(6)
     expect(rows[0]?.logLines.endsWith(`\n${'é'.repeat(10)}`)).toBe(true)
     expect(Buffer.byteLength(rows[0]?.logLines ?? '')).toBeLessThanOrEqual(4 * 1024)
@@ -112,8 +112,8 @@ describe.skipIf(!PYTHON)('the cursor over the ban table', () => {
   })
 
   it('says what is wrong with a file that is no table', async () => {
-    await expect(read(START)).rejects.toThrow(/unable to open/)
+    await expect(read(tableStart)).rejects.toThrow(/unable to open/)
     sql('create table other(x)')
-    await expect(read(START)).rejects.toThrow(/no such table/)
+    await expect(read(tableStart)).rejects.toThrow(/no such table/)
   })
 })

@@ -1,9 +1,11 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBudget } from '../src/schedule.ts'
-import { createTransport, ServerError, type Transport } from '../src/transport.ts'
+import { createTransport, ServerError } from '../src/transport.ts'
+import type { Transport } from '../src/transport.ts'
 import { createWire } from '../src/wire.ts'
 
 const running: { server: Server; transport: Transport }[] = []
@@ -16,7 +18,7 @@ afterEach(() => {
   }
 })
 
-async function talkingTo(listener: RequestListener, path = ''): Promise<Transport> {
+const talkingTo = async (listener: RequestListener, path = ''): Promise<Transport> => {
   const server = createServer(listener)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const transport = createTransport({
@@ -31,7 +33,7 @@ async function talkingTo(listener: RequestListener, path = ''): Promise<Transpor
   return transport
 }
 
-async function failure(transport: Transport, timeout = 2000): Promise<ServerError> {
+const failure = async (transport: Transport, timeout = 2000): Promise<ServerError> => {
   const error: unknown = await transport.json('GET', '/x', { timeout }).then(
     () => null,
     (reason: unknown) => reason,

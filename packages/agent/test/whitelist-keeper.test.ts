@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { EngineConfig } from '../src/engine/config.ts'
-import { EngineDown, EngineRefused, type Engine } from '../src/engine/engine.ts'
-import { DEFAULT_RULES } from '../src/policy/format.ts'
+import { EngineDown, EngineRefused } from '../src/engine/engine.ts'
+import type { Engine } from '../src/engine/engine.ts'
+import { defaultRules } from '../src/policy/format.ts'
 import { createStore } from '../src/whitelist/store.ts'
 import { createWhitelist } from '../src/whitelist/whitelist.ts'
 
@@ -12,7 +13,7 @@ const directories: string[] = []
 afterEach(() => directories.splice(0).forEach(place => fs.rmSync(place, { recursive: true, force: true })))
 
 /** A fail2ban with ignore lists and bans; `hold` makes the next reading of a list wait. */
-function build(own: string[] = []) {
+const build = (own: string[] = []) => {
   const place = fs.mkdtempSync(join(tmpdir(), 'stockade-whitelist-'))
   directories.push(place)
   for (const name of ['etc', 'etc/jail.d', 'run', 'state']) fs.mkdirSync(join(place, name))
@@ -65,7 +66,7 @@ function build(own: string[] = []) {
       },
       drain: () => (calls.push('drain'), Promise.reject(new Error('the table is not readable'))),
       runDirectory: join(place, 'run'),
-      limits: () => DEFAULT_RULES.whitelist,
+      limits: () => defaultRules.whitelist,
       approvals: () => null,
       onHeld: () => void calls.push('held'),
       now: Date.now,

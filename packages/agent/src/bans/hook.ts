@@ -4,44 +4,50 @@ import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../log.ts'
 import { errorText } from '../text.ts'
 
-export const ACTION_NAME = 'stockade'
+export const actionName = 'stockade'
+
+export interface Hook {
+  /** Whether a jail was found without it: a new jail, or one that was reloaded. */
+  run(): Promise<boolean>
+  /** A new daemon knows nothing of us. */
+  forget(): void
+}
 
 /**
  * Puts our Python action beside each jail's own at run time: no file of the admin's is touched. A reload removes it
  * without a word, so every 5 s it is looked for and put back.
  */
-export function createHook(needs: {
+export const createHook = (needs: {
   engine: Engine
   file: string
   source: string
   spool: string
   onLost: () => void
   log: Log
-}) {
+}): Hook => {
   const attached = new Set<string>()
   const failed = new Set<string>()
 
-  function writeAction(): void {
+  const writeAction = (): void => {
     if (readText(needs.file) === needs.source) return
     writeDurably(needs.file, needs.source, 0o644)
     fs.chmodSync(needs.file, 0o644)
   }
 
   return {
-    /** Whether a jail was found without it: a new jail, or one that was reloaded. */
     async run(): Promise<boolean> {
       let met = false
       try {
         writeAction()
         const jails = await needs.engine.jails()
         for (const jail of jails) {
-          if ((await needs.engine.actions(jail)).includes(ACTION_NAME)) {
+          if ((await needs.engine.actions(jail)).includes(actionName)) {
             attached.add(jail)
             continue
           }
           if (attached.delete(jail)) needs.onLost()
           try {
-            await needs.engine.attach(jail, ACTION_NAME, needs.file, { spool: needs.spool })
+            await needs.engine.attach(jail, actionName, needs.file, { spool: needs.spool })
             attached.add(jail)
             met = true
             needs.log.info(`watching jail ${jail}`)
@@ -60,12 +66,9 @@ export function createHook(needs: {
       }
       return met
     },
-    /** A new daemon knows nothing of us. */
     forget(): void {
       attached.clear()
       failed.clear()
     },
   }
 }
-
-export type Hook = ReturnType<typeof createHook>

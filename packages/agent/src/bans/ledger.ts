@@ -2,17 +2,38 @@ import { banEventId, unbanEventId } from '../event-id.ts'
 import { canonicalIp } from '../ip.ts'
 import type { Entry } from '../outbox.ts'
 import { cleanText, lastBytes } from '../text.ts'
-import { placeKey, seenKey, type ActiveBan, type Intent, type Memory } from './memory.ts'
+import { placeKey, seenKey } from './memory.ts'
+import type { ActiveBan, Intent, Memory } from './memory.ts'
 import type { BanRow } from './table.ts'
 
-const LOG_BYTES = 4 * 1024
-const YEAR = 31_536_000
+const maxLogBytes = 4 * 1024
+const secondsPerYear = 31_536_000
+
+export interface Ledger {
+  /** New rows, or rows seen before: each ban is told once. */
+  bans(rows: readonly BanRow[]): number
+  /** What was there before the agent came is remembered and never told. */
+  baseline(rows: readonly BanRow[]): void
+  knows(jail: string, ip: string, time: number): boolean
+  active(jail: string, ip: string): ActiveBan | null
+  allActive(): ActiveBan[]
+  /** fail2ban changed how long a ban lasts; the server has the time from the table. */
+  prolong(jail: string, ip: string, time: number, bantime: number): void
+  /** The ban ended with its jail, which may bring it back. */
+  paused(ban: ActiveBan, at: number): void
+  allPaused(): ActiveBan[]
+  forgetPaused(ban: ActiveBan): void
+  /** A ban that was told as ended is in force again: a row of its own for what is left of its time. */
+  resumed(ban: ActiveBan, now: number): void
+  /** The ban is over. It is reported once, whoever noticed it first. */
+  ended(jail: string, ip: string, at: number): void
+}
 
 /**
  * Decides what the server is told. Table, action, snapshot and commands all come here, in any order and more than once;
  * what leaves is one event for each ban and one for its end.
  */
-export function createLedger(needs: {
+export const createLedger = (needs: {
   serverId: string
   memory: Memory
   append: (entries: readonly Entry[]) => void
@@ -24,41 +45,37 @@ export function createLedger(needs: {
   warn: (text: string) => void
   /** A ban that was not known before. */
   onBan?: (jail: string, ip: string) => void
-}) {
+}): Ledger => {
   const { memory } = needs
 
-  function banEntry(row: BanRow, ip: string, eventId: string, intent: Intent | null): Entry {
-    return {
-      kind: 'ban',
-      at: row.time * 1000,
-      offset: needs.clockOffset(),
-      ban: {
-        event_id: eventId,
-        ip,
-        jail: cleanText(row.jail),
-        log_lines: needs.tellsLines(row.jail) ? lastBytes(cleanText(row.logLines), LOG_BYTES) : '',
-        ban_duration: durationOf(intent?.duration ?? row.bantime),
-        ...(intent?.commandId ? { command_id: intent.commandId } : {}),
-        ...(row.failures === 0 ? { source: 'manual' as const } : {}),
-      },
-    }
-  }
+  const banEntry = (row: BanRow, ip: string, eventId: string, intent: Intent | null): Entry => ({
+    kind: 'ban',
+    at: row.time * 1000,
+    offset: needs.clockOffset(),
+    ban: {
+      event_id: eventId,
+      ip,
+      jail: cleanText(row.jail),
+      log_lines: needs.tellsLines(row.jail) ? lastBytes(cleanText(row.logLines), maxLogBytes) : '',
+      ban_duration: durationOf(intent?.duration ?? row.bantime),
+      ...(intent?.commandId ? { command_id: intent.commandId } : {}),
+      ...(row.failures === 0 ? { source: 'manual' as const } : {}),
+    },
+  })
 
-  function unbanEntry(ban: ActiveBan, at: number): Entry {
-    return {
-      kind: 'unban',
-      at: Math.round(Math.max(at, ban.time * 1000)),
-      offset: needs.clockOffset(),
-      unban: {
-        event_id: unbanEventId(needs.serverId, ban.jail, ban.ip, stampOf(ban)),
-        ip: canonicalIp(ban.ip) ?? ban.ip,
-        jail: cleanText(ban.jail),
-      },
-    }
-  }
+  const unbanEntry = (ban: ActiveBan, at: number): Entry => ({
+    kind: 'unban',
+    at: Math.round(Math.max(at, ban.time * 1000)),
+    offset: needs.clockOffset(),
+    unban: {
+      event_id: unbanEventId(needs.serverId, ban.jail, ban.ip, stampOf(ban)),
+      ip: canonicalIp(ban.ip) ?? ban.ip,
+      jail: cleanText(ban.jail),
+    },
+  })
 
   /** The intent that a new row answers: a manual ban (no failures) of that place, made since. */
-  function takeIntent(row: BanRow, ip: string): Intent | null {
+  const takeIntent = (row: BanRow, ip: string): Intent | null => {
     const place = placeKey(row.jail, ip)
     const intent = memory.intents.get(place)
     if (!intent || row.failures !== 0 || row.time * 1000 < intent.since - 2000) return null
@@ -66,7 +83,7 @@ export function createLedger(needs: {
     return intent
   }
 
-  function note(row: BanRow): Entry[] {
+  const note = (row: BanRow): Entry[] => {
     const key = seenKey([row.jail, row.ip, row.time])
     const place = placeKey(row.jail, row.ip)
     const before = memory.active.get(place)
@@ -102,15 +119,21 @@ export function createLedger(needs: {
     return entries
   }
 
+  const ended = (jail: string, ip: string, at: number): void => {
+    const ban = memory.active.get(placeKey(jail, ip))
+    if (!ban) return
+    memory.active.delete(placeKey(jail, ip))
+    needs.append([unbanEntry(ban, at)])
+    needs.changed()
+  }
+
   return {
-    /** New rows, or rows seen before: each ban is told once. */
     bans(rows: readonly BanRow[]): number {
       const entries = rows.flatMap(note)
       needs.append(entries)
       if (rows.length > 0) needs.changed()
       return entries.length
     },
-    /** What was there before the agent came is remembered and never told. */
     baseline(rows: readonly BanRow[]): void {
       for (const row of rows) memory.seen.set(seenKey([row.jail, row.ip, row.time]), row.time)
       needs.changed()
@@ -118,24 +141,21 @@ export function createLedger(needs: {
     knows: (jail: string, ip: string, time: number): boolean => memory.seen.has(seenKey([jail, ip, time])),
     active: (jail: string, ip: string): ActiveBan | null => memory.active.get(placeKey(jail, ip)) ?? null,
     allActive: (): ActiveBan[] => [...memory.active.values()],
-    /** fail2ban changed how long a ban lasts; the server has the time from the table. */
     prolong(jail: string, ip: string, time: number, bantime: number): void {
       const ban = memory.active.get(placeKey(jail, ip))
       if (ban?.time !== time) return
       memory.active.set(placeKey(jail, ip), { ...ban, bantime })
       needs.changed()
     },
-    /** The ban ended with its jail, which may bring it back. */
     paused(ban: ActiveBan, at: number): void {
       memory.paused.set(placeKey(ban.jail, ban.ip), ban)
-      this.ended(ban.jail, ban.ip, at)
+      ended(ban.jail, ban.ip, at)
     },
     allPaused: (): ActiveBan[] => [...memory.paused.values()],
     forgetPaused(ban: ActiveBan): void {
       memory.paused.delete(placeKey(ban.jail, ban.ip))
       needs.changed()
     },
-    /** A ban that was told as ended is in force again: a row of its own for what is left of its time. */
     resumed(ban: ActiveBan, now: number): void {
       const again = { ...ban, round: ban.round + 1 }
       const eventId = banEventId(needs.serverId, ban.jail, ban.ip, stampOf(again))
@@ -147,30 +167,18 @@ export function createLedger(needs: {
       needs.append([banEntry(row, canonicalIp(ban.ip) ?? ban.ip, eventId, null)])
       needs.changed()
     },
-    /** The ban is over: told once, whoever saw it first. */
-    ended(jail: string, ip: string, at: number): void {
-      const ban = memory.active.get(placeKey(jail, ip))
-      if (!ban) return
-      memory.active.delete(placeKey(jail, ip))
-      needs.append([unbanEntry(ban, at)])
-      needs.changed()
-    },
+    ended,
   }
 }
 
-export type Ledger = ReturnType<typeof createLedger>
-
 /** What tells the ids of a ban that came back from those of its first time; the same after a crash. */
-function stampOf(ban: { time: number; round: number }): number {
-  return ban.round === 0 ? ban.time : ban.time + ban.round / 1000
-}
+const stampOf = (ban: { time: number; round: number }): number =>
+  ban.round === 0 ? ban.time : ban.time + ban.round / 1000
 
 /** The interface knows a second to a year; of a longer ban the end is told when it comes. */
-function durationOf(bantime: number): number | null {
-  return bantime < 0 ? -1 : bantime > YEAR ? null : Math.max(1, bantime)
-}
+const durationOf = (bantime: number): number | null =>
+  bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
 
 /** When fail2ban itself ends the ban, in epoch milliseconds; null for never. */
-export function endOf(ban: { time: number; bantime: number }): number | null {
-  return ban.bantime < 0 ? null : (ban.time + ban.bantime) * 1000
-}
+export const endOf = (ban: { time: number; bantime: number }): number | null =>
+  ban.bantime < 0 ? null : (ban.time + ban.bantime) * 1000

@@ -1,6 +1,8 @@
 import { readJson, writeDurably } from '../files.ts'
-import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
-import { START, type BanKey, type Cursor } from './table.ts'
+import { asFields, asInteger, asList, asText } from '../json.ts'
+import type { Fields } from '../json.ts'
+import { tableStart } from './table.ts'
+import type { BanKey, Cursor } from './table.ts'
 
 /** A ban that the server was told of and that has not ended. */
 export interface ActiveBan {
@@ -49,31 +51,27 @@ export interface Memory {
   readonly intents: Map<string, Intent>
 }
 
-const KEEP_SEEN = 9 * 24 * 3600
+const keepSeenFor = 9 * 24 * 3600
 
-export function seenKey([jail, ip, time]: BanKey): string {
-  return `${jail}|${ip}|${time}`
-}
+export const seenKey = ([jail, ip, time]: BanKey): string => `${jail}|${ip}|${time}`
 
-export function placeKey(jail: string, ip: string): string {
-  return `${jail}|${ip}`
-}
+export const placeKey = (jail: string, ip: string): string => `${jail}|${ip}`
 
 /** Saves at most once a second; `save` refuses while `ready` says that the outbox is not on the disk. */
-export function openMemory(
+export const openMemory = (
   path: string,
   options: { ready: () => boolean; now: () => number; warn: (text: string) => void },
-) {
+) => {
   const memory = restore(readJson(path))
   let timer: NodeJS.Timeout | null = null
   let savedAt = 0
 
-  function save(): void {
+  const save = (): void => {
     if (timer) clearTimeout(timer)
     timer = null
     if (!options.ready()) return later(5000)
     try {
-      forget(memory.seen, options.now() / 1000 - KEEP_SEEN)
+      forget(memory.seen, options.now() / 1000 - keepSeenFor)
       writeDurably(path, serialise(memory))
       savedAt = options.now()
     } catch (error) {
@@ -82,7 +80,7 @@ export function openMemory(
     }
   }
 
-  function later(ms: number): void {
+  const later = (ms: number): void => {
     timer ??= setTimeout(() => {
       timer = null
       save()
@@ -98,12 +96,12 @@ export function openMemory(
   }
 }
 
-function forget(seen: Map<string, number>, before: number): void {
+const forget = (seen: Map<string, number>, before: number): void => {
   for (const [key, time] of seen) if (time < before) seen.delete(key)
 }
 
-function serialise(memory: Memory): string {
-  return JSON.stringify({
+const serialise = (memory: Memory): string =>
+  JSON.stringify({
     v: 1,
     started: memory.started,
     cursor: memory.cursor,
@@ -114,9 +112,8 @@ function serialise(memory: Memory): string {
     overrides: [...memory.overrides.values()],
     intents: [...memory.intents.values()],
   })
-}
 
-function restore(value: unknown): Memory {
+const restore = (value: unknown): Memory => {
   const file = asFields(value)
   const cursor = asFields(file['cursor'])
   const key = asList(cursor['key'])
@@ -143,7 +140,7 @@ function restore(value: unknown): Memory {
     cursor:
       key.length === 3
         ? { last: asInteger(cursor['last'], 0), key: [asText(key[0]), asText(key[1]), asInteger(key[2], 0)] }
-        : START,
+        : tableStart,
     spool: { inode: asInteger(spool['inode'], 0), offset: asInteger(spool['offset'], 0) },
     seen: new Map(Object.entries(asFields(file['seen'])).map(([name, time]) => [name, asInteger(time, 0)])),
     active: placed(file['active'], banOf),

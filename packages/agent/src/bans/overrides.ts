@@ -1,15 +1,28 @@
-import { EngineRefused, type Engine } from '../engine/engine.ts'
+import { EngineRefused } from '../engine/engine.ts'
+import type { Engine } from '../engine/engine.ts'
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Ledger } from './ledger.ts'
-import { placeKey, type Memory, type Override } from './memory.ts'
+import { placeKey } from './memory.ts'
+import type { Memory, Override } from './memory.ts'
+
+export interface Overrides {
+  set(jail: string, ip: string, until: number | null): void
+  drop(jail: string | null, ip: string): void
+  /** No address that this covers is banned again when fail2ban's own ban of it ends. */
+  dropCovered(covers: (ip: string) => boolean): void
+  /** Whether a ban that fail2ban no longer has was made again, since by our duration it goes on. */
+  renew(jail: string, ip: string, expired: boolean): Promise<boolean>
+  /** Lifts what has reached its end. What fails (fail2ban is down) is tried again at the next tick. */
+  tick(): Promise<void>
+}
 
 /**
  * Durations of bans by command. fail2ban's own command knows none, and setting the jail's bantime for a moment would
  * move the end of every other ban in it, so the agent keeps the end: it lifts a ban that fail2ban would keep longer, and
  * makes one again that fail2ban ended earlier. By wall time, so that it holds over restarts of either.
  */
-export function createOverrides(needs: {
+export const createOverrides = (needs: {
   engine: Engine
   ledger: Ledger
   memory: Memory
@@ -17,11 +30,11 @@ export function createOverrides(needs: {
   drain: () => Promise<void>
   now: () => number
   log: Log
-}) {
+}): Overrides => {
   const { memory, engine } = needs
   let busy = false
 
-  function forget(which: (override: Override) => boolean): void {
+  const forget = (which: (override: Override) => boolean): void => {
     let found = false
     for (const [place, override] of memory.overrides) {
       if (which(override)) found = memory.overrides.delete(place) || found
@@ -37,11 +50,9 @@ export function createOverrides(needs: {
     drop(jail: string | null, ip: string): void {
       forget(override => override.ip === ip && (jail === null || override.jail === jail))
     },
-    /** No address that this covers is banned again when fail2ban's own ban of it ends. */
     dropCovered(covers: (ip: string) => boolean): void {
       forget(({ ip }) => covers(ip))
     },
-    /** Whether a ban that fail2ban no longer has was made again, since by our duration it goes on. */
     async renew(jail: string, ip: string, expired: boolean): Promise<boolean> {
       const place = placeKey(jail, ip)
       const override = memory.overrides.get(place)
@@ -59,7 +70,6 @@ export function createOverrides(needs: {
       await needs.drain().catch(() => undefined)
       return true
     },
-    /** Lifts what has reached its end. What fails (fail2ban is down) is tried again at the next tick. */
     async tick(): Promise<void> {
       if (busy) return
       busy = true
@@ -84,5 +94,3 @@ export function createOverrides(needs: {
     },
   }
 }
-
-export type Overrides = ReturnType<typeof createOverrides>

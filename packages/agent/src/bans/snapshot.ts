@@ -1,17 +1,24 @@
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Engine } from '../engine/engine.ts'
-import { endOf, type Ledger } from './ledger.ts'
+import { endOf } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 import { placeKey } from './memory.ts'
 
-const GRACE = 10_000
+const graceTime = 10_000
+
+export interface Snapshot {
+  run(): Promise<void>
+  /** fail2ban is restarting or reloading: its list means nothing for a while. */
+  unsettled(): void
+}
 
 /**
  * The truth of now: what fail2ban has banned, against what the server believes. Ends that nobody announced are found
  * here. While fail2ban restores its bans after a start (50 a second), its list is short without anything having ended:
  * so nothing is concluded in the first 10 s, and then only from two looks in a row with a list that no longer grows.
  */
-export function createSnapshot(needs: {
+export const createSnapshot = (needs: {
   engine: Engine
   ledger: Ledger
   drain: () => Promise<void>
@@ -19,15 +26,15 @@ export function createSnapshot(needs: {
   renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
   now: () => number
   log: Log
-}) {
+}): Snapshot => {
   const { engine, ledger } = needs
   let missing = new Set<string>()
   let before = 0
   let quietUntil = 0
 
-  async function look(): Promise<void> {
+  const look = async (): Promise<void> => {
     const up = engine.connectedFor()
-    if (up === null || up < GRACE || needs.now() < quietUntil) {
+    if (up === null || up < graceTime || needs.now() < quietUntil) {
       missing = new Set()
       return
     }
@@ -56,7 +63,7 @@ export function createSnapshot(needs: {
   }
 
   /** A jail that was enabled again has its bans back, from the table. */
-  function comeBack(banned: Map<string, Set<string>>): void {
+  const comeBack = (banned: Map<string, Set<string>>): void => {
     for (const ban of ledger.allPaused()) {
       const end = endOf(ban)
       if (ledger.active(ban.jail, ban.ip) !== null || (end !== null && end <= needs.now())) ledger.forgetPaused(ban)
@@ -65,7 +72,7 @@ export function createSnapshot(needs: {
   }
 
   /** Without a table a ban that the action missed shows only here, with no better time than now. */
-  function adopt(banned: Map<string, Set<string>>): void {
+  const adopt = (banned: Map<string, Set<string>>): void => {
     const time = Math.round(needs.now() / 1000)
     for (const [jail, ips] of banned) {
       const fresh = [...ips].filter(ip => ledger.active(jail, ip) === null)
@@ -81,12 +88,9 @@ export function createSnapshot(needs: {
         needs.log.debug(`no snapshot: ${errorText(error)}`)
       }
     },
-    /** fail2ban is restarting or reloading: its list means nothing for a while. */
     unsettled(): void {
-      quietUntil = needs.now() + GRACE
+      quietUntil = needs.now() + graceTime
       missing = new Set()
     },
   }
 }
-
-export type Snapshot = ReturnType<typeof createSnapshot>

@@ -1,21 +1,29 @@
 import * as fs from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { asFields, asInteger, asText } from '../json.ts'
-import { createOnce, type Log } from '../log.ts'
+import { createOnce } from '../log.ts'
+import type { Log } from '../log.ts'
 import { errorText } from '../text.ts'
-import { endOf, type Ledger } from './ledger.ts'
+import { endOf } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory.ts'
 import type { BanRow } from './table.ts'
 
-const ROTATE_AT = 1024 * 1024
-const CHUNK = 256 * 1024
-const HOLD = 3000
+const rotateAtBytes = 1024 * 1024
+const chunkBytes = 256 * 1024
+const holdTime = 3000
+
+export interface Spool {
+  start(): void
+  look(): Promise<void>
+  stop(): void
+}
 
 /**
  * Reads what the Python action noted. It only makes things faster and catches what vanishes at once: a ban waits up to
  * 3 s for its row in the table, which has the final duration, and is told from here only when none comes.
  */
-export function createSpool(needs: {
+export const createSpool = (needs: {
   path: string
   ledger: Ledger
   /** Called before bans of these jails are told. */
@@ -30,7 +38,7 @@ export function createSpool(needs: {
   /** A ban whose other actions have run: ours comes after them. */
   onActed: (jail: string, ip: string) => void
   log: Log
-}) {
+}): Spool => {
   const { ledger, memory } = needs
   const held = new Map<string, { row: BanRow; until: number }>()
   const trouble = createOnce(needs.log.warn)
@@ -41,7 +49,7 @@ export function createSpool(needs: {
   const ticker = setInterval(() => void look(), 5000)
   const old = `${needs.path}.old`
 
-  function start(): void {
+  const start = (): void => {
     try {
       watcher = fs.watch(dirname(needs.path), (_, changed) => {
         if (changed === null || changed === basename(needs.path)) wake(20)
@@ -53,14 +61,14 @@ export function createSpool(needs: {
     void look()
   }
 
-  function wake(ms: number): void {
+  const wake = (ms: number): void => {
     timer ??= setTimeout(() => {
       timer = null
       void look()
     }, ms)
   }
 
-  async function look(): Promise<void> {
+  const look = async (): Promise<void> => {
     if (busy) {
       again = true
       return
@@ -81,7 +89,7 @@ export function createSpool(needs: {
     if (held.size > 0) wake(500)
   }
 
-  async function readNew(): Promise<void> {
+  const readNew = async (): Promise<void> => {
     if (fs.existsSync(old)) await finishOld()
     const stat = fs.statSync(needs.path, { throwIfNoEntry: false })
     if (!stat) return
@@ -98,7 +106,7 @@ export function createSpool(needs: {
       memory.spool = { inode: stat.ino, offset: end }
       needs.changed()
     }
-    if (memory.spool.offset > ROTATE_AT) {
+    if (memory.spool.offset > rotateAtBytes) {
       fs.renameSync(needs.path, old)
       // fail2ban may hold the old file open for one more write.
       await new Promise(resolve => setTimeout(resolve, 1000))
@@ -107,7 +115,7 @@ export function createSpool(needs: {
   }
 
   /** Also after a crash in the middle of this: what was taken before is known and taken for nothing. */
-  async function finishOld(): Promise<void> {
+  const finishOld = async (): Promise<void> => {
     let offset = fs.statSync(old).ino === memory.spool.inode ? memory.spool.offset : 0
     for (;;) {
       const { lines, end } = readLines(old, offset)
@@ -120,7 +128,7 @@ export function createSpool(needs: {
     needs.changed()
   }
 
-  async function take(line: string): Promise<void> {
+  const take = async (line: string): Promise<void> => {
     const event = parse(line)
     const jail = asText(event['jail'])
     const ip = asText(event['ip'])
@@ -134,7 +142,7 @@ export function createSpool(needs: {
         needs.onActed(jail, ip)
         if (ledger.knows(jail, ip, time)) return
         await needs.onJails([jail])
-        held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? Date.now() + HOLD : 0 })
+        held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? Date.now() + holdTime : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)
         return
       case 'prolong': {
@@ -149,7 +157,7 @@ export function createSpool(needs: {
     }
   }
 
-  async function unban(jail: string, ip: string, time: number, at: number): Promise<void> {
+  const unban = async (jail: string, ip: string, time: number, at: number): Promise<void> => {
     if (ledger.active(jail, ip)?.time !== time) {
       await needs.drain().catch(() => undefined)
       const waiting = held.get(`${jail}|${ip}|${time}`)
@@ -164,7 +172,7 @@ export function createSpool(needs: {
     ledger.ended(jail, ip, at)
   }
 
-  function releaseHeld(): void {
+  const releaseHeld = (): void => {
     for (const [key, { row, until }] of held) {
       const known = ledger.knows(row.jail, row.ip, row.time)
       if (!known && Date.now() < until) continue
@@ -184,9 +192,7 @@ export function createSpool(needs: {
   }
 }
 
-export type Spool = ReturnType<typeof createSpool>
-
-function parse(line: string) {
+const parse = (line: string) => {
   try {
     return asFields(JSON.parse(line) as unknown)
   } catch {
@@ -194,25 +200,23 @@ function parse(line: string) {
   }
 }
 
-function rowOf(event: Readonly<Record<string, unknown>>, jail: string, ip: string, time: number): BanRow {
-  return {
-    jail,
-    ip,
-    time,
-    bantime: asInteger(event['bantime'], -1),
-    failures: asInteger(event['failures'], 0),
-    logLines: asText(event['matches']),
-  }
-}
+const rowOf = (event: Readonly<Record<string, unknown>>, jail: string, ip: string, time: number): BanRow => ({
+  jail,
+  ip,
+  time,
+  bantime: asInteger(event['bantime'], -1),
+  failures: asInteger(event['failures'], 0),
+  logLines: asText(event['matches']),
+})
 
-function readLines(path: string, from: number): { lines: string[]; end: number } {
+const readLines = (path: string, from: number): { lines: string[]; end: number } => {
   const file = fs.openSync(path, 'r')
   try {
-    const buffer = Buffer.alloc(Math.min(CHUNK, Math.max(0, fs.fstatSync(file).size - from)))
+    const buffer = Buffer.alloc(Math.min(chunkBytes, Math.max(0, fs.fstatSync(file).size - from)))
     const length = fs.readSync(file, buffer, 0, buffer.length, from)
     const newline = buffer.subarray(0, length).lastIndexOf(0x0a) + 1
     // A line that fills the whole chunk is none of ours: it is passed over, else everything behind it would wait for ever.
-    const end = newline === 0 && length === CHUNK ? length : newline
+    const end = newline === 0 && length === chunkBytes ? length : newline
     const text = buffer.toString('utf8', 0, end)
     return { lines: text.split('\n').filter(line => line !== ''), end: from + end }
   } finally {

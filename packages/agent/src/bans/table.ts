@@ -26,23 +26,29 @@ export interface TableRead {
   readonly more: boolean
 }
 
-export const START: Cursor = { last: 0, key: null }
+export const tableStart: Cursor = { last: 0, key: null }
 
-const ROWS = 2000
-const BYTES = 2 * 1024 * 1024
+const maxRows = 2000
+const maxBytes = 2 * 1024 * 1024
 
 /** The rows after the cursor, or all of them when the row under the cursor is another one (the guard). */
-export async function readTable(
+export const readTable = async (
   python: Interpreter,
   program: string,
   file: string,
   cursor: Cursor,
-): Promise<TableRead> {
-  const text = await python.run(program, { db: file, last: cursor.last, key: cursor.key, rows: ROWS, bytes: BYTES })
+): Promise<TableRead> => {
+  const text = await python.run(program, {
+    db: file,
+    last: cursor.last,
+    key: cursor.key,
+    rows: maxRows,
+    bytes: maxBytes,
+  })
   return parseRead(text)
 }
 
-export function parseRead(text: string): TableRead {
+export const parseRead = (text: string): TableRead => {
   const [first = '', ...rest] = text.split('\n')
   const head = asFields(JSON.parse(first) as unknown)
   const key = asList(head['key'])
@@ -56,7 +62,7 @@ export function parseRead(text: string): TableRead {
   }
 }
 
-function parseRow(line: string): BanRow {
+const parseRow = (line: string): BanRow => {
   const [, jail, ip, time, bantime, failures, logLines] = asList(JSON.parse(line) as unknown)
   return {
     jail: asText(jail),

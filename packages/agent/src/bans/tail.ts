@@ -1,16 +1,26 @@
 import * as fs from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { errorText } from '../text.ts'
-import { createOnce, type Log } from '../log.ts'
+import { createOnce } from '../log.ts'
+import type { Log } from '../log.ts'
 import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory.ts'
 import type { Cursor, TableRead } from './table.ts'
 
-const DEBOUNCE = 50
-const EVERY = 15_000
+const debounceTime = 50
+const readEvery = 15_000
+
+export interface Tail {
+  /** Where the table is; null when fail2ban keeps none. */
+  follow(path: string | null): void
+  hasTable(): boolean
+  /** Everything that is in the table now has been taken over when this resolves. */
+  drain(): Promise<void>
+  stop(): void
+}
 
 /** Follows fail2ban's ban table: woken by changes of its directory, and every 15 s in case a wake was lost. */
-export function createTail(needs: {
+export const createTail = (needs: {
   read: (file: string, cursor: Cursor) => Promise<TableRead>
   ledger: Ledger
   /** Called before bans of these jails are told. */
@@ -19,7 +29,7 @@ export function createTail(needs: {
   saved: { changed(): void; save(): void }
   backfill: boolean
   log: Log
-}) {
+}): Tail => {
   const { memory } = needs
   const trouble = createOnce(needs.log.warn)
   let file: string | null = null
@@ -28,16 +38,16 @@ export function createTail(needs: {
   let running: Promise<void> | null = null
   let queued: Promise<void> | null = null
   let readMark = ''
-  const ticker = setInterval(() => void look(), EVERY)
+  const ticker = setInterval(() => void look(), readEvery)
 
-  function watch(): void {
+  const watch = (): void => {
     watcher?.close()
     watcher = null
     if (file === null) return
     const name = basename(file)
     try {
       watcher = fs.watch(dirname(file), (_, changed) => {
-        if (changed === null || changed.startsWith(name)) debounce ??= setTimeout(settled, DEBOUNCE)
+        if (changed === null || changed.startsWith(name)) debounce ??= setTimeout(settled, debounceTime)
       })
       watcher.on('error', () => {
         watcher?.close()
@@ -49,13 +59,13 @@ export function createTail(needs: {
     }
   }
 
-  function settled(): void {
+  const settled = (): void => {
     debounce = null
     void look()
   }
 
   /** Reads only when the file changed since the last read. A change within 2 s of it may share its time stamp. */
-  async function look(): Promise<void> {
+  const look = async (): Promise<void> => {
     if (file === null) return
     if (watcher === null) watch()
     const stat = fs.statSync(file, { throwIfNoEntry: false })
@@ -63,7 +73,7 @@ export function createTail(needs: {
     await drain().catch(() => undefined)
   }
 
-  async function drain(): Promise<void> {
+  const drain = async (): Promise<void> => {
     if (running) {
       queued ??= running
         .catch(() => undefined)
@@ -79,7 +89,7 @@ export function createTail(needs: {
     return running
   }
 
-  async function readAll(): Promise<void> {
+  const readAll = async (): Promise<void> => {
     if (file === null) return
     const path = file
     const stat = fs.statSync(path, { throwIfNoEntry: false })
@@ -110,7 +120,6 @@ export function createTail(needs: {
   }
 
   return {
-    /** Where the table is; null when fail2ban keeps none. */
     follow(path: string | null): void {
       if (path !== file) {
         file = path
@@ -124,7 +133,6 @@ export function createTail(needs: {
       void drain().catch(() => undefined)
     },
     hasTable: (): boolean => file !== null,
-    /** Everything that is in the table now has been taken over when this resolves. */
     drain,
     stop(): void {
       clearInterval(ticker)
@@ -134,8 +142,4 @@ export function createTail(needs: {
   }
 }
 
-export type Tail = ReturnType<typeof createTail>
-
-function markOf(stat: fs.Stats): string {
-  return `${stat.ino}:${stat.size}:${stat.mtimeMs}`
-}
+const markOf = (stat: fs.Stats): string => `${stat.ino}:${stat.size}:${stat.mtimeMs}`

@@ -8,15 +8,13 @@ export interface Guard {
 }
 
 /** Beside what would cut the host off: what the whitelist covers, since such a ban would be undone at once. */
-export function createGuard(needs: {
+export const createGuard = (needs: {
   floor: Floor & { lookUpServer(): Promise<void> }
   whitelisted: (ip: string) => boolean
-}): Guard {
-  return {
-    async whyNotBan(ip) {
-      if (needs.whitelisted(ip)) return `${ip} is whitelisted${isCidr(ip) ? ', or holds a whitelisted address' : ''}`
-      await needs.floor.lookUpServer()
-      return needs.floor.whyNeverBan(ip)
-    },
-  }
-}
+}): Guard => ({
+  async whyNotBan(ip) {
+    if (needs.whitelisted(ip)) return `${ip} is whitelisted${isCidr(ip) ? ', or holds a whitelisted address' : ''}`
+    await needs.floor.lookUpServer()
+    return needs.floor.whyNeverBan(ip)
+  },
+})

@@ -3,9 +3,9 @@ import { asFields, asInteger, asList, asText } from '../json.ts'
 import { firstBytes } from '../text.ts'
 import type { CommandResult } from '../wire.ts'
 
-const KEPT = 1000
+const keptCommands = 1000
 /** Long outputs are kept for the newest commands only: the file is rewritten at each step. */
-const KEPT_WHOLE = 20
+const keptWhole = 20
 
 interface Item {
   readonly id: string
@@ -14,17 +14,27 @@ interface Item {
   readonly told: boolean
 }
 
-const UNKNOWN: CommandResult = {
+const unknownResult: CommandResult = {
   success: false,
   output: 'the agent restarted while this ran; outcome unknown',
   exit_code: null,
+}
+
+export interface Journal {
+  has(id: string): boolean
+  started(id: string): void
+  finished(id: string, result: CommandResult): void
+  /** The server asked again: it gets the result again. */
+  tellAgain(id: string): void
+  told(ids: readonly string[]): void
+  untold(limit: number): (CommandResult & { id: string })[]
 }
 
 /**
  * What was ordered and what came of it, on the disk before anything runs: an order that is delivered twice, or again
  * after a crash, is never carried out twice. The last 1000 are remembered.
  */
-export function openJournal(path: string, now: () => number, kept = KEPT) {
+export const openJournal = (path: string, now: () => number, kept = keptCommands): Journal => {
   const items = new Map<string, Item>()
   for (const value of asList(asFields(readJson(path))['commands'])) {
     const fields = asFields(value)
@@ -34,23 +44,23 @@ export function openJournal(path: string, now: () => number, kept = KEPT) {
     items.set(id, {
       id,
       at: asInteger(fields['at'], 0),
-      result: result ?? UNKNOWN,
+      result: result ?? unknownResult,
       told: result !== null && fields['told'] === true,
     })
   }
 
-  function put(item: Item): void {
+  const put = (item: Item): void => {
     items.delete(item.id)
     items.set(item.id, item)
     save()
   }
 
-  function save(): void {
+  const save = (): void => {
     const spare = items.size - kept
     let index = 0
     for (const [id, item] of items) {
       if (index < spare && item.told) items.delete(id)
-      else if (index < items.size - KEPT_WHOLE && item.told && item.result && item.result.output.length > 2000) {
+      else if (index < items.size - keptWhole && item.told && item.result && item.result.output.length > 2000) {
         items.set(id, { ...item, result: { ...item.result, output: firstBytes(item.result.output, 1000) } })
       }
       index += 1
@@ -66,7 +76,6 @@ export function openJournal(path: string, now: () => number, kept = KEPT) {
     finished(id: string, result: CommandResult): void {
       put({ id, at: now(), result, told: false })
     },
-    /** The server asked again: it gets the result again. */
     tellAgain(id: string): void {
       const item = items.get(id)
       if (item?.result && item.told) put({ ...item, told: false })
@@ -88,9 +97,7 @@ export function openJournal(path: string, now: () => number, kept = KEPT) {
   }
 }
 
-export type Journal = ReturnType<typeof openJournal>
-
-function resultOf(value: unknown): CommandResult {
+const resultOf = (value: unknown): CommandResult => {
   const fields = asFields(value)
   const code = fields['exit_code']
   return {

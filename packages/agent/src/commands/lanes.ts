@@ -1,8 +1,14 @@
+export interface Lanes {
+  run(lane: string | null, work: () => Promise<void>): void
+  /** Resolves when everything that was begun so far is done. */
+  idle(): Promise<void>
+}
+
 /**
  * Commands for the same jail run in order, those of different jails side by side; a command for the whole engine waits
  * for all before it, and all after it wait for it.
  */
-export function createLanes() {
+export const createLanes = (): Lanes => {
   const lanes = new Map<string, Promise<void>>()
   let barrier: Promise<void> = Promise.resolve()
 
@@ -19,9 +25,6 @@ export function createLanes() {
         if (lanes.get(lane) === end) lanes.delete(lane)
       })
     },
-    /** Resolves when everything that was begun so far is done. */
     idle: async (): Promise<void> => void (await Promise.all([barrier, ...lanes.values()])),
   }
 }
-
-export type Lanes = ReturnType<typeof createLanes>

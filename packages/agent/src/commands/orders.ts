@@ -1,12 +1,15 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import { isJailName } from '@stockade/contract/names.ts'
 import type { Ledger } from '../bans/ledger.ts'
-import { placeKey, type Memory } from '../bans/memory.ts'
+import { placeKey } from '../bans/memory.ts'
+import type { Memory } from '../bans/memory.ts'
 import type { Overrides } from '../bans/overrides.ts'
-import { faultsOf, type EngineConfig } from '../engine/config.ts'
-import { EngineDown, type Engine } from '../engine/engine.ts'
+import { faultsOf } from '../engine/config.ts'
+import type { EngineConfig } from '../engine/config.ts'
+import { EngineDown } from '../engine/engine.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
-import { jailStateFile, OWN_JAIL } from '../engine/own-files.ts'
+import { jailStateFile, ownJail } from '../engine/own-files.ts'
 import type { Pickled } from '../engine/pickle.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
 import { asFields, asText } from '../json.ts'
@@ -29,11 +32,11 @@ export type Orders = Readonly<Record<string, (command: Command) => Promise<strin
 /** How fail2ban is restarted. `client` starts the daemon from here, so it is only for hosts without an init system. */
 export type ServiceKind = 'systemd' | 'openrc' | 'client'
 
-const DAY = 86_400
-const RESTART_TIME = 180_000
+const defaultBanSeconds = 86_400
+const restartTimeout = 180_000
 
 /** Everything that the server can order, by type. Each returns what to say, or throws. */
-export function createOrders(needs: {
+export const createOrders = (needs: {
   engine: Engine
   config: EngineConfig
   loader: JailLoader
@@ -51,18 +54,18 @@ export function createOrders(needs: {
   service: ServiceKind
   nft: readonly string[]
   now: () => number
-}): Orders {
+}): Orders => {
   const { engine, config, loader, ledger, memory, overrides } = needs
 
-  async function banIp(command: Command): Promise<string> {
-    const jail = command.params['jail'] === undefined ? OWN_JAIL : jailOf(command)
+  const banIp = async (command: Command): Promise<string> => {
+    const jail = command.params['jail'] === undefined ? ownJail : jailOf(command)
     const ip = ipOf(command)
     const asked = durationOf(command)
-    const duration = asked === null && jail === OWN_JAIL ? DAY : asked
+    const duration = asked === null && jail === ownJail ? defaultBanSeconds : asked
     const danger = await needs.guard.whyNotBan(ip)
     if (danger !== null) throw new Refused(`${danger}; nothing was done`)
     if (isCidr(ip)) checkRange(ip, engine.version())
-    if (jail === OWN_JAIL) await needs.ensureOwnJail()
+    if (jail === ownJail) await needs.ensureOwnJail()
     await mustRun(jail)
     const { bantime } = await engine.thresholds(jail)
     await needs.drain().catch(() => undefined)
@@ -91,7 +94,7 @@ export function createOrders(needs: {
   }
 
   /** A firewall action that failed shows nowhere in fail2ban but in its log. */
-  async function checkFirewall(jail: string, ip: string): Promise<void> {
+  const checkFirewall = async (jail: string, ip: string): Promise<void> => {
     const actions = await engine.actions(jail)
     if (!actions.some(name => name.startsWith('nftables'))) return
     for (let tries = 0; tries < 15; tries += 1) {
@@ -105,7 +108,7 @@ export function createOrders(needs: {
     )
   }
 
-  async function unbanIp(command: Command): Promise<string> {
+  const unbanIp = async (command: Command): Promise<string> => {
     const ip = ipOf(command)
     const jail = command.params['jail'] === undefined || command.params['jail'] === '*' ? null : jailOf(command)
     // Unbanning deletes rows of the table: what is in it must have been taken over before.
@@ -122,7 +125,7 @@ export function createOrders(needs: {
       : `${ip} is no longer banned in ${jail}`
   }
 
-  async function jailStatus(command: Command): Promise<string> {
+  const jailStatus = async (command: Command): Promise<string> => {
     const jail = jailOf(command)
     const configured = (await config.jails()).find(({ name }) => name === jail)
     const running = (await engine.jails()).includes(jail)
@@ -132,21 +135,21 @@ export function createOrders(needs: {
     return JSON.stringify({ ...configured, name: jail, enabled: running, ...thresholds, ...status }, null, 2)
   }
 
-  async function jailEnable(command: Command): Promise<string> {
+  const jailEnable = async (command: Command): Promise<string> => {
     const jail = jailOf(command)
     await loader.start(jail, [jailStateFile(config.directory, jail, true)])
     await needs.settle()
     return `${jail} is enabled and running`
   }
 
-  async function jailDisable(command: Command): Promise<string> {
+  const jailDisable = async (command: Command): Promise<string> => {
     const jail = jailOf(command)
     await needs.drain().catch(() => undefined)
     await loader.stop(jail, [jailStateFile(config.directory, jail, false)])
     return `${jail} is disabled; its bans have left the firewall`
   }
 
-  async function jailReload(command: Command): Promise<string> {
+  const jailReload = async (command: Command): Promise<string> => {
     const jail = jailOf(command)
     mustBeSound(faultsOf(await config.check([jail])))
     if (!(await engine.jails()).includes(jail)) {
@@ -162,7 +165,7 @@ export function createOrders(needs: {
     return `${jail} is reloaded`
   }
 
-  async function reloadAll(): Promise<string> {
+  const reloadAll = async (): Promise<string> => {
     await engine.ping()
     mustBeSound(faultsOf(await config.check(null)))
     needs.unsettled()
@@ -172,7 +175,7 @@ export function createOrders(needs: {
     return `all is reloaded; running: ${(await engine.jails()).join(', ')}`
   }
 
-  async function serviceRestart(): Promise<string> {
+  const serviceRestart = async (): Promise<string> => {
     const check = await config.check(null)
     mustBeSound(faultsOf(check))
     const expected = [...check.jails.keys()]
@@ -183,9 +186,9 @@ export function createOrders(needs: {
       openrc: ['rc-service', 'fail2ban', 'restart'],
       client: [...needs.client, 'restart'],
     }[needs.service]
-    const ran = await runProgram(restart, { timeout: RESTART_TIME })
+    const ran = await runProgram(restart, { timeout: restartTimeout })
     if (ran.code !== 0) throw new Refused(`restart failed: ${withoutNoise(`${ran.stdout}\n${ran.stderr}`)}`, ran.code)
-    const deadline = needs.now() + RESTART_TIME
+    const deadline = needs.now() + restartTimeout
     let running: string[] = []
     while (needs.now() < deadline) {
       running = await engine.jails().catch(() => [])
@@ -199,11 +202,11 @@ export function createOrders(needs: {
     throw new Refused(`fail2ban was restarted, but these jails did not come back within 180 s: ${absent.join(', ')}`)
   }
 
-  async function mustRun(jail: string): Promise<void> {
+  const mustRun = async (jail: string): Promise<void> => {
     if (!(await engine.jails()).includes(jail)) throw new Refused(`jail ${jail} is not running on this host`)
   }
 
-  async function deployTemplate(command: Command): Promise<string> {
+  const deployTemplate = async (command: Command): Promise<string> => {
     if (command.params['template'] === undefined)
       throw new Refused('the order came without its template: nothing was done')
     const said = await needs.templates.deploy(command.params['template'])
@@ -211,7 +214,7 @@ export function createOrders(needs: {
     return said
   }
 
-  async function removeTemplate(command: Command): Promise<string> {
+  const removeTemplate = async (command: Command): Promise<string> => {
     const said = await needs.templates.remove(command.params['template_name'])
     await needs.settle()
     return said
@@ -232,38 +235,38 @@ export function createOrders(needs: {
 }
 
 /** The lane of a command: its jail, or null when it concerns all of fail2ban. */
-export function laneOf(command: Command): string | null {
+export const laneOf = (command: Command): string | null => {
   const jail = command.params['jail'] ?? templateOf(command)
-  if (command.type === 'ban-ip' && jail === undefined) return OWN_JAIL
+  if (command.type === 'ban-ip' && jail === undefined) return ownJail
   return typeof jail === 'string' && jail !== '*' ? jail : null
 }
 
 /** A template's jail has its name. */
-function templateOf(command: Command): unknown {
+const templateOf = (command: Command): unknown => {
   if (command.type === 'remove-template') return command.params['template_name']
   return command.type === 'deploy-template' ? asFields(command.params['template'])['name'] : undefined
 }
 
-export function refusalText(error: unknown): { output: string; code: number } {
+export const refusalText = (error: unknown): { output: string; code: number } => {
   if (error instanceof Refused) return { output: error.message, code: error.code }
   if (error instanceof EngineDown)
     return { output: `fail2ban is not running or does not answer: ${error.message}`, code: 1 }
   return { output: error instanceof Error ? error.message : String(error), code: 1 }
 }
 
-function jailOf(command: Command): string {
+const jailOf = (command: Command): string => {
   const { jail } = command.params
   if (!isJailName(jail)) throw new Refused('"jail" must be the name of a jail')
   return jail
 }
 
-function ipOf(command: Command): string {
+const ipOf = (command: Command): string => {
   const ip = canonicalIp(asText(command.params['ip']))
   if (ip === null) throw new Refused('"ip" must be an IP address')
   return ip
 }
 
-function durationOf(command: Command): number | null {
+const durationOf = (command: Command): number | null => {
   const duration = command.params['duration']
   if (duration === undefined || duration === null) return null
   const whole = typeof duration === 'number' && Number.isInteger(duration) ? duration : 0
@@ -273,7 +276,7 @@ function durationOf(command: Command): number | null {
 }
 
 /** Before 1.1.1 the sets hold no ranges: the firewall refuses while fail2ban says "banned". */
-function checkRange(range: string, version: string | null): void {
+const checkRange = (range: string, version: string | null): void => {
   const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(part => parseInt(part, 10))
   const able = major > 1 || (major === 1 && (minor > 1 || (minor === 1 && patch >= 1)))
   if (!able) throw new Refused(`fail2ban ${version ?? ''} cannot ban ranges; 1.1.1 or newer can`)
@@ -281,12 +284,12 @@ function checkRange(range: string, version: string | null): void {
   if (Number(range.split('/')[1]) < least) throw new Refused(`the range is too wide: /${least} at most`)
 }
 
-function mustBeSound(faults: readonly string[]): void {
+const mustBeSound = (faults: readonly string[]): void => {
   if (faults.length > 0)
     throw new Refused(`nothing was done, since the configuration has errors:\n${faults.join('\n')}`)
 }
 
-function statusFields(status: Pickled): Record<string, Pickled> {
+const statusFields = (status: Pickled): Record<string, Pickled> => {
   const fields: Record<string, Pickled> = {}
   const walk = (value: Pickled): void => {
     if (!Array.isArray(value)) return

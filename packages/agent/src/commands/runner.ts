@@ -3,12 +3,18 @@ import { commandOutput, errorText } from '../text.ts'
 import type { Command, CommandResult } from '../wire.ts'
 import type { Journal } from './journal.ts'
 import { createLanes } from './lanes.ts'
-import { laneOf, Refused, refusalText, type Orders } from './orders.ts'
+import { laneOf, Refused, refusalText } from './orders.ts'
+import type { Orders } from './orders.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
 import type { SealGate } from '../seal/gate.ts'
 
+export interface Runner {
+  take(commands: readonly Command[]): void
+  idle(): Promise<void>
+}
+
 /** Carries out each command once, however often and over whichever way it is delivered. */
-export function createRunner(needs: {
+export const createRunner = (needs: {
   orders: Orders
   journal: Journal
   seals: Pick<SealGate, 'open'>
@@ -16,12 +22,12 @@ export function createRunner(needs: {
   /** A result waits to be told: of this command just now (and whether it is a success), or again of an old one. */
   onResult: (command: Command | null, success: boolean) => void
   log: Log
-}) {
+}): Runner => {
   const { journal, log } = needs
   const lanes = createLanes()
   const waiting = new Set<string>()
 
-  async function carryOut(command: Command): Promise<void> {
+  const carryOut = async (command: Command): Promise<void> => {
     try {
       // On the disk first: after a crash it must be known that this was begun.
       journal.started(command.id)
@@ -41,7 +47,7 @@ export function createRunner(needs: {
     needs.onResult(command, result.success)
   }
 
-  async function resultOf(command: Command): Promise<CommandResult> {
+  const resultOf = async (command: Command): Promise<CommandResult> => {
     const order = Object.hasOwn(needs.orders, command.type) ? needs.orders[command.type] : undefined
     try {
       if (!order)
@@ -80,5 +86,3 @@ export function createRunner(needs: {
     idle: (): Promise<void> => lanes.idle(),
   }
 }
-
-export type Runner = ReturnType<typeof createRunner>

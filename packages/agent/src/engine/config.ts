@@ -30,11 +30,30 @@ export interface Check {
   readonly errors: readonly string[]
 }
 
+export interface EngineConfig {
+  readonly directory: string
+  jails(): Promise<readonly ConfiguredJail[]>
+  /** Changes whenever a file that jails are made of changes. */
+  mark(): string
+  /** The `ignoreip` of every jail of a directory, word by word; null where there is none at all. */
+  ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>>
+  /** Which of these paths, globs and variables of the engine lead to a file that is there. */
+  logFiles(paths: readonly string[]): Promise<ReadonlySet<string>>
+  socket(): Promise<string | null>
+  /** Checks these jails, or every enabled one, in the given directory (a staged copy, say), with what builds them. */
+  check(jails: readonly string[] | null, directory?: string, streams?: boolean, trial?: Trial | null): Promise<Check>
+}
+
 /** Reads and checks fail2ban's configuration with fail2ban's own classes. */
-export function createEngineConfig(needs: { directory: string; python: Interpreter; lister: string; checker: string }) {
+export const createEngineConfig = (needs: {
+  directory: string
+  python: Interpreter
+  lister: string
+  checker: string
+}): EngineConfig => {
   let cached: { mark: string; socket: string | null; jails: ConfiguredJail[] } | null = null
 
-  async function list(): Promise<{ socket: string | null; jails: ConfiguredJail[] }> {
+  const list = async (): Promise<{ socket: string | null; jails: ConfiguredJail[] }> => {
     const mark = markOf(needs.directory)
     if (cached?.mark !== mark) {
       const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })) as unknown)
@@ -47,9 +66,7 @@ export function createEngineConfig(needs: { directory: string; python: Interpret
   return {
     directory: needs.directory,
     jails: async (): Promise<readonly ConfiguredJail[]> => (await list()).jails,
-    /** Changes whenever a file that jails are made of changes. */
     mark: (): string => markOf(needs.directory),
-    /** The `ignoreip` of every jail of a directory, word by word; null where there is none at all. */
     async ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>> {
       const text = await needs.python.run(needs.lister, { config: directory, ignoreip: true })
       const jails = asList(asFields(JSON.parse(text) as unknown)['jails']).map(asFields)
@@ -60,13 +77,11 @@ export function createEngineConfig(needs: { directory: string; python: Interpret
         ]),
       )
     },
-    /** Which of these paths, globs and variables of the engine lead to a file that is there. */
     async logFiles(paths: readonly string[]): Promise<ReadonlySet<string>> {
       const text = await needs.python.run(needs.lister, { config: needs.directory, logpaths: paths })
       return new Set(asList(asFields(JSON.parse(text) as unknown)['logpaths']).map(path => asText(path)))
     },
     socket: async (): Promise<string | null> => (await list()).socket,
-    /** Checks these jails, or every enabled one, in the given directory (a staged copy, say), with what builds them. */
     async check(
       jails: readonly string[] | null,
       directory = needs.directory,
@@ -93,14 +108,13 @@ export function createEngineConfig(needs: { directory: string; python: Interpret
   }
 }
 
-export type EngineConfig = ReturnType<typeof createEngineConfig>
-
 /** Each thing that is wrong, with its jail; empty when all is well. */
-export function faultsOf(check: Check): string[] {
-  return [...check.errors, ...[...check.jails].flatMap(([name, jail]) => jail.errors.map(error => `${name}: ${error}`))]
-}
+export const faultsOf = (check: Check): string[] => [
+  ...check.errors,
+  ...[...check.jails].flatMap(([name, jail]) => jail.errors.map(error => `${name}: ${error}`)),
+]
 
-function jailOf(value: unknown): ConfiguredJail {
+const jailOf = (value: unknown): ConfiguredJail => {
   const fields = asFields(value)
   const number = (name: string): number | null => (typeof fields[name] === 'number' ? fields[name] : null)
   return {
@@ -115,8 +129,8 @@ function jailOf(value: unknown): ConfiguredJail {
 }
 
 /** Changes whenever a file that jails are made of changes. */
-function markOf(directory: string): string {
-  return ['', 'jail.d']
+const markOf = (directory: string): string =>
+  ['', 'jail.d']
     .map(name => join(directory, name))
     .flatMap(place => {
       try {
@@ -131,4 +145,3 @@ function markOf(directory: string): string {
       return `${path}:${stat?.mtimeMs ?? 0}:${stat?.size ?? 0}`
     })
     .join('\n')
-}

@@ -41,12 +41,12 @@ export interface Engine {
 
 export { EngineDown, EngineRefused }
 
-export function createEngine(options: {
+export const createEngine = (options: {
   socketPath: string
   now: () => number
   onUp: () => void
   onDown: () => void
-}): Engine {
+}): Engine => {
   let version: string | null = null
   let since: number | null = null
   let greeting: Promise<void> | null = null
@@ -62,7 +62,7 @@ export function createEngine(options: {
   })
 
   /** The first words on each new connection; whoever asks for anything waits for them. */
-  async function greet(): Promise<void> {
+  const greet = async (): Promise<void> => {
     if (version !== null) return
     greeting ??= (async () => {
       try {
@@ -77,7 +77,7 @@ export function createEngine(options: {
     await greeting
   }
 
-  async function call(words: readonly Word[], timeout?: number): Promise<Pickled> {
+  const call = async (words: readonly Word[], timeout?: number): Promise<Pickled> => {
     await greet()
     return socket.call(words, timeout)
   }
@@ -157,18 +157,17 @@ export function createEngine(options: {
 }
 
 /** So that no single command keeps fail2ban from its other work. */
-function portions(values: readonly string[]): string[][] {
+const portions = (values: readonly string[]): string[][] => {
   const found: string[][] = []
   for (let i = 0; i < values.length; i += 1000) found.push(values.slice(i, i + 1000))
   return found
 }
 
-function strings(value: Pickled | undefined): string[] {
-  return Array.isArray(value) ? (value as readonly Pickled[]).map(item => String(item)) : []
-}
+const strings = (value: Pickled | undefined): string[] =>
+  Array.isArray(value) ? (value as readonly Pickled[]).map(item => String(item)) : []
 
 /** fail2ban's status is a list of [name, value] pairs. */
-function pairs(value: Pickled): Map<string, Pickled> {
+const pairs = (value: Pickled): Map<string, Pickled> => {
   const found = new Map<string, Pickled>()
   for (const pair of Array.isArray(value) ? (value as readonly Pickled[]) : []) {
     if (Array.isArray(pair)) found.set(String((pair as readonly Pickled[])[0]), (pair as readonly Pickled[])[1] ?? null)

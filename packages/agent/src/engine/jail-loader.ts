@@ -1,8 +1,10 @@
 import { errorText } from '../text.ts'
-import { faultsOf, type CheckedJail, type EngineConfig, type Trial } from './config.ts'
+import { faultsOf } from './config.ts'
+import type { CheckedJail, EngineConfig, Trial } from './config.ts'
 import type { Engine } from './engine.ts'
 import type { Word } from './pickle.ts'
-import { writeOwnFiles, type OwnFile } from './own-files.ts'
+import { writeOwnFiles } from './own-files.ts'
+import type { OwnFile } from './own-files.ts'
 import { withStage } from './stage.ts'
 
 export interface Vetting {
@@ -12,16 +14,27 @@ export interface Vetting {
   readonly trial?: Trial
 }
 
+export interface JailLoader {
+  stage(jail: string, files: readonly OwnFile[], vetting?: Vetting): Promise<CheckedJail>
+  exists(jail: string, files: readonly OwnFile[]): Promise<boolean>
+  /** Builds the jail that the configuration describes, with these files of ours in it. */
+  start(jail: string, files: readonly OwnFile[], vetting?: Vetting): Promise<void>
+  /** Stops the jail for good: the files say so at the next start too. */
+  stop(jail: string, files: readonly OwnFile[]): Promise<void>
+  /** Runs the jail or stops it, as the configuration says with these files. */
+  settle(jail: string, files: readonly OwnFile[]): Promise<'running' | 'stopped'>
+}
+
 /**
  * Changes one jail and no other: staged copy, check with fail2ban's classes, write, apply over the socket, verify, else
  * everything back. Never a reload, since one bad expression anywhere would then take all other jails down.
  */
-export function createJailLoader(needs: { engine: Engine; config: EngineConfig; runDirectory: string }) {
+export const createJailLoader = (needs: { engine: Engine; config: EngineConfig; runDirectory: string }): JailLoader => {
   const { engine, config } = needs
 
   /** The jail as it would be with these files. Throws with what is wrong. */
-  async function stage(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> {
-    return withStage(config.directory, needs.runDirectory, files, async copy => {
+  const stage = async (jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> =>
+    withStage(config.directory, needs.runDirectory, files, async copy => {
       const check = await config.check([jail], copy, true, vetting.trial ?? null)
       const faults = faultsOf(check)
       if (faults.length > 0) throw new Error(faults.map(fault => fault.split(copy).join(config.directory)).join('\n'))
@@ -29,17 +42,15 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
       if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
       return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, config.directory))) }
     })
-  }
 
   /** Whether the configuration has such a jail with these files, enabled or not. */
-  async function exists(jail: string, files: readonly OwnFile[]): Promise<boolean> {
-    return withStage(config.directory, needs.runDirectory, files, async copy => {
+  const exists = async (jail: string, files: readonly OwnFile[]): Promise<boolean> =>
+    withStage(config.directory, needs.runDirectory, files, async copy => {
       const check = await config.check([jail], copy, false)
       return check.jails.has(jail)
     })
-  }
 
-  async function load(jail: string, stream: readonly (readonly Word[])[]): Promise<void> {
+  const load = async (jail: string, stream: readonly (readonly Word[])[]): Promise<void> => {
     if ((await engine.jails()).includes(jail)) await engine.stop(jail)
     await engine.apply(stream)
     await engine.status(jail)
@@ -49,7 +60,7 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
   }
 
   /** Files first, so that the next start of fail2ban agrees; when fail2ban refuses, both are put back. */
-  async function change(jail: string, files: readonly OwnFile[], staged: CheckedJail): Promise<void> {
+  const change = async (jail: string, files: readonly OwnFile[], staged: CheckedJail): Promise<void> => {
     const old = (await config.check([jail])).jails.get(jail)
     const wasRunning = (await engine.jails()).includes(jail)
     const undo = writeOwnFiles(files)
@@ -72,20 +83,17 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
   return {
     stage,
     exists,
-    /** Builds the jail that the configuration describes, with these files of ours in it. */
     async start(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<void> {
       const staged = await stage(jail, files, vetting)
       if (!staged.enabled) throw new Error(`jail ${jail} stays disabled: a file of the host that is read later says so`)
       vetting.vet?.(staged)
       await change(jail, files, staged)
     },
-    /** Stops the jail for good: the files say so at the next start too. */
     async stop(jail: string, files: readonly OwnFile[]): Promise<void> {
       const staged = await stage(jail, files)
       if (staged.enabled) throw new Error(`jail ${jail} stays enabled: a file of the host that is read later says so`)
       await change(jail, files, staged)
     },
-    /** Runs the jail or stops it, as the configuration says with these files. */
     async settle(jail: string, files: readonly OwnFile[]): Promise<'running' | 'stopped'> {
       const staged = (await exists(jail, files)) ? await stage(jail, files) : { enabled: false, errors: [], stream: [] }
       await change(jail, files, staged)
@@ -94,14 +102,11 @@ export function createJailLoader(needs: { engine: Engine; config: EngineConfig; 
   }
 }
 
-export type JailLoader = ReturnType<typeof createJailLoader>
-
 /** A jail that reads the journal has no files. */
-function isJournal(stream: readonly (readonly Word[])[]): boolean {
-  return stream.some(words => words[0] === 'add' && String(words[2]).startsWith('systemd'))
-}
+const isJournal = (stream: readonly (readonly Word[])[]): boolean =>
+  stream.some(words => words[0] === 'add' && String(words[2]).startsWith('systemd'))
 
-function moved(word: Word, from: string, to: string): Word {
+const moved = (word: Word, from: string, to: string): Word => {
   if (typeof word === 'string') return word.split(from).join(to)
   if (Array.isArray(word)) return (word as readonly Word[]).map(item => moved(item, from, to))
   return word

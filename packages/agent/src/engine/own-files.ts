@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { readText, removeDurably, writeDurably } from '../files.ts'
 
 /** The first line of every file of ours. */
-export const MARK = '# stockade: managed, do not edit'
+export const fileMark = '# stockade: managed, do not edit'
 
 /** The jail for bans by command: it can match nothing and costs nothing, and its bans survive a restart. */
-export const OWN_JAIL = 'stockade'
+export const ownJail = 'stockade'
 
-const OWN_FILTER_TEXT = `${MARK}
+const ownFilterText = `${fileMark}
 # Matches nothing: bans in the jail "stockade" are made by command.
 [Definition]
 failregex = ^\\b\\B<HOST>$
 `
 
-const OWN_JAIL_TEXT = `${MARK}
+const ownJailText = `${fileMark}
 [stockade]
 enabled = true
 filter = stockade
@@ -32,56 +32,51 @@ export interface OwnFile {
   readonly text: string | null
 }
 
-export function ownJailFiles(config: string): OwnFile[] {
-  return [
-    { path: join(config, 'filter.d', 'stockade.conf'), text: OWN_FILTER_TEXT },
-    { path: join(config, 'jail.d', 'zz-stockade-10-jail.local'), text: OWN_JAIL_TEXT },
-  ]
-}
+export const ownJailFiles = (config: string): OwnFile[] => [
+  { path: join(config, 'filter.d', 'stockade.conf'), text: ownFilterText },
+  { path: join(config, 'jail.d', 'zz-stockade-10-jail.local'), text: ownJailText },
+]
 
-export function jailStateFile(config: string, jail: string, enabled: boolean): OwnFile {
-  return {
-    path: join(config, 'jail.d', `zz-stockade-50-state-${jail}.local`),
-    text: `${MARK}\n[${jail}]\nenabled = ${enabled}\n`,
-  }
-}
+export const jailStateFile = (config: string, jail: string, enabled: boolean): OwnFile => ({
+  path: join(config, 'jail.d', `zz-stockade-50-state-${jail}.local`),
+  text: `${fileMark}\n[${jail}]\nenabled = ${enabled}\n`,
+})
 
-export function whitelistFile(config: string): string {
-  return join(config, 'jail.d', 'zz-stockade-70-whitelist.local')
-}
+export const whitelistFile = (config: string): string => join(config, 'jail.d', 'zz-stockade-70-whitelist.local')
 
 /**
  * The whitelist for fail2ban's next start. Sections of jails only: `ignoreip` in [DEFAULT] would hide the
  * administrator's own. `known/ignoreip` stands for that one, and only where there is one: else fail2ban would not start.
  */
-export function whitelistText(
+export const whitelistText = (
   values: readonly string[],
   jails: readonly { readonly name: string; readonly hasOwn: boolean }[],
-): string | null {
+): string | null => {
   if (values.length === 0 || jails.length === 0) return null
   const stanzas = jails.map(
     ({ name, hasOwn }) => `[${name}]\nignoreip = ${hasOwn ? '%(known/ignoreip)s ' : ''}%(stockade_whitelist)s\n`,
   )
-  return `${MARK}\n[DEFAULT]\nstockade_whitelist = ${values.join('\n    ')}\n${stanzas.join('')}`
+  return `${fileMark}\n[DEFAULT]\nstockade_whitelist = ${values.join('\n    ')}\n${stanzas.join('')}`
 }
 
 /** The values that such a file holds. */
-export function whitelistValues(text: string): string[] {
+export const whitelistValues = (text: string): string[] => {
   const list = /^stockade_whitelist = ([^\n]*(?:\n {4}[^\n]+)*)/m.exec(text)?.[1] ?? ''
   return list.split(/\s+/).filter(Boolean)
 }
 
 /** What an operator ordered for a jail: enabled or disabled; null when nothing. */
-export function readState(path: string): boolean | null {
+export const readState = (path: string): boolean | null => {
   const said = /^enabled = (true|false)$/m.exec(readText(path) ?? '')?.[1]
   return said === undefined ? null : said === 'true'
 }
 
 /** Writes the files and returns how to undo it. Refuses to touch a file that is not ours. */
-export function writeOwnFiles(files: readonly OwnFile[]): () => void {
+export const writeOwnFiles = (files: readonly OwnFile[]): (() => void) => {
   const before = files.map(({ path }) => ({ path, text: readText(path) }))
   for (const { path, text } of before) {
-    if (text !== null && !text.startsWith(MARK)) throw new Error(`${path} exists and is not ours: it is left as it is`)
+    if (text !== null && !text.startsWith(fileMark))
+      throw new Error(`${path} exists and is not ours: it is left as it is`)
   }
   const put = ({ path, text }: OwnFile): void => {
     if (text === null) {
@@ -98,6 +93,5 @@ export function writeOwnFiles(files: readonly OwnFile[]): () => void {
   return undo
 }
 
-export function allInPlace(files: readonly OwnFile[]): boolean {
-  return files.every(({ path, text }) => readText(path) === text)
-}
+export const allInPlace = (files: readonly OwnFile[]): boolean =>
+  files.every(({ path, text }) => readText(path) === text)

@@ -15,7 +15,7 @@ export interface PyObject {
 export type Word = string | number | boolean | null | readonly Word[] | { readonly [key: string]: Word }
 
 /** Protocol 2: what every Python since 2.3 reads. */
-export function encodePickle(value: Word): Buffer {
+export const encodePickle = (value: Word): Buffer => {
   const parts: Buffer[] = [Buffer.from([0x80, 2])]
   write(value, parts)
   parts.push(Buffer.from('.'))
@@ -23,13 +23,11 @@ export function encodePickle(value: Word): Buffer {
 }
 
 /** Protocols 0 to 5. Throws PickleError on anything else than data. */
-export function decodePickle(bytes: Buffer): Pickled {
-  return new Reader(bytes).read()
-}
+export const decodePickle = (bytes: Buffer): Pickled => new Reader(bytes).read()
 
 export class PickleError extends Error {}
 
-function write(value: Word, parts: Buffer[]): void {
+const write = (value: Word, parts: Buffer[]): void => {
   if (value === null) parts.push(Buffer.from('N'))
   else if (value === true) parts.push(Buffer.from([0x88]))
   else if (value === false) parts.push(Buffer.from([0x89]))
@@ -49,11 +47,9 @@ function write(value: Word, parts: Buffer[]): void {
   }
 }
 
-function isList(value: Word): value is readonly Word[] {
-  return Array.isArray(value)
-}
+const isList = (value: Word): value is readonly Word[] => Array.isArray(value)
 
-function integer(value: number): Buffer {
+const integer = (value: number): Buffer => {
   if (!Number.isInteger(value) || value < -(2 ** 31) || value >= 2 ** 31)
     throw new PickleError(`not a 32-bit integer: ${value}`)
   const bytes = Buffer.from('J\0\0\0\0')
@@ -61,15 +57,15 @@ function integer(value: number): Buffer {
   return bytes
 }
 
-function text(value: string): Buffer {
+const text = (value: string): Buffer => {
   const utf8 = Buffer.from(value, 'utf8')
   const head = Buffer.from('X\0\0\0\0')
   head.writeUInt32LE(utf8.length, 1)
   return Buffer.concat([head, utf8])
 }
 
-const MARK = Symbol('mark')
-const PLAIN = new Set(['str', 'set', 'frozenset', 'list', 'tuple', 'dict'])
+const markObject = Symbol('mark')
+const plainText = new Set(['str', 'set', 'frozenset', 'list', 'tuple', 'dict'])
 
 class Global {
   readonly name: string
@@ -79,7 +75,7 @@ class Global {
 }
 
 /** While reading: a list may still grow, and is shared through the memo. */
-type Slot = Pickled | Slot[] | Global | typeof MARK | Dict
+type Slot = Pickled | Slot[] | Global | typeof markObject | Dict
 type Dict = Map<string, Slot>
 
 class Reader {
@@ -109,7 +105,7 @@ class Reader {
         this.take(8)
         return
       case 0x28: // MARK
-        return this.push(MARK)
+        return this.push(markObject)
       case 0x30: // POP
         this.pop()
         return
@@ -247,7 +243,7 @@ class Reader {
 
   private pop(): Slot {
     const value = this.stack.pop()
-    if (value === undefined || value === MARK) throw new PickleError('the stack is empty')
+    if (value === undefined || value === markObject) throw new PickleError('the stack is empty')
     return value
   }
 
@@ -258,7 +254,7 @@ class Reader {
   }
 
   private toMark(): Slot[] {
-    const mark = this.stack.lastIndexOf(MARK)
+    const mark = this.stack.lastIndexOf(markObject)
     if (mark < 0) throw new PickleError('no mark on the stack')
     const items = this.stack.splice(mark)
     return items.slice(1)
@@ -336,11 +332,11 @@ class Reader {
 }
 
 /** A class called with arguments: plain data for Python's own containers, otherwise only its name and arguments. */
-function made(what: Slot, args: Slot): Slot {
+const made = (what: Slot, args: Slot): Slot => {
   if (!(what instanceof Global)) throw new PickleError('only a named class can be called')
   const list = Array.isArray(args) ? (args as Slot[]) : []
   const [module = '', name = ''] = splitLast(what.name)
-  if ((module === 'builtins' || module === '__builtin__') && PLAIN.has(name)) {
+  if ((module === 'builtins' || module === '__builtin__') && plainText.has(name)) {
     const first = list[0]
     if (name === 'str') return first === undefined ? '' : String(plain(first, 0))
     if (name === 'dict') return first instanceof Map ? first : new Map<string, Slot>()
@@ -358,12 +354,12 @@ function made(what: Slot, args: Slot): Slot {
   ])
 }
 
-function splitLast(name: string): [string, string] {
+const splitLast = (name: string): [string, string] => {
   const dot = name.lastIndexOf('.')
   return [name.slice(0, dot), name.slice(dot + 1)]
 }
 
-function setItems(target: Slot, items: Slot[]): Slot {
+const setItems = (target: Slot, items: Slot[]): Slot => {
   if (!(target instanceof Map)) throw new PickleError('items for something that is not a dictionary')
   for (let i = 0; i + 1 < items.length; i += 2) {
     const key = plain(items[i] ?? null, 0)
@@ -372,9 +368,9 @@ function setItems(target: Slot, items: Slot[]): Slot {
   return target
 }
 
-function plain(value: Slot, depth: number): Pickled {
+const plain = (value: Slot, depth: number): Pickled => {
   if (depth > 50) throw new PickleError('nested too deeply')
-  if (value === MARK) throw new PickleError('a mark is not a value')
+  if (value === markObject) throw new PickleError('a mark is not a value')
   if (value instanceof Global) return { py: value.name, args: [] }
   if (Array.isArray(value)) return (value as Slot[]).map(item => plain(item, depth + 1))
   if (value instanceof Map) {

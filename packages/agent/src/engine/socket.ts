@@ -1,9 +1,11 @@
-import { connect, type Socket } from 'node:net'
-import { decodePickle, encodePickle, type Pickled, type Word } from './pickle.ts'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { decodePickle, encodePickle } from './pickle.ts'
+import type { Pickled, Word } from './pickle.ts'
 import { errorText } from '../text.ts'
 
-const END = Buffer.from('<F2B_END_COMMAND>')
-const MAX_REPLY = 32 * 1024 * 1024
+const endMark = Buffer.from('<F2B_END_COMMAND>')
+const maxReplyBytes = 32 * 1024 * 1024
 
 /** fail2ban is not running, not answering, or speaks nonsense: a state to wait out, never a reason to stop. */
 export class EngineDown extends Error {}
@@ -18,17 +20,23 @@ interface Request {
   reject(error: Error): void
 }
 
+export interface EngineSocket {
+  /** The data of a good reply. Throws EngineRefused (fail2ban said no) or EngineDown. */
+  call(words: readonly Word[], timeout?: number): Promise<Pickled>
+  close(): void
+}
+
 /**
  * fail2ban's control socket: one request at a time over one connection that is made when needed. `onLost` hears that a
  * connection broke, which is how a stop or restart of the daemon shows.
  */
-export function createEngineSocket(options: { path: string; onLost: () => void }) {
+export const createEngineSocket = (options: { path: string; onLost: () => void }): EngineSocket => {
   const queue: Request[] = []
   let socket: Socket | null = null
   let received: Buffer[] = []
   let current: { request: Request; timer: NodeJS.Timeout } | null = null
 
-  function next(): void {
+  const next = (): void => {
     if (current || queue.length === 0) return
     const request = queue.shift()
     if (!request) return
@@ -38,10 +46,10 @@ export function createEngineSocket(options: { path: string; onLost: () => void }
     )
     current = { request, timer }
     socket ??= open()
-    socket.write(Buffer.concat([encodePickle(request.words), END]))
+    socket.write(Buffer.concat([encodePickle(request.words), endMark]))
   }
 
-  function open(): Socket {
+  const open = (): Socket => {
     const opened = connect({ path: options.path })
     received = []
     opened.on('data', (chunk: Buffer) => {
@@ -56,15 +64,15 @@ export function createEngineSocket(options: { path: string; onLost: () => void }
     return opened
   }
 
-  function onData(chunk: Buffer): void {
+  const onData = (chunk: Buffer): void => {
     received.push(chunk)
     const size = received.reduce((sum, part) => sum + part.length, 0)
-    if (size > MAX_REPLY) return drop(new EngineDown('the reply is unreasonably large'))
+    if (size > maxReplyBytes) return drop(new EngineDown('the reply is unreasonably large'))
     if (!endsWithMark(received)) return
     const whole = Buffer.concat(received)
     let reply: Pickled
     try {
-      reply = decodePickle(whole.subarray(0, whole.length - END.length))
+      reply = decodePickle(whole.subarray(0, whole.length - endMark.length))
     } catch (error) {
       // The mark may be part of a log line inside the reply; the rest is on its way, or the timeout ends this.
       if (errorText(error).includes('too early')) {
@@ -77,7 +85,7 @@ export function createEngineSocket(options: { path: string; onLost: () => void }
     settle(request => request.resolve(reply))
   }
 
-  function settle(end: (request: Request) => void): void {
+  const settle = (end: (request: Request) => void): void => {
     const done = current
     current = null
     if (done) {
@@ -88,7 +96,7 @@ export function createEngineSocket(options: { path: string; onLost: () => void }
   }
 
   /** The connection is of no use any more: the request in flight and all that wait fail, and the next call connects anew. */
-  function drop(error: EngineDown): void {
+  const drop = (error: EngineDown): void => {
     const lost = socket
     socket = null
     received = []
@@ -100,7 +108,6 @@ export function createEngineSocket(options: { path: string; onLost: () => void }
   }
 
   return {
-    /** The data of a good reply. Throws EngineRefused (fail2ban said no) or EngineDown. */
     async call(words: readonly Word[], timeout = 10_000): Promise<Pickled> {
       refuseMarks(words)
       const reply = await new Promise<Pickled>((resolve, reject) => {
@@ -115,22 +122,20 @@ export function createEngineSocket(options: { path: string; onLost: () => void }
   }
 }
 
-export type EngineSocket = ReturnType<typeof createEngineSocket>
-
-function endsWithMark(parts: readonly Buffer[]): boolean {
+const endsWithMark = (parts: readonly Buffer[]): boolean => {
   let tail: Buffer = Buffer.alloc(0)
-  for (let i = parts.length - 1; i >= 0 && tail.length < END.length; i -= 1)
+  for (let i = parts.length - 1; i >= 0 && tail.length < endMark.length; i -= 1)
     tail = Buffer.concat([parts[i] ?? tail, tail])
-  return tail.length >= END.length && tail.subarray(tail.length - END.length).equals(END)
+  return tail.length >= endMark.length && tail.subarray(tail.length - endMark.length).equals(endMark)
 }
 
 /** fail2ban splits its input at the mark, so a word that holds it would be a second command. */
-function refuseMarks(word: Word): void {
+const refuseMarks = (word: Word): void => {
   if (typeof word === 'string' && word.includes('<F2B_')) throw new EngineRefused('a value must not contain "<F2B_"')
   if (Array.isArray(word)) for (const item of word as readonly Word[]) refuseMarks(item)
 }
 
-function dataOf(reply: Pickled): Pickled {
+const dataOf = (reply: Pickled): Pickled => {
   if (typeof reply === 'string') throw new EngineRefused(reply)
   if (!Array.isArray(reply)) throw new EngineDown('fail2ban answered with something that is not a reply')
   const [code, data] = reply as readonly Pickled[]
@@ -138,7 +143,7 @@ function dataOf(reply: Pickled): Pickled {
   throw new EngineRefused(describe(data ?? null))
 }
 
-function describe(data: Pickled): string {
+const describe = (data: Pickled): string => {
   if (typeof data === 'object' && data !== null && 'py' in data) {
     const { py, args } = data as { py: string; args: readonly Pickled[] }
     const name = py.slice(py.lastIndexOf('.') + 1)

@@ -4,12 +4,12 @@ import { linkTree } from '../files.ts'
 import type { OwnFile } from './own-files.ts'
 
 /** Works on a copy of fail2ban's configuration in which these files of ours are as they would be. */
-export async function withStage<T>(
+export const withStage = async <T>(
   config: string,
   runDirectory: string,
   files: readonly OwnFile[],
   work: (copy: string) => Promise<T>,
-): Promise<T> {
+): Promise<T> => {
   const copy = fs.mkdtempSync(join(runDirectory, 'stage-'))
   try {
     linkTree(config, copy)

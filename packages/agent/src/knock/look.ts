@@ -1,4 +1,4 @@
-import type { createOnce } from '../log.ts'
+import type { Once } from '../log.ts'
 import type { Serial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { Enforcer } from './enforcer.ts'
@@ -24,7 +24,7 @@ export const createLooks = (needs: {
   onReading: (reading: Reading, readAt: number) => void
   enforcer: Pick<Enforcer, 'restore' | 'retryAt'>
   retry: () => Promise<void>
-  trouble: ReturnType<typeof createOnce>
+  trouble: Once
   signal: AbortSignal
   now: () => number
 }): Looks => {

@@ -1,5 +1,6 @@
 import { canonicalIp, isCidr } from '../ip.ts'
-import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
+import { asFields, asInteger, asList, asText } from '../json.ts'
+import type { Fields } from '../json.ts'
 
 /** A knock sequence in the terms of the rules: every number is whole and in range, which `parseKnock` has seen to. */
 export interface Sequence {
@@ -40,19 +41,19 @@ export interface KnockState {
 
 export const noKnockState: KnockState = { sequences: [], faults: [], openings: [], blocked: [], cuts: [] }
 
-const MOST_SEQUENCES = 1000
-const MOST_LISTED = 10_000
+const maxSequences = 1000
+const maxListed = 10_000
 /** The id shares 32 bits with the kind of an event in the sets that are read (rules.ts). */
-const HIGHEST_ID = 2 ** 28
+const highestId = 2 ** 28
 
 /** Reads the server's words without trusting them: nothing but numbers in range and canonical addresses comes out. */
-export function parseKnock(value: unknown): KnockState {
+export const parseKnock = (value: unknown): KnockState => {
   const fields = asFields(value)
   const sequences: Sequence[] = []
   const faults: { id: number; revision: number; error: string }[] = []
   const ids = new Set<number>()
-  for (const item of asList(fields['sequences']).slice(0, MOST_SEQUENCES).map(asFields)) {
-    const id = within(item['id'], 1, HIGHEST_ID)
+  for (const item of asList(fields['sequences']).slice(0, maxSequences).map(asFields)) {
+    const id = within(item['id'], 1, highestId)
     if (id === null || ids.has(id)) continue
     ids.add(id)
     const revision = within(item['revision'], 0, Number.MAX_SAFE_INTEGER) ?? 0
@@ -61,9 +62,9 @@ export function parseKnock(value: unknown): KnockState {
     else sequences.push(read)
   }
   const listed = (key: string): Listed[] =>
-    asList(fields[key]).slice(0, MOST_LISTED).map(asFields).map(parseListed).filter(isThere)
+    asList(fields[key]).slice(0, maxListed).map(asFields).map(parseListed).filter(isThere)
   const openings = asList(fields['openings'])
-    .slice(0, MOST_LISTED)
+    .slice(0, maxListed)
     .map(asFields)
     .map(item => {
       const opening = parseListed(item)
@@ -75,7 +76,7 @@ export function parseKnock(value: unknown): KnockState {
 }
 
 /** The sequence, or a sentence that says what makes no sense in it. */
-function parseSequence(item: Fields, id: number, revision: number): Sequence | string {
+const parseSequence = (item: Fields, id: number, revision: number): Sequence | string => {
   const protectedPort = port(item['protected_port'])
   if (protectedPort === null) return 'protected_port is not a port from 1 to 65535'
   const ports = asList(item['knock_ports']).map(port)
@@ -97,8 +98,8 @@ function parseSequence(item: Fields, id: number, revision: number): Sequence | s
   return { id, revision, protectedPort, knockPorts, protocol, timeout, knockTimeout, maxAttempts, blockDuration }
 }
 
-function parseListed(item: Fields): Listed | null {
-  const sequence = within(item['sequence_id'], 1, HIGHEST_ID)
+const parseListed = (item: Fields): Listed | null => {
+  const sequence = within(item['sequence_id'], 1, highestId)
   const ip = canonicalIp(asText(item['ip']))
   const until = Date.parse(asText(item['expires_at']))
   if (sequence === null || ip === null || isCidr(ip) || Number.isNaN(until)) return null
@@ -106,17 +107,13 @@ function parseListed(item: Fields): Listed | null {
 }
 
 /** What the rules are made of: two sequences that differ in their revision alone are the same to the firewall. */
-export function definition({ revision: _, ...rest }: Sequence): string {
-  return JSON.stringify(rest)
-}
+export const definition = ({ revision: _, ...rest }: Sequence): string => JSON.stringify(rest)
 
 const port = (value: unknown): number | null => within(value, 1, 65_535)
 
-function within(value: unknown, least: number, most: number): number | null {
+const within = (value: unknown, least: number, most: number): number | null => {
   const number = asInteger(value, -1)
   return number >= least && number <= most ? number : null
 }
 
-function isThere<T>(value: T | null): value is T {
-  return value !== null
-}
+const isThere = <T>(value: T | null): value is T => value !== null

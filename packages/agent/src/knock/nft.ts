@@ -1,7 +1,8 @@
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import { runProgram } from '../process.ts'
 import { cleanText } from '../text.ts'
-import { EVENT_SETS, ofMark, TABLE, type Kind } from './rules.ts'
+import { eventSets, ofMark, tableName } from './rules.ts'
+import type { Kind } from './rules.ts'
 
 /** How nft refused. */
 export class NftRefused extends Error {
@@ -27,46 +28,57 @@ export interface Seen {
   readonly expires: number
 }
 
-const TIMEOUT = 20_000
+const readTimeout = 20_000
 /** The kernel takes a thousand sequences in about half a minute. */
-const LOAD_TIMEOUT = 120_000
+const loadTimeout = 120_000
 /** The largest list that is read: every element of a full set is about 150 bytes. */
-const MOST_OUTPUT = 16 * 1024 * 1024
+const maxOutputBytes = 16 * 1024 * 1024
+
+export interface Nft {
+  /** One transaction: all of it or nothing. Throws NftRefused. */
+  load(script: string): Promise<void>
+  /** Names of the chains and sets of our table; null when there is no table. Reads every set: not to be done often. */
+  present(): Promise<string[] | null>
+  /** The rules of the chain that all packets pass; null when it is gone. */
+  entrance(): Promise<string | null>
+  /** What the event sets hold; null when they are gone. Single sets: a list of the table would read the allow list too. */
+  seen(): Promise<Seen[] | null>
+  /** The addresses in a set and how many seconds each stays; empty when the set is gone. */
+  addresses(set: string): Promise<{ ip: string; expires: number }[]>
+  /** Leaves no trace of us; fine when there is none. */
+  remove(): Promise<void>
+}
 
 /** The commands that port knocking gives to nftables, all through the nft program. */
-export function createNft(command: readonly string[]) {
+export const createNft = (command: readonly string[]): Nft => {
   const run = (args: readonly string[], input?: string) =>
     runProgram([...command, ...args], {
-      timeout: input === undefined ? TIMEOUT : LOAD_TIMEOUT,
-      maxOutput: MOST_OUTPUT,
+      timeout: input === undefined ? readTimeout : loadTimeout,
+      maxOutput: maxOutputBytes,
       ...(input === undefined ? {} : { input }),
     })
 
   return {
-    /** One transaction: all of it or nothing. Throws NftRefused. */
     async load(script: string): Promise<void> {
       const ran = await run(['-f', '-'], script)
       if (ran.code !== 0) throw refusal(ran)
     },
-    /** Names of the chains and sets of our table; null when there is no table. Reads every set: not to be done often. */
     async present(): Promise<string[] | null> {
-      const ran = await run(['-t', 'list', 'table', 'inet', TABLE])
+      const ran = await run(['-t', 'list', 'table', 'inet', tableName])
       if (ran.code === 0) return [...ran.stdout.matchAll(/^\t(?:set|chain) (\S+) \{/gm)].map(([, name]) => name ?? '')
       if (isAbsent(ran.stderr)) return null
       throw refusal(ran)
     },
-    /** The rules of the chain that all packets pass; null when it is gone. */
     async entrance(): Promise<string | null> {
-      const ran = await run(['list', 'chain', 'inet', TABLE, 'pre'])
+      const ran = await run(['list', 'chain', 'inet', tableName, 'pre'])
       if (ran.code === 0) return ran.stdout
       if (isAbsent(ran.stderr)) return null
       throw refusal(ran)
     },
-    /** What the event sets hold; null when they are gone. Single sets: a list of the table would read the allow list too. */
     async seen(): Promise<Seen[] | null> {
       const found: Seen[] = []
-      for (const name of EVENT_SETS) {
-        const ran = await run(['-j', 'list', 'set', 'inet', TABLE, name])
+      for (const name of eventSets) {
+        const ran = await run(['-j', 'list', 'set', 'inet', tableName, name])
         if (ran.code !== 0 && isAbsent(ran.stderr)) return null
         if (ran.code !== 0) throw refusal(ran)
         for (const { value, expires, count } of elementsOf(ran.stdout)) {
@@ -77,25 +89,21 @@ export function createNft(command: readonly string[]) {
       }
       return found
     },
-    /** The addresses in a set and how many seconds each stays; empty when the set is gone. */
     async addresses(set: string): Promise<{ ip: string; expires: number }[]> {
-      const ran = await run(['-j', 'list', 'set', 'inet', TABLE, set])
+      const ran = await run(['-j', 'list', 'set', 'inet', tableName, set])
       if (ran.code !== 0) return []
       return elementsOf(ran.stdout).flatMap(({ value, expires }) =>
         typeof value === 'string' ? [{ ip: value, expires }] : [],
       )
     },
-    /** Leaves no trace of us; fine when there is none. */
     async remove(): Promise<void> {
-      const ran = await run(['delete', 'table', 'inet', TABLE])
+      const ran = await run(['delete', 'table', 'inet', tableName])
       if (ran.code !== 0 && !isAbsent(ran.stderr)) throw refusal(ran)
     },
   }
 }
 
-export type Nft = ReturnType<typeof createNft>
-
-function elementsOf(json: string): { value: unknown; expires: number; count: number }[] {
+const elementsOf = (json: string): { value: unknown; expires: number; count: number }[] => {
   const set = asList(asFields(JSON.parse(json) as unknown)['nftables'])
     .map(item => asFields(asFields(item)['set']))
     .find(fields => asText(fields['name']) !== '')
@@ -111,7 +119,7 @@ function elementsOf(json: string): { value: unknown; expires: number; count: num
 
 const isAbsent = (stderr: string): boolean => /No such file or directory|does not exist/.test(stderr)
 
-function refusal({ code, stderr }: { code: number; stderr: string }): NftRefused {
+const refusal = ({ code, stderr }: { code: number; stderr: string }): NftRefused => {
   const hopeless = { unable: true, hopeless: true }
   if (code === 127) return new NftRefused('the program nft (nftables) is not installed on this host', hopeless)
   if (/Operation not permitted|must be root/i.test(stderr))

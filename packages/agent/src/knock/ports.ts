@@ -1,11 +1,14 @@
 import { readText } from '../files.ts'
 
-const LISTEN = '0A'
-const UNCONNECTED = '07'
+const listenState = '0A'
+const unconnectedState = '07'
 
 /** The ports that something on this host listens on for others, as the kernel's tables show them. */
-export function listeningPorts(protocol: 'tcp' | 'udp', read: (path: string) => string | null = readText): Set<number> {
-  const state = protocol === 'tcp' ? LISTEN : UNCONNECTED
+export const listeningPorts = (
+  protocol: 'tcp' | 'udp',
+  read: (path: string) => string | null = readText,
+): Set<number> => {
+  const state = protocol === 'tcp' ? listenState : unconnectedState
   const ports = new Set<number>()
   for (const table of [protocol, `${protocol}6`]) {
     for (const line of (read(`/proc/net/${table}`) ?? '').split('\n').slice(1)) {
@@ -18,8 +21,5 @@ export function listeningPorts(protocol: 'tcp' | 'udp', read: (path: string) => 
 }
 
 /** Words in the byte order of a little-endian machine; nobody but the host itself reaches what listens there. */
-function isLoopback(address: string): boolean {
-  return (
-    /^[0-9A-F]{6}7F$/i.test(address) || /^0{24}01000000$/.test(address) || /^0{16}FFFF0000[0-9A-F]{6}7F$/i.test(address)
-  )
-}
+const isLoopback = (address: string): boolean =>
+  /^[0-9A-F]{6}7F$/i.test(address) || /^0{24}01000000$/.test(address) || /^0{16}FFFF0000[0-9A-F]{6}7F$/i.test(address)

@@ -11,37 +11,37 @@ import type { Sequence } from './model.ts'
  * - An address is in one stage of a sequence at most. What it knocks next moves it on, sends it back or counts as wrong.
  */
 
-export const TABLE = 'stockade_knock'
+export const tableName = 'stockade_knock'
 /** What the agent reads: addresses with a sequence and a kind, and how often. Their elements outlive the agent's breaks. */
-export const EVENT_SETS = ['done_4', 'done_6', 'told_4', 'told_6'] as const
-export const DONE_SECONDS = 86_400
-export const TOLD_SECONDS = 60
-export const EVENT_SET_SIZE = 4096
+export const eventSets = ['done_4', 'done_6', 'told_4', 'told_6'] as const
+export const doneSeconds = 86_400
+export const toldSeconds = 60
+export const eventSetSize = 4096
 
 export const kinds = ['success', 'wrong', 'late', 'block', 'hit'] as const
 export type Kind = (typeof kinds)[number]
 
 /** Sequence and kind in the 32 bits of an element's mark. */
 export const markOf = (sequence: number, kind: Kind): number => sequence * 8 + kinds.indexOf(kind)
-export function ofMark(mark: number): { sequence: number; kind: Kind } | null {
+export const ofMark = (mark: number): { sequence: number; kind: Kind } | null => {
   const kind = kinds[mark % 8]
   return kind === undefined ? null : { sequence: Math.floor(mark / 8), kind }
 }
 
-const FAMILIES = [
+const families = [
   { f: '4', is: 'meta nfproto ipv4', from: 'ip saddr', type: 'ipv4_addr' },
   { f: '6', is: 'meta nfproto ipv6', from: 'ip6 saddr', type: 'ipv6_addr' },
 ] as const
-type Family = (typeof FAMILIES)[number]
+type Family = (typeof families)[number]
 
-const SET_SIZE = 65_536
+const setSize = 65_536
 /** How long it is remembered how far a sequence had come, so that a knock that is too late can be told from a wrong one. */
 const lateMemory = 30
 /** Late repetitions of knocks after a success are no failures. */
-const GRACE = 30
+const graceSeconds = 30
 /** A host that gets no answer to a SYN repeats it after one and three seconds, from the same port: one knock. */
-const REPEATS = 4
-const SYN = 'tcp flags & (fin|syn|rst|ack) == syn'
+const repeatSeconds = 4
+const isSyn = 'tcp flags & (fin|syn|rst|ack) == syn'
 
 export interface ScriptOptions {
   /** Whether a cut connection is reset (Linux 5.9 and newer) or just gets no further. */
@@ -53,49 +53,51 @@ export interface ScriptOptions {
 }
 
 /** The whole table for these sequences, as one transaction. `allow` null: the allow list stays as it is. */
-export function script(
+export const script = (
   sequences: readonly Sequence[],
   allow: readonly string[] | null,
   options: ScriptOptions,
-): string {
+): string => {
   const sorted = [...sequences].sort((a, b) => a.id - b.id)
   const ports = [...new Set(sorted.map(({ protectedPort }) => protectedPort))].sort((a, b) => a - b)
-  const sets = [...FAMILIES.flatMap(commonSets), ...sorted.flatMap(sequence => FAMILIES.flatMap(setsOf(sequence)))]
+  const sets = [...families.flatMap(commonSets), ...sorted.flatMap(sequence => families.flatMap(setsOf(sequence)))]
   const chains = [
-    ...sorted.flatMap(sequence => FAMILIES.flatMap(family => knockChains(sequence, family))),
+    ...sorted.flatMap(sequence => families.flatMap(family => knockChains(sequence, family))),
     ...ports.map(port => portChain(port, sorted, options.reset)),
   ]
   const kept = new Set(['pre', ...sets.map(({ name }) => name), ...chains.map(({ name }) => name)])
   const gone = options.fresh ? [] : options.present.filter(name => !kept.has(name))
   return [
-    `add table inet ${TABLE}`,
-    ...(options.fresh ? [`delete table inet ${TABLE}`, `add table inet ${TABLE}`] : []),
-    ...sets.map(({ name, shape }) => `add set inet ${TABLE} ${name} { ${shape} }`),
+    `add table inet ${tableName}`,
+    ...(options.fresh ? [`delete table inet ${tableName}`, `add table inet ${tableName}`] : []),
+    ...sets.map(({ name, shape }) => `add set inet ${tableName} ${name} { ${shape} }`),
     ...(allow ? allowScript(allow) : []),
-    `add chain inet ${TABLE} pre { type filter hook prerouting priority -150; policy accept; }`,
-    ...chains.map(({ name }) => `add chain inet ${TABLE} ${name}`),
-    `flush chain inet ${TABLE} pre`,
-    ...[...chains.map(({ name }) => name), ...gone.filter(isChain)].map(name => `flush chain inet ${TABLE} ${name}`),
-    ...preRules(sorted, ports).map(rule => `add rule inet ${TABLE} pre ${rule}`),
-    ...chains.flatMap(({ name, rules }) => rules.map(rule => `add rule inet ${TABLE} ${name} ${rule}`)),
-    ...gone.filter(isChain).map(name => `delete chain inet ${TABLE} ${name}`),
-    ...gone.filter(name => !isChain(name)).map(name => `delete set inet ${TABLE} ${name}`),
+    `add chain inet ${tableName} pre { type filter hook prerouting priority -150; policy accept; }`,
+    ...chains.map(({ name }) => `add chain inet ${tableName} ${name}`),
+    `flush chain inet ${tableName} pre`,
+    ...[...chains.map(({ name }) => name), ...gone.filter(isChain)].map(
+      name => `flush chain inet ${tableName} ${name}`,
+    ),
+    ...preRules(sorted, ports).map(rule => `add rule inet ${tableName} pre ${rule}`),
+    ...chains.flatMap(({ name, rules }) => rules.map(rule => `add rule inet ${tableName} ${name} ${rule}`)),
+    ...gone.filter(isChain).map(name => `delete chain inet ${tableName} ${name}`),
+    ...gone.filter(name => !isChain(name)).map(name => `delete set inet ${tableName} ${name}`),
     '',
   ].join('\n')
 }
 
 /** Names of the chains and sets that a script makes. */
 export const namesIn = (text: string): string[] =>
-  [...text.matchAll(new RegExp(`^add (?:set|chain) inet ${TABLE} (\\S+)`, 'gm'))].map(([, name]) => name ?? '')
+  [...text.matchAll(new RegExp(`^add (?:set|chain) inet ${tableName} (\\S+)`, 'gm'))].map(([, name]) => name ?? '')
 
 /** Replaces the allow list by disjoint addresses and ranges, in one transaction: no address of it is ever locked out meanwhile. */
-export function allowScript(entries: readonly string[]): string[] {
+export const allowScript = (entries: readonly string[]): string[] => {
   const lines: string[] = []
-  for (const { f } of FAMILIES) {
-    lines.push(`flush set inet ${TABLE} allow_${f}`)
+  for (const { f } of families) {
+    lines.push(`flush set inet ${tableName} allow_${f}`)
     const mine = entries.filter(entry => entry.includes(':') === (f === '6'))
     for (let at = 0; at < mine.length; at += 1000)
-      lines.push(`add element inet ${TABLE} allow_${f} { ${mine.slice(at, at + 1000).join(', ')} }`)
+      lines.push(`add element inet ${tableName} allow_${f} { ${mine.slice(at, at + 1000).join(', ')} }`)
   }
   return lines
 }
@@ -103,19 +105,19 @@ export function allowScript(entries: readonly string[]): string[] {
 export type ListName = 'open' | 'block' | 'kill'
 
 /** Puts an address into a list of a sequence for so many milliseconds, also when it is there for another time. */
-export function putScript(list: ListName, sequence: number, ip: string, ms: number): string[] {
+export const putScript = (list: ListName, sequence: number, ip: string, ms: number): string[] => {
   const set = setName(list, sequence, ip)
   return [
     ...takeScript(list, sequence, ip),
-    `add element inet ${TABLE} ${set} { ${ip} timeout ${Math.max(1, Math.round(ms))}ms }`,
+    `add element inet ${tableName} ${set} { ${ip} timeout ${Math.max(1, Math.round(ms))}ms }`,
   ]
 }
 
 /** Takes an address out of a list, whether it is there or not: deleting what is absent would undo the transaction. */
-export function takeScript(list: ListName, sequence: number, ip: string): string[] {
+export const takeScript = (list: ListName, sequence: number, ip: string): string[] => {
   const names = list === 'block' ? (['block', 'lim'] as const) : ([list] as const)
   return names.flatMap(name => {
-    const element = `inet ${TABLE} ${setName(name, sequence, ip)} { ${ip} }`
+    const element = `inet ${tableName} ${setName(name, sequence, ip)} { ${ip} }`
     return [`add element ${element}`, `delete element ${element}`]
   })
 }
@@ -125,15 +127,15 @@ export const setName = (list: ListName | 'lim', sequence: number, ip: string): s
 
 const isChain = (name: string): boolean => /^(c\d+_|p\d+$)/.test(name)
 
-function commonSets({ f, type }: Family) {
-  const events = `type ${type} . mark; size ${EVENT_SET_SIZE}; flags dynamic,timeout; counter;`
+const commonSets = ({ f, type }: Family) => {
+  const events = `type ${type} . mark; size ${eventSetSize}; flags dynamic,timeout; counter;`
   return [
     { name: `allow_${f}`, shape: `type ${type}; flags interval;` },
     { name: `done_${f}`, shape: events },
     { name: `told_${f}`, shape: events },
     {
       name: `again_${f}`,
-      shape: `type ${type} . inet_service . inet_service; size ${SET_SIZE}; flags dynamic,timeout;`,
+      shape: `type ${type} . inet_service . inet_service; size ${setSize}; flags dynamic,timeout;`,
     },
   ]
 }
@@ -144,31 +146,29 @@ const setsOf =
     const stages = knockPorts.slice(1).map((_, i) => `s${i + 1}`)
     return [...stages, 't', 'ok', 'open', 'lim', 'block', 'kill'].map(name => ({
       name: `k${id}_${name}_${f}`,
-      shape: `type ${type}; size ${SET_SIZE}; flags dynamic,timeout;`,
+      shape: `type ${type}; size ${setSize}; flags dynamic,timeout;`,
     }))
   }
 
-function preRules(sequences: readonly Sequence[], ports: readonly number[]): string[] {
-  return [
-    'iifname "lo" accept',
-    'fib daddr type != local accept',
-    'ip saddr @allow_4 accept',
-    'ip6 saddr @allow_6 accept',
-    ...ports.map(port => `meta l4proto { tcp, udp } th dport ${port} jump p${port}`),
-    ...sequences.flatMap(({ id, knockPorts, protocol }) => {
-      const among = `{ ${[...new Set(knockPorts)].sort((a, b) => a - b).join(', ')} }`
-      const begins = protocol === 'tcp' ? SYN : 'ct state new'
-      return FAMILIES.map(({ f, is }) => `${is} ${protocol} dport ${among} ${begins} jump c${id}_${f}`)
-    }),
-  ]
-}
+const preRules = (sequences: readonly Sequence[], ports: readonly number[]): string[] => [
+  'iifname "lo" accept',
+  'fib daddr type != local accept',
+  'ip saddr @allow_4 accept',
+  'ip6 saddr @allow_6 accept',
+  ...ports.map(port => `meta l4proto { tcp, udp } th dport ${port} jump p${port}`),
+  ...sequences.flatMap(({ id, knockPorts, protocol }) => {
+    const among = `{ ${[...new Set(knockPorts)].sort((a, b) => a - b).join(', ')} }`
+    const begins = protocol === 'tcp' ? isSyn : 'ct state new'
+    return families.map(({ f, is }) => `${is} ${protocol} dport ${among} ${begins} jump c${id}_${f}`)
+  }),
+]
 
 /** Who may begin to speak to a protected port; sequences may share one. */
-function portChain(port: number, sequences: readonly Sequence[], reset: boolean): { name: string; rules: string[] } {
+const portChain = (port: number, sequences: readonly Sequence[], reset: boolean): { name: string; rules: string[] } => {
   const lists = (list: ListName): string[] =>
     sequences
       .filter(({ protectedPort }) => protectedPort === port)
-      .flatMap(({ id }) => FAMILIES.map(({ f, from }) => `${from} @k${id}_${list}_${f}`))
+      .flatMap(({ id }) => families.map(({ f, from }) => `${from} @k${id}_${list}_${f}`))
   return {
     name: `p${port}`,
     rules: [
@@ -216,12 +216,12 @@ const advanceRules = (sequence: Sequence, family: Family): string[] => {
   ])
 }
 
-function knockChains(sequence: Sequence, family: Family): { name: string; rules: string[] }[] {
+const knockChains = (sequence: Sequence, family: Family): { name: string; rules: string[] }[] => {
   const { id, protocol, timeout, knockTimeout, maxAttempts, blockDuration } = sequence
   const { f, from } = family
   const { set, chain, inSet, put, take, stages, knocks } = termsOf(sequence, family)
   const tell = (to: 'done' | 'told', kind: Kind): string =>
-    `update @${to}_${f} { ${from} . ${markOf(id, kind)} timeout ${to === 'done' ? DONE_SECONDS : TOLD_SECONDS}s }`
+    `update @${to}_${f} { ${from} . ${markOf(id, kind)} timeout ${to === 'done' ? doneSeconds : toldSeconds}s }`
   const forget = [...stages.map(stage => `s${stage}`), 't'].map(take)
   const again = `${from} . tcp sport . tcp dport`
 
@@ -230,7 +230,7 @@ function knockChains(sequence: Sequence, family: Family): { name: string; rules:
       name: `c${id}_${f}`,
       rules: [
         ...(protocol === 'tcp'
-          ? [`${again} @again_${f} drop`, `add @again_${f} { ${again} timeout ${REPEATS}s }`]
+          ? [`${again} @again_${f} drop`, `add @again_${f} { ${again} timeout ${repeatSeconds}s }`]
           : []),
         `${inSet('block')} goto ${chain('h')}`,
         ...advanceRules(sequence, family),
@@ -252,7 +252,7 @@ function knockChains(sequence: Sequence, family: Family): { name: string; rules:
     },
     {
       name: chain('o'),
-      rules: [...forget, take('kill'), put('open', timeout), put('ok', GRACE), tell('done', 'success'), 'drop'],
+      rules: [...forget, take('kill'), put('open', timeout), put('ok', graceSeconds), tell('done', 'success'), 'drop'],
     },
     // An element that finds no room ends its rule, not the chain: the count of failures goes on untold.
     { name: chain('l'), rules: [...forget, tell('told', 'late'), `goto ${chain('x')}`] },

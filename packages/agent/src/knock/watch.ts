@@ -1,6 +1,7 @@
 import { asInteger, asList, asText } from '../json.ts'
 import type { Seen } from './nft.ts'
-import { DONE_SECONDS, TOLD_SECONDS, type Kind } from './rules.ts'
+import { doneSeconds, toldSeconds } from './rules.ts'
+import type { Kind } from './rules.ts'
 
 /** Something new that addresses did since the last look. */
 export interface News {
@@ -27,21 +28,35 @@ interface Known {
 }
 
 /** The kernel says seconds, cut off. */
-const BLUR = 1500
+const clockBlur = 1500
 /** An address that keeps knocking while it is blocked is told of this often. */
-const HITS_EVERY = 30_000
+const hitsEvery = 30_000
 /** Each failure is an event of its own, up to so many of an address at a look. */
-const MOST_OF_ONE = 10
+const maxPerAddress = 10
 /** Attackers can do a lot in a second: so many events at once, and then so many a second. */
-const BURST = 300
-const A_SECOND = 20
+const eventBurst = 300
+const eventsPerSecond = 20
+
+export interface Watch {
+  /**
+   * What is new in a full reading of the sets. `even`: milliseconds of a clock that no one sets; `since`: when (of the
+   * host's clock) the sets were read before.
+   */
+  look(seen: readonly Seen[], even: number, now: number, since: number): News[]
+  /** Everything that is there now is old. */
+  baseline(seen: readonly Seen[], even: number): void
+  /** The sets were made anew: what comes in them has not been seen. */
+  forget(): void
+  /** For the disk. Only once it is safely there (`kept`) may ids be made with the new word. */
+  save(): { rows: unknown[]; kept: () => void }
+}
 
 /**
  * Turns what the kernel's sets hold into events, each once: what was seen is remembered, also over a restart. `round` is
  * a word that is new with each `save`; an event that is found again after a crash, before the memory of it was saved,
  * gets the id that it had.
  */
-export function createWatch(saved: unknown, newRound: () => string) {
+export const createWatch = (saved: unknown, newRound: () => string): Watch => {
   const known = new Map<string, Known>()
   const [savedRound, ...rows] = asList(saved)
   let round = asText(savedRound) || newRound()
@@ -52,14 +67,14 @@ export function createWatch(saved: unknown, newRound: () => string) {
       generation: asText(generation),
       count: asInteger(count, 0),
       updated: asInteger(updated, 0),
-      told: asInteger(told, -HITS_EVERY),
+      told: asInteger(told, -hitsEvery),
     })
   }
-  let allowance = BURST
+  let allowance = eventBurst
   let allowedAt = 0
 
-  function take(even: number): boolean {
-    allowance = Math.min(BURST, allowance + ((even - allowedAt) / 1000) * A_SECOND)
+  const take = (even: number): boolean => {
+    allowance = Math.min(eventBurst, allowance + ((even - allowedAt) / 1000) * eventsPerSecond)
     allowedAt = even
     if (allowance < 1) return false
     allowance -= 1
@@ -67,10 +82,6 @@ export function createWatch(saved: unknown, newRound: () => string) {
   }
 
   return {
-    /**
-     * What is new in a full reading of the sets. `even`: milliseconds of a clock that no one sets; `since`: when (of the
-     * host's clock) the sets were read before.
-     */
     look(seen: readonly Seen[], even: number, now: number, since: number): News[] {
       const news: News[] = []
       const present = new Set<string>()
@@ -80,20 +91,20 @@ export function createWatch(saved: unknown, newRound: () => string) {
       for (const { sequence, kind, ip, count, expires } of sorted) {
         const key = `${kind}|${sequence}|${ip}`
         present.add(key)
-        const lives = (kind === 'success' ? DONE_SECONDS : TOLD_SECONDS) * 1000
+        const lives = (kind === 'success' ? doneSeconds : toldSeconds) * 1000
         const updated = even - lives + expires * 1000 + 500
         let before = known.get(key)
-        if (before && (count < before.count || (count === before.count && updated > before.updated + 2 * BLUR)))
+        if (before && (count < before.count || (count === before.count && updated > before.updated + 2 * clockBlur)))
           before = undefined
-        const entry = before ?? { generation: round, count: 0, updated, told: -HITS_EVERY + even - 1 }
+        const entry = before ?? { generation: round, count: 0, updated, told: -hitsEvery + even - 1 }
         known.set(key, entry)
         const more = count - entry.count
         if (more <= 0) continue
-        if (kind === 'hit' && even - entry.told < HITS_EVERY) continue
+        if (kind === 'hit' && even - entry.told < hitsEvery) continue
         const from = entry.count
         Object.assign(entry, { count, updated, told: even })
         const at = Math.min(now, Math.max(since, now - (even - updated)))
-        const single = kind === 'wrong' || kind === 'late' ? Math.min(more, MOST_OF_ONE) : 1
+        const single = kind === 'wrong' || kind === 'late' ? Math.min(more, maxPerAddress) : 1
         for (let i = 1; i <= single; i += 1) {
           if (kind !== 'success' && kind !== 'block' && !take(even)) {
             unlisted += 1
@@ -108,16 +119,13 @@ export function createWatch(saved: unknown, newRound: () => string) {
       if (unlisted > 0 && last) news[news.length - 1] = { ...last, unlisted }
       return news
     },
-    /** Everything that is there now is old. */
     baseline(seen: readonly Seen[], even: number): void {
       for (const { sequence, kind, ip, count } of seen)
         known.set(`${kind}|${sequence}|${ip}`, { generation: round, count, updated: even, told: even })
     },
-    /** The sets were made anew: what comes in them has not been seen. */
     forget(): void {
       known.clear()
     },
-    /** For the disk. Only once it is safely there (`kept`) may ids be made with the new word. */
     save(): { rows: unknown[]; kept: () => void } {
       const next = newRound()
       const rows = [
@@ -134,7 +142,5 @@ export function createWatch(saved: unknown, newRound: () => string) {
     },
   }
 }
-
-export type Watch = ReturnType<typeof createWatch>
 
 const importance = (kind: Kind): number => (kind === 'success' ? 0 : kind === 'block' ? 2 : kind === 'hit' ? 3 : 1)

@@ -14,11 +14,11 @@ import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
 const conflictWait = 300_000
-const HOURLY = 3_600_000
-const MOST_JAILS = 1000
+const jailsEvery = 3_600_000
+const maxJails = 1000
 
 /** Tells the server that this host lives, in a slot of its own in each interval, and takes what it orders. */
-export function createHeartbeat(
+export const createHeartbeat = (
   needs: LoopNeeds & {
     wire: Wire
     engine: Engine
@@ -36,7 +36,7 @@ export function createHeartbeat(
     now: () => number
     log: Log
   },
-): Loop & { interval: () => number } {
+): Loop & { interval: () => number } => {
   let interval = 30
   let toldJails = ''
   let toldAt = 0
@@ -45,7 +45,7 @@ export function createHeartbeat(
   /** Lets the server ignore a report that arrives after a later one. */
   const nextReport = (): ReportVersion => ({ boot, number: ++reports })
 
-  async function beat(): Promise<void> {
+  const beat = async (): Promise<void> => {
     const jails = await jailsNow(needs.engine, needs.config).catch(() => [])
     const heartbeat: Heartbeat = {
       hostname: needs.about.hostname(),
@@ -70,14 +70,14 @@ export function createHeartbeat(
   }
 
   /** The details change seldom: they go when something but the counts changed, and hourly. */
-  async function tellJails(jails: readonly JailDetail[]): Promise<void> {
+  const tellJails = async (jails: readonly JailDetail[]): Promise<void> => {
     if (needs.engine.version() === null) {
       // The heartbeat has just said that there are no jails; what they look like is told again when they are back.
       toldJails = ''
       return
     }
     const shape = JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
-    if (shape === toldJails && needs.now() - toldAt < HOURLY) return
+    if (shape === toldJails && needs.now() - toldAt < jailsEvery) return
     await needs.wire.jails(jails, nextReport())
     toldJails = shape
     toldAt = needs.now()
@@ -101,7 +101,7 @@ export function createHeartbeat(
 }
 
 /** Every jail of the configuration and every one that runs. */
-export async function jailsNow(engine: Engine, config: EngineConfig): Promise<JailDetail[]> {
+export const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetail[]> => {
   const running = await engine.jails()
   const configured = await config.jails().catch(() => [])
   const templates = deployedTemplates(config.directory)
@@ -123,7 +123,7 @@ export async function jailsNow(engine: Engine, config: EngineConfig): Promise<Ja
   // One strange name must not make the server refuse the heartbeat as a whole.
   return details
     .filter(({ name }) => name.length > 0 && name.length <= 64)
-    .slice(0, MOST_JAILS)
+    .slice(0, maxJails)
     .map(jail => ({
       ...jail,
       template: templates.has(jail.name) ? jail.name : null,

@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts'
-import { subject, type Entry, type Outbox } from '../outbox.ts'
+import { subject } from '../outbox.ts'
+import type { Entry, Outbox } from '../outbox.ts'
 import type { Rejected } from '../rejected.ts'
 import { pause } from '../schedule.ts'
 import { ServerError } from '../transport.ts'
@@ -7,16 +8,16 @@ import type { BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wi
 import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
-const MOST = 1000
-const BYTES = 4 * 1024 * 1024
+const maxEntries = 1000
+const maxBatchBytes = 4 * 1024 * 1024
 /** At most this many batches in this time: the first go at once, a storm settles at one a second. */
-const BURST = 10
-const WINDOW = 10_000
+const batchBurst = 10
+const burstWindow = 10_000
 const day = 24 * 3_600_000
-const PATIENCE = 5
+const maxUnanswered = 5
 
 /** Carries the outbox to the server, oldest first. Whatever the server answers, nothing is lost and nothing blocks the rest. */
-export function createSender(
+export const createSender = (
   needs: LoopNeeds & {
     outbox: Outbox
     rejected: Rejected
@@ -27,24 +28,24 @@ export function createSender(
     now: () => number
     log: Log
   },
-): Loop {
-  let limit = MOST
+): Loop => {
+  let limit = maxEntries
   /** How often in a row the server left rows of the oldest batch without an answer. */
   let unanswered = 0
 
   /** Answers whether there was anything to send. */
-  async function send(): Promise<boolean> {
-    const whole = needs.outbox.next(limit, BYTES)
+  const send = async (): Promise<boolean> => {
+    const whole = needs.outbox.next(limit, maxBatchBytes)
     if (!whole) return false
     const together = sendable(whole.entries)
-    const batch = together === whole.entries.length ? whole : needs.outbox.next(together, BYTES)
+    const batch = together === whole.entries.length ? whole : needs.outbox.next(together, maxBatchBytes)
     if (!batch) return false
     try {
       const answers = new Map((await report(batch.entries)).map(row => [row.id, row]))
       const open = batch.entries.filter(entry => !answers.has(idOf(entry)))
       if (open.length > 0) {
         unanswered += 1
-        if (unanswered <= PATIENCE)
+        if (unanswered <= maxUnanswered)
           throw new ServerError(`left ${open.length} of ${batch.entries.length} events without an answer`)
         // The rest was answered again and again: these rows would hold it up for ever.
         if (open.length < batch.entries.length)
@@ -71,19 +72,19 @@ export function createSender(
     batch.done()
     const knocks = batch.entries.flatMap(entry => (entry.kind === 'knock' ? [entry.knock.event_id] : []))
     if (knocks.length > 0) needs.onKnocks?.(knocks)
-    limit = Math.min(MOST, limit * 2)
+    limit = Math.min(maxEntries, limit * 2)
     return true
   }
 
   /** Bans and knocks have an endpoint each; what one of them takes twice, because the other failed, it knows by its id. */
-  async function report(entries: readonly Entry[]): Promise<RowResult[]> {
+  const report = async (entries: readonly Entry[]): Promise<RowResult[]> => {
     const knocks = knocksOf(entries)
     const rows = knocks.length < entries.length ? await needs.wire.report(bansOf(entries), unbansOf(entries)) : []
     return knocks.length === 0 ? rows : [...rows, ...(await reportKnocks(knocks))]
   }
 
   /** A server that was replaced by an older one must not hold up the bans. */
-  async function reportKnocks(knocks: readonly KnockReport[]): Promise<RowResult[]> {
+  const reportKnocks = async (knocks: readonly KnockReport[]): Promise<RowResult[]> => {
     try {
       return await needs.wire.knocks(knocks)
     } catch (error) {
@@ -95,23 +96,18 @@ export function createSender(
   const iso = (at: number, offset: number | null): string =>
     new Date(at + (offset ?? needs.clockOffset() ?? 0)).toISOString()
 
-  function bansOf(entries: readonly Entry[]): BanReport[] {
-    return entries.flatMap(entry =>
-      entry.kind === 'ban' ? [{ ...entry.ban, banned_at: iso(entry.at, entry.offset) }] : [],
-    )
-  }
+  const bansOf = (entries: readonly Entry[]): BanReport[] =>
+    entries.flatMap(entry => (entry.kind === 'ban' ? [{ ...entry.ban, banned_at: iso(entry.at, entry.offset) }] : []))
 
-  function unbansOf(entries: readonly Entry[]): UnbanReport[] {
-    return entries.flatMap(entry =>
+  const unbansOf = (entries: readonly Entry[]): UnbanReport[] =>
+    entries.flatMap(entry =>
       entry.kind === 'unban' ? [{ ...entry.unban, unbanned_at: iso(entry.at, entry.offset) }] : [],
     )
-  }
 
-  function knocksOf(entries: readonly Entry[]): KnockReport[] {
-    return entries.flatMap(entry =>
+  const knocksOf = (entries: readonly Entry[]): KnockReport[] =>
+    entries.flatMap(entry =>
       entry.kind === 'knock' ? [{ ...entry.knock, timestamp: iso(entry.at, entry.offset) }] : [],
     )
-  }
 
   let prunedAt = 0
   const sentAt: number[] = []
@@ -136,7 +132,7 @@ export function createSender(
  * How many entries may go together. A request carries its bans and its unbans apart, so a ban that follows the end of an
  * earlier ban of the same address waits for the next one: else that end could be taken for its own.
  */
-export function sendable(entries: readonly Entry[]): number {
+export const sendable = (entries: readonly Entry[]): number => {
   const ended = new Set<string>()
   for (const [index, entry] of entries.entries()) {
     if (entry.kind === 'knock') continue
@@ -148,16 +144,16 @@ export function sendable(entries: readonly Entry[]): number {
 }
 
 /** How long to wait after a batch, so that a storm stays within the requests that a host may make. */
-function paceAfter(sentAt: number[], now: number): number {
+const paceAfter = (sentAt: number[], now: number): number => {
   sentAt.push(now)
-  while (sentAt.length > 0 && now - (sentAt[0] ?? 0) > WINDOW) sentAt.shift()
-  return sentAt.length < BURST ? 100 : WINDOW / BURST
+  while (sentAt.length > 0 && now - (sentAt[0] ?? 0) > burstWindow) sentAt.shift()
+  return sentAt.length < batchBurst ? 100 : burstWindow / batchBurst
 }
 
 const idOf = (entry: Entry): string => subject(entry).event_id
 
 /** The server itself says that the content cannot pass; everything else (also a proxy's 400 page) may pass later. */
-function isTheirFault(error: unknown): boolean {
+const isTheirFault = (error: unknown): boolean => {
   if (!(error instanceof ServerError)) return false
   return error.status === 413 || (error.spoken && (error.status === 400 || error.status === 422))
 }

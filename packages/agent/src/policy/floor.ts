@@ -9,13 +9,13 @@ export interface Floor {
   whyNeverBan(ip: string): string | null
 }
 
-const LOOK_UP_AGAIN = 600_000
+const lookUpEvery = 600_000
 
 /**
  * Loopback, the host's own addresses, its gateways, its resolvers and the addresses of the Stockade server. All but the
  * last are read again for each command, from the kernel and from /etc/resolv.conf.
  */
-export function createFloor(needs: {
+export const createFloor = (needs: {
   baseUrl: string
   /** The address of the connection to the server; null before the first. */
   peer: () => string | null
@@ -23,7 +23,7 @@ export function createFloor(needs: {
   read?: (path: string) => string | null
   resolve?: (host: string) => Promise<readonly string[]>
   own?: () => readonly string[]
-}) {
+}) => {
   const read = needs.read ?? readText
   const resolve = needs.resolve ?? resolveAll
   const own = needs.own ?? interfaceAddresses
@@ -31,8 +31,8 @@ export function createFloor(needs: {
   let servers: readonly string[] = []
   let lookedUp = -Infinity
 
-  async function lookUpServer(): Promise<void> {
-    if (needs.now() - lookedUp < LOOK_UP_AGAIN) return
+  const lookUpServer = async (): Promise<void> => {
+    if (needs.now() - lookedUp < lookUpEvery) return
     lookedUp = needs.now()
     const found = canonical(await resolve(host).catch(() => []))
     if (found.length > 0) servers = found
@@ -55,24 +55,21 @@ export function createFloor(needs: {
   }
 }
 
-function canonical(addresses: readonly string[]): string[] {
-  return addresses.map(address => canonicalIp(address.replace(/%.*$/, ''))).filter(ip => ip !== null)
-}
+const canonical = (addresses: readonly string[]): string[] =>
+  addresses.map(address => canonicalIp(address.replace(/%.*$/, ''))).filter(ip => ip !== null)
 
-async function resolveAll(host: string): Promise<string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address)
-}
+const resolveAll = async (host: string): Promise<string[]> =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
 
-function interfaceAddresses(): string[] {
-  return canonical(
+const interfaceAddresses = (): string[] =>
+  canonical(
     Object.values(networkInterfaces())
       .flatMap(list => list ?? [])
       .map(({ address }) => address),
   )
-}
 
 /** The next hops of all routes, as the kernel's tables show them. */
-export function gateways(read: (path: string) => string | null): string[] {
+export const gateways = (read: (path: string) => string | null): string[] => {
   const rows = (path: string): string[][] => (read(path) ?? '').split('\n').map(line => line.trim().split(/\s+/))
   const v4 = rows('/proc/net/route')
     .map(([, , gateway = '']) => gateway)
@@ -86,7 +83,7 @@ export function gateways(read: (path: string) => string | null): string[] {
   return canonical([...v4, ...v6])
 }
 
-export function resolvers(read: (path: string) => string | null): string[] {
+export const resolvers = (read: (path: string) => string | null): string[] => {
   const lines = (read('/etc/resolv.conf') ?? '').split('\n')
   return canonical(lines.map(line => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? ''))
 }

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
-import { asFields, type Fields } from '../json.ts'
+import { asFields } from '../json.ts'
+import type { Fields } from '../json.ts'
 
 /** What the host's owner allows the server to do here. */
 export interface Rules {
@@ -32,7 +33,7 @@ export interface ListLimits {
   readonly widestIpv6: number
 }
 
-export const DEFAULT_RULES: Rules = {
+export const defaultRules: Rules = {
   commands: 'all',
   refuse: new Set(),
   allowForce: true,
@@ -43,9 +44,9 @@ export const DEFAULT_RULES: Rules = {
   agentUpgrades: true,
 }
 
-const VERSION = 1
-const LARGEST_NUMBER = 1_000_000
-const MOST_ITEMS = 1000
+const formatVersion = 1
+const largestNumber = 1_000_000
+const maxItems = 1000
 
 type Reader<T> = (value: unknown, key: string) => T
 
@@ -64,7 +65,7 @@ const share: Reader<number> = (value, key) =>
 
 const texts: Reader<string[]> = (value, key) => {
   const items: readonly unknown[] = Array.isArray(value) ? (value as readonly unknown[]) : fail(key, 'a list of texts')
-  if (items.length > MOST_ITEMS) fail(key, `a list of ${MOST_ITEMS} texts at most`)
+  if (items.length > maxItems) fail(key, `a list of ${maxItems} texts at most`)
   return items.map(item => (typeof item === 'string' ? item : fail(key, 'a list of texts')))
 }
 const commandTypes: Reader<ReadonlySet<string>> = (value, key) => {
@@ -91,11 +92,12 @@ const allOr =
     value === 'all' ? value : read(value, key)
 
 /** Reads the object that the file holds. Throws with a sentence at the first thing that is not understood. */
-export function parseRules(value: unknown): Rules {
+export const parseRules = (value: unknown): Rules => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it must be an object')
   const fields = asFields(value)
   if (fields['version'] === undefined) return parseUnversioned(fields)
-  if (fields['version'] !== VERSION) throw new Error(`"version" must be ${VERSION}; this agent knows no other`)
+  if (fields['version'] !== formatVersion)
+    throw new Error(`"version" must be ${formatVersion}; this agent knows no other`)
   knowsOnly(fields, '', [
     'version',
     'commands',
@@ -107,13 +109,13 @@ export function parseRules(value: unknown): Rules {
     'log_paths',
     'agent_upgrades',
   ])
-  const rules = DEFAULT_RULES
+  const rules = defaultRules
   return {
     commands: given(fields, 'commands', allOr(commandTypes), rules.commands),
     refuse: given(fields, 'refuse', commandTypes, rules.refuse),
     allowForce: given(fields, 'allow_force', truth, rules.allowForce),
     knockPorts: given(fields, 'knock_ports', allOr(ports), rules.knockPorts),
-    bansPerHour: given(fields, 'bans_per_hour', whole(0, LARGEST_NUMBER), rules.bansPerHour),
+    bansPerHour: given(fields, 'bans_per_hour', whole(0, largestNumber), rules.bansPerHour),
     whitelist: given(fields, 'whitelist', parseListLimits, rules.whitelist),
     logPaths: given(fields, 'log_paths', paths, rules.logPaths),
     agentUpgrades: given(fields, 'agent_upgrades', truth, rules.agentUpgrades),
@@ -121,29 +123,28 @@ export function parseRules(value: unknown): Rules {
 }
 
 /** Before there were versions: `{ "refuse": ["service-restart"] }`. */
-function parseUnversioned(fields: Fields): Rules {
+const parseUnversioned = (fields: Fields): Rules => {
   if (Object.keys(fields).some(key => key !== 'refuse')) throw new Error('"version" is missing')
-  return { ...DEFAULT_RULES, refuse: given(fields, 'refuse', commandTypes, DEFAULT_RULES.refuse) }
+  return { ...defaultRules, refuse: given(fields, 'refuse', commandTypes, defaultRules.refuse) }
 }
 
 const parseListLimits: Reader<ListLimits> = (value, key) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) fail(key, 'an object')
   const fields = asFields(value)
   knowsOnly(fields, `${key}.`, ['max_entries', 'max_share', 'widest_ipv4', 'widest_ipv6'])
-  const limits = DEFAULT_RULES.whitelist
+  const limits = defaultRules.whitelist
   return {
-    maxEntries: given(fields, 'max_entries', whole(0, LARGEST_NUMBER), limits.maxEntries),
+    maxEntries: given(fields, 'max_entries', whole(0, largestNumber), limits.maxEntries),
     maxShare: given(fields, 'max_share', share, limits.maxShare),
     widestIpv4: given(fields, 'widest_ipv4', whole(0, 32), limits.widestIpv4),
     widestIpv6: given(fields, 'widest_ipv6', whole(0, 128), limits.widestIpv6),
   }
 }
 
-function given<T, D>(fields: Fields, key: string, read: Reader<T>, otherwise: D): T | D {
-  return fields[key] === undefined ? otherwise : read(fields[key], key)
-}
+const given = <T, D>(fields: Fields, key: string, read: Reader<T>, otherwise: D): T | D =>
+  fields[key] === undefined ? otherwise : read(fields[key], key)
 
-function knowsOnly(fields: Fields, prefix: string, known: readonly string[]): void {
+const knowsOnly = (fields: Fields, prefix: string, known: readonly string[]): void => {
   const strange = Object.keys(fields).find(key => !known.includes(key))
   if (strange !== undefined) throw new Error(`"${prefix}${strange.slice(0, 60)}" is no key that this agent knows`)
 }

@@ -1,25 +1,24 @@
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const LOGS = '/var/log'
+const logDirectory = '/var/log'
 /** Where a jail without a log of its own reads. */
-const NOWHERE = '/dev/null'
+const nullDevice = '/dev/null'
 
 /** Whether a log lies below /var/log or where one of the globs says, once every link on the way is followed. */
-export function isAllowedLog(path: string, globs: readonly string[]): boolean {
-  if (path === NOWHERE) return true
+export const isAllowedLog = (path: string, globs: readonly string[]): boolean => {
+  if (path === nullDevice) return true
   const real = realPath(path)
   if (real === null) return false
-  return isBelow(real, realPath(LOGS) ?? LOGS) || globs.some(glob => matches(real, glob))
+  return isBelow(real, realPath(logDirectory) ?? logDirectory) || globs.some(glob => matches(real, glob))
 }
 
 /** Whether one of the globs says so of a path as it is written, which may be a glob as well. */
-export function isNamedLog(path: string, globs: readonly string[]): boolean {
-  return globs.some(glob => path === glob || globPattern(glob).test(path))
-}
+export const isNamedLog = (path: string, globs: readonly string[]): boolean =>
+  globs.some(glob => path === glob || globPattern(glob).test(path))
 
 /** The path without links. A file that is not there yet is where its folder is; null when that is unknown too. */
-function realPath(path: string): string | null {
+const realPath = (path: string): string | null => {
   try {
     return fs.realpathSync(path)
   } catch {
@@ -32,12 +31,10 @@ function realPath(path: string): string | null {
   }
 }
 
-function isBelow(path: string, folder: string): boolean {
-  return path.startsWith(`${folder}/`)
-}
+const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
 
 /** The part of the glob before its first sign may hold links as well: it is followed before it is compared. */
-function matches(real: string, glob: string): boolean {
+const matches = (real: string, glob: string): boolean => {
   const parts = glob.split('/')
   const sign = parts.findIndex(part => /[*?[]/.test(part))
   const place = realPath(sign < 0 ? glob : parts.slice(0, sign).join('/') || '/')
@@ -47,7 +44,7 @@ function matches(real: string, glob: string): boolean {
 }
 
 /** `*` and `?` as in a shell: neither takes a `/`. */
-function globPattern(glob: string): RegExp {
+const globPattern = (glob: string): RegExp => {
   const pattern = glob.replace(
     /\[(!?)([^\]/]*)\]|[^]/g,
     (text, not: string | undefined, members: string | undefined) => {

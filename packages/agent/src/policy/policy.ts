@@ -2,7 +2,8 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../files.ts'
 import { errorText } from '../text.ts'
-import { DEFAULT_RULES, parseRules, type ListLimits, type Rules } from './format.ts'
+import { defaultRules, parseRules } from './format.ts'
+import type { ListLimits, Rules } from './format.ts'
 import { isAllowedLog, isNamedLog } from './logs.ts'
 
 /** What the server is told of the policy. */
@@ -11,35 +12,58 @@ export interface PolicyState {
   readonly error: string | null
 }
 
-const MOST_BYTES = 64 * 1024
-const HOUR = 3_600_000
-const WRITABLE_BY_OTHERS = 0o022
+const maxFileBytes = 64 * 1024
+const hour = 3_600_000
+const writableByOthers = 0o022
 
 interface Found extends PolicyState {
   /** Null where the file can not be read: then nothing is allowed. */
   readonly rules: Rules | null
 }
 
+export interface PolicyOfHost {
+  state(): PolicyState
+  /** Changes whenever the file does. */
+  mark(): string
+  /** Why a command is not carried out; null when it may be. */
+  whyNotCommand(type: string, params: Readonly<Record<string, unknown>>): string | null
+  /** A ban by a command begins: it counts toward the limit of an hour, whatever comes of it. */
+  countBan(): void
+  /** Why port knocking may not close a port; null when it may. What is closed stays so while the file can't be read. */
+  whyNotClose(port: number, holds: boolean): string | null
+  /** Throws with the reason when the policy can not be read: then no list is taken. */
+  listLimits(): ListLimits
+  /** Whether a log may be read for templates and its lines be reported, by where it really lies. */
+  allowsLog(path: string): boolean
+  /** Whether the policy names a path beyond /var/log as it is written. */
+  namesLog(path: string): boolean
+  agentUpgrades(): boolean
+}
+
 /**
  * The policy of this host, `policy.json`: what its owner lets the server do. The file is read again when it changes. A file
  * that is not understood allows nothing; without a file the defaults hold.
  */
-export function createPolicy(needs: { directory: string; now: () => number; owners?: readonly number[] }) {
+export const createPolicy = (needs: {
+  directory: string
+  now: () => number
+  owners?: readonly number[]
+}): PolicyOfHost => {
   const file = join(needs.directory, 'policy.json')
   const owners = needs.owners ?? [0, process.getuid?.() ?? 0]
   let known: { readonly mark: string; readonly found: Found } | null = null
   let bans: number[] = []
 
-  function look(): Found {
+  const look = (): Found => {
     const mark = markOf(file)
     if (known?.mark !== mark) known = { mark, found: read() }
     return known.found
   }
 
-  function read(): Found {
+  const read = (): Found => {
     try {
       const text = readChecked(file, owners)
-      if (text === null) return { state: 'default', error: null, rules: DEFAULT_RULES }
+      if (text === null) return { state: 'default', error: null, rules: defaultRules }
       return { state: 'file', error: null, rules: parseRules(JSON.parse(text) as unknown) }
     } catch (error) {
       return { state: 'unreadable', error: errorText(error).slice(0, 300), rules: null }
@@ -47,15 +71,15 @@ export function createPolicy(needs: { directory: string; now: () => number; owne
   }
 
   /** The rules. Throws with the reason when they can not be read. */
-  function rules(): Rules {
+  const rules = (): Rules => {
     const { rules, error } = look()
     if (rules === null) throw new Error(unreadable(error))
     return rules
   }
 
-  function whyNotBan(rules: Rules): string | null {
+  const whyNotBan = (rules: Rules): string | null => {
     if (rules.bansPerHour === null) return null
-    const since = needs.now() - HOUR
+    const since = needs.now() - hour
     bans = bans.filter(at => at > since)
     return bans.length < rules.bansPerHour
       ? null
@@ -67,12 +91,10 @@ export function createPolicy(needs: { directory: string; now: () => number; owne
       const { state, error } = look()
       return { state, error }
     },
-    /** Changes whenever the file does. */
     mark(): string {
       look()
       return known?.mark ?? ''
     },
-    /** Why a command is not carried out; null when it may be. */
     whyNotCommand(type: string, params: Readonly<Record<string, unknown>>): string | null {
       const { rules, error } = look()
       if (rules === null) return unreadable(error)
@@ -82,9 +104,7 @@ export function createPolicy(needs: { directory: string; now: () => number; owne
         return 'policy.json on this host refuses "force"'
       return type === 'ban-ip' ? whyNotBan(rules) : null
     },
-    /** A ban by a command begins: it counts toward the limit of an hour, whatever comes of it. */
     countBan: (): void => void bans.push(needs.now()),
-    /** Why port knocking may not close a port; null when it may. What is closed stays so while the file can't be read. */
     whyNotClose(port: number, holds: boolean): string | null {
       const { rules, error } = look()
       if (rules === null) return holds ? null : unreadable(error)
@@ -92,23 +112,18 @@ export function createPolicy(needs: { directory: string; now: () => number; owne
         return null
       return `policy.json on this host does not let port knocking close port ${port}`
     },
-    /** Throws with the reason when the policy can not be read: then no list is taken. */
     listLimits: (): ListLimits => rules().whitelist,
-    /** Whether a log may be read for templates and its lines be reported, by where it really lies. */
     allowsLog: (path: string): boolean => isAllowedLog(path, look().rules?.logPaths ?? []),
-    /** Whether the policy names a path beyond /var/log as it is written. */
     namesLog: (path: string): boolean => isNamedLog(path, look().rules?.logPaths ?? []),
     agentUpgrades: (): boolean => look().rules?.agentUpgrades ?? false,
   }
 }
 
-export type PolicyOfHost = ReturnType<typeof createPolicy>
-
 const unreadable = (error: string | null): string =>
   `policy.json on this host can not be read, so nothing is done: ${error ?? 'unknown'}`
 
 /** Changes whenever the file does. */
-function markOf(file: string): string {
+const markOf = (file: string): string => {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode, uid } = fs.statSync(file, { bigint: true })
     return [ino, size, mtimeNs, ctimeNs, mode, uid].join(' ')
@@ -118,7 +133,7 @@ function markOf(file: string): string {
 }
 
 /** Null when there is no file. Throws when somebody else may have written it, or it is too long. */
-function readChecked(file: string, owners: readonly number[]): string | null {
+const readChecked = (file: string, owners: readonly number[]): string | null => {
   let handle: number
   try {
     handle = fs.openSync(file, 'r')
@@ -130,8 +145,8 @@ function readChecked(file: string, owners: readonly number[]): string | null {
     const stat = fs.fstatSync(handle)
     if (!stat.isFile()) throw new Error('it is no file')
     if (!owners.includes(stat.uid)) throw new Error(`it belongs to user ${stat.uid} and not to root`)
-    if ((stat.mode & WRITABLE_BY_OTHERS) !== 0) throw new Error('others than its owner may write it; use chmod 0644')
-    if (stat.size > MOST_BYTES) throw new Error(`it is longer than ${MOST_BYTES / 1024} KiB`)
+    if ((stat.mode & writableByOthers) !== 0) throw new Error('others than its owner may write it; use chmod 0644')
+    if (stat.size > maxFileBytes) throw new Error(`it is longer than ${maxFileBytes / 1024} KiB`)
     return fs.readFileSync(handle, 'utf8')
   } finally {
     fs.closeSync(handle)

@@ -1,7 +1,14 @@
 import { span } from '../ip.ts'
 
+type Range = readonly [first: number, last: number]
+
+const rangeOf = (canonical: string): Range => {
+  const { first, last } = span(canonical)
+  return [Number(first), Number(last)]
+}
+
 /** Addresses of IPv4 that are nobody's on the public network: private, reserved, for documentation, for multicast. */
-const NOT_PUBLIC = [
+const notPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -17,18 +24,11 @@ const NOT_PUBLIC = [
   '224.0.0.0/3',
 ].map(rangeOf)
 
-type Range = readonly [first: number, last: number]
-
-function rangeOf(canonical: string): Range {
-  const { first, last } = span(canonical)
-  return [Number(first), Number(last)]
-}
-
 const size = ([first, last]: Range): number => last - first + 1
-const PUBLIC = 2 ** 32 - NOT_PUBLIC.reduce((sum, range) => sum + size(range), 0)
+const publicAddresses = 2 ** 32 - notPublic.reduce((sum, range) => sum + size(range), 0)
 
 /** Which part of the public IPv4 addresses these entries cover together; they may overlap. */
-export function publicShare(entries: readonly string[]): number {
+export const publicShare = (entries: readonly string[]): number => {
   const ranges = entries
     .filter(entry => !entry.includes(':'))
     .map(rangeOf)
@@ -39,13 +39,13 @@ export function publicShare(entries: readonly string[]): number {
     const from = Math.max(first, end + 1)
     if (from > last) continue
     end = last
-    covered += size([from, last]) - NOT_PUBLIC.reduce((sum, other) => sum + common([from, last], other), 0)
+    covered += size([from, last]) - notPublic.reduce((sum, other) => sum + common([from, last], other), 0)
   }
-  return covered / PUBLIC
+  return covered / publicAddresses
 }
 
 /** Which part of the public IPv6 addresses, 2000::/3, they cover together. */
-export function publicShareIpv6(entries: readonly string[]): number {
+export const publicShareIpv6 = (entries: readonly string[]): number => {
   const { first: begin, last: most } = span('2000::/3')
   const ranges = entries
     .filter(entry => entry.includes(':'))
@@ -63,6 +63,5 @@ export function publicShareIpv6(entries: readonly string[]): number {
   return Number(covered) / Number(most - begin + 1n)
 }
 
-function common([first, last]: Range, [otherFirst, otherLast]: Range): number {
-  return Math.max(0, Math.min(last, otherLast) - Math.max(first, otherFirst) + 1)
-}
+const common = ([first, last]: Range, [otherFirst, otherLast]: Range): number =>
+  Math.max(0, Math.min(last, otherLast) - Math.max(first, otherFirst) + 1)

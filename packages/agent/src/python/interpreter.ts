@@ -13,12 +13,12 @@ export interface Interpreter {
  * fail2ban's interpreter is the first line of `fail2ban-server`: the only Python that is sure to have its classes, and
  * SQLite. A host without it is still watched (heartbeats), so a missing file is not an error here.
  */
-export function findInterpreter(server: string | null): Interpreter {
+export const findInterpreter = (server: string | null): Interpreter => {
   const file = server ?? onPath('fail2ban-server')
   return createInterpreter((file === null ? null : shebang(file)) ?? ['/usr/bin/python3'])
 }
 
-export function createInterpreter(command: readonly string[]): Interpreter {
+export const createInterpreter = (command: readonly string[]): Interpreter => {
   const [program = '/usr/bin/python3', ...first] = command
   return {
     command,
@@ -59,7 +59,7 @@ export function createInterpreter(command: readonly string[]): Interpreter {
   }
 }
 
-export function onPath(name: string): string | null {
+export const onPath = (name: string): string | null => {
   const places = [
     ...(process.env['PATH'] ?? '').split(delimiter),
     '/usr/local/bin',
@@ -75,7 +75,7 @@ export function onPath(name: string): string | null {
   return null
 }
 
-function shebang(file: string): string[] | null {
+const shebang = (file: string): string[] | null => {
   try {
     const line = fs.readFileSync(file, 'utf8').slice(0, 300).split('\n')[0] ?? ''
     const words = /^#!\s*(\S.*)$/.exec(line)?.[1]?.trim().split(/\s+/)

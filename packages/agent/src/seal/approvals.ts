@@ -2,15 +2,26 @@ import { isWide } from '@stockade/contract/seal.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
-import { Refused, type Orders } from '../commands/orders.ts'
+import { Refused } from '../commands/orders.ts'
+import type { Orders } from '../commands/orders.ts'
 
-const MOST = 1000
+const maxApprovals = 1000
+
+export interface Approvals {
+  /** The commands that approve something. */
+  readonly orders: Orders
+  /** The first entry that needs an approval and has none, or null. What the host holds already needs none. */
+  unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null
+  isPortApproved(port: number): boolean
+  followList(entries: readonly string[]): void
+  followPorts(wanted: readonly number[]): void
+}
 
 /**
  * Wide whitelist entries and closed ports that an operator approved on this host with a signature. An approval lasts as long as the
  * server wants what it is for: once that is gone it is used up, so that a stolen server cannot bring it back.
  */
-export function openApprovals(path: string, changed: () => void) {
+export const openApprovals = (path: string, changed: () => void): Approvals => {
   const fields = asFields(readJson(path))
   const ranges = new Set(asList(fields['ranges']).map(range => asText(range)))
   const ports = new Set(asList(fields['ports']).map(port => asInteger(port, 0)))
@@ -19,12 +30,12 @@ export function openApprovals(path: string, changed: () => void) {
     asList(fields['seen']).filter(item => typeof item !== 'object') as (string | number)[],
   )
 
-  function save(): void {
+  const save = (): void => {
     writeDurably(path, JSON.stringify({ v: 1, ranges: [...ranges], ports: [...ports], seen: [...seen] }))
   }
 
-  function approve<T extends string | number>(approved: Set<T>, item: T): void {
-    if (approved.size >= MOST) throw new Refused(`this host has ${MOST} approvals already`)
+  const approve = <T extends string | number>(approved: Set<T>, item: T): void => {
+    if (approved.size >= maxApprovals) throw new Refused(`this host has ${maxApprovals} approvals already`)
     approved.add(item)
     seen.delete(item)
     save()
@@ -32,7 +43,7 @@ export function openApprovals(path: string, changed: () => void) {
   }
 
   /** Ends approvals of what was wanted once and is wanted no more. */
-  function follow<T extends string | number>(approved: Set<T>, wanted: readonly T[]): void {
+  const follow = <T extends string | number>(approved: Set<T>, wanted: readonly T[]): void => {
     const now = new Set(wanted)
     let unsaved = false
     for (const item of approved) {
@@ -63,7 +74,6 @@ export function openApprovals(path: string, changed: () => void) {
 
   return {
     orders,
-    /** The first entry that needs an approval and has none, or null. What the host holds already needs none. */
     unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null {
       const wide = entries.filter(entry => isWide(entry) && !ranges.has(entry))
       if (wide.length === 0) return null
@@ -75,5 +85,3 @@ export function openApprovals(path: string, changed: () => void) {
     followPorts: (wanted: readonly number[]): void => follow(ports, wanted),
   }
 }
-
-export type Approvals = ReturnType<typeof openApprovals>

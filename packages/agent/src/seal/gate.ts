@@ -1,7 +1,8 @@
 import { needsSeal } from '@stockade/contract/seal.ts'
 import { errorText } from '../text.ts'
 import type { Command } from '../wire.ts'
-import { loadTrust, type Trust } from './operators.ts'
+import { loadTrust } from './operators.ts'
+import type { Trust } from './operators.ts'
 import type { Spent } from './spent.ts'
 import { verifySeal } from './verify.ts'
 
@@ -13,10 +14,22 @@ export interface SealReport {
   readonly error: string | null
 }
 
+export interface SealGate {
+  open(command: Command): Promise<string | null>
+  /** Whether this host wants an operator's approval for that class; it does too while what it trusts cannot be read. */
+  wants(sealedClass: string): boolean
+  report(): SealReport | null
+}
+
 /** Decides whether a command may run here without an operator's signature, and whether the signature is good. */
-export function createSealGate(needs: { configDirectory: string; serverId: string; spent: Spent; now: () => number }) {
+export const createSealGate = (needs: {
+  configDirectory: string
+  serverId: string
+  spent: Spent
+  now: () => number
+}): SealGate => {
   /** The name of who signed, or null where no signature is needed. @throws Error with the reason for a refusal. */
-  async function open(command: Command): Promise<string | null> {
+  const open = async (command: Command): Promise<string | null> => {
     const trust = trusted()
     if (!trust || !needsSeal(trust.sealed, command.type, command.params)) return null
     if (command.seal === undefined)
@@ -30,7 +43,7 @@ export function createSealGate(needs: { configDirectory: string; serverId: strin
     return operator.name
   }
 
-  function trusted(): Trust | null {
+  const trusted = (): Trust | null => {
     try {
       return loadTrust(needs.configDirectory)
     } catch (error) {
@@ -40,7 +53,6 @@ export function createSealGate(needs: { configDirectory: string; serverId: strin
 
   return {
     open,
-    /** Whether this host wants an operator's approval for that class; it does too while what it trusts cannot be read. */
     wants(sealedClass: string): boolean {
       try {
         return loadTrust(needs.configDirectory)?.sealed.includes(sealedClass) ?? false
@@ -60,5 +72,3 @@ export function createSealGate(needs: { configDirectory: string; serverId: strin
     },
   }
 }
-
-export type SealGate = ReturnType<typeof createSealGate>

@@ -1,8 +1,10 @@
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { createHash, createPublicKey } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { commandTypes } from '@stockade/contract/command-params.ts'
-import { readOperatorKey, sealBounds, usuallySealed, type OperatorKey } from '@stockade/contract/seal.ts'
+import { readOperatorKey, sealBounds, usuallySealed } from '@stockade/contract/seal.ts'
+import type { OperatorKey } from '@stockade/contract/seal.ts'
 import { privateDirectory, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList } from '../json.ts'
 
@@ -20,15 +22,13 @@ export interface Trust {
   readonly operators: readonly Operator[]
 }
 
-const VERSION = 1
-const FIELDS = ['version', 'sealed', 'operators']
+const formatVersion = 1
+const knownFields = ['version', 'sealed', 'operators']
 
-export function trustFile(configDirectory: string): string {
-  return join(configDirectory, 'operators.json')
-}
+export const trustFile = (configDirectory: string): string => join(configDirectory, 'operators.json')
 
 /** The SHA-256 of the key's DER, as OpenSSH writes fingerprints. */
-export function fingerprintOf(spki: string): string {
+export const fingerprintOf = (spki: string): string => {
   const digest = createHash('sha256').update(Buffer.from(spki, 'base64url')).digest('base64')
   return `SHA256:${digest.replace(/=+$/, '')}`
 }
@@ -37,7 +37,7 @@ export function fingerprintOf(spki: string): string {
  * Null where this host seals nothing. @throws Error with a sentence for a file that cannot be read, that others can write, or that is not
  * understood in every part: then no command may pass.
  */
-export function loadTrust(configDirectory: string): Trust | null {
+export const loadTrust = (configDirectory: string): Trust | null => {
   const file = trustFile(configDirectory)
   const text = readTrusted(file)
   if (text === null) return null
@@ -50,7 +50,7 @@ export function loadTrust(configDirectory: string): Trust | null {
   }
 }
 
-function readTrusted(file: string): string | null {
+const readTrusted = (file: string): string | null => {
   try {
     const { mode, uid } = fs.statSync(file)
     if ((mode & 0o022) !== 0 || (uid !== 0 && uid !== process.getuid?.()))
@@ -62,11 +62,11 @@ function readTrusted(file: string): string | null {
   }
 }
 
-function parseTrust(value: unknown): Trust {
+const parseTrust = (value: unknown): Trust => {
   const fields = asFields(value)
-  const unknown = Object.keys(fields).find(name => !FIELDS.includes(name))
+  const unknown = Object.keys(fields).find(name => !knownFields.includes(name))
   if (unknown !== undefined) throw new Error(`it holds ${unknown}, which this agent does not know`)
-  if (fields['version'] !== VERSION) throw new Error(`it is not of version ${VERSION}`)
+  if (fields['version'] !== formatVersion) throw new Error(`it is not of version ${formatVersion}`)
   if (!Array.isArray(fields['operators']) || !Array.isArray(fields['sealed'])) throw new Error('a list is missing')
   const operators = asList(fields['operators']).map(operatorOf)
   if (operators.length > sealBounds.operators) throw new Error(`it names more than ${sealBounds.operators} operators`)
@@ -74,7 +74,7 @@ function parseTrust(value: unknown): Trust {
 }
 
 /** @throws Error for a class that this agent cannot ask a signature for. */
-export function checkClasses(classes: readonly unknown[]): string[] {
+export const checkClasses = (classes: readonly unknown[]): string[] => {
   const known: readonly string[] = [...commandTypes, ...usuallySealed]
   return classes.map(name => {
     if (typeof name === 'string' && known.includes(name)) return name
@@ -82,14 +82,14 @@ export function checkClasses(classes: readonly unknown[]): string[] {
   })
 }
 
-function operatorOf(value: unknown): Operator {
+const operatorOf = (value: unknown): Operator => {
   const fields = asFields(value)
   const added = readOperatorKey(String(fields['key']))
   return withKey(added, asInteger(fields['added_at'], 0))
 }
 
 /** @throws Error for a key of a kind or strength that this host does not take. */
-export function withKey(operator: OperatorKey, addedAt: number): Operator {
+export const withKey = (operator: OperatorKey, addedAt: number): Operator => {
   const publicKey = createPublicKey({ key: Buffer.from(operator.spki, 'base64url'), format: 'der', type: 'spki' })
   const canonical = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url')
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = publicKey
@@ -103,12 +103,15 @@ export function withKey(operator: OperatorKey, addedAt: number): Operator {
   return { ...operator, publicKey, addedAt, fingerprint: fingerprintOf(operator.spki) }
 }
 
-export function saveTrust(
+export const saveTrust = (
   configDirectory: string,
   lines: readonly { key: string; addedAt: number }[],
   sealed: readonly string[],
-): void {
+): void => {
   privateDirectory(configDirectory)
   const operators = lines.map(({ key, addedAt }) => ({ key, added_at: addedAt }))
-  writeDurably(trustFile(configDirectory), `${JSON.stringify({ version: VERSION, sealed, operators }, null, 2)}\n`)
+  writeDurably(
+    trustFile(configDirectory),
+    `${JSON.stringify({ version: formatVersion, sealed, operators }, null, 2)}\n`,
+  )
 }

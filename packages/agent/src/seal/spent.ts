@@ -2,11 +2,16 @@ import { readJson, readText, writeDurably } from '../files.ts'
 import { asFields } from '../json.ts'
 
 /** Longer than any signature holds, for a host whose clock is set back. In seconds. */
-const KEPT = 30 * 86_400
-const MOST = 100_000
+const keptNonces = 30 * 86_400
+const maxNonces = 100_000
+
+export interface Spent {
+  /** @throws Error where the nonce was used before, or where that cannot be written down. */
+  spend(nonce: string, expires: number): void
+}
 
 /** Nonces of signed commands that were begun, on the disk before the command runs: a signature works once. */
-export function openSpent(path: string, now: () => number) {
+export const openSpent = (path: string, now: () => number): Spent => {
   const expiresByNonce = new Map<string, number>()
   const saved = readJson(path)
   /** Signatures may have been used that are not known any more: then none is taken. */
@@ -15,13 +20,12 @@ export function openSpent(path: string, now: () => number) {
     if (typeof expires === 'number') expiresByNonce.set(nonce, expires)
 
   return {
-    /** @throws Error where the nonce was used before, or where that cannot be written down. */
     spend(nonce: string, expires: number): void {
       if (isDamaged) throw new Error(`${path} is damaged, so nobody knows which signatures were used; root removes it`)
       if (expiresByNonce.has(nonce)) throw new Error('this signature was used before')
-      const oldest = now() / 1000 - KEPT
+      const oldest = now() / 1000 - keptNonces
       for (const [old, end] of expiresByNonce) if (end < oldest) expiresByNonce.delete(old)
-      if (expiresByNonce.size >= MOST) throw new Error('this host has taken too many signed commands lately')
+      if (expiresByNonce.size >= maxNonces) throw new Error('this host has taken too many signed commands lately')
       expiresByNonce.set(nonce, expires)
       try {
         writeDurably(path, JSON.stringify({ v: 1, nonces: Object.fromEntries(expiresByNonce) }))
@@ -32,5 +36,3 @@ export function openSpent(path: string, now: () => number) {
     },
   }
 }
-
-export type Spent = ReturnType<typeof openSpent>

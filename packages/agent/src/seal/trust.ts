@@ -1,9 +1,10 @@
 import { readOperatorKey, usuallySealed, writeOperatorKey } from '@stockade/contract/seal.ts'
 import type { Options } from '../options.ts'
-import { checkClasses, loadTrust, saveTrust, withKey, type Operator } from './operators.ts'
+import { checkClasses, loadTrust, saveTrust, withKey } from './operators.ts'
+import type { Operator } from './operators.ts'
 
 /** `stockade-agent trust ...`: what the host's root decides about operators' signatures. Returns what to print. */
-export function trustCommand(words: readonly string[], options: Options, now: () => number): string {
+export const trustCommand = (words: readonly string[], options: Options, now: () => number): string => {
   const [verb = 'list', given = ''] = words
   if (verb === 'list') return listed(options)
   if (verb === 'add') return added(given, options, now)
@@ -11,14 +12,14 @@ export function trustCommand(words: readonly string[], options: Options, now: ()
   throw new Error('trust list, trust add KEY [--types a,b], or trust remove NAME')
 }
 
-function listed(options: Options): string {
+const listed = (options: Options): string => {
   const trust = loadTrust(options.config)
   if (!trust || trust.operators.length === 0) return 'no operator is trusted: commands need no signature here\n'
   const rows = trust.operators.map(operator => `${operator.name}  ${operator.kind}  ${operator.fingerprint}\n`)
   return `${rows.join('')}a signature is needed for: ${trust.sealed.join(', ') || 'nothing'}\n`
 }
 
-function added(line: string, options: Options, now: () => number): string {
+const added = (line: string, options: Options, now: () => number): string => {
   const operator = withKey(readOperatorKey(line), now())
   const trust = loadTrust(options.config)
   const others = trust?.operators ?? []
@@ -29,7 +30,7 @@ function added(line: string, options: Options, now: () => number): string {
   return `${operator.name} is trusted now: ${operator.fingerprint}\na signature is needed for: ${sealed.join(', ')}\n`
 }
 
-function removed(which: string, options: Options): string {
+const removed = (which: string, options: Options): string => {
   const trust = loadTrust(options.config)
   const gone = trust?.operators.filter(({ name, fingerprint }) => which === name || which === fingerprint) ?? []
   const [operator] = gone
@@ -43,7 +44,7 @@ function removed(which: string, options: Options): string {
   return `${operator.name} is no longer trusted${left.length > 0 ? '' : '; commands need no signature here any more'}\n`
 }
 
-function save(options: Options, operators: readonly Operator[], sealed: readonly string[]): void {
+const save = (options: Options, operators: readonly Operator[], sealed: readonly string[]): void => {
   const lines = operators.map(({ fingerprint: _, publicKey: __, addedAt, ...key }) => ({
     key: writeOperatorKey(key),
     addedAt,

@@ -1,16 +1,8 @@
 import { createHash, timingSafeEqual, verify } from 'node:crypto'
-import {
-  canonicalJson,
-  readStatement,
-  rootOf,
-  sealMessage,
-  sealTimes,
-  statedParams,
-  type Seal,
-  type Signature,
-  type Statement,
-} from '@stockade/contract/seal.ts'
-import { asFields, asList, asText, type Fields } from '../json.ts'
+import { canonicalJson, readStatement, rootOf, sealMessage, sealTimes, statedParams } from '@stockade/contract/seal.ts'
+import type { Seal, Signature, Statement } from '@stockade/contract/seal.ts'
+import { asFields, asList, asText } from '../json.ts'
+import type { Fields } from '../json.ts'
 import type { Command } from '../wire.ts'
 import type { Operator } from './operators.ts'
 
@@ -27,11 +19,11 @@ export interface Signed {
  * signature; the clock is the host's own. Reuse is judged elsewhere.
  * @throws Error with a sentence that says what is wrong.
  */
-export async function verifySeal(
+export const verifySeal = async (
   command: Command,
   sealed: unknown,
   host: { readonly serverId: string; readonly operators: readonly Operator[]; readonly now: number },
-): Promise<Signed> {
+): Promise<Signed> => {
   const seal = sealOf(sealed)
   const statement = readStatement(seal.statement)
   await matchCommand(command, statement)
@@ -46,13 +38,13 @@ export async function verifySeal(
   return { statement, operator }
 }
 
-async function matchCommand(command: Command, statement: Statement): Promise<void> {
+const matchCommand = async (command: Command, statement: Statement): Promise<void> => {
   if (command.type !== statement.type) throw new Error(`a ${statement.type} was signed, not a ${command.type}`)
   if (canonicalJson(await statedParams(command.params, sha256)) !== canonicalJson(statement.params))
     throw new Error('other parameters were signed')
 }
 
-function checkTimes(statement: Statement, now: number): void {
+const checkTimes = (statement: Statement, now: number): void => {
   const clock = `this host's clock says ${new Date(now).toISOString()}`
   if (statement.expires * 1000 <= now)
     throw new Error(`the signature expired at ${new Date(statement.expires * 1000).toISOString()}; ${clock}`)
@@ -62,13 +54,13 @@ function checkTimes(statement: Statement, now: number): void {
     )
 }
 
-function checkSignature(operator: Operator, message: Buffer, signature: string): void {
+const checkSignature = (operator: Operator, message: Buffer, signature: string): void => {
   const digest = operator.publicKey.asymmetricKeyType === 'ed25519' ? null : 'sha256'
   if (!isSigned(digest, message, operator, signature))
     throw new Error(`the signature is not one of ${operator.name} over this command`)
 }
 
-function isSigned(digest: string | null, message: Buffer, operator: Operator, signature: string): boolean {
+const isSigned = (digest: string | null, message: Buffer, operator: Operator, signature: string): boolean => {
   try {
     return verify(digest, message, operator.publicKey, Buffer.from(signature, 'base64url'))
   } catch {
@@ -76,15 +68,15 @@ function isSigned(digest: string | null, message: Buffer, operator: Operator, si
   }
 }
 
-const USER_PRESENT = 0x01
-const USER_VERIFIED = 0x04
+const userPresentFlag = 0x01
+const userVerifiedFlag = 0x04
 
 /** WebAuthn Level 3, section 7.2, as far as a party needs it that keeps no sessions. */
-function checkAssertion(
+const checkAssertion = (
   operator: Operator,
   message: Buffer,
   signature: Extract<Signature, { kind: 'webauthn' }>,
-): void {
+): void => {
   const clientText = Buffer.from(signature.client_data, 'base64url')
   const client = clientOf(clientText)
   const challenge = createHash('sha256').update(message).digest('base64url')
@@ -101,13 +93,14 @@ function checkAssertion(
   if (data.length < 37 || !timingSafeEqual(data.subarray(0, 32), site))
     throw new Error('the passkey belongs to another site')
   const flags = data[32] ?? 0
-  if ((flags & USER_PRESENT) === 0) throw new Error('the passkey signed without its user')
-  if ((flags & USER_VERIFIED) === 0) throw new Error('the passkey did not verify its user (PIN, fingerprint or face)')
+  if ((flags & userPresentFlag) === 0) throw new Error('the passkey signed without its user')
+  if ((flags & userVerifiedFlag) === 0)
+    throw new Error('the passkey did not verify its user (PIN, fingerprint or face)')
   const signed = Buffer.concat([data, createHash('sha256').update(clientText).digest()])
   checkSignature(operator, signed, signature.signature)
 }
 
-function clientOf(text: Buffer): Fields {
+const clientOf = (text: Buffer): Fields => {
   try {
     return asFields(JSON.parse(text.toString('utf8')) as unknown)
   } catch {
@@ -115,14 +108,14 @@ function clientOf(text: Buffer): Fields {
   }
 }
 
-const BASE64URL = /^[A-Za-z0-9_-]{1,8192}$/
+const base64urlPattern = /^[A-Za-z0-9_-]{1,8192}$/
 
-function sealOf(value: unknown): Seal {
+const sealOf = (value: unknown): Seal => {
   const fields = asFields(value)
   const signature = asFields(fields['signature'])
   const text = (name: string): string => {
     const found = asText(signature[name])
-    if (!BASE64URL.test(found)) throw new Error(`the signature's ${name} is malformed`)
+    if (!base64urlPattern.test(found)) throw new Error(`the signature's ${name} is malformed`)
     return found
   }
   const proof = asList(fields['proof']).map(step => asText(step))

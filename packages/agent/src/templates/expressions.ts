@@ -1,15 +1,15 @@
 /** Groups that fail2ban takes for the address, merges into it, or keeps as a field of the ban. */
-const FORBIDDEN_GROUP =
+const forbiddenGroupPattern =
   /^(?:f?id|ip|ip4|ip6|addr|subnet|dns|host|cidr|ip-?host|ip-?rev|family|failures|matches|users|time|bantime|bancount|restored|raw-ticket|(?:ip)?(?:jail)?(?:matches|failures)|mlf.*|alt_.*|tuple_.*)$/i
 
 /**
  * The first tag or named group whose text fail2ban would use as the address or give to an action, as it is written; null
  * when there is none. What variables spell only together is found after fail2ban's own expansion, by the checker.
  */
-export function forbiddenGroup(expression: string): string | null {
+export const forbiddenGroup = (expression: string): string | null => {
   // One by one: in `(?P<F-ID>` fail2ban sees the tag.
   for (const form of [/<F-([\w-]+)\/?>/gi, /\(\?P?<([\w-]+)>/g])
-    for (const [written, name = ''] of expression.matchAll(form)) if (FORBIDDEN_GROUP.test(name)) return written
+    for (const [written, name = ''] of expression.matchAll(form)) if (forbiddenGroupPattern.test(name)) return written
   return null
 }
 
@@ -17,7 +17,7 @@ export function forbiddenGroup(expression: string): string | null {
  * Whether an expression repeats without end something that itself repeats without end: one line of thirty letters can
  * keep fail2ban, and with it every jail, busy for minutes.
  */
-export function repeatsRepeats(expression: string): boolean {
+export const repeatsRepeats = (expression: string): boolean => {
   const open: boolean[] = [false]
   for (let at = 0; at < expression.length; at += 1) {
     const char = expression[at]
@@ -37,7 +37,7 @@ export function repeatsRepeats(expression: string): boolean {
   return false
 }
 
-function classEnd(expression: string, start: number): number {
+const classEnd = (expression: string, start: number): number => {
   let at = start + 1
   if (expression[at] === '^') at += 1
   if (expression[at] === ']') at += 1

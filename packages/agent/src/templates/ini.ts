@@ -4,19 +4,19 @@ export interface Section {
   readonly options: ReadonlyMap<string, readonly string[]>
 }
 
-const BYTES = 64 * 1024
-const LINES = 2000
+const maxBytes = 64 * 1024
+const maxLines = 2000
 /** Python ends lines at some of these, and fail2ban cuts at others: none has a place in a configuration. */
-const STRANGE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u
+const forbiddenCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u
 
 /**
  * Parses a text as fail2ban would: `=` or `:`, comments by `#` and `;` at the start of a line and by ` ;` inside one,
  * lines that begin with a blank go on with the value above. Throws with the line's number at anything unclear.
  */
-export function parseIni(what: string, text: string): Section[] {
-  if (Buffer.byteLength(text) > BYTES) throw new Error(`${what} is longer than ${BYTES / 1024} KiB`)
+export const parseIni = (what: string, text: string): Section[] => {
+  if (Buffer.byteLength(text) > maxBytes) throw new Error(`${what} is longer than ${maxBytes / 1024} KiB`)
   const lines = text.replace(/\r\n/g, '\n').split('\n')
-  if (lines.length > LINES) throw new Error(`${what} has more than ${LINES} lines`)
+  if (lines.length > maxLines) throw new Error(`${what} has more than ${maxLines} lines`)
   const sections: { name: string; options: Map<string, string[]> }[] = []
   let value: string[] | null = null
   for (const [index, raw] of lines.entries()) {
@@ -24,7 +24,7 @@ export function parseIni(what: string, text: string): Section[] {
       throw new Error(`${what}, line ${index + 1}: ${why}`)
     }
     const line = raw.replace(/\t/g, ' ')
-    if (STRANGE.test(line)) refuse('a control character or another invisible one')
+    if (forbiddenCharacters.test(line)) refuse('a control character or another invisible one')
     const plain = withoutComment(line)
     if (plain.trim() === '') continue
     const section = sections.at(-1)
@@ -53,16 +53,15 @@ export function parseIni(what: string, text: string): Section[] {
 }
 
 /** Sections and values as text, from the model alone: nothing of the original's form comes through. */
-export function writeIni(sections: readonly Section[]): string {
-  return sections
+export const writeIni = (sections: readonly Section[]): string =>
+  sections
     .map(({ name, options }) => {
       const lines = [...options].map(([option, values]) => `${option} = ${values.join('\n    ')}`.trimEnd())
       return `[${name}]\n${lines.map(line => `${line}\n`).join('')}`
     })
     .join('')
-}
 
-function withoutComment(line: string): string {
+const withoutComment = (line: string): string => {
   if (/^ *[#;]/.test(line)) return ''
   const at = line.indexOf(' ;')
   return at < 0 ? line : line.slice(0, at)

@@ -15,16 +15,16 @@ export interface Source {
 }
 
 /** Stands for fail2ban's own log, wherever this host keeps it. */
-const FAIL2BAN_LOG = '/var/log/fail2ban.log'
+const fail2banLog = '/var/log/fail2ban.log'
 
 /**
  * Chooses what is there on this host. Throws with a sentence when there is nothing: a jail without a log keeps the whole
  * of fail2ban from starting.
  */
-export async function chooseSource(
+export const chooseSource = async (
   needs: { engine: Engine; config: EngineConfig; python: Interpreter },
   template: Template,
-): Promise<Source | null> {
+): Promise<Source | null> => {
   const { name, backend, logpaths, journalmatch } = template
   if (backend === 'systemd') {
     const lack = await whyNoJournal(needs.python)
@@ -33,7 +33,7 @@ export async function chooseSource(
   }
   if (logpaths.length === 0) return null
   const files = backend === null || backend.startsWith('%') ? 'auto' : backend
-  if (logpaths.length === 1 && logpaths[0] === FAIL2BAN_LOG) {
+  if (logpaths.length === 1 && logpaths[0] === fail2banLog) {
     const own = await needs.engine.logTarget()
     if (own !== null) return { backend: files, logpaths: [own], journalmatch: [] }
   }
@@ -49,13 +49,13 @@ export async function chooseSource(
 }
 
 /** A filter that does not say which journal lines it wants would read all of them. */
-function hasJournalmatch(config: string, { name, filter, filterText }: Template): boolean {
+const hasJournalmatch = (config: string, { name, filter, filterText }: Template): boolean => {
   if (filterText) return filterText.some(({ options }) => options.has('journalmatch'))
   const file = join(config, 'filter.d', `${(filter ?? name).split('[')[0] ?? ''}.conf`)
   return fs.existsSync(file) && /^journalmatch *=/m.test(fs.readFileSync(file, 'utf8'))
 }
 
-async function whyNoJournal(python: Interpreter): Promise<string | null> {
+const whyNoJournal = async (python: Interpreter): Promise<string | null> => {
   if (!fs.existsSync('/run/systemd/journal')) return 'there is no journal here'
   return python.run('import systemd.journal', {}).then(
     () => null,

@@ -1,8 +1,10 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import { isTemplateName } from '@stockade/contract/names.ts'
-import { asFields, asInteger, asList, asText, type Fields } from '../json.ts'
+import { asFields, asInteger, asList, asText } from '../json.ts'
+import type { Fields } from '../json.ts'
 import { forbiddenGroup, repeatsRepeats } from './expressions.ts'
-import { parseIni, type Section } from './ini.ts'
+import { parseIni } from './ini.ts'
+import type { Section } from './ini.ts'
 
 /** A template that passed every rule; what is written to the host is made from this alone. */
 export interface Template {
@@ -21,20 +23,20 @@ export interface Template {
   readonly requiredFiles: readonly string[]
 }
 
-const RESERVED = ['stockade', 'default', 'includes', 'known', 'definition', 'init']
+const reservedNames = ['stockade', 'default', 'includes', 'known', 'definition', 'init']
 /** Filters with options, exactly as the built-in templates have them. */
-const FILTERS_WITH_OPTIONS = [
+const filtersWithOptions = [
   'sshd[_daemon="sshd(?:-session)?"]',
   'sshd[mode=aggressive, _daemon="sshd(?:-session)?"]',
   'recidive[_jailname="(?:recidive|stockade)"]',
   'postfix[mode=more]',
   'postfix[mode=auth]',
 ]
-const TIME =
+const timePattern =
   /^(?:-1|\d{1,9}|(?:\d{1,6} ?(?:s|se|sec|seconds?|m|mi|min|minutes?|h|ho|hours?|d|da|days?|w|we|weeks?|mo|mon|months?|y|ye|years?) ?){1,6})$/
-const PATH = /^\/[A-Za-z0-9._\-/*?[\]+@,=~]+$/
-const LOGS = /^\/var\/log\//
-const ENGINE_VARIABLE = /^(?:[a-z0-9]+(?:_[a-z0-9]+)*_(?:logs?|backend)|syslog_[a-z0-9_]+)$/
+const pathPattern = /^\/[A-Za-z0-9._\-/*?[\]+@,=~]+$/
+const logDirectory = /^\/var\/log\//
+const engineVariable = /^(?:[a-z0-9]+(?:_[a-z0-9]+)*_(?:logs?|backend)|syslog_[a-z0-9_]+)$/
 
 type Rule = (value: string) => boolean
 
@@ -51,21 +53,21 @@ const whole =
   value =>
     /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most
 
-const PORT = '(?:\\d{1,5}(?::\\d{1,5})?|[a-z][a-z0-9-]{0,30})'
+const portPattern = '(?:\\d{1,5}(?::\\d{1,5})?|[a-z][a-z0-9-]{0,30})'
 const yesNo = oneOf('true', 'false', 'yes', 'no', 'on', 'off', '1', '0')
 
 /** Options with values of one line. Some of them end up in shell commands of firewall actions or are evaluated. */
-const PLAIN: Readonly<Record<string, Rule>> = {
+const plainOptions: Readonly<Record<string, Rule>> = {
   enabled: yesNo,
-  port: matches(new RegExp(`^${PORT}(?: ?, ?${PORT}){0,40}$`)),
+  port: matches(new RegExp(`^${portPattern}(?: ?, ?${portPattern}){0,40}$`)),
   protocol: matches(/^(?:tcp|udp|sctp|icmp|all)(?:,(?:tcp|udp|sctp|icmp|all)){0,4}$/),
   maxretry: whole(1, 1000),
-  findtime: value => value !== '-1' && TIME.test(value),
-  bantime: matches(TIME),
+  findtime: value => value !== '-1' && timePattern.test(value),
+  bantime: matches(timePattern),
   'bantime.increment': yesNo,
-  'bantime.maxtime': matches(TIME),
+  'bantime.maxtime': matches(timePattern),
   'bantime.factor': matches(/^\d{1,6}(?:\.\d{1,6})?$/),
-  'bantime.rndtime': matches(TIME),
+  'bantime.rndtime': matches(timePattern),
   // With `raw` a name is banned as it stands in the log: text of strangers would reach the firewall.
   usedns: oneOf('yes', 'no', 'warn'),
   maxlines: whole(1, 100),
@@ -73,12 +75,12 @@ const PLAIN: Readonly<Record<string, Rule>> = {
   logencoding: matches(/^[A-Za-z0-9][A-Za-z0-9_-]{0,30}$/),
   logtimezone: matches(/^[A-Za-z]{0,5}(?:[+-]\d{1,2}(?::?\d{2})?)?$/),
 }
-const JAIL_TEXTS = ['failregex', 'ignoreregex']
-const FILTER_TEXTS = ['failregex', 'ignoreregex', 'prefregex', 'datepattern']
-const OTHER_JAIL_OPTIONS = ['filter', 'logpath', 'backend', 'journalmatch']
+const jailTexts = ['failregex', 'ignoreregex']
+const filterTexts = ['failregex', 'ignoreregex', 'prefregex', 'datepattern']
+const otherJailOptions = ['filter', 'logpath', 'backend', 'journalmatch']
 
-export function checkTemplateName(name: string): string {
-  if (!isTemplateName(name) || RESERVED.includes(name))
+export const checkTemplateName = (name: string): string => {
+  if (!isTemplateName(name) || reservedNames.includes(name))
     throw new Error(`${JSON.stringify(name)} cannot be a template's name`)
   return name
 }
@@ -87,12 +89,12 @@ export function checkTemplateName(name: string): string {
  * Reads what came with an order. Throws with a sentence at the first thing that no template may hold. `namesLog`: whether
  * the policy of the host names a path beyond /var/log.
  */
-export function readTemplate(value: unknown, namesLog: (path: string) => boolean = () => false): Template {
+export const readTemplate = (value: unknown, namesLog: (path: string) => boolean = () => false): Template => {
   const sent = asFields(value)
   const name = checkTemplateName(asText(sent['name']))
   const jail = readJail(name, asText(sent['jail_config']), namesLog)
   const filterText = readFilter(asText(sent['filter_config']))
-  const options = new Map([...jail].filter(([option]) => !OTHER_JAIL_OPTIONS.includes(option)))
+  const options = new Map([...jail].filter(([option]) => !otherJailOptions.includes(option)))
   options.set('enabled', ['true'])
   const logpath = applySettings(options, asFields(sent['settings']))
   return {
@@ -108,12 +110,12 @@ export function readTemplate(value: unknown, namesLog: (path: string) => boolean
 }
 
 /** Whether all expressions are the template's own, but for how a line of a system log begins. */
-export function ownExpressions({ filterText }: Template): boolean {
+export const ownExpressions = ({ filterText }: Template): boolean => {
   const included = filterText?.find(({ name }) => name === 'INCLUDES')?.options.get('before') ?? []
   return filterText !== null && included.every(file => file === 'common.conf')
 }
 
-function readJail(name: string, text: string, namesLog: Rule): ReadonlyMap<string, readonly string[]> {
+const readJail = (name: string, text: string, namesLog: Rule): ReadonlyMap<string, readonly string[]> => {
   const [section, ...others] = parseIni('jail_config', text)
   if (section?.name !== name || others.length > 0) throw new Error(`jail_config must be the one section [${name}]`)
   for (const [option, lines] of section.options) {
@@ -122,13 +124,13 @@ function readJail(name: string, text: string, namesLog: Rule): ReadonlyMap<strin
     else if (option === 'logpath') logpathsOf(lines, namesLog)
     else if (option === 'backend') checkBackend(whole)
     else if (option === 'journalmatch') lines.forEach(checkJournalmatch)
-    else if (JAIL_TEXTS.includes(option)) checkTexts(option, lines, [])
+    else if (jailTexts.includes(option)) checkTexts(option, lines, [])
     else checkPlain('jail_config', option, lines)
   }
   return section.options
 }
 
-function readFilter(text: string): Section[] | null {
+const readFilter = (text: string): Section[] | null => {
   if (text.trim() === '') return null
   const sections = parseIni('filter_config', text)
   const own = sections.flatMap(({ options }) => [...options.keys()]).filter(option => option.startsWith('_'))
@@ -140,7 +142,7 @@ function readFilter(text: string): Section[] | null {
     for (const [option, lines] of options) {
       if (name === 'INCLUDES') checkInclude(option, lines)
       else if (option === 'journalmatch') lines.forEach(checkJournalmatch)
-      else if (FILTER_TEXTS.includes(option) || /^_[a-z0-9_]{0,60}$/.test(option)) checkTexts(option, lines, own)
+      else if (filterTexts.includes(option) || /^_[a-z0-9_]{0,60}$/.test(option)) checkTexts(option, lines, own)
       else if (option === 'maxlines' || option === 'mode') checkPlain('filter_config', option, lines)
       else throw new Error(`filter_config must not set the option ${JSON.stringify(option)}`)
     }
@@ -148,32 +150,32 @@ function readFilter(text: string): Section[] | null {
   return sections
 }
 
-function checkPlain(what: string, option: string, lines: readonly string[]): void {
-  const rule = Object.hasOwn(PLAIN, option) ? PLAIN[option] : undefined
+const checkPlain = (what: string, option: string, lines: readonly string[]): void => {
+  const rule = Object.hasOwn(plainOptions, option) ? plainOptions[option] : undefined
   if (!rule) throw new Error(`${what} must not set the option ${JSON.stringify(option)}`)
   const [value = ''] = lines
   if (lines.length !== 1 || !rule(value)) throw new Error(`${option} = ${JSON.stringify(lines.join('\n'))} cannot pass`)
 }
 
-function checkFilterName(filter: string): void {
-  if (!/^[a-z0-9][a-z0-9._-]{0,60}$/.test(filter) && !FILTERS_WITH_OPTIONS.includes(filter))
+const checkFilterName = (filter: string): void => {
+  if (!/^[a-z0-9][a-z0-9._-]{0,60}$/.test(filter) && !filtersWithOptions.includes(filter))
     throw new Error(`filter = ${JSON.stringify(filter)} is not the bare name of a filter`)
 }
 
-function checkBackend(backend: string): void {
+const checkBackend = (backend: string): void => {
   const variable = /^%\(([a-z0-9_]+)\)s$/.exec(backend)?.[1] ?? ''
   if (!['auto', 'polling', 'pyinotify', 'systemd'].includes(backend) && !/^[a-z0-9_]+_backend$/.test(variable))
     throw new Error(`backend = ${JSON.stringify(backend)} is none of auto, polling, pyinotify, systemd`)
 }
 
-function checkJournalmatch(line: string): void {
+const checkJournalmatch = (line: string): void => {
   if (
     !/^[A-Z0-9_]{1,64}=[A-Za-z0-9._@:/-]{1,128}(?: (?:\+ )?[A-Z0-9_]{1,64}=[A-Za-z0-9._@:/-]{1,128}){0,20}$/.test(line)
   )
     throw new Error(`journalmatch = ${JSON.stringify(line)} cannot pass`)
 }
 
-function checkInclude(option: string, lines: readonly string[]): void {
+const checkInclude = (option: string, lines: readonly string[]): void => {
   if (
     option !== 'before' ||
     lines.some(line => !/^[a-z][a-z0-9-]{0,40}\.conf$/.test(line) || line.startsWith('stockade'))
@@ -182,7 +184,7 @@ function checkInclude(option: string, lines: readonly string[]): void {
 }
 
 /** Expressions and the like. Only their `%` can reach beyond them. */
-function checkTexts(option: string, lines: readonly string[], own: readonly string[]): void {
+const checkTexts = (option: string, lines: readonly string[], own: readonly string[]): void => {
   for (const line of lines) {
     for (const [mark] of line.matchAll(/%(?:%|\([^)]*\)s|)/g)) {
       const variable = /^%\((.*)\)s$/.exec(mark)?.[1]
@@ -206,7 +208,7 @@ function checkTexts(option: string, lines: readonly string[], own: readonly stri
 }
 
 /** One path each, from lines or separated by blanks. */
-function logpathsOf(lines: readonly string[], namesLog: Rule): string[] {
+const logpathsOf = (lines: readonly string[], namesLog: Rule): string[] => {
   const found: string[] = []
   for (const word of lines.flatMap(line => line.split(/[ ]+/)).filter(Boolean)) {
     const before = found.at(-1)
@@ -218,19 +220,19 @@ function logpathsOf(lines: readonly string[], namesLog: Rule): string[] {
   return found
 }
 
-function checkLogpath(path: string, namesLog: Rule): string {
+const checkLogpath = (path: string, namesLog: Rule): string => {
   const variable = /^%\(([a-z0-9_]+)\)s$/.exec(path)?.[1]
-  const good = variable === undefined ? path === '/dev/null' || PATH.test(path) : ENGINE_VARIABLE.test(variable)
+  const good = variable === undefined ? path === '/dev/null' || pathPattern.test(path) : engineVariable.test(variable)
   if (!good || path.length > 1024 || path.split('/').some(part => part === '..' || part === '.'))
     throw new Error(`logpath ${JSON.stringify(path)} is not the absolute path of a log`)
-  if (variable === undefined && path !== '/dev/null' && !LOGS.test(path) && !namesLog(path))
+  if (variable === undefined && path !== '/dev/null' && !logDirectory.test(path) && !namesLog(path))
     throw new Error(
       `logpath ${path} is not below /var/log; "log_paths" in policy.json on this host does not name it either`,
     )
   return path
 }
 
-function requiredFile(value: unknown): string {
+const requiredFile = (value: unknown): string => {
   const file = asText(value)
   if (!/^(?:filter|action)\.d\/[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/.test(file))
     throw new Error(`required file ${JSON.stringify(file)} is not a file of fail2ban's configuration`)
@@ -238,7 +240,7 @@ function requiredFile(value: unknown): string {
 }
 
 /** Puts the settings over the options; answers their logpath, or null. */
-function applySettings(options: Map<string, readonly string[]>, settings: Fields): string | null {
+const applySettings = (options: Map<string, readonly string[]>, settings: Fields): string | null => {
   for (const [name, value] of Object.entries(settings)) {
     if (value === null || value === undefined || name === 'logpath') continue
     const number = asInteger(value, NaN)

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { faultsOf, type CheckedJail, type EngineConfig } from '../engine/config.ts'
+import { faultsOf } from '../engine/config.ts'
+import type { CheckedJail, EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile, readState, whitelistFile } from '../engine/own-files.ts'
@@ -8,24 +9,30 @@ import type { Interpreter } from '../python/interpreter.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
 import { deployedTemplates, noTemplateFiles, referenceFiles, templateFiles } from './files.ts'
 import { chooseSource } from './logs.ts'
-import { checkTemplateName, ownExpressions, readTemplate, type Template } from './model.ts'
+import { checkTemplateName, ownExpressions, readTemplate } from './model.ts'
+import type { Template } from './model.ts'
 import { strangers } from './stream.ts'
+
+export interface Templates {
+  deploy(sent: unknown): Promise<string>
+  remove(sent: unknown): Promise<string>
+}
 
 /**
  * Puts a template on the host, and takes it off: one jail, and no other. Whatever fails, files and jail are as before.
  * Each method says what is so now, or throws with the phase and a sentence.
  */
-export function createTemplates(needs: {
+export const createTemplates = (needs: {
   engine: Engine
   config: EngineConfig
   loader: JailLoader
   python: Interpreter
   policy: Pick<PolicyOfHost, 'allowsLog' | 'namesLog'>
   drain: () => Promise<void>
-}) {
+}): Templates => {
   const { engine, config, loader } = needs
 
-  async function deploy(sent: unknown): Promise<string> {
+  const deploy = async (sent: unknown): Promise<string> => {
     const template = await inPhase('refused', () => readTemplate(sent, needs.policy.namesLog))
     const { name } = template
     mustHaveFiles(template)
@@ -55,7 +62,7 @@ export function createTemplates(needs: {
   }
 
   /** The files themselves, once links and globs are followed. */
-  function mustLieInPlace({ stream }: CheckedJail): void {
+  const mustLieInPlace = ({ stream }: CheckedJail): void => {
     for (const [, , what, path] of stream)
       if (what === 'addlogpath' && !needs.policy.allowsLog(String(path)))
         throw new Error(
@@ -63,7 +70,7 @@ export function createTemplates(needs: {
         )
   }
 
-  function mustHaveFiles({ name, requiredFiles, filter }: Template): void {
+  const mustHaveFiles = ({ name, requiredFiles, filter }: Template): void => {
     const bare = filter?.split('[')[0] ?? ''
     const missing = requiredFiles.find(file => !fs.existsSync(join(config.directory, file)))
     if (missing !== undefined)
@@ -72,12 +79,11 @@ export function createTemplates(needs: {
       throw new Error(`precondition: ${name} needs the filter ${bare}, which this host's fail2ban does not have`)
   }
 
-  function isThere(part: string): boolean {
-    return ['.conf', '.local'].some(end => fs.existsSync(join(config.directory, `${part}${end}`)))
-  }
+  const isThere = (part: string): boolean =>
+    ['.conf', '.local'].some(end => fs.existsSync(join(config.directory, `${part}${end}`)))
 
   /** An administrator's file that is read later wins; what really holds is told. */
-  async function effective({ name, options }: Template): Promise<string> {
+  const effective = async ({ name, options }: Template): Promise<string> => {
     const real = await engine.thresholds(name)
     const differing = (['maxretry', 'findtime', 'bantime'] as const).filter(
       option => /^-?\d+$/.test(options.get(option)?.[0] ?? '') && Number(options.get(option)?.[0]) !== real[option],
@@ -86,7 +92,7 @@ export function createTemplates(needs: {
     return `: ${values}${differing.length > 0 ? ` (a file of the host that is read later sets ${differing.join(', ')})` : ''}`
   }
 
-  async function otherFaults(name: string): Promise<string> {
+  const otherFaults = async (name: string): Promise<string> => {
     const faults = faultsOf(await config.check(null, config.directory, false)).filter(
       fault => !fault.startsWith(`${name}: `),
     )
@@ -95,7 +101,7 @@ export function createTemplates(needs: {
       : `\nWarning: other jails of this host have errors, and the next restart of fail2ban may fail:\n${faults.join('\n')}`
   }
 
-  async function remove(sent: unknown): Promise<string> {
+  const remove = async (sent: unknown): Promise<string> => {
     const name = checkTemplateName(typeof sent === 'string' ? sent : '')
     if (!deployedTemplates(config.directory).has(name)) return `${name} was not deployed on this host`
     const state = jailStateFile(config.directory, name, true)
@@ -117,9 +123,7 @@ export function createTemplates(needs: {
   return { deploy, remove }
 }
 
-export type Templates = ReturnType<typeof createTemplates>
-
-async function inPhase<T>(phase: string, work: () => T | Promise<T>): Promise<T> {
+const inPhase = async <T>(phase: string, work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {

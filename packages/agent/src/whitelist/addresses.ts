@@ -1,4 +1,5 @@
-import { fromNumber, isCidr, span, type Span } from '../ip.ts'
+import { fromNumber, isCidr, span } from '../ip.ts'
+import type { Span } from '../ip.ts'
 
 /** A set of addresses, collapsed: no range lies in or beside another one of its size, no single address in a range. */
 export interface Addresses {
@@ -13,7 +14,7 @@ export interface Addresses {
  * Collapses canonical addresses and ranges. Single addresses are never made into ranges: fail2ban looks them up in a
  * hash, but walks through all ranges at each failure.
  */
-export function collapse(entries: readonly string[]): Addresses {
+export const collapse = (entries: readonly string[]): Addresses => {
   const merged = merge(entries.filter(isCidr).map(span))
   const ranges = merged.flatMap(wholeRanges).sort((a, b) => share(a) - share(b) || (a < b ? -1 : 1))
   const within = finder(merged)
@@ -31,7 +32,7 @@ export function collapse(entries: readonly string[]): Addresses {
 }
 
 /** Sorted by family and place, without overlaps, and neighbours joined. */
-function merge(spans: readonly Span[]): Span[] {
+const merge = (spans: readonly Span[]): Span[] => {
   const sorted = [...spans].sort((a, b) => a.bits - b.bits || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
   const merged: Span[] = []
   for (const next of sorted) {
@@ -44,7 +45,7 @@ function merge(spans: readonly Span[]): Span[] {
 }
 
 /** The fewest ranges that make up the span. */
-function wholeRanges({ bits, first, last }: Span): string[] {
+const wholeRanges = ({ bits, first, last }: Span): string[] => {
   const found: string[] = []
   for (let at = first; at <= last;) {
     let size = 1n
@@ -60,7 +61,7 @@ function wholeRanges({ bits, first, last }: Span): string[] {
 }
 
 /** Whether a span has an address in common with one of the merged spans. */
-function finder(merged: readonly Span[]): (asked: Span) => boolean {
+const finder = (merged: readonly Span[]): ((asked: Span) => boolean) => {
   const families = [32, 128].map(bits => merged.filter(span => span.bits === bits))
   return asked => {
     const spans = families[asked.bits === 32 ? 0 : 1] ?? []
@@ -76,12 +77,11 @@ function finder(merged: readonly Span[]): (asked: Span) => boolean {
   }
 }
 
-function overlap(one: Span, other: Span): boolean {
-  return one.bits === other.bits && one.first <= other.last && other.first <= one.last
-}
+const overlap = (one: Span, other: Span): boolean =>
+  one.bits === other.bits && one.first <= other.last && other.first <= one.last
 
 /** How small the range is in its world, where a site's network is a /24 or a /48. */
-function share(range: string): number {
+const share = (range: string): number => {
   const prefix = Number(range.split('/')[1] ?? 128)
   return range.includes(':') ? prefix / 2 : prefix
 }

@@ -1,5 +1,6 @@
 import { canonicalIp } from '../ip.ts'
-import { DEFAULT_RULES, type ListLimits } from '../policy/format.ts'
+import { defaultRules } from '../policy/format.ts'
+import type { ListLimits } from '../policy/format.ts'
 import { publicShare, publicShareIpv6 } from '../policy/share.ts'
 
 /**
@@ -7,7 +8,11 @@ import { publicShare, publicShareIpv6 } from '../policy/share.ts'
  * are at least as many as the server counts: half a list would take protection away without a word. Where there are limits
  * the list keeps to them too: one that covers much of the Internet would switch the host's protection off.
  */
-export function parseList(text: string, count: number, limits: ListLimits | null = DEFAULT_RULES.whitelist): string[] {
+export const parseList = (
+  text: string,
+  count: number,
+  limits: ListLimits | null = defaultRules.whitelist,
+): string[] => {
   const entries: string[] = []
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim()
@@ -22,7 +27,7 @@ export function parseList(text: string, count: number, limits: ListLimits | null
   return entries
 }
 
-function checkLimits(entries: readonly string[], limits: ListLimits): void {
+const checkLimits = (entries: readonly string[], limits: ListLimits): void => {
   const { maxEntries, maxShare, widestIpv4, widestIpv6 } = limits
   if (entries.length > maxEntries)
     throw new Error(`the whitelist has ${entries.length} entries, and this host takes ${maxEntries}: it is refused`)

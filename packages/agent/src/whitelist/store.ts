@@ -2,8 +2,19 @@ import { join } from 'node:path'
 import { readJson, readText, writeDurably } from '../files.ts'
 import { asFields, asText } from '../json.ts'
 
+export interface Store {
+  /** The list as it came; null before the first. */
+  text(): string | null
+  /** Its version; "" while there is none. */
+  version(): string
+  /** The desired state that was reached last; null before the first. */
+  state(): string | null
+  putList(text: string, newVersion: string): void
+  putState(newState: string): void
+}
+
 /** What the host was last told to hold, so that it holds it also while the server is away. */
-export function createStore(stateDirectory: string) {
+export const createStore = (stateDirectory: string): Store => {
   const textFile = join(stateDirectory, 'whitelist.txt')
   const tagFile = join(stateDirectory, 'whitelist.json')
   const fields = asFields(readJson(tagFile))
@@ -13,11 +24,8 @@ export function createStore(stateDirectory: string) {
   const saveTags = (): void => writeDurably(tagFile, JSON.stringify({ v: 1, state, whitelist_version: version }))
 
   return {
-    /** The list as it came; null before the first. */
     text: (): string | null => readText(textFile),
-    /** Its version; "" while there is none. */
     version: (): string => version,
-    /** The desired state that was reached last; null before the first. */
     state: (): string | null => (state === '' ? null : state),
     putList(text: string, newVersion: string): void {
       // Between the two writes the list counts as an unknown one: it holds, and is fetched again.
@@ -34,5 +42,3 @@ export function createStore(stateDirectory: string) {
     },
   }
 }
-
-export type Store = ReturnType<typeof createStore>

@@ -1,33 +1,37 @@
 import type { Ledger } from '../bans/ledger.ts'
 import type { Overrides } from '../bans/overrides.ts'
-import { EngineDown, EngineRefused, type Engine } from '../engine/engine.ts'
-import { faultsOf, type EngineConfig } from '../engine/config.ts'
+import { EngineDown, EngineRefused } from '../engine/engine.ts'
+import type { Engine } from '../engine/engine.ts'
+import { faultsOf } from '../engine/config.ts'
+import type { EngineConfig } from '../engine/config.ts'
 import { whitelistFile, whitelistText, whitelistValues, writeOwnFiles } from '../engine/own-files.ts'
 import { withStage } from '../engine/stage.ts'
 import { readText } from '../files.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
-import { createOnce, type Log } from '../log.ts'
+import { createOnce } from '../log.ts'
+import type { Log } from '../log.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { ListLimits } from '../policy/format.ts'
-import { collapse, type Addresses } from './addresses.ts'
+import { collapse } from './addresses.ts'
+import type { Addresses } from './addresses.ts'
 import type { Approvals } from '../seal/approvals.ts'
 import { parseList } from './list.ts'
 import type { Store } from './store.ts'
 
 /** fail2ban walks through its ranges at each failure and each addition; the agent itself undoes bans of the rest. */
-const RANGES_FOR_ENGINE = 2000
+const maxEngineRanges = 2000
 /** A ban's firewall action may run for a moment after the ban is known; lifted before that, it would stay in the firewall. */
-const ACTION_TIME = 700
+const actionTime = 700
 /** Reading a long list back takes time: never more than a fiftieth of it all. */
-const LOOK_SHARE = 50
-const LOOK_LEAST = 4000
+const checkShare = 50
+const minCheckPause = 4000
 
 /** What is said of a list that nothing was tried with so far. */
 export const notApplied = 'the list has not been applied yet'
 
 /** About a second of fail2ban's time. */
-const COMPARISONS = 4_000_000
+const maxComparisons = 4_000_000
 
 /** The administrator's own `ignoreip` of each jail; null where there is none. */
 type Owns = ReadonlyMap<string, readonly string[] | null>
@@ -39,11 +43,29 @@ export interface Held {
   readonly error: string | null
 }
 
+export interface Whitelist {
+  version(): string
+  /** Whether the list covers the address, or some address of the range. */
+  covers(ip: string): boolean
+  held(): Held
+  /** What the list covers, without overlaps; null before the first list. */
+  listed(): Addresses | null
+  /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
+  take(text: string, version: string, count: number): void
+  /** Brings the list into force everywhere and reads it back. */
+  apply(): Promise<Held>
+  /** Puts right what a reload, a start or somebody's hand took away. `touched`: something was certainly taken. */
+  look(touched: boolean): Promise<void>
+  /** A ban was noticed; `acted`: its firewall actions have run. */
+  met(jail: string, ip: string, acted: boolean): void
+  stop(): void
+}
+
 /**
  * Keeps the whitelist in force: in the ignore list of each running jail, in a file for fail2ban's next start, and against
  * every ban of an address that it covers. The administrator's own `ignoreip` is never touched.
  */
-export function createWhitelist(needs: {
+export const createWhitelist = (needs: {
   store: Store
   engine: Engine
   config: EngineConfig
@@ -59,10 +81,22 @@ export function createWhitelist(needs: {
   onHeld: () => void
   now: () => number
   log: Log
-}) {
+}): Whitelist => {
   const { engine, config, store, log } = needs
   const file = whitelistFile(config.directory)
   const trouble = createOnce(log.warn)
+  const restore = (): { addresses: Addresses; count: number } | null => {
+    const text = store.text()
+    if (text === null) return null
+    try {
+      const entries = parseList(text, 0, null)
+      return { addresses: collapse(entries), count: entries.length }
+    } catch (error) {
+      log.warn(`the whitelist of the last run is not readable: ${errorText(error)}`)
+      return null
+    }
+  }
+
   let listed = restore()
   let held: Held = { entries: 0, error: notApplied }
   /** Values that we may have given to fail2ban and that are no longer wanted; null: also those of the file. */
@@ -76,30 +110,18 @@ export function createWhitelist(needs: {
   const inTurn = createSerial()
   const waiting = new Map<string, NodeJS.Timeout>()
 
-  function restore(): { addresses: Addresses; count: number } | null {
-    const text = store.text()
-    if (text === null) return null
-    try {
-      const entries = parseList(text, 0, null)
-      return { addresses: collapse(entries), count: entries.length }
-    } catch (error) {
-      log.warn(`the whitelist of the last run is not readable: ${errorText(error)}`)
-      return null
-    }
-  }
-
   const touches = (ip: string): boolean => {
     const canonical = canonicalIp(ip)
     return canonical !== null && listed !== null && listed.addresses.touches(canonical)
   }
 
   /** What fail2ban is told. Single addresses first: each is compared with all ranges that are there before it. */
-  function wanted(): string[] {
+  const wanted = (): string[] => {
     if (!listed) return []
-    return [...listed.addresses.singles, ...listed.addresses.ranges.slice(0, RANGES_FOR_ENGINE)]
+    return [...listed.addresses.singles, ...listed.addresses.ranges.slice(0, maxEngineRanges)]
   }
 
-  async function ownIgnores(): Promise<Owns> {
+  const ownIgnores = async (): Promise<Owns> => {
     const mark = config
       .mark()
       .split('\n')
@@ -113,11 +135,11 @@ export function createWhitelist(needs: {
   }
 
   /** Brings one jail's ignore list in line. Answers what is still missing, and whether anything had to be done. */
-  async function hold(
+  const hold = async (
     jail: string,
     want: ReadonlySet<string>,
     ownOf: () => Promise<Owns | null>,
-  ): Promise<{ missing: string[]; mended: boolean }> {
+  ): Promise<{ missing: string[]; mended: boolean }> => {
     const kept = await engine.ignored(jail)
     const missing = lacking(want, kept)
     const spent = kept.filter(value => retired?.has(canonicalOf(value)) === true && !want.has(canonicalOf(value)))
@@ -140,13 +162,13 @@ export function createWhitelist(needs: {
    * fail2ban compares each new value with every range that it has. For many values ours step aside for the fraction of
    * a second that this then takes; a ban in it would be undone.
    */
-  async function addAll(jail: string, missing: readonly string[], ranges: readonly string[]): Promise<void> {
-    if (missing.length * ranges.length < COMPARISONS) return engine.ignore(jail, missing)
+  const addAll = async (jail: string, missing: readonly string[], ranges: readonly string[]): Promise<void> => {
+    if (missing.length * ranges.length < maxComparisons) return engine.ignore(jail, missing)
     await engine.unignore(jail, ranges)
     await engine.ignore(jail, [...missing, ...ranges])
   }
 
-  async function holdEverywhere(ownOf: () => Promise<Owns | null>) {
+  const holdEverywhere = async (ownOf: () => Promise<Owns | null>) => {
     const want = new Set(wanted())
     const missing = new Map<string, string>()
     let mended = false
@@ -164,7 +186,7 @@ export function createWhitelist(needs: {
   }
 
   /** Lifts every ban that the list covers, also that of a range with a covered address in it. */
-  async function liftCovered(): Promise<void> {
+  const liftCovered = async (): Promise<void> => {
     needs.overrides.dropCovered(touches)
     for (const [jail, ips] of await engine.banned()) {
       const covered = [...ips].filter(touches)
@@ -174,28 +196,28 @@ export function createWhitelist(needs: {
     }
   }
 
-  function isSettled(jail: string, ip: string): boolean {
+  const isSettled = (jail: string, ip: string): boolean => {
     const since = needs.ledger.active(jail, ip)?.time ?? null
     return since !== null && since * 1000 < needs.now() - 5000
   }
 
-  function liftSoon(jail: string, ip: string): void {
+  const liftSoon = (jail: string, ip: string): void => {
     const place = `${jail}|${ip}`
     if (waiting.has(place)) return
     waiting.set(
       place,
-      setTimeout(() => void liftNow(jail, ip), ACTION_TIME),
+      setTimeout(() => void liftNow(jail, ip), actionTime),
     )
   }
 
-  async function liftNow(jail: string, ip: string): Promise<void> {
+  const liftNow = async (jail: string, ip: string): Promise<void> => {
     const place = `${jail}|${ip}`
     clearTimeout(waiting.get(place))
     waiting.delete(place)
     await lift(jail, [ip]).catch((error: unknown) => log.debug(`a ban is not lifted yet: ${errorText(error)}`))
   }
 
-  async function lift(jail: string, ips: readonly string[]): Promise<void> {
+  const lift = async (jail: string, ips: readonly string[]): Promise<void> => {
     if (ips.length === 0) return
     // Unbanning deletes rows of the table: what is in it must have been taken over before.
     await needs.drain().catch(() => undefined)
@@ -208,17 +230,14 @@ export function createWhitelist(needs: {
   }
 
   /** Changes when somebody touches our file. */
-  function fileMark(): string {
-    return (
-      config
-        .mark()
-        .split('\n')
-        .find(line => line.startsWith(`${file}:`)) ?? ''
-    )
-  }
+  const fileMark = (): string =>
+    config
+      .mark()
+      .split('\n')
+      .find(line => line.startsWith(`${file}:`)) ?? ''
 
   /** Writes the list for fail2ban's next start, after fail2ban's own classes have read it. */
-  async function persist(own: Owns): Promise<void> {
+  const persist = async (own: Owns): Promise<void> => {
     const enabled = (await config.jails()).filter(jail => jail.enabled)
     const jails = enabled.map(({ name }) => ({ name, hasOwn: (own.get(name) ?? null) !== null }))
     const key = (): string => `${store.version()} ${JSON.stringify(jails)} ${fileMark()}`
@@ -243,11 +262,11 @@ export function createWhitelist(needs: {
   }
 
   /** An `ignoreip` that the administrator wrote where there was none was hidden by our old file: it holds from now. */
-  async function showHidden(
+  const showHidden = async (
     before: string | null,
     jails: readonly { readonly name: string; readonly hasOwn: boolean }[],
     own: Owns,
-  ): Promise<void> {
+  ): Promise<void> => {
     if (before === null) return
     const running = await engine.jails().catch((): string[] => [])
     for (const { name, hasOwn } of jails) {
@@ -258,7 +277,7 @@ export function createWhitelist(needs: {
     }
   }
 
-  async function applyNow(): Promise<{ held: Held; mended: boolean }> {
+  const applyNow = async (): Promise<{ held: Held; mended: boolean }> => {
     if (listed === null) return { held, mended: false }
     // What is not known to be ours is not taken out; what is missing is put in all the same.
     let unread: unknown = null
@@ -282,7 +301,7 @@ export function createWhitelist(needs: {
         error instanceof EngineDown ? 'fail2ban does not run: the list will hold when it is back' : errorText(error)
       done = { held: { entries: 0, error: why }, mended: false }
     }
-    nextLook = performance.now() + Math.max(LOOK_LEAST, (performance.now() - started) * LOOK_SHARE)
+    nextLook = performance.now() + Math.max(minCheckPause, (performance.now() - started) * checkShare)
     try {
       const own = await ownOf()
       if (own === null) throw new Error(`fail2ban's configuration cannot be read: ${errorText(unread)}`)
@@ -297,7 +316,7 @@ export function createWhitelist(needs: {
     return done
   }
 
-  function heldOf(missing: ReadonlyMap<string, string>): Held {
+  const heldOf = (missing: ReadonlyMap<string, string>): Held => {
     if (!listed) return { entries: 0, error: null }
     const [first] = missing
     if (!first) return { entries: listed.count, error: null }
@@ -310,7 +329,7 @@ export function createWhitelist(needs: {
     }
   }
 
-  async function apply(): Promise<{ held: Held; mended: boolean; changed: boolean }> {
+  const apply = async (): Promise<{ held: Held; mended: boolean; changed: boolean }> => {
     const done = await applyNow().catch((error: unknown) => ({
       held: { entries: 0, error: errorText(error) },
       mended: false,
@@ -322,12 +341,9 @@ export function createWhitelist(needs: {
 
   return {
     version: (): string => store.version(),
-    /** Whether the list covers the address, or some address of the range. */
     covers: touches,
     held: (): Held => held,
-    /** What the list covers, without overlaps; null before the first list. */
     listed: (): Addresses | null => listed?.addresses ?? null,
-    /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
     take(text: string, version: string, count: number): void {
       const entries = parseList(text, count, needs.limits())
       const wide = needs.approvals()?.unapproved(entries, () => new Set(parseList(store.text() ?? '', 0, null))) ?? null
@@ -344,9 +360,7 @@ export function createWhitelist(needs: {
       const now = new Set(wanted())
       for (const value of before) if (!now.has(value)) retired.add(value)
     },
-    /** Brings the list into force everywhere and reads it back. */
     apply: (): Promise<Held> => inTurn(async () => (await apply()).held),
-    /** Puts right what a reload, a start or somebody's hand took away. `touched`: something was certainly taken. */
     async look(touched: boolean): Promise<void> {
       const due = touched || performance.now() >= nextLook || config.mark() !== persistedMark
       if (listed === null || !due) return
@@ -355,7 +369,6 @@ export function createWhitelist(needs: {
         if (touched || mended || changed) needs.onHeld()
       })
     },
-    /** A ban was noticed; `acted`: its firewall actions have run. */
     met(jail: string, ip: string, acted: boolean): void {
       if (!touches(ip)) return
       if (acted) void liftNow(jail, ip)
@@ -368,14 +381,10 @@ export function createWhitelist(needs: {
   }
 }
 
-export type Whitelist = ReturnType<typeof createWhitelist>
-
-function canonicalOf(value: string): string {
-  return canonicalIp(value) ?? value
-}
+const canonicalOf = (value: string): string => canonicalIp(value) ?? value
 
 /** What of the wanted is not among the values that fail2ban has. */
-function lacking(want: ReadonlySet<string>, values: readonly string[]): string[] {
+const lacking = (want: ReadonlySet<string>, values: readonly string[]): string[] => {
   const has = new Set(values.map(value => (want.has(value) ? value : canonicalOf(value))))
   return [...want].filter(value => !has.has(value))
 }

@@ -1,0 +1,72 @@
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ServiceKind } from './commands/orders.ts'
+import { readText } from './files.ts'
+import type { Log } from './log.ts'
+import type { Options } from './options.ts'
+import { runProgram } from './process.ts'
+import { action } from './python/programs.ts'
+import { errorText } from './text.ts'
+
+/* What the agent finds on its host when it starts. */
+
+const nftKnownFor = 600_000
+
+/** The installer puts the action beside the agent, where a confined fail2ban may read it too. */
+export const installedAction = (): string | null => {
+  const file = join(dirname(process.argv[1] ?? ''), 'stockade_action.py')
+  return readText(file) === action ? file : null
+}
+
+export const serviceKind = (options: Options): ServiceKind => {
+  if (options.service !== 'auto') return options.service
+  // The init system does not start a fail2ban with a private configuration.
+  if (options.f2bConfig !== '/etc/fail2ban') return 'client'
+  if (fs.existsSync('/run/systemd/system')) return 'systemd'
+  return fs.existsSync('/sbin/openrc-run') ? 'openrc' : 'client'
+}
+
+/** Whether nftables works on this host; asked again every ten minutes. */
+export const createNftCheck = (nft: readonly string[], now: () => number): (() => Promise<boolean>) => {
+  let isWorking = false
+  let checkedAt = -Infinity
+  return async () => {
+    if (now() - checkedAt > nftKnownFor) {
+      checkedAt = now()
+      isWorking = (await runProgram([...nft, 'list', 'tables'], { timeout: 5000 })).code === 0
+    }
+    return isWorking
+  }
+}
+
+/** Removes staged copies that a crash left. */
+export const removeStages = (directory: string): void => {
+  for (const name of fs.readdirSync(directory))
+    if (name.startsWith('stage-')) fs.rmSync(join(directory, name), { recursive: true, force: true })
+}
+
+/** Work at intervals. A run that takes longer than its interval skips the next ones. */
+export interface Intervals {
+  every(ms: number, work: () => Promise<void>): void
+  stop(): void
+}
+
+export const createIntervals = (log: Log): Intervals => {
+  const timers: NodeJS.Timeout[] = []
+  return {
+    every(ms, work) {
+      let isBusy = false
+      const run = (): void => {
+        if (isBusy) return
+        isBusy = true
+        work()
+          .catch((error: unknown) => log.warn(`unexpected: ${errorText(error)}`))
+          .finally(() => {
+            isBusy = false
+          })
+      }
+      timers.push(setInterval(run, ms))
+    },
+    stop: () => timers.forEach(clearInterval),
+  }
+}
