@@ -1,13 +1,9 @@
 import type { Ledger } from '../bans/ledger.ts'
 import type { Overrides } from '../bans/overrides.ts'
-import { EngineDown, EngineRefused } from '../engine/engine.ts'
+import { EngineDown } from '../engine/engine.ts'
 import type { Engine } from '../engine/engine.ts'
-import { faultsOf } from '../engine/config.ts'
 import type { EngineConfig } from '../engine/config.ts'
-import { whitelistFile, whitelistText, whitelistValues, writeOwnFiles } from '../engine/own-files.ts'
-import { withStage } from '../engine/stage.ts'
-import { readText } from '../files.ts'
-import { canonicalIp, isCidr } from '../ip.ts'
+import { canonicalIp } from '../ip.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
 import { createSerial } from '../serial.ts'
@@ -16,25 +12,21 @@ import type { ListLimits } from '../policy/format.ts'
 import { collapse } from './addresses.ts'
 import type { Addresses } from './addresses.ts'
 import type { Approvals } from '../seal/approvals.ts'
+import { holdEverywhere } from './ignore-lists.ts'
+import { createLifter } from './lifter.ts'
 import { parseList } from './list.ts'
+import { createNextStart } from './next-start.ts'
+import type { OwnIgnores } from './next-start.ts'
 import type { Store } from './store.ts'
 
 /** fail2ban walks through its ranges at each failure and each addition; the agent itself undoes bans of the rest. */
 const maxEngineRanges = 2000
-/** A ban's firewall action may run for a moment after the ban is known; lifted before that, it would stay in the firewall. */
-const actionTime = 700
 /** Reading a long list back takes time: never more than a fiftieth of it all. */
 const checkShare = 50
 const minCheckPause = 4000
 
 /** What is said of a list that nothing was tried with so far. */
 export const notApplied = 'the list has not been applied yet'
-
-/** About a second of fail2ban's time. */
-const maxComparisons = 4_000_000
-
-/** The administrator's own `ignoreip` of each jail; null where there is none. */
-type Owns = ReadonlyMap<string, readonly string[] | null>
 
 /** How much of the list is proved to hold. */
 export interface Held {
@@ -82,244 +74,75 @@ export const createWhitelist = (needs: {
   now: () => number
   log: Log
 }): Whitelist => {
-  const { engine, config, store, log } = needs
-  const file = whitelistFile(config.directory)
+  const { engine, store, log } = needs
   const trouble = createOnce(log.warn)
-  const restore = (): { addresses: Addresses; count: number } | null => {
-    const text = store.text()
-    if (text === null) return null
-    try {
-      const entries = parseList(text, 0, null)
-      return { addresses: collapse(entries), count: entries.length }
-    } catch (error) {
-      log.warn(`the whitelist of the last run is not readable: ${errorText(error)}`)
-      return null
-    }
-  }
-
-  let listed = restore()
-  let held: Held = { entries: 0, error: notApplied }
-  /** Values that we may have given to fail2ban and that are no longer wanted; null: also those of the file. */
-  let retired = null as Set<string> | null
-  /** How many lists came: what one retires while another is being applied is for the next time. */
-  let taken = 0
-  let nextLook = 0
-  let persisted = ''
-  let persistedMark = ''
-  let owns: { mark: string; jails: Owns } | null = null
   const inTurn = createSerial()
-  const waiting = new Map<string, NodeJS.Timeout>()
-
-  const touches = (ip: string): boolean => {
+  const nextStart = createNextStart(needs)
+  const covers = (ip: string): boolean => {
     const canonical = canonicalIp(ip)
-    return canonical !== null && listed !== null && listed.addresses.touches(canonical)
+    return canonical !== null && list !== null && list.addresses.touches(canonical)
   }
+  const lifter = createLifter({ ...needs, covers })
 
-  /** What fail2ban is told. Single addresses first: each is compared with all ranges that are there before it. */
-  const wanted = (): string[] => {
-    if (!listed) return []
-    return [...listed.addresses.singles, ...listed.addresses.ranges.slice(0, maxEngineRanges)]
-  }
+  let list = readStored(store, log)
+  let held: Held = { entries: 0, error: notApplied }
+  /** Values that the agent may have added and that are no longer wanted; null: also those of the file. */
+  let retired: Set<string> | null = null
+  /** Raised with each list. Values that a list retires while an older one is applied are for the next time. */
+  let listNumber = 0
+  let nextCheckAt = 0
 
-  const ownIgnores = async (): Promise<Owns> => {
-    const mark = config
-      .mark()
-      .split('\n')
-      .filter(line => !line.startsWith(`${file}:`))
-      .join('\n')
-    if (owns?.mark !== mark) {
-      const jails = await withStage(config.directory, needs.runDirectory, [{ path: file, text: null }], config.ignores)
-      owns = { mark, jails }
-    }
-    return owns.jails
-  }
+  /** What fail2ban gets. Single addresses first: each is compared with all ranges that are there before it. */
+  const wanted = (): string[] =>
+    list ? [...list.addresses.singles, ...list.addresses.ranges.slice(0, maxEngineRanges)] : []
+  const retiredValues = (): Set<string> => (retired ??= new Set(nextStart.values()))
 
-  /** Brings one jail's ignore list in line. Answers what is still missing, and whether anything had to be done. */
-  const hold = async (
-    jail: string,
-    want: ReadonlySet<string>,
-    ownOf: () => Promise<Owns | null>,
-  ): Promise<{ missing: string[]; mended: boolean }> => {
-    const kept = await engine.ignored(jail)
-    const missing = lacking(want, kept)
-    const spent = kept.filter(value => retired?.has(canonicalOf(value)) === true && !want.has(canonicalOf(value)))
-    // Reading the configuration takes longer than all else here: only what is taken out has to wait for it.
-    const own = spent.length > 0 ? await ownOf() : null
-    const keep = new Set((own?.get(jail) ?? []).map(canonicalOf))
-    const surplus = own === null ? [] : spent.filter(value => !keep.has(canonicalOf(value)))
-    if (missing.length + surplus.length === 0) return { missing, mended: false }
-    if (surplus.length > 0) await engine.unignore(jail, surplus)
-    if (missing.length > 0)
-      await addAll(
-        jail,
-        missing,
-        kept.filter(value => want.has(value) && isCidr(value)),
-      )
-    return { missing: lacking(want, await engine.ignored(jail)), mended: true }
-  }
-
-  /**
-   * fail2ban compares each new value with every range that it has. For many values ours step aside for the fraction of
-   * a second that this then takes; a ban in it would be undone.
-   */
-  const addAll = async (jail: string, missing: readonly string[], ranges: readonly string[]): Promise<void> => {
-    if (missing.length * ranges.length < maxComparisons) return engine.ignore(jail, missing)
-    await engine.unignore(jail, ranges)
-    await engine.ignore(jail, [...missing, ...ranges])
-  }
-
-  const holdEverywhere = async (ownOf: () => Promise<Owns | null>) => {
-    const want = new Set(wanted())
-    const missing = new Map<string, string>()
-    let mended = false
-    for (const jail of await engine.jails()) {
-      try {
-        const done = await hold(jail, want, ownOf)
-        for (const value of done.missing) missing.set(value, jail)
-        mended ||= done.mended
-      } catch (error) {
-        // A jail that was stopped meanwhile bans nobody; it is looked after when it comes back.
-        if (!(error instanceof EngineRefused) || (await engine.jails()).includes(jail)) throw error
-      }
-    }
-    return { missing, mended }
-  }
-
-  /** Lifts every ban that the list covers, also that of a range with a covered address in it. */
-  const liftCovered = async (): Promise<void> => {
-    needs.overrides.dropCovered(touches)
-    for (const [jail, ips] of await engine.banned()) {
-      const covered = [...ips].filter(touches)
-      const settled = covered.filter(ip => isSettled(jail, ip))
-      await lift(jail, settled)
-      for (const ip of covered) if (!settled.includes(ip)) liftSoon(jail, ip)
+  /** Applies the list in the running fail2ban. */
+  const applyNow = async (readOwn: () => Promise<OwnIgnores | null>): Promise<Outcome> => {
+    const startedAt = performance.now()
+    try {
+      const values = retiredValues()
+      const outcome = await holdEverywhere(engine, new Set(wanted()), value => values.has(value), readOwn)
+      await lifter.liftCovered()
+      return { held: heldOf(outcome.missing), isMended: outcome.isMended, isComplete: true }
+    } catch (error) {
+      const reason =
+        error instanceof EngineDown ? 'fail2ban does not run: the list will hold when it is back' : errorText(error)
+      return { held: { entries: 0, error: reason }, isMended: false, isComplete: false }
+    } finally {
+      nextCheckAt = performance.now() + Math.max(minCheckPause, (performance.now() - startedAt) * checkShare)
     }
   }
 
-  const isSettled = (jail: string, ip: string): boolean => {
-    const since = needs.ledger.active(jail, ip)?.time ?? null
-    return since !== null && since * 1000 < needs.now() - 5000
-  }
-
-  const liftSoon = (jail: string, ip: string): void => {
-    const place = `${jail}|${ip}`
-    if (waiting.has(place)) return
-    waiting.set(
-      place,
-      setTimeout(() => void liftNow(jail, ip), actionTime),
-    )
-  }
-
-  const liftNow = async (jail: string, ip: string): Promise<void> => {
-    const place = `${jail}|${ip}`
-    clearTimeout(waiting.get(place))
-    waiting.delete(place)
-    await lift(jail, [ip]).catch((error: unknown) => log.debug(`a ban is not lifted yet: ${errorText(error)}`))
-  }
-
-  const lift = async (jail: string, ips: readonly string[]): Promise<void> => {
-    if (ips.length === 0) return
-    // Unbanning deletes rows of the table: what is in it must have been taken over before.
-    await needs.drain().catch(() => undefined)
-    await engine.unbanAll(jail, ips)
-    for (const ip of ips) {
-      needs.overrides.drop(jail, ip)
-      needs.ledger.ended(jail, ip, needs.now())
-    }
-    log.info(`lifted ${ips.length === 1 ? `the ban of ${ips[0] ?? ''}` : `${ips.length} bans`} in ${jail}: whitelisted`)
-  }
-
-  /** Changes when somebody touches our file. */
-  const fileMark = (): string =>
-    config
-      .mark()
-      .split('\n')
-      .find(line => line.startsWith(`${file}:`)) ?? ''
-
-  /** Writes the list for fail2ban's next start, after fail2ban's own classes have read it. */
-  const persist = async (own: Owns): Promise<void> => {
-    const enabled = (await config.jails()).filter(jail => jail.enabled)
-    const jails = enabled.map(({ name }) => ({ name, hasOwn: (own.get(name) ?? null) !== null }))
-    const key = (): string => `${store.version()} ${JSON.stringify(jails)} ${fileMark()}`
-    persistedMark = config.mark()
-    if (key() === persisted) return
-    const text = whitelistText(wanted(), jails)
-    const before = readText(file)
-    if (before !== text) {
-      const faults = await withStage(config.directory, needs.runDirectory, [{ path: file, text }], async copy =>
-        faultsOf(await config.check(null, copy, false)),
-      )
-      if (faults.length > 0) {
-        const old = faultsOf(await config.check(null, config.directory, false))
-        const fresh = faults.filter(fault => !old.includes(fault))
-        if (fresh.length > 0) throw new Error(`the file for fail2ban's next start would be faulty: ${fresh.join('; ')}`)
-      }
-      writeOwnFiles([{ path: file, text }])
-      await showHidden(before, jails, own)
-    }
-    persisted = key()
-    persistedMark = config.mark()
-  }
-
-  /** An `ignoreip` that the administrator wrote where there was none was hidden by our old file: it holds from now. */
-  const showHidden = async (
-    before: string | null,
-    jails: readonly { readonly name: string; readonly hasOwn: boolean }[],
-    own: Owns,
-  ): Promise<void> => {
-    if (before === null) return
-    const running = await engine.jails().catch((): string[] => [])
-    for (const { name, hasOwn } of jails) {
-      const words: readonly string[] = own.get(name) ?? []
-      const values = words.filter(value => !value.includes('/') || canonicalIp(value) !== null)
-      if (!hasOwn || values.length === 0 || !running.includes(name)) continue
-      if (before.includes(`\n[${name}]\nignoreip = %(stockade_whitelist)s\n`)) await engine.ignore(name, values)
-    }
-  }
-
-  const applyNow = async (): Promise<{ held: Held; mended: boolean }> => {
-    if (listed === null) return { held, mended: false }
-    // What is not known to be ours is not taken out; what is missing is put in all the same.
-    let unread: unknown = null
-    const ownOf = (): Promise<Owns | null> =>
-      ownIgnores().catch((error: unknown) => {
-        unread = error
+  const applyEverywhere = async (): Promise<Outcome> => {
+    if (list === null) return { held, isMended: false, isComplete: true }
+    // Without the administrator's values nothing is removed; what is missing is added all the same.
+    let readError: unknown = null
+    const readOwn = (): Promise<OwnIgnores | null> =>
+      nextStart.ownIgnores().catch((error: unknown) => {
+        readError = error
         return null
       })
-    if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
-    const turn = taken
-    let done: { held: Held; mended: boolean }
-    let engineSays: unknown = null
-    const started = performance.now()
+    const appliedNumber = listNumber
+    let outcome = await applyNow(readOwn)
     try {
-      const { missing, mended } = await holdEverywhere(ownOf)
-      await liftCovered()
-      done = { held: heldOf(missing), mended }
+      const own = await readOwn()
+      if (own === null) throw new Error(`fail2ban's configuration cannot be read: ${errorText(readError)}`)
+      await nextStart.write(store.version(), wanted(), own)
+      if (outcome.isComplete && appliedNumber === listNumber) retired = new Set()
     } catch (error) {
-      engineSays = error
-      const why =
-        error instanceof EngineDown ? 'fail2ban does not run: the list will hold when it is back' : errorText(error)
-      done = { held: { entries: 0, error: why }, mended: false }
+      outcome = { ...outcome, held: { ...outcome.held, error: outcome.held.error ?? errorText(error) } }
+      nextStart.settle()
     }
-    nextLook = performance.now() + Math.max(minCheckPause, (performance.now() - started) * checkShare)
-    try {
-      const own = await ownOf()
-      if (own === null) throw new Error(`fail2ban's configuration cannot be read: ${errorText(unread)}`)
-      await persist(own)
-      if (engineSays === null && turn === taken) retired = new Set()
-    } catch (error) {
-      done = { ...done, held: { ...done.held, error: done.held.error ?? errorText(error) } }
-      persistedMark = config.mark()
-    }
-    if (done.held.error === null) trouble.over()
-    else trouble.tell(`whitelist: ${done.held.error}`)
-    return done
+    if (outcome.held.error === null) trouble.over()
+    else trouble.tell(`whitelist: ${outcome.held.error}`)
+    return outcome
   }
 
   const heldOf = (missing: ReadonlyMap<string, string>): Held => {
-    if (!listed) return { entries: 0, error: null }
+    if (!list) return { entries: 0, error: null }
     const [first] = missing
-    if (!first) return { entries: listed.count, error: null }
+    if (!first) return { entries: list.count, error: null }
     const open = collapse([...missing.keys()])
     const entries = parseList(store.text() ?? '', 0, null).filter(entry => !open.touches(entry)).length
     const [value, jail] = first
@@ -329,62 +152,82 @@ export const createWhitelist = (needs: {
     }
   }
 
-  const apply = async (): Promise<{ held: Held; mended: boolean; changed: boolean }> => {
-    const done = await applyNow().catch((error: unknown) => ({
+  /** Answers whether anything was put right or is reported differently from before. */
+  const apply = async (): Promise<boolean> => {
+    const outcome = await applyEverywhere().catch((error: unknown): Outcome => ({
       held: { entries: 0, error: errorText(error) },
-      mended: false,
+      isMended: false,
+      isComplete: false,
     }))
-    const changed = done.held.entries !== held.entries || done.held.error !== held.error
-    held = done.held
-    return { ...done, changed }
+    const isChanged = outcome.held.entries !== held.entries || outcome.held.error !== held.error
+    held = outcome.held
+    return outcome.isMended || isChanged
   }
 
   return {
-    version: (): string => store.version(),
-    covers: touches,
-    held: (): Held => held,
-    listed: (): Addresses | null => listed?.addresses ?? null,
-    take(text: string, version: string, count: number): void {
+    version: store.version,
+    covers,
+    held: () => held,
+    listed: () => list?.addresses ?? null,
+    take(text, version, count) {
       const entries = parseList(text, count, needs.limits())
-      const wide = needs.approvals()?.unapproved(entries, () => new Set(parseList(store.text() ?? '', 0, null))) ?? null
+      const stored = (): ReadonlySet<string> => new Set(parseList(store.text() ?? '', 0, null))
+      const wide = needs.approvals()?.unapproved(entries, stored) ?? null
       if (wide !== null)
         throw new Error(
           `${wide} in the whitelist is a wide range that no operator approved on this host: the list is refused as a whole`,
         )
       needs.approvals()?.followList(entries)
       store.putList(text, version)
-      if (retired === null) retired = new Set(whitelistValues(readText(file) ?? ''))
-      taken += 1
+      listNumber += 1
+      const values = retiredValues()
       const before = wanted()
-      listed = { addresses: collapse(entries), count: entries.length }
+      list = { addresses: collapse(entries), count: entries.length }
       const now = new Set(wanted())
-      for (const value of before) if (!now.has(value)) retired.add(value)
+      for (const value of before) if (!now.has(value)) values.add(value)
     },
-    apply: (): Promise<Held> => inTurn(async () => (await apply()).held),
-    async look(touched: boolean): Promise<void> {
-      const due = touched || performance.now() >= nextLook || config.mark() !== persistedMark
-      if (listed === null || !due) return
+    apply: () =>
+      inTurn(async () => {
+        await apply()
+        return held
+      }),
+    async look(touched) {
+      if (list === null) return
+      if (!touched && performance.now() < nextCheckAt && !nextStart.isTouched()) return
       await inTurn(async () => {
-        const { mended, changed } = await apply()
-        if (touched || mended || changed) needs.onHeld()
+        if ((await apply()) || touched) needs.onHeld()
       })
     },
-    met(jail: string, ip: string, acted: boolean): void {
-      if (!touches(ip)) return
-      if (acted) void liftNow(jail, ip)
-      else liftSoon(jail, ip)
+    met(jail, ip, acted) {
+      if (!covers(ip)) return
+      if (acted) void lifter.liftNow(jail, ip)
+      else lifter.liftSoon(jail, ip)
     },
-    stop(): void {
-      for (const timer of waiting.values()) clearTimeout(timer)
-      waiting.clear()
-    },
+    stop: lifter.stop,
   }
 }
 
-const canonicalOf = (value: string): string => canonicalIp(value) ?? value
+interface StoredList {
+  readonly addresses: Addresses
+  readonly count: number
+}
 
-/** What of the wanted is not among the values that fail2ban has. */
-const lacking = (want: ReadonlySet<string>, values: readonly string[]): string[] => {
-  const has = new Set(values.map(value => (want.has(value) ? value : canonicalOf(value))))
-  return [...want].filter(value => !has.has(value))
+interface Outcome {
+  readonly held: Held
+  /** Whether anything had to be put right. */
+  readonly isMended: boolean
+  /** Whether every running jail was reached. */
+  readonly isComplete: boolean
+}
+
+const readStored = (store: Store, log: Log): StoredList | null => {
+  const text = store.text()
+  if (text === null) return null
+  try {
+    const entries = parseList(text, 0, null)
+    return { addresses: collapse(entries), count: entries.length }
+  } catch (error) {
+    log.warn(`the whitelist of the last run is not readable: ${errorText(error)}`)
+    return null
+  }
 }
