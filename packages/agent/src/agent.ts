@@ -56,7 +56,7 @@ const lookEvery = 5000
 const snapshotEvery = 15_000
 const historySeconds = 8 * 24 * 3600
 
-/** TABLE OF CONTENTS: the whole agent, built from the disk up to the server. `stop` ends it within a few seconds. */
+/** Builds and starts the whole agent. `stop` ends it within a few seconds. */
 export const startAgent = async (
   identity: Identity,
   options: Options,
@@ -82,7 +82,7 @@ export const startAgent = async (
   const wire = createWire(transport, identity.server_id)
   const link = createLink(log)
 
-  // What survives a restart
+  // State that survives a restart
   const outbox = openOutbox(join(options.state, 'outbox'), { warn: log.warn })
   const rejected = createRejected(join(options.state, 'rejected.jsonl'), now)
   const saved = openMemory(join(options.state, 'state.json'), { ready: () => outbox.flush(), now, warn: log.warn })
@@ -173,7 +173,7 @@ export const startAgent = async (
     void knock.judgeAgain()
   })
 
-  // What the server wants this host to hold
+  // Desired state
   const store = createStore(options.state)
   const whitelist = createWhitelist({
     store,
@@ -283,7 +283,7 @@ export const startAgent = async (
   let policyMark = ''
   const settleInTurn = createSerial()
 
-  /** On each new connection: a daemon that may know nothing of us, and may keep its history too short. */
+  /** Runs on each new connection to fail2ban, which may have been restarted without our action and settings. */
   const cameUp = async (): Promise<void> => {
     try {
       log.info(`fail2ban ${engine.version() ?? ''} answers`)
@@ -299,7 +299,7 @@ export const startAgent = async (
     }
   }
 
-  /** Puts right what a reload or restart of fail2ban takes from us. */
+  /** Restores what a reload or restart of fail2ban removed. */
   const settle = (): Promise<void> =>
     settleInTurn(async () => {
       const touched = await hook.run()
@@ -307,7 +307,7 @@ export const startAgent = async (
       await whitelist.look(touched || isStarted)
     })
 
-  /** A policy that changed holds at once; here it is logged, told to the server, and port knocking follows. */
+  /** A changed policy applies at once. This logs and reports it, and lets port knocking decide again. */
   const followPolicy = async (): Promise<void> => {
     const mark = policy.mark()
     if (mark === policyMark) return
@@ -319,7 +319,7 @@ export const startAgent = async (
     await knock.judgeAgain()
   }
 
-  /** Every 5 s; a call while fail2ban is down is the attempt to reach it. */
+  /** Runs every 5 s. While fail2ban is down, this is the attempt to reach it. */
   const lookAtEngine = async (): Promise<void> => {
     if (engine.version() === null) await engine.ping().catch(() => undefined)
     else await settle()
@@ -344,7 +344,7 @@ export const startAgent = async (
       tail.stop()
       whitelist.stop()
       await Promise.race([knock.stop(), new Promise(resolve => setTimeout(resolve, 5000))])
-      // A command that runs gets a moment to end; longer ones are told as unknown by the next start.
+      // A running command gets a moment to end. The next start reports longer ones as unknown.
       await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
       stopping.abort()
       for (const loop of [heartbeat, poll, state, sender, results]) loop.wake()

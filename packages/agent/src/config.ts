@@ -4,7 +4,7 @@ import { privateDirectory, readJson, writeDurably } from './files.ts'
 import { asFields, asList, asText } from './json.ts'
 import { checkPins } from './pins.ts'
 
-/** What enrolment gave: where the server is and who this host is there. Kept in `agent.json`, mode 0600. */
+/** The result of enrolment: the server's address and this host's identity. Stored in `agent.json`, mode 0600. */
 export interface Identity {
   readonly base_url: string
   readonly server_id: string
@@ -63,7 +63,7 @@ export const checkBaseUrl = (text: string): string => {
 }
 
 /**
- * Plain http to another machine hands root's commands and this host's key to everybody on the way.
+ * Over plain http to another machine, anybody on the way could read this host's key and send it commands.
  * @throws Error with a sentence, unless the address is https, on loopback, or `--insecure-http` was given.
  */
 export const refusePlainHttp = (baseUrl: string, insecureHttp: boolean): void => {

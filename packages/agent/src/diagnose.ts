@@ -19,7 +19,7 @@ export interface Finding {
   readonly says: string
 }
 
-/** Looks at each thing the agent stands on. `server` also asks the server, which needs an enrolled host. */
+/** Checks everything that the agent depends on. `server`: also the server, which needs an enrolled host. */
 export const diagnose = async (options: Options, withServer: boolean): Promise<Finding[]> => {
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })

@@ -11,7 +11,7 @@ import { createTransport } from './transport.ts'
 import { agentVersion } from './version.ts'
 import { enroll } from './wire.ts'
 
-/** Swaps the one-time token for this host's own key, which is on the disk before anything else happens. */
+/** Exchanges the one-time token for this host's key, which is written to the disk before anything else. */
 export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Promise<string> => {
   const token = readToken(options, env)
   if (options.baseUrl === null) throw new Error('--base-url is missing: the address of the Stockade server')
@@ -75,7 +75,7 @@ const engineVersion = async (socket: string | null): Promise<string> => {
     await engine.ping()
     return engine.version() ?? ''
   } catch {
-    // Enrolment does not wait for fail2ban: the first heartbeat says what runs.
+    // Enrolment does not wait for fail2ban: the first heartbeat reports its version.
     return ''
   } finally {
     engine.close()

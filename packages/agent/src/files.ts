@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Whole or not at all, and on the disk when it returns: temporary file, fsync, rename, fsync of the directory. */
+/** Writes a file atomically and durably: temporary file, fsync, rename, fsync of the directory. */
 export const writeDurably = (path: string, text: string, mode = 0o600): void => {
   const temporary = `${path}.new`
   const file = fs.openSync(temporary, 'w', mode)
@@ -39,7 +39,7 @@ export const readText = (path: string): string | null => {
   }
 }
 
-/** The file's JSON; null when it is absent or not JSON (the caller starts afresh: every id of ours repeats harmlessly). */
+/** The file's JSON; null if it is absent or invalid. Callers then start with empty state, which repeated ids make harmless. */
 export const readJson = (path: string): unknown => {
   const text = readText(path)
   if (text === null) return null
@@ -60,7 +60,7 @@ export const isMissing = (error: unknown): boolean => {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** A copy of a tree made of links to its files: cheap to make, and a change in it never reaches the original. */
+/** Copies a tree as links to its files: cheap, and files that are replaced in the copy do not change the original. */
 export const linkTree = (from: string, to: string): void => {
   fs.mkdirSync(to, { recursive: true, mode: 0o700 })
   for (const entry of fs.readdirSync(from, { withFileTypes: true })) {

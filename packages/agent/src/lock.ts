@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { privateDirectory, readText } from './files.ts'
 
-/** One agent a host. The lock names a process by its id and start time, so a lock left by a crash or a reboot is none. */
+/** One agent for each host. The lock names a process by id and start time, so one left by a crash or reboot is void. */
 export const takeLock = (directory: string): (() => void) => {
   const path = join(privateDirectory(directory), 'lock')
   const mine = `${process.pid} ${startTime(process.pid) ?? ''}`
@@ -24,8 +24,8 @@ export const takeLock = (directory: string): (() => void) => {
 }
 
 /**
- * Says that the agent which holds the lock has been answered by the server; the installer waits for it. It goes by itself
- * with the next start, since that one has another lock.
+ * Marks this agent as connected, which the installer waits for. The mark is stale after a restart, because it contains
+ * the lock.
  */
 export const markAlive = (directory: string): void => {
   fs.writeFileSync(join(directory, 'alive'), readText(join(directory, 'lock')) ?? '', { mode: 0o600 })

@@ -1,4 +1,4 @@
-/** One line an event on stderr; the init system adds the time and keeps it. */
+/** Writes one line for each event to stderr; the init system adds the time and stores it. */
 export interface Log {
   info(text: string): void
   warn(text: string): void

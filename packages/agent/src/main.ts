@@ -15,7 +15,7 @@ import { agentVersion } from './version.ts'
 
 const say = (text: string): void => void process.stdout.write(text)
 
-/** What the words on the command line ask for; the exit code. */
+/** Runs the command of the command line. Answers the exit code. */
 export const main = async (args: readonly string[]): Promise<number> => {
   const { command, rest, options } = parseInvocation(args)
   switch (command) {
@@ -65,7 +65,7 @@ const run = async (options: Options): Promise<number> => {
   if (isPlainHttp(identity.base_url) && !identity.insecure_http)
     log.warn(`${identity.base_url} is plain http: anybody on the way can read this host's key and send it orders`)
   const unlock = takeLock(options.run)
-  // A defect in one corner must not take down what guards the host; the loops each start over by themselves.
+  // A defect in one part must not stop the protection of the host; the loops retry by themselves.
   process.on('unhandledRejection', error => log.warn(`unexpected: ${errorText(error)}`))
   process.on('uncaughtException', error => log.warn(`unexpected: ${errorText(error)}`))
   log.info(`stockade-agent ${agentVersion} for ${identity.base_url}`)

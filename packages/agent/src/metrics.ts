@@ -42,7 +42,7 @@ export const osName = (): string => {
   return line.replace(/^["']|["']$/g, '').slice(0, 200) || process.platform
 }
 
-/** As df counts: what only root may still use is not free. */
+/** As df counts: space that only root may use is not free. */
 const diskPercent = (): number => {
   try {
     const { blocks, bfree, bavail } = fs.statfsSync('/')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** Where everything is. Nothing is hard-wired: several agents with own directories can run on one machine in tests. */
+/** All paths are options, so that tests can run several agents on one machine. */
 export interface Options {
   readonly config: string
   readonly state: string
@@ -68,7 +68,7 @@ Options
   --verbose
 `
 
-/** Throws with a sentence when an argument is not understood. */
+/** @throws Error with a sentence, if an argument is not understood */
 export const parseInvocation = (args: readonly string[]): Invocation => {
   const { values, positionals } = parseArgs({
     args: [...args],

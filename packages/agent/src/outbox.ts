@@ -4,7 +4,7 @@ import { privateDirectory, readJson, syncDirectory, writeDurably } from './files
 import { asFields, asInteger } from './json.ts'
 import type { BanReport, KnockReport, UnbanReport } from './wire.ts'
 
-/** What waits for the server. `offset` is the server's clock minus ours when it happened, null when not known then. */
+/** An event that waits for the server. `offset` is the server's clock minus ours at that time, null if unknown. */
 export type Entry =
   | {
       readonly kind: 'ban'
@@ -25,13 +25,13 @@ export type Entry =
       readonly knock: Omit<KnockReport, 'timestamp'>
     }
 
-/** What the entry tells of. */
+/** The report in an entry. */
 export const subject = (entry: Entry): { readonly event_id: string; readonly ip: string } =>
   entry.kind === 'ban' ? entry.ban : entry.kind === 'unban' ? entry.unban : entry.knock
 
 export interface Batch {
   readonly entries: readonly Entry[]
-  /** Forget them: the server has decided about each. Durable enough: losing it repeats, and ids make repeats harmless. */
+  /** Removes the entries: the server has decided about each. If a crash loses this, they are repeated, which ids make harmless. */
   done(): void
 }
 
@@ -49,18 +49,18 @@ const defaultLimits: Limits = { total: 64 * 1024 * 1024, segment: 1024 * 1024 }
 const maxInMemory = 20_000
 
 export interface Outbox {
-  /** Durable when it returns true; else kept in memory and written by a later call. */
+  /** True: the entries are durable. False: they are in memory, and a later call writes them. */
   append(entries: readonly Entry[]): boolean
   flush(): boolean
-  /** The oldest entries, at most `maxEntries` and about `maxBytes`. Null when there is nothing. */
+  /** The oldest entries, at most `maxEntries` and about `maxBytes`; null if there are none. */
   next(maxEntries: number, maxBytes: number): Batch | null
   bytes(): number
   dropped(): number
 }
 
 /**
- * Events on their way to the server: append-only JSON lines, fsynced before the cursor over fail2ban's table moves, so
- * that a crash can only repeat an event. Read from the disk in batches: a long outage must not fill the memory.
+ * Events that wait for the server: append-only JSON lines, fsynced before the cursor in fail2ban's table moves, so that a
+ * crash can only repeat an event. They are read in batches, because a long outage must not fill the memory.
  */
 export const openOutbox = (directory: string, options: { limits?: Limits; warn: (text: string) => void }): Outbox => {
   const limits = options.limits ?? defaultLimits
@@ -72,7 +72,7 @@ export const openOutbox = (directory: string, options: { limits?: Limits; warn: 
   const saved = asFields(readJson(headFile))
   let head = { segment: asInteger(saved['segment'], 0), offset: asInteger(saved['offset'], 0) }
   let dropped = 0
-  /** What the disk did not take (full, read-only). While it holds something, nobody may count on durability. */
+  /** Lines that could not be written (disk full or read-only). While there are any, nothing is durable. */
   const memory: string[] = []
 
   const removeSegment = (segment: Segment): void => {
@@ -103,7 +103,7 @@ export const openOutbox = (directory: string, options: { limits?: Limits; warn: 
         while (written < bytes.length) written += fs.writeSync(file, bytes, written)
         fs.fdatasyncSync(file)
       } catch (error) {
-        // Half a batch would be taken for a whole one by the next append.
+        // The next append must not continue half a batch.
         fs.ftruncateSync(file, segment.size)
         throw error
       }
@@ -202,7 +202,7 @@ const listSegments = (directory: string): Segment[] =>
     .map(name => ({ number: Number(name.slice(0, 10)), size: fs.statSync(join(directory, name)).size }))
     .sort((a, b) => a.number - b.number)
 
-/** A crash while appending leaves half a line, whose event the cursor has not passed: it comes again. */
+/** Removes the partial line that a crash left. Its event is read again, because the cursor has not passed it. */
 const cutTornLine = (path: string, size: number): number => {
   const bytes = fs.readFileSync(path)
   const end = bytes.lastIndexOf(0x0a) + 1

@@ -30,7 +30,7 @@ export const runProgram = (
   })
 }
 
-/** fail2ban 1.0.2 writes a warning about `allowipv6` at every call. */
+/** Removes the warning about `allowipv6` that fail2ban 1.0.2 writes at every call. */
 export const withoutNoise = (stderr: string): string =>
   commandOutput(
     stderr

@@ -11,7 +11,7 @@ export interface Rejected {
   count(): number
 }
 
-/** What the server refused for good: kept a week for whoever looks into it, never in the way of the rest. */
+/** Events that the server rejected for good, kept for a week for troubleshooting. */
 export const createRejected = (path: string, now: () => number): Rejected => {
   let count = 0
   return {
@@ -22,7 +22,7 @@ export const createRejected = (path: string, now: () => number): Rejected => {
           fs.appendFileSync(path, `${JSON.stringify({ rejected_at: now(), reason, entry })}\n`, { mode: 0o600 })
         }
       } catch {
-        // A full disk must not keep the queue from moving on; the count still says that something was refused.
+        // A full disk must not block the queue. The count still shows that events were rejected.
       }
     },
     prune(): void {

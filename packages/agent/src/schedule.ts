@@ -9,8 +9,8 @@ export interface Backoff {
 }
 
 /**
- * Full-jitter exponential back-off (reliability P6): the first delay is uniform in one interval, the bound then doubles
- * up to `cap`. What the server asks for by Retry-After is obeyed, up to an hour.
+ * Exponential back-off with full jitter: the first delay is uniform in one interval, then the bound doubles up to `cap`.
+ * A `Retry-After` of the server replaces the delay, up to an hour.
  */
 export const createBackoff = (options: { interval: () => number; cap?: number; random?: () => number }): Backoff => {
   const random = options.random ?? Math.random
@@ -29,7 +29,7 @@ export const createBackoff = (options: { interval: () => number; cap?: number; r
   }
 }
 
-/** A fixed place within the interval for each server, so that a fleet spreads; ids are hashed since they begin with the time. */
+/** A fixed offset in the interval for each server, which spreads a fleet. Ids are hashed because they begin with the time. */
 export const slotOf = (serverId: string, interval: number): number => {
   const hash = createHash('sha256').update(serverId).digest()
   return Math.floor((hash.readUInt32BE(0) / 2 ** 32) * interval)
@@ -41,7 +41,7 @@ export const untilSlot = (serverId: string, interval: number, now: number): numb
   return interval - ((((now - slot) % interval) + interval) % interval)
 }
 
-/** `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110); null when absent or nonsense. */
+/** `Retry-After` in milliseconds, from seconds or an HTTP date (RFC 9110); null if absent or invalid. */
 export const retryAfterOf = (header: unknown, now: number): number | null => {
   if (typeof header !== 'string') return null
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
@@ -49,13 +49,13 @@ export const retryAfterOf = (header: unknown, now: number): number | null => {
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** Whose request it is: in a rush the polls wait first (heartbeats carry commands too), heartbeats and results last. */
+/** When the budget runs low, polls wait first (heartbeats carry commands too), then reports, then heartbeats. */
 export type Urgency = 'heartbeat' | 'report' | 'poll'
 
 const reservedShare: Record<Urgency, number> = { heartbeat: 0, report: 0.1, poll: 0.25 }
 
 export interface Budget {
-  /** 0 when a request may go now (and is counted), else how long to wait before asking again. */
+  /** 0: the request may go now and is counted; otherwise how long to wait before the next call. */
   take(urgency: Urgency): number
 }
 
@@ -82,7 +82,7 @@ export interface Nap {
   sleep(ms: number): Promise<void>
 }
 
-/** A sleep that can be cut short by `wake()`, also by a wake that came just before it began. */
+/** A sleep that `wake` ends, even if it was called just before the sleep began. */
 export const createNap = (): Nap => {
   let woken = false
   let end: (() => void) | null = null

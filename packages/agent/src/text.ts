@@ -1,4 +1,4 @@
-/** Text that came from a log, from fail2ban or from a child process: attackers write it, so it is cut and cleaned here. */
+/** Attackers write text of logs, fail2ban and child processes, so it is cleaned and shortened here. */
 
 // eslint-disable-next-line no-control-regex -- removing control characters is the purpose
 const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
@@ -7,7 +7,7 @@ const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\
 /** Without control characters except newline and tab, and always valid Unicode. */
 export const cleanText = (text: string): string => text.replace(controlCharacters, '').replace(loneSurrogate, '\ufffd')
 
-/** The last `maxBytes` of UTF-8: of log lines, the newest ones matter. */
+/** The last `maxBytes` of UTF-8, because the newest log lines matter most. */
 export const lastBytes = (text: string, maxBytes: number): string => {
   const bytes = Buffer.from(text, 'utf8')
   if (bytes.length <= maxBytes) return text
@@ -26,7 +26,7 @@ export const firstBytes = (text: string, maxBytes: number): string => {
   return bytes.toString('utf8', 0, end) + mark
 }
 
-/** What a command says back: cleaned, at most 64 KiB. */
+/** The output of a command: cleaned, at most 64 KiB. */
 export const commandOutput = (text: string): string => firstBytes(cleanText(text), 64 * 1024)
 
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))

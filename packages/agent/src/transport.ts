@@ -8,12 +8,12 @@ import { cleanText, errorText } from './text.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 
-/** An answer of the server that is not the one asked for: its status, or 0 when there was none that makes sense. */
+/** A request failed: the status of the answer, or 0 if there was no valid one. */
 export class ServerError extends Error {
   readonly status: number
-  /** Milliseconds, when the server said so. */
+  /** Milliseconds, from `Retry-After`. */
   readonly retryAfter: number | null
-  /** The server itself said it, in its error format; false for a proxy's page, a broken connection, nonsense. */
+  /** Whether the server itself answered, in its error format, and not a proxy or a broken connection. */
   readonly spoken: boolean
   constructor(message: string, status = 0, retryAfter: number | null = null, spoken = false) {
     super(message)
@@ -28,21 +28,21 @@ export interface Ask {
   readonly timeout?: number
   readonly signal?: AbortSignal
   readonly urgency?: Urgency
-  /** Over a new connection, not one that is open already. */
+  /** Uses a new connection. */
   readonly alone?: boolean
 }
 
-/** A text that may be unchanged since it was last asked for. */
+/** A text with the version that conditional requests compare. */
 export interface Fresh {
-  /** The version in the ETag, without quotes and without the mark of a compressed body; "" when there is none. */
+  /** The version from the ETag, without quotes and without the suffix of a compressed body; "" if there is none. */
   readonly version: string
   readonly text: string
 }
 
 export interface Transport {
-  /** The JSON of a 2xx answer. Throws ServerError for everything else; never hangs longer than the timeout. */
+  /** The JSON of a 2xx answer. @throws ServerError for everything else, at the latest after the timeout */
   json(method: string, path: string, ask?: Ask): Promise<unknown>
-  /** The text of a path; null when it still is the `known` version (304). Throws ServerError as `json` does. */
+  /** The text at a path; null if it still is the `known` version (304). @throws ServerError as `json` does */
   fresh(path: string, known: string | null, ask?: Ask & { maxBytes?: number }): Promise<Fresh | null>
   /** Milliseconds to add to our clock to get the server's, from its last answer; null before the first one. */
   clockOffset(): number | null
@@ -51,7 +51,7 @@ export interface Transport {
   close(): void
 }
 
-/** HTTP/1.1 with keep-alive over node's own client, since the agent must run on Node 18 with no dependency. */
+/** HTTP/1.1 with keep-alive over Node's own client: the agent must run on Node 18 without dependencies. */
 export const createTransport = (options: {
   baseUrl: string
   apiKey: string | null
@@ -137,8 +137,8 @@ export const createTransport = (options: {
     })
 
   /**
-   * Taken when the head of the answer comes (a long poll was asked long before). The header has whole seconds, so their
-   * middle is taken, and less than two seconds are its own noise.
+   * Compares the clocks when the header of an answer arrives, because a long poll was sent long before. The header has
+   * whole seconds: their middle counts, and a difference below two seconds is ignored as noise.
    */
   const noteDate = (header: string | undefined): void => {
     const date = Date.parse(header ?? '')
@@ -178,7 +178,7 @@ export const createTransport = (options: {
     )
   }
 
-  /** Waits until the request is within what a host may ask in a minute. */
+  /** Waits until the request fits the budget of requests a minute. */
   const admit = async (ask: Ask): Promise<void> => {
     for (;;) {
       const wait = options.budget.take(ask.urgency ?? 'report')
@@ -192,7 +192,7 @@ export const createTransport = (options: {
     await admit(settings)
     try {
       return await attempt().catch((error: unknown) => {
-        // A kept connection that the server had just closed: our ids make a second try harmless.
+        // The server had just closed this kept connection. Ids make a second try harmless.
         if ((error as { stale?: boolean }).stale === true) return attempt()
         throw error
       })

@@ -7,15 +7,15 @@ import { errorText } from '../text.ts'
 export const actionName = 'stockade'
 
 export interface Hook {
-  /** Whether a jail was found without it: a new jail, or one that was reloaded. */
+  /** Adds the action where it is missing. Answers whether it was: the jail is new or was reloaded. */
   run(): Promise<boolean>
-  /** A new daemon knows nothing of us. */
+  /** fail2ban was started again, without the action. */
   forget(): void
 }
 
 /**
- * Puts our Python action beside each jail's own at run time: no file of the admin's is touched. A reload removes it
- * without a word, so every 5 s it is looked for and put back.
+ * Adds our Python action to every jail at run time, without touching the administrator's files. A reload removes the
+ * action silently, so it is checked every 5 s.
  */
 export const createHook = (needs: {
   engine: Engine

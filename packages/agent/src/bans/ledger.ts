@@ -10,28 +10,28 @@ const maxLogBytes = 4 * 1024
 const secondsPerYear = 31_536_000
 
 export interface Ledger {
-  /** New rows, or rows seen before: each ban is told once. */
+  /** Takes new rows, or rows seen before. Each ban is reported once. */
   bans(rows: readonly BanRow[]): number
-  /** What was there before the agent came is remembered and never told. */
+  /** Remembers bans from before the first run, which are never reported. */
   baseline(rows: readonly BanRow[]): void
   knows(jail: string, ip: string, time: number): boolean
   active(jail: string, ip: string): ActiveBan | null
   allActive(): ActiveBan[]
-  /** fail2ban changed how long a ban lasts; the server has the time from the table. */
+  /** fail2ban changed the duration of a ban. The server already has the one from the table. */
   prolong(jail: string, ip: string, time: number, bantime: number): void
-  /** The ban ended with its jail, which may bring it back. */
+  /** The ban ended because its jail stopped. It may return with the jail. */
   paused(ban: ActiveBan, at: number): void
   allPaused(): ActiveBan[]
   forgetPaused(ban: ActiveBan): void
-  /** A ban that was told as ended is in force again: a row of its own for what is left of its time. */
+  /** A ban that was reported as ended is in force again: reports a new ban for the remaining time. */
   resumed(ban: ActiveBan, now: number): void
   /** The ban is over. It is reported once, whoever noticed it first. */
   ended(jail: string, ip: string, at: number): void
 }
 
 /**
- * Decides what the server is told. Table, action, snapshot and commands all come here, in any order and more than once;
- * what leaves is one event for each ban and one for its end.
+ * Decides what is reported. Table, action, snapshot and commands all call this, in any order and more than once. The
+ * result is one event for each ban and one for its end.
  */
 export const createLedger = (needs: {
   serverId: string
@@ -43,7 +43,7 @@ export const createLedger = (needs: {
   tellsLines: (jail: string) => boolean
   now: () => number
   warn: (text: string) => void
-  /** A ban that was not known before. */
+  /** Called for each ban that was not known before. */
   onBan?: (jail: string, ip: string) => void
 }): Ledger => {
   const { memory } = needs
@@ -74,7 +74,7 @@ export const createLedger = (needs: {
     },
   })
 
-  /** The intent that a new row answers: a manual ban (no failures) of that place, made since. */
+  /** The command that caused this row: it asked for a ban of that address in that jail, and the row has no failures. */
   const takeIntent = (row: BanRow, ip: string): Intent | null => {
     const place = placeKey(row.jail, ip)
     const intent = memory.intents.get(place)
@@ -171,11 +171,11 @@ export const createLedger = (needs: {
   }
 }
 
-/** What tells the ids of a ban that came back from those of its first time; the same after a crash. */
+/** Distinguishes the event ids of a returned ban from its first ones, and is the same after a crash. */
 const stampOf = (ban: { time: number; round: number }): number =>
   ban.round === 0 ? ban.time : ban.time + ban.round / 1000
 
-/** The interface knows a second to a year; of a longer ban the end is told when it comes. */
+/** The API accepts 1 s to 1 year. Longer bans go without a duration, and their end is reported when it happens. */
 const durationOf = (bantime: number): number | null =>
   bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
 

@@ -10,15 +10,15 @@ export interface LogPlaces {
 }
 
 /**
- * Whether lines that a jail found may be told to the server: only where each of its logs lies in a place that the host's
- * policy allows, once links are followed. What is not known is not told.
+ * Decides whether a jail's log lines may be reported: only if each of its logs, with links resolved, lies where the host's
+ * policy allows. If the logs are unknown, no lines are reported.
  */
 export const createLogPlaces = (needs: {
   engine: Pick<Engine, 'logpath'>
   allows: (path: string) => boolean
   now: () => number
 }): LogPlaces => {
-  /** The files, not the verdict: a policy that changed holds at once. */
+  /** The files, not the decision, so that a changed policy applies at once. */
   const known = new Map<string, { readonly at: number; readonly files: readonly string[] }>()
 
   const learn = async (jail: string): Promise<void> => {
@@ -27,7 +27,7 @@ export const createLogPlaces = (needs: {
     try {
       known.set(jail, { at: needs.now(), files: await needs.engine.logpath(jail) })
     } catch {
-      // fail2ban does not answer, or the jail has ended: what was known of it still holds.
+      // fail2ban does not answer, or the jail has ended: keep the files that were known.
     }
   }
 

@@ -4,14 +4,14 @@ import type { Fields } from '../json.ts'
 import { tableStart } from './table.ts'
 import type { BanKey, Cursor } from './table.ts'
 
-/** A ban that the server was told of and that has not ended. */
+/** A reported ban that has not ended. */
 export interface ActiveBan {
   readonly jail: string
   readonly ip: string
   readonly time: number
   readonly bantime: number
   readonly eventId: string
-  /** How often it was told before: a ban comes back when its jail is disabled and enabled again. */
+  /** How often it was reported before: a ban returns when its jail is disabled and enabled again. */
   readonly round: number
 }
 
@@ -22,12 +22,12 @@ export interface Override {
   readonly until: number | null
 }
 
-/** A ban that we are about to make: the row that appears for it is ours. */
+/** A ban that the agent is about to make. The row that appears for it is the agent's. */
 export interface Intent {
   readonly jail: string
   readonly ip: string
   readonly since: number
-  /** Null: not a ban by command but the renewal of one, which the server knows already. */
+  /** Null: the renewal of a ban by command, which the server knows already. */
   readonly commandId: string | null
   /** Seconds, -1 permanent, null: as long as the jail says. */
   readonly duration: number | null
@@ -45,7 +45,7 @@ export interface Memory {
   readonly seen: Map<string, number>
   /** jail|ip -> the ban. */
   readonly active: Map<string, ActiveBan>
-  /** jail|ip -> a ban told as ended because its jail was stopped: it may come back with the jail. */
+  /** jail|ip -> a ban reported as ended because its jail was stopped. It may return with the jail. */
   readonly paused: Map<string, ActiveBan>
   readonly overrides: Map<string, Override>
   readonly intents: Map<string, Intent>
@@ -89,9 +89,9 @@ export const openMemory = (
 
   return {
     memory,
-    /** Something changed that a restart may lose and find again. */
+    /** Something changed that a restart could recover: saved soon. */
     changed: (): void => later(Math.max(0, Math.min(1000, savedAt + 1000 - options.now()))),
-    /** Something changed that a restart must know. */
+    /** Something changed that a restart must know: saved now. */
     save,
   }
 }

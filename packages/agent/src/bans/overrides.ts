@@ -9,18 +9,18 @@ import type { Memory, Override } from './memory.ts'
 export interface Overrides {
   set(jail: string, ip: string, until: number | null): void
   drop(jail: string | null, ip: string): void
-  /** No address that this covers is banned again when fail2ban's own ban of it ends. */
+  /** Forgets the durations of bans that this covers, so that they are not renewed. */
   dropCovered(covers: (ip: string) => boolean): void
-  /** Whether a ban that fail2ban no longer has was made again, since by our duration it goes on. */
+  /** Renews a ban that fail2ban ended before our duration. Answers whether it did. */
   renew(jail: string, ip: string, expired: boolean): Promise<boolean>
-  /** Lifts what has reached its end. What fails (fail2ban is down) is tried again at the next tick. */
+  /** Lifts bans that have reached their end. A failure (fail2ban is down) is retried at the next tick. */
   tick(): Promise<void>
 }
 
 /**
- * Durations of bans by command. fail2ban's own command knows none, and setting the jail's bantime for a moment would
- * move the end of every other ban in it, so the agent keeps the end: it lifts a ban that fail2ban would keep longer, and
- * makes one again that fail2ban ended earlier. By wall time, so that it holds over restarts of either.
+ * Durations of bans by command. fail2ban's ban command takes no duration, and changing the jail's bantime for a moment
+ * would change every other ban in it. So the agent keeps the end itself: it lifts a ban that fail2ban would keep longer
+ * and renews one that fail2ban ends earlier. Wall-clock time makes this survive restarts of either.
  */
 export const createOverrides = (needs: {
   engine: Engine
@@ -59,7 +59,7 @@ export const createOverrides = (needs: {
       if (!override) return false
       const over = override.until !== null && override.until <= needs.now()
       if (over || !expired) {
-        // Not expired means that somebody on the host lifted it: that is an order too.
+        // Somebody on the host lifted the ban before its end, and that decision counts.
         memory.overrides.delete(place)
         needs.save()
         return false
@@ -76,10 +76,10 @@ export const createOverrides = (needs: {
       try {
         for (const [place, { jail, ip, until }] of memory.overrides) {
           if (until === null || until > needs.now()) continue
-          // Unbanning deletes rows of the table: what is in it must have been taken over before.
+          // An unban deletes rows of fail2ban's table, so they must have been read before.
           await needs.drain().catch(() => undefined)
           await engine.unban(jail, ip).catch((error: unknown) => {
-            // A jail that does not run bans nobody; when fail2ban is down, its ban comes back with it.
+            // A stopped jail bans nobody. If fail2ban is down, the ban returns with it and is lifted then.
             if (!(error instanceof EngineRefused)) throw error
           })
           memory.overrides.delete(place)

@@ -9,14 +9,14 @@ const graceTime = 10_000
 
 export interface Snapshot {
   run(): Promise<void>
-  /** fail2ban is restarting or reloading: its list means nothing for a while. */
+  /** fail2ban is restarting or reloading: ignore its list for a while. */
   unsettled(): void
 }
 
 /**
- * The truth of now: what fail2ban has banned, against what the server believes. Ends that nobody announced are found
- * here. While fail2ban restores its bans after a start (50 a second), its list is short without anything having ended:
- * so nothing is concluded in the first 10 s, and then only from two looks in a row with a list that no longer grows.
+ * Compares fail2ban's current bans with the reported ones and finds ends that nothing announced. After a start fail2ban
+ * restores its bans (50 a second), so its list is short although nothing ended. Therefore nothing is concluded in the
+ * first 10 s, and then only from two snapshots in a row whose list no longer grows.
  */
 export const createSnapshot = (needs: {
   engine: Engine
@@ -62,7 +62,7 @@ export const createSnapshot = (needs: {
     if (!needs.hasTable()) adopt(banned)
   }
 
-  /** A jail that was enabled again has its bans back, from the table. */
+  /** A jail that was enabled again restores its bans from the table. */
   const comeBack = (banned: Map<string, Set<string>>): void => {
     for (const ban of ledger.allPaused()) {
       const end = endOf(ban)
@@ -71,7 +71,7 @@ export const createSnapshot = (needs: {
     }
   }
 
-  /** Without a table a ban that the action missed shows only here, with no better time than now. */
+  /** Without a table, a ban that the action missed is only found here, with the current time as its time. */
   const adopt = (banned: Map<string, Set<string>>): void => {
     const time = Math.round(needs.now() / 1000)
     for (const [jail, ips] of banned) {

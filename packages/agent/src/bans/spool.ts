@@ -20,22 +20,22 @@ export interface Spool {
 }
 
 /**
- * Reads what the Python action noted. It only makes things faster and catches what vanishes at once: a ban waits up to
- * 3 s for its row in the table, which has the final duration, and is told from here only when none comes.
+ * Reads the events that the Python action writes. They save time and catch bans that end at once. A ban waits up to 3 s
+ * for its row in fail2ban's table, which has the final duration, and is reported from here only if no row appears.
  */
 export const createSpool = (needs: {
   path: string
   ledger: Ledger
-  /** Called before bans of these jails are told. */
+  /** Called before bans of these jails are reported. */
   onJails: (jails: readonly string[]) => Promise<void>
   memory: Memory
   changed: () => void
   drain: () => Promise<void>
   hasTable: () => boolean
-  /** A ban of ours that fail2ban ended before its time: true when it is made again. */
+  /** fail2ban ended a ban by command too early. Answers true if the ban was renewed. */
   renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
   onFlush: () => void
-  /** A ban whose other actions have run: ours comes after them. */
+  /** The firewall actions of a ban have run: our action is the last one. */
   onActed: (jail: string, ip: string) => void
   log: Log
 }): Spool => {
@@ -56,7 +56,7 @@ export const createSpool = (needs: {
       })
       watcher.on('error', () => watcher?.close())
     } catch {
-      // The ticker looks every 5 s.
+      // Without a watcher, the ticker reads every 5 s.
     }
     void look()
   }
@@ -114,7 +114,7 @@ export const createSpool = (needs: {
     }
   }
 
-  /** Also after a crash in the middle of this: what was taken before is known and taken for nothing. */
+  /** Safe to repeat after a crash: events that were read before are known and have no effect. */
   const finishOld = async (): Promise<void> => {
     let offset = fs.statSync(old).ino === memory.spool.inode ? memory.spool.offset : 0
     for (;;) {
@@ -165,7 +165,7 @@ export const createSpool = (needs: {
       held.delete(`${jail}|${ip}|${time}`)
     }
     const ban = ledger.active(jail, ip)
-    // An end that belongs to an older ban of the same address says nothing about the present one.
+    // This is the end of an older ban of the address, not of the current one.
     if (!ban || ban.time > time) return
     const end = endOf(ban)
     if (await needs.renew(jail, ip, end !== null && at >= end - 2000)) return
@@ -215,7 +215,7 @@ const readLines = (path: string, from: number): { lines: string[]; end: number }
     const buffer = Buffer.alloc(Math.min(chunkBytes, Math.max(0, fs.fstatSync(file).size - from)))
     const length = fs.readSync(file, buffer, 0, buffer.length, from)
     const newline = buffer.subarray(0, length).lastIndexOf(0x0a) + 1
-    // A line that fills the whole chunk is none of ours: it is passed over, else everything behind it would wait for ever.
+    // Our lines are shorter than a chunk. Skip a longer one, because everything behind it would wait forever.
     const end = newline === 0 && length === chunkBytes ? length : newline
     const text = buffer.toString('utf8', 0, end)
     return { lines: text.split('\n').filter(line => line !== ''), end: from + end }

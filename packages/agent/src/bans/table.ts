@@ -13,7 +13,7 @@ export interface BanRow {
   readonly logLines: string
 }
 
-/** How far the table was read: the last row's number and what it held, which tells whether the number was reused. */
+/** How far the table was read: the number and content of the last row. The content shows if the number was reused. */
 export interface Cursor {
   readonly last: number
   readonly key: BanKey | null
@@ -22,7 +22,7 @@ export interface Cursor {
 export interface TableRead {
   readonly rows: readonly BanRow[]
   readonly end: Cursor
-  /** The answer was cut at its limit: read again from `end`. */
+  /** The answer was cut at its limit: continue from `end`. */
   readonly more: boolean
 }
 
@@ -31,7 +31,7 @@ export const tableStart: Cursor = { last: 0, key: null }
 const maxRows = 2000
 const maxBytes = 2 * 1024 * 1024
 
-/** The rows after the cursor, or all of them when the row under the cursor is another one (the guard). */
+/** Reads the rows after the cursor, or all rows if the row at the cursor is not the same any more. */
 export const readTable = async (
   python: Interpreter,
   program: string,

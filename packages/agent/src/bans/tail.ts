@@ -14,16 +14,16 @@ export interface Tail {
   /** Where the table is; null when fail2ban keeps none. */
   follow(path: string | null): void
   hasTable(): boolean
-  /** Everything that is in the table now has been taken over when this resolves. */
+  /** Resolves when all rows that are in the table now have been read. */
   drain(): Promise<void>
   stop(): void
 }
 
-/** Follows fail2ban's ban table: woken by changes of its directory, and every 15 s in case a wake was lost. */
+/** Follows fail2ban's ban table: reads after changes in its directory, and every 15 s in case one was missed. */
 export const createTail = (needs: {
   read: (file: string, cursor: Cursor) => Promise<TableRead>
   ledger: Ledger
-  /** Called before bans of these jails are told. */
+  /** Called before bans of these jails are reported. */
   onJails: (jails: readonly string[]) => Promise<void>
   memory: Memory
   saved: { changed(): void; save(): void }
@@ -54,7 +54,7 @@ export const createTail = (needs: {
         watcher = null
       })
     } catch {
-      // No inotify left on a busy host, or no such directory yet: the ticker reads, and tries to watch again.
+      // inotify is exhausted, or the directory does not exist yet: the ticker reads, and tries to watch again.
       watcher = null
     }
   }
@@ -64,7 +64,7 @@ export const createTail = (needs: {
     void look()
   }
 
-  /** Reads only when the file changed since the last read. A change within 2 s of it may share its time stamp. */
+  /** Reads only if the file changed since the last read. A change within 2 s may have the same time stamp. */
   const look = async (): Promise<void> => {
     if (file === null) return
     if (watcher === null) watch()
@@ -107,7 +107,7 @@ export const createTail = (needs: {
       readMark = stat && Date.now() - stat.mtimeMs > 2000 ? markOf(stat) : ''
       trouble.over()
     } catch (error) {
-      // A table that fail2ban has not made yet holds no bans.
+      // fail2ban has not created the table yet, so there are no bans.
       if (!/no such table|unable to open/.test(errorText(error))) {
         trouble.tell(`fail2ban's ban table cannot be read: ${errorText(error)}`)
         throw error

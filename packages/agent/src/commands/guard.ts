@@ -1,13 +1,13 @@
 import { isCidr } from '../ip.ts'
 import type { Floor } from '../policy/floor.ts'
 
-/** Whether an order to ban an address would hurt this host itself. */
+/** Refuses bans that would hurt this host itself. */
 export interface Guard {
   /** The reason that nothing overrides, or null. */
   whyNotBan(ip: string): Promise<string | null>
 }
 
-/** Beside what would cut the host off: what the whitelist covers, since such a ban would be undone at once. */
+/** Refuses what would cut the host off, and what the whitelist covers: such a ban would be lifted at once. */
 export const createGuard = (needs: {
   floor: Floor & { lookUpServer(): Promise<void> }
   whitelisted: (ip: string) => boolean

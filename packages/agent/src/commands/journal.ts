@@ -4,7 +4,7 @@ import { firstBytes } from '../text.ts'
 import type { CommandResult } from '../wire.ts'
 
 const keptCommands = 1000
-/** Long outputs are kept for the newest commands only: the file is rewritten at each step. */
+/** The file is rewritten at each step, so only the newest commands keep their full output. */
 const keptWhole = 20
 
 interface Item {
@@ -24,15 +24,15 @@ export interface Journal {
   has(id: string): boolean
   started(id: string): void
   finished(id: string, result: CommandResult): void
-  /** The server asked again: it gets the result again. */
+  /** The server delivered the command again, so its result is reported again. */
   tellAgain(id: string): void
   told(ids: readonly string[]): void
   untold(limit: number): (CommandResult & { id: string })[]
 }
 
 /**
- * What was ordered and what came of it, on the disk before anything runs: an order that is delivered twice, or again
- * after a crash, is never carried out twice. The last 1000 are remembered.
+ * Commands and their results. A command is on the disk before it runs, so it never runs twice, even if it is delivered
+ * again after a crash. The last 1000 are kept.
  */
 export const openJournal = (path: string, now: () => number, kept = keptCommands): Journal => {
   const items = new Map<string, Item>()
@@ -40,7 +40,7 @@ export const openJournal = (path: string, now: () => number, kept = keptCommands
     const fields = asFields(value)
     const id = asText(fields['id'])
     const result = fields['result'] === null ? null : resultOf(fields['result'])
-    // No result means that we died while it ran: what it did is unknown, and running it again could do it twice.
+    // Without a result, the agent died while it ran. Its effect is unknown, and running it again could do it twice.
     items.set(id, {
       id,
       at: asInteger(fields['at'], 0),

@@ -1,12 +1,12 @@
 export interface Lanes {
   run(lane: string | null, work: () => Promise<void>): void
-  /** Resolves when everything that was begun so far is done. */
+  /** Resolves when all work so far is done. */
   idle(): Promise<void>
 }
 
 /**
- * Commands for the same jail run in order, those of different jails side by side; a command for the whole engine waits
- * for all before it, and all after it wait for it.
+ * Commands for the same jail run in order, those for different jails in parallel. A command for all of fail2ban waits for
+ * every command before it, and every command after it waits for it.
  */
 export const createLanes = (): Lanes => {
   const lanes = new Map<string, Promise<void>>()

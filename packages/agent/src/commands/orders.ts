@@ -18,7 +18,7 @@ import type { Templates } from '../templates/templates.ts'
 import type { Command } from '../wire.ts'
 import type { Guard } from './guard.ts'
 
-/** An order that is not carried out, or that failed; the message goes to whoever gave it. */
+/** A command that was refused or failed. The message is its output. */
 export class Refused extends Error {
   readonly code: number
   constructor(message: string, code = 1) {
@@ -35,7 +35,7 @@ export type ServiceKind = 'systemd' | 'openrc' | 'client'
 const defaultBanSeconds = 86_400
 const restartTimeout = 180_000
 
-/** Everything that the server can order, by type. Each returns what to say, or throws. */
+/** The handlers of all commands, by type. Each returns the output, or throws. */
 export const createOrders = (needs: {
   engine: Engine
   config: EngineConfig
@@ -93,7 +93,7 @@ export const createOrders = (needs: {
     return was ? `${ip} was banned in ${jail} before; it stays so ${end}` : `${ip} is banned in ${jail} ${end}`
   }
 
-  /** A firewall action that failed shows nowhere in fail2ban but in its log. */
+  /** fail2ban shows a failed firewall action only in its log, so the sets are read. */
   const checkFirewall = async (jail: string, ip: string): Promise<void> => {
     const actions = await engine.actions(jail)
     if (!actions.some(name => name.startsWith('nftables'))) return
@@ -111,7 +111,7 @@ export const createOrders = (needs: {
   const unbanIp = async (command: Command): Promise<string> => {
     const ip = ipOf(command)
     const jail = command.params['jail'] === undefined || command.params['jail'] === '*' ? null : jailOf(command)
-    // Unbanning deletes rows of the table: what is in it must have been taken over before.
+    // An unban deletes rows of fail2ban's table, so they must have been read before.
     await needs.drain().catch(() => undefined)
     if (jail !== null) await mustRun(jail)
     const lifted = jail === null ? await engine.unbanEverywhere(ip) : await engine.unban(jail, ip)
@@ -241,7 +241,7 @@ export const laneOf = (command: Command): string | null => {
   return typeof jail === 'string' && jail !== '*' ? jail : null
 }
 
-/** A template's jail has its name. */
+/** The name of a template, which is also the name of its jail. */
 const templateOf = (command: Command): unknown => {
   if (command.type === 'remove-template') return command.params['template_name']
   return command.type === 'deploy-template' ? asFields(command.params['template'])['name'] : undefined
@@ -275,7 +275,7 @@ const durationOf = (command: Command): number | null => {
   return whole
 }
 
-/** Before 1.1.1 the sets hold no ranges: the firewall refuses while fail2ban says "banned". */
+/** Before 1.1.1 the firewall sets hold no ranges: the firewall refuses them although fail2ban reports them as banned. */
 const checkRange = (range: string, version: string | null): void => {
   const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(part => parseInt(part, 10))
   const able = major > 1 || (major === 1 && (minor > 1 || (minor === 1 && patch >= 1)))

@@ -13,13 +13,13 @@ export interface Runner {
   idle(): Promise<void>
 }
 
-/** Carries out each command once, however often and over whichever way it is delivered. */
+/** Runs each command once, however often and by whatever request it is delivered. */
 export const createRunner = (needs: {
   orders: Orders
   journal: Journal
   seals: Pick<SealGate, 'open'>
   policy: Pick<PolicyOfHost, 'whyNotCommand' | 'countBan'>
-  /** A result waits to be told: of this command just now (and whether it is a success), or again of an old one. */
+  /** A result waits to be reported: of this command, or again of an old one (null). */
   onResult: (command: Command | null, success: boolean) => void
   log: Log
 }): Runner => {
@@ -29,7 +29,7 @@ export const createRunner = (needs: {
 
   const carryOut = async (command: Command): Promise<void> => {
     try {
-      // On the disk first: after a crash it must be known that this was begun.
+      // Written first: after a crash the journal must show that this command was started.
       journal.started(command.id)
     } catch (error) {
       log.warn(`command ${command.id} is not begun, since the journal cannot be written: ${errorText(error)}`)

@@ -2,7 +2,7 @@ import { asFields } from '../json.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 
-/** What the agent asks of fail2ban, in the agent's words. Every method throws EngineDown or EngineRefused. */
+/** The agent's requests to fail2ban. Every method throws EngineDown or EngineRefused. */
 export interface Engine {
   /** Null while fail2ban is down. */
   version(): string | null
@@ -20,12 +20,12 @@ export interface Engine {
   ban(jail: string, ip: string): Promise<number>
   unban(jail: string, ip: string): Promise<number>
   unbanEverywhere(ip: string): Promise<number>
-  /** Lifts many; those that are not banned do not matter. */
+  /** Lifts many bans; addresses that are not banned are ignored. */
   unbanAll(jail: string, ips: readonly string[]): Promise<void>
   /** The addresses, ranges and names that the jail never bans, as fail2ban writes them. */
   ignored(jail: string): Promise<string[]>
   ignore(jail: string, values: readonly string[]): Promise<void>
-  /** Each must be in the list, in fail2ban's own writing. */
+  /** Each value must be in the list, exactly as fail2ban writes it. */
   unignore(jail: string, values: readonly string[]): Promise<void>
   attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
   databaseFile(): Promise<string | null>
@@ -156,7 +156,7 @@ export const createEngine = (options: {
   }
 }
 
-/** So that no single command keeps fail2ban from its other work. */
+/** Splits long commands, so that none blocks fail2ban's other work. */
 const portions = (values: readonly string[]): string[][] => {
   const found: string[][] = []
   for (let i = 0; i < values.length; i += 1000) found.push(values.slice(i, i + 1000))

@@ -8,7 +8,7 @@ import type { OwnFile } from './own-files.ts'
 import { withStage } from './stage.ts'
 
 export interface Vetting {
-  /** Looks at what would be sent to fail2ban; throws when it must not be. */
+  /** Checks the commands that would be sent to fail2ban; throws if they must not be. */
   readonly vet?: (checked: CheckedJail) => void
   /** Judges the groups of the expressions, and tries them on lines that make bad ones slow. */
   readonly trial?: Trial
@@ -19,7 +19,7 @@ export interface JailLoader {
   exists(jail: string, files: readonly OwnFile[]): Promise<boolean>
   /** Builds the jail that the configuration describes, with these files of ours in it. */
   start(jail: string, files: readonly OwnFile[], vetting?: Vetting): Promise<void>
-  /** Stops the jail for good: the files say so at the next start too. */
+  /** Stops the jail; the files keep it stopped at the next start. */
   stop(jail: string, files: readonly OwnFile[]): Promise<void>
   /** Runs the jail or stops it, as the configuration says with these files. */
   settle(jail: string, files: readonly OwnFile[]): Promise<'running' | 'stopped'>

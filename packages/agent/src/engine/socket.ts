@@ -7,10 +7,10 @@ import { errorText } from '../text.ts'
 const endMark = Buffer.from('<F2B_END_COMMAND>')
 const maxReplyBytes = 32 * 1024 * 1024
 
-/** fail2ban is not running, not answering, or speaks nonsense: a state to wait out, never a reason to stop. */
+/** fail2ban does not run, does not answer or answers nonsense. The agent waits; it never stops for this. */
 export class EngineDown extends Error {}
 
-/** fail2ban understood and said no. */
+/** fail2ban understood the request and refused it. */
 export class EngineRefused extends Error {}
 
 interface Request {

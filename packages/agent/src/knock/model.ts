@@ -2,7 +2,7 @@ import { canonicalIp, isCidr } from '../ip.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
 
-/** A knock sequence in the terms of the rules: every number is whole and in range, which `parseKnock` has seen to. */
+/** A knock sequence as the rules need it. `parseKnock` guarantees that every number is whole and in range. */
 export interface Sequence {
   readonly id: number
   readonly revision: number
@@ -12,7 +12,7 @@ export interface Sequence {
   readonly protocol: 'tcp' | 'udp'
   /** Seconds that the port stays open for an address. */
   readonly timeout: number
-  /** Seconds in which the whole sequence must be done. */
+  /** Seconds within which the whole sequence must be knocked. */
   readonly knockTimeout: number
   readonly maxAttempts: number
   /** Seconds. */
@@ -29,10 +29,10 @@ export interface ListedOpening extends Listed {
   readonly id: string
 }
 
-/** What the server wants of port knocking, as far as it made sense. */
+/** What the server wants of port knocking, as far as it is valid. */
 export interface KnockState {
   readonly sequences: readonly Sequence[]
-  /** Sequences that make no sense, with the sentence that the server is told. */
+  /** Invalid sequences, with the sentence that is reported to the server. */
   readonly faults: readonly { readonly id: number; readonly revision: number; readonly error: string }[]
   readonly openings: readonly ListedOpening[]
   readonly blocked: readonly Listed[]
@@ -43,10 +43,10 @@ export const noKnockState: KnockState = { sequences: [], faults: [], openings: [
 
 const maxSequences = 1000
 const maxListed = 10_000
-/** The id shares 32 bits with the kind of an event in the sets that are read (rules.ts). */
+/** In the event sets, the id shares 32 bits with the kind of the event (`markOf`). */
 const highestId = 2 ** 28
 
-/** Reads the server's words without trusting them: nothing but numbers in range and canonical addresses comes out. */
+/** Reads an untrusted state: only numbers in range and canonical addresses pass. */
 export const parseKnock = (value: unknown): KnockState => {
   const fields = asFields(value)
   const sequences: Sequence[] = []
@@ -75,7 +75,7 @@ export const parseKnock = (value: unknown): KnockState => {
   return { sequences, faults, openings, blocked: listed('blocked'), cuts: listed('cuts') }
 }
 
-/** The sequence, or a sentence that says what makes no sense in it. */
+/** The sequence, or a sentence that says what is invalid. */
 const parseSequence = (item: Fields, id: number, revision: number): Sequence | string => {
   const protectedPort = port(item['protected_port'])
   if (protectedPort === null) return 'protected_port is not a port from 1 to 65535'
@@ -106,7 +106,7 @@ const parseListed = (item: Fields): Listed | null => {
   return { sequence, ip, until }
 }
 
-/** What the rules are made of: two sequences that differ in their revision alone are the same to the firewall. */
+/** Identifies the rules of a sequence: sequences that differ only in their revision have the same rules. */
 export const definition = ({ revision: _, ...rest }: Sequence): string => JSON.stringify(rest)
 
 const port = (value: unknown): number | null => within(value, 1, 65_535)

@@ -4,11 +4,11 @@ import { cleanText } from '../text.ts'
 import { eventSets, ofMark, tableName } from './rules.ts'
 import type { Kind } from './rules.ts'
 
-/** How nft refused. */
+/** nft refused a command. */
 export class NftRefused extends Error {
-  /** This host cannot do it, as against something that may pass. */
+  /** This host does not support it; otherwise the cause may be temporary. */
   readonly unable: boolean
-  /** No other way of saying it would help. */
+  /** No other form of the script would work either. */
   readonly hopeless: boolean
   constructor(message: string, why: { unable: boolean; hopeless: boolean }) {
     super(message)
@@ -17,39 +17,39 @@ export class NftRefused extends Error {
   }
 }
 
-/** An address that did something, as an event set holds it. */
+/** An element of an event set: an address and what it did. */
 export interface Seen {
   readonly sequence: number
   readonly kind: Kind
   readonly ip: string
-  /** How often, since the element was made. */
+  /** How often, since the element was created. */
   readonly count: number
-  /** Whole seconds (cut off) until the element is forgotten; each further time starts them anew. */
+  /** Whole seconds (truncated) until the element expires; each repetition restarts them. */
   readonly expires: number
 }
 
 const readTimeout = 20_000
 /** The kernel takes a thousand sequences in about half a minute. */
 const loadTimeout = 120_000
-/** The largest list that is read: every element of a full set is about 150 bytes. */
+/** The largest list that is read; an element of a full set takes about 150 bytes. */
 const maxOutputBytes = 16 * 1024 * 1024
 
 export interface Nft {
-  /** One transaction: all of it or nothing. Throws NftRefused. */
+  /** Executes a script as one transaction. @throws NftRefused */
   load(script: string): Promise<void>
-  /** Names of the chains and sets of our table; null when there is no table. Reads every set: not to be done often. */
+  /** Names of the chains and sets of our table; null if there is none. Expensive: nft reads every set. */
   present(): Promise<string[] | null>
-  /** The rules of the chain that all packets pass; null when it is gone. */
+  /** The rules of the chain that all packets pass; null if it is gone. */
   entrance(): Promise<string | null>
-  /** What the event sets hold; null when they are gone. Single sets: a list of the table would read the allow list too. */
+  /** The content of the event sets; null if they are gone. Reads them one by one, to leave out the allow list. */
   seen(): Promise<Seen[] | null>
-  /** The addresses in a set and how many seconds each stays; empty when the set is gone. */
+  /** The addresses in a set, with the seconds that each has left; empty if the set is gone. */
   addresses(set: string): Promise<{ ip: string; expires: number }[]>
-  /** Leaves no trace of us; fine when there is none. */
+  /** Removes our table, if there is one. */
   remove(): Promise<void>
 }
 
-/** The commands that port knocking gives to nftables, all through the nft program. */
+/** All that port knocking does with nftables, through the nft program. */
 export const createNft = (command: readonly string[]): Nft => {
   const run = (args: readonly string[], input?: string) =>
     runProgram([...command, ...args], {

@@ -3,7 +3,7 @@ import { readText } from '../files.ts'
 const listenState = '0A'
 const unconnectedState = '07'
 
-/** The ports that something on this host listens on for others, as the kernel's tables show them. */
+/** The ports on which programs of this host listen for other machines, from the kernel's tables. */
 export const listeningPorts = (
   protocol: 'tcp' | 'udp',
   read: (path: string) => string | null = readText,
@@ -20,6 +20,6 @@ export const listeningPorts = (
   return ports
 }
 
-/** Words in the byte order of a little-endian machine; nobody but the host itself reaches what listens there. */
+/** Loopback addresses, in the byte order of a little-endian machine: other machines cannot reach them. */
 const isLoopback = (address: string): boolean =>
   /^[0-9A-F]{6}7F$/i.test(address) || /^0{24}01000000$/.test(address) || /^0{16}FFFF0000[0-9A-F]{6}7F$/i.test(address)

@@ -1,18 +1,18 @@
 import type { Sequence } from './model.ts'
 
 /**
- * The rules of port knocking as a script for nft. Everything is in one table of our own; nobody else's rules are touched.
- * Loading it again changes the rules and keeps the sets, and with them what is open and blocked: that is why no number
- * that a sequence can change stands in the definition of a set.
+ * The rules of port knocking as a script for nft. Everything is in one table of our own; other rules are not touched.
+ * Loading the script again changes the rules but keeps the sets, and with them openings and blocks. Therefore the
+ * definition of a set must not contain a parameter of its sequence.
  *
- * - A connection to a protected TCP port begins with a SYN: only that is judged. All else passes, so connections that
- *   are open already survive, also those that the kernel's connection tracking has never seen begin.
- * - The same port of UDP is closed alike (VPNs, QUIC); there connection tracking says what belongs to a flow.
- * - An address is in one stage of a sequence at most. What it knocks next moves it on, sends it back or counts as wrong.
+ * - On a protected TCP port only the SYN is judged. Everything else passes, so established connections survive, even if
+ *   connection tracking never saw them start.
+ * - The same UDP port is closed too (VPNs, QUIC). There connection tracking decides what belongs to a flow.
+ * - An address is in at most one stage of a sequence. Its next knock advances it, sends it back or counts as wrong.
  */
 
 export const tableName = 'stockade_knock'
-/** What the agent reads: addresses with a sequence and a kind, and how often. Their elements outlive the agent's breaks. */
+/** The sets that the agent reads: addresses with a sequence, a kind and a counter. Elements outlive a restart of the agent. */
 export const eventSets = ['done_4', 'done_6', 'told_4', 'told_6'] as const
 export const doneSeconds = 86_400
 export const toldSeconds = 60
@@ -21,7 +21,7 @@ export const eventSetSize = 4096
 export const kinds = ['success', 'wrong', 'late', 'block', 'hit'] as const
 export type Kind = (typeof kinds)[number]
 
-/** Sequence and kind in the 32 bits of an element's mark. */
+/** Packs sequence and kind into the 32 bits of an element's mark. */
 export const markOf = (sequence: number, kind: Kind): number => sequence * 8 + kinds.indexOf(kind)
 export const ofMark = (mark: number): { sequence: number; kind: Kind } | null => {
   const kind = kinds[mark % 8]
@@ -35,20 +35,20 @@ const families = [
 type Family = (typeof families)[number]
 
 const setSize = 65_536
-/** How long it is remembered how far a sequence had come, so that a knock that is too late can be told from a wrong one. */
+/** How long the stage of an address outlives the time for the sequence, to distinguish a late knock from a wrong one. */
 const lateMemory = 30
-/** Late repetitions of knocks after a success are no failures. */
+/** After a success, repeated knocks do not count as failures for this long. */
 const graceSeconds = 30
-/** A host that gets no answer to a SYN repeats it after one and three seconds, from the same port: one knock. */
+/** An unanswered SYN is repeated after one and three seconds from the same port; the repetitions are one knock. */
 const repeatSeconds = 4
 const isSyn = 'tcp flags & (fin|syn|rst|ack) == syn'
 
 export interface ScriptOptions {
-  /** Whether a cut connection is reset (Linux 5.9 and newer) or just gets no further. */
+  /** Whether a cut connection is reset (Linux 5.9 and newer) or only dropped. */
   readonly reset: boolean
-  /** Deletes the table first; what it held must be put back. */
+  /** Deletes the table first; its members must be added again. */
   readonly fresh: boolean
-  /** Names of chains and sets in the table as it is. */
+  /** Names of the chains and sets that the table has now. */
   readonly present: readonly string[]
 }
 
@@ -86,11 +86,11 @@ export const script = (
   ].join('\n')
 }
 
-/** Names of the chains and sets that a script makes. */
+/** Names of the chains and sets that a script creates. */
 export const namesIn = (text: string): string[] =>
   [...text.matchAll(new RegExp(`^add (?:set|chain) inet ${tableName} (\\S+)`, 'gm'))].map(([, name]) => name ?? '')
 
-/** Replaces the allow list by disjoint addresses and ranges, in one transaction: no address of it is ever locked out meanwhile. */
+/** Replaces the allow list by disjoint addresses and ranges, in one transaction, so that none is ever locked out. */
 export const allowScript = (entries: readonly string[]): string[] => {
   const lines: string[] = []
   for (const { f } of families) {
@@ -104,7 +104,7 @@ export const allowScript = (entries: readonly string[]): string[] => {
 
 export type ListName = 'open' | 'block' | 'kill'
 
-/** Puts an address into a list of a sequence for so many milliseconds, also when it is there for another time. */
+/** Adds an address to a list of a sequence for this many milliseconds, or changes its time. */
 export const putScript = (list: ListName, sequence: number, ip: string, ms: number): string[] => {
   const set = setName(list, sequence, ip)
   return [
@@ -113,7 +113,7 @@ export const putScript = (list: ListName, sequence: number, ip: string, ms: numb
   ]
 }
 
-/** Takes an address out of a list, whether it is there or not: deleting what is absent would undo the transaction. */
+/** Removes an address from a list. It is added first, because deleting an absent element fails the transaction. */
 export const takeScript = (list: ListName, sequence: number, ip: string): string[] => {
   const names = list === 'block' ? (['block', 'lim'] as const) : ([list] as const)
   return names.flatMap(name => {
@@ -163,7 +163,7 @@ const preRules = (sequences: readonly Sequence[], ports: readonly number[]): str
   }),
 ]
 
-/** Who may begin to speak to a protected port; sequences may share one. */
+/** Decides who may open a connection to a protected port, which sequences may share. */
 const portChain = (port: number, sequences: readonly Sequence[], reset: boolean): { name: string; rules: string[] } => {
   const lists = (list: ListName): string[] =>
     sequences
@@ -172,7 +172,7 @@ const portChain = (port: number, sequences: readonly Sequence[], reset: boolean)
   return {
     name: `p${port}`,
     rules: [
-      // Of a connection that was cut, both ends are to learn that it is over: the peer's own resets pass.
+      // Both ends of a cut connection should learn that it is over, so the peer's own resets pass.
       ...lists('kill').flatMap(cut => [
         `${cut} tcp flags & rst == rst accept`,
         ...(reset ? [`${cut} meta l4proto tcp reject with tcp reset`] : []),
@@ -186,7 +186,7 @@ const portChain = (port: number, sequences: readonly Sequence[], reset: boolean)
   }
 }
 
-/** The words that the rules of a sequence are made of. */
+/** Builders for the parts of a sequence's rules. */
 const termsOf = ({ id, knockPorts, protocol }: Sequence, { f, from }: Family) => {
   const set = (name: string): string => `@k${id}_${name}_${f}`
   return {
@@ -196,12 +196,12 @@ const termsOf = ({ id, knockPorts, protocol }: Sequence, { f, from }: Family) =>
     put: (name: string, seconds: number): string => `update ${set(name)} { ${from} timeout ${seconds}s }`,
     take: (name: string): string => `delete ${set(name)} { ${from} }`,
     knocks: (stage: number): string => `${protocol} dport ${knockPorts[stage - 1] ?? 0}`,
-    /** Stages in which the address may be, the furthest first. */
+    /** The stages that an address can be in, the last one first. */
     stages: Array.from({ length: knockPorts.length - 1 }, (_, i) => knockPorts.length - 1 - i),
   }
 }
 
-/** What a knock does that continues the sequence. */
+/** The rules for a knock that continues the sequence. */
 const advanceRules = (sequence: Sequence, family: Family): string[] => {
   const { chain, inSet, put, take, stages, knocks } = termsOf(sequence, family)
   const last = sequence.knockPorts.length
@@ -240,7 +240,7 @@ const knockChains = (sequence: Sequence, family: Family): { name: string; rules:
         `goto ${chain('w')}`,
       ],
     },
-    // The first knock, perhaps after others: start over.
+    // The first knock starts the sequence again.
     {
       name: chain('s'),
       rules: [
@@ -254,7 +254,7 @@ const knockChains = (sequence: Sequence, family: Family): { name: string; rules:
       name: chain('o'),
       rules: [...forget, take('kill'), put('open', timeout), put('ok', graceSeconds), tell('done', 'success'), 'drop'],
     },
-    // An element that finds no room ends its rule, not the chain: the count of failures goes on untold.
+    // If the event set is full, the rule ends but the chain continues: the failure counts, unreported.
     { name: chain('l'), rules: [...forget, tell('told', 'late'), `goto ${chain('x')}`] },
     { name: chain('w'), rules: [...forget, tell('told', 'wrong'), `goto ${chain('x')}`] },
     {

@@ -3,58 +3,58 @@ import type { Seen } from './nft.ts'
 import { doneSeconds, toldSeconds } from './rules.ts'
 import type { Kind } from './rules.ts'
 
-/** Something new that addresses did since the last look. */
+/** Something that an address did since the last reading. */
 export interface News {
   readonly sequence: number
   readonly kind: Kind
   readonly ip: string
-  /** Of the host's clock, epoch milliseconds; as exact as the looks are frequent. */
+  /** On the host's clock, epoch milliseconds; as precise as the readings are frequent. */
   readonly at: number
-  /** What the event's id is made of: the same again after a crash, another one for anything else. */
+  /** The source of the event's id: the same after a crash, different for every other event. */
   readonly mark: string
-  /** How many times this stands for. */
+  /** How many occurrences this stands for. */
   readonly times: number
-  /** How many further addresses did the like and are not listed. */
+  /** How many more addresses did the same and are not listed. */
   readonly unlisted: number
 }
 
 interface Known {
   readonly generation: string
   count: number
-  /** When it last happened, on a clock that runs evenly since the host's start. */
+  /** When it last happened, on the steady clock. */
   updated: number
-  /** When it was last told, on that clock. */
+  /** When it was last reported, on the steady clock. */
   told: number
 }
 
-/** The kernel says seconds, cut off. */
+/** The kernel truncates times to seconds. */
 const clockBlur = 1500
-/** An address that keeps knocking while it is blocked is told of this often. */
+/** How often an address that keeps knocking while it is blocked is reported. */
 const hitsEvery = 30_000
-/** Each failure is an event of its own, up to so many of an address at a look. */
+/** Each failure is one event, up to this many for each address and reading. */
 const maxPerAddress = 10
-/** Attackers can do a lot in a second: so many events at once, and then so many a second. */
+/** Rate limit of events that attackers can cause at will: a burst, then this many a second. */
 const eventBurst = 300
 const eventsPerSecond = 20
 
 export interface Watch {
   /**
-   * What is new in a full reading of the sets. `even`: milliseconds of a clock that no one sets; `since`: when (of the
-   * host's clock) the sets were read before.
+   * What is new in a full reading of the sets. `even`: milliseconds of the steady clock; `since`: when (on the host's
+   * clock) the sets were read before.
    */
   look(seen: readonly Seen[], even: number, now: number, since: number): News[]
-  /** Everything that is there now is old. */
+  /** Takes everything in the sets for reported. */
   baseline(seen: readonly Seen[], even: number): void
-  /** The sets were made anew: what comes in them has not been seen. */
+  /** The sets are new: nothing in them was seen before. */
   forget(): void
-  /** For the disk. Only once it is safely there (`kept`) may ids be made with the new word. */
+  /** The rows to save. Call `kept` once they are safely on the disk; only then may ids use the new round. */
   save(): { rows: unknown[]; kept: () => void }
 }
 
 /**
- * Turns what the kernel's sets hold into events, each once: what was seen is remembered, also over a restart. `round` is
- * a word that is new with each `save`; an event that is found again after a crash, before the memory of it was saved,
- * gets the id that it had.
+ * Turns the content of the kernel's sets into events, each once: what was seen is remembered, also across a restart. A
+ * round is a random word that changes with each `save`. An event that is found again after a crash, because its memory
+ * was not saved, gets the same id again.
  */
 export const createWatch = (saved: unknown, newRound: () => string): Watch => {
   const known = new Map<string, Known>()
@@ -86,7 +86,7 @@ export const createWatch = (saved: unknown, newRound: () => string): Watch => {
       const news: News[] = []
       const present = new Set<string>()
       let unlisted = 0
-      // What opens and blocks comes first: the rest may have to stand back.
+      // Openings and blocks come first, because the rate limit may drop the rest.
       const sorted = [...seen].sort((a, b) => importance(a.kind) - importance(b.kind))
       for (const { sequence, kind, ip, count, expires } of sorted) {
         const key = `${kind}|${sequence}|${ip}`

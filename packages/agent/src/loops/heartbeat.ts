@@ -17,7 +17,7 @@ const conflictWait = 300_000
 const jailsEvery = 3_600_000
 const maxJails = 1000
 
-/** Tells the server that this host lives, in a slot of its own in each interval, and takes what it orders. */
+/** Reports that this host is alive, once in each interval at its own offset, and receives commands. */
 export const createHeartbeat = (
   needs: LoopNeeds & {
     wire: Wire
@@ -69,10 +69,10 @@ export const createHeartbeat = (
     await tellJails(jails).catch((error: unknown) => needs.log.debug(`the jails were not taken: ${errorText(error)}`))
   }
 
-  /** The details change seldom: they go when something but the counts changed, and hourly. */
+  /** Details change rarely: they are sent when anything but the counts changed, and hourly. */
   const tellJails = async (jails: readonly JailDetail[]): Promise<void> => {
     if (needs.engine.version() === null) {
-      // The heartbeat has just said that there are no jails; what they look like is told again when they are back.
+      // The heartbeat has just reported no jails. Their details are sent again when they are back.
       toldJails = ''
       return
     }
@@ -100,7 +100,7 @@ export const createHeartbeat = (
   return { ...loop, interval: () => interval }
 }
 
-/** Every jail of the configuration and every one that runs. */
+/** Every configured jail and every running one. */
 export const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetail[]> => {
   const running = await engine.jails()
   const configured = await config.jails().catch(() => [])
@@ -120,7 +120,7 @@ export const jailsNow = async (engine: Engine, config: EngineConfig): Promise<Ja
   }
   for (const jail of configured)
     if (!running.includes(jail.name)) details.push({ ...jail, enabled: false, current_bans: 0 })
-  // One strange name must not make the server refuse the heartbeat as a whole.
+  // One invalid name must not make the server refuse the whole heartbeat.
   return details
     .filter(({ name }) => name.length > 0 && name.length <= 64)
     .slice(0, maxJails)

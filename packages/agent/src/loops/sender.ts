@@ -10,27 +10,27 @@ import type { Loop, LoopNeeds } from './loop.ts'
 
 const maxEntries = 1000
 const maxBatchBytes = 4 * 1024 * 1024
-/** At most this many batches in this time: the first go at once, a storm settles at one a second. */
+/** At most this many batches in this time: the first ones go at once, then one a second. */
 const batchBurst = 10
 const burstWindow = 10_000
 const day = 24 * 3_600_000
 const maxUnanswered = 5
 
-/** Carries the outbox to the server, oldest first. Whatever the server answers, nothing is lost and nothing blocks the rest. */
+/** Sends the outbox to the server, oldest first. Whatever the server answers, no event is lost and none blocks the rest. */
 export const createSender = (
   needs: LoopNeeds & {
     outbox: Outbox
     rejected: Rejected
     wire: Wire
     clockOffset: () => number | null
-    /** The server has these knocks. */
+    /** The server has accepted these knocks. */
     onKnocks?: (eventIds: readonly string[]) => void
     now: () => number
     log: Log
   },
 ): Loop => {
   let limit = maxEntries
-  /** How often in a row the server left rows of the oldest batch without an answer. */
+  /** How often in a row the server did not answer all rows of the oldest batch. */
   let unanswered = 0
 
   /** Answers whether there was anything to send. */
@@ -47,7 +47,7 @@ export const createSender = (
         unanswered += 1
         if (unanswered <= maxUnanswered)
           throw new ServerError(`left ${open.length} of ${batch.entries.length} events without an answer`)
-        // The rest was answered again and again: these rows would hold it up for ever.
+        // The other rows were answered each time; these would block them forever.
         if (open.length < batch.entries.length)
           for (const entry of open) needs.rejected.add(entry, 'the server never answered this event')
         else throw new ServerError('answers reports without deciding about any event')
@@ -76,14 +76,14 @@ export const createSender = (
     return true
   }
 
-  /** Bans and knocks have an endpoint each; what one of them takes twice, because the other failed, it knows by its id. */
+  /** Bans and knocks have an endpoint each. If one fails, the other gets its rows again and knows them by their ids. */
   const report = async (entries: readonly Entry[]): Promise<RowResult[]> => {
     const knocks = knocksOf(entries)
     const rows = knocks.length < entries.length ? await needs.wire.report(bansOf(entries), unbansOf(entries)) : []
     return knocks.length === 0 ? rows : [...rows, ...(await reportKnocks(knocks))]
   }
 
-  /** A server that was replaced by an older one must not hold up the bans. */
+  /** An older server without port knocking must not block the bans. */
   const reportKnocks = async (knocks: readonly KnockReport[]): Promise<RowResult[]> => {
     try {
       return await needs.wire.knocks(knocks)
@@ -129,8 +129,8 @@ export const createSender = (
 }
 
 /**
- * How many entries may go together. A request carries its bans and its unbans apart, so a ban that follows the end of an
- * earlier ban of the same address waits for the next one: else that end could be taken for its own.
+ * How many entries may go in one request. A request separates bans from unbans, so a ban that follows the end of an
+ * earlier ban of the same address waits for the next request: otherwise that end could be taken for its own.
  */
 export const sendable = (entries: readonly Entry[]): number => {
   const ended = new Set<string>()
@@ -143,7 +143,7 @@ export const sendable = (entries: readonly Entry[]): number => {
   return entries.length
 }
 
-/** How long to wait after a batch, so that a storm stays within the requests that a host may make. */
+/** How long to wait after a batch, to stay within the rate limit of a host. */
 const paceAfter = (sentAt: number[], now: number): number => {
   sentAt.push(now)
   while (sentAt.length > 0 && now - (sentAt[0] ?? 0) > burstWindow) sentAt.shift()
@@ -152,7 +152,7 @@ const paceAfter = (sentAt: number[], now: number): number => {
 
 const idOf = (entry: Entry): string => subject(entry).event_id
 
-/** The server itself says that the content cannot pass; everything else (also a proxy's 400 page) may pass later. */
+/** Whether the server itself rejected the content. Everything else, even a 400 of a proxy, may succeed later. */
 const isTheirFault = (error: unknown): boolean => {
   if (!(error instanceof ServerError)) return false
   return error.status === 413 || (error.spoken && (error.status === 400 || error.status === 422))

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { canonicalIp, fromNumber, isOwnGround, overlaps } from '../ip.ts'
 import { readText } from '../files.ts'
 
-/** What no command bans, with or without `force` and whatever the policy says: this host would cut itself off. */
+/** Addresses that no command may ban, whatever `force` or the policy say: the host would cut itself off. */
 export interface Floor {
   /** Why an address or a range is never banned; null when it may be. */
   whyNeverBan(ip: string): string | null
@@ -40,7 +40,7 @@ export const createFloor = (needs: {
   }
 
   return {
-    /** Asks for the server's addresses when they are old; what was known stays when there is no answer. */
+    /** Looks up the server's addresses if they are old; keeps the known ones if there is no answer. */
     lookUpServer,
     whyNeverBan(ip: string): string | null {
       if (isOwnGround(ip)) return `${ip} is loopback or link-local: a ban of it would cut this host off from itself`

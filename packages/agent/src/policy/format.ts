@@ -4,9 +4,9 @@ import type { Fields } from '../json.ts'
 
 /** What the host's owner allows the server to do here. */
 export interface Rules {
-  /** Command types that are carried out. */
+  /** Command types that may run. */
   readonly commands: ReadonlySet<string> | 'all'
-  /** Command types that are not, whatever `commands` says. */
+  /** Command types that may not run, whatever `commands` says. */
   readonly refuse: ReadonlySet<string>
   readonly allowForce: boolean
   /** Ports that port knocking may close. */
@@ -26,7 +26,7 @@ export interface PortRange {
 
 export interface ListLimits {
   readonly maxEntries: number
-  /** Of the public IPv4 addresses. */
+  /** The largest share of the public addresses. */
   readonly maxShare: number
   /** Prefix lengths: wider ranges are refused. */
   readonly widestIpv4: number
@@ -91,7 +91,7 @@ const allOr =
   (value, key) =>
     value === 'all' ? value : read(value, key)
 
-/** Reads the object that the file holds. Throws with a sentence at the first thing that is not understood. */
+/** Reads the content of the file. @throws Error with a sentence about the first thing that is not understood */
 export const parseRules = (value: unknown): Rules => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it must be an object')
   const fields = asFields(value)
@@ -122,7 +122,7 @@ export const parseRules = (value: unknown): Rules => {
   }
 }
 
-/** Before there were versions: `{ "refuse": ["service-restart"] }`. */
+/** The format before versions: `{ "refuse": ["service-restart"] }`. */
 const parseUnversioned = (fields: Fields): Rules => {
   if (Object.keys(fields).some(key => key !== 'refuse')) throw new Error('"version" is missing')
   return { ...defaultRules, refuse: given(fields, 'refuse', commandTypes, defaultRules.refuse) }

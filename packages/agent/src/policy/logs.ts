@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 const logDirectory = '/var/log'
-/** Where a jail without a log of its own reads. */
+/** The log path of a jail that reads no file. */
 const nullDevice = '/dev/null'
 
 /** Whether a log lies below /var/log or where one of the globs says, once every link on the way is followed. */

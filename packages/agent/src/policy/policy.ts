@@ -6,7 +6,7 @@ import { defaultRules, parseRules } from './format.ts'
 import type { ListLimits, Rules } from './format.ts'
 import { isAllowedLog, isNamedLog } from './logs.ts'
 
-/** What the server is told of the policy. */
+/** What is reported about the policy. */
 export interface PolicyState {
   readonly state: 'default' | 'file' | 'unreadable'
   readonly error: string | null
@@ -17,7 +17,7 @@ const hour = 3_600_000
 const writableByOthers = 0o022
 
 interface Found extends PolicyState {
-  /** Null where the file can not be read: then nothing is allowed. */
+  /** Null if the file cannot be read: nothing is allowed then. */
   readonly rules: Rules | null
 }
 
@@ -25,15 +25,15 @@ export interface PolicyOfHost {
   state(): PolicyState
   /** Changes whenever the file does. */
   mark(): string
-  /** Why a command is not carried out; null when it may be. */
+  /** Why a command must not run; null if it may. */
   whyNotCommand(type: string, params: Readonly<Record<string, unknown>>): string | null
-  /** A ban by a command begins: it counts toward the limit of an hour, whatever comes of it. */
+  /** Counts a ban by command toward the hourly limit, whether it succeeds or not. */
   countBan(): void
-  /** Why port knocking may not close a port; null when it may. What is closed stays so while the file can't be read. */
+  /** Why port knocking must not close a port; null if it may. Closed ports stay closed while the file cannot be read. */
   whyNotClose(port: number, holds: boolean): string | null
-  /** Throws with the reason when the policy can not be read: then no list is taken. */
+  /** @throws Error if the policy cannot be read: no list is accepted then */
   listLimits(): ListLimits
-  /** Whether a log may be read for templates and its lines be reported, by where it really lies. */
+  /** Whether templates may read a log and its lines may be reported, judged by its path with links resolved. */
   allowsLog(path: string): boolean
   /** Whether the policy names a path beyond /var/log as it is written. */
   namesLog(path: string): boolean
@@ -41,8 +41,8 @@ export interface PolicyOfHost {
 }
 
 /**
- * The policy of this host, `policy.json`: what its owner lets the server do. The file is read again when it changes. A file
- * that is not understood allows nothing; without a file the defaults hold.
+ * The policy of this host, `policy.json`: what its owner lets the server do. The file is read again when it changes. An
+ * invalid file allows nothing; without a file the defaults apply.
  */
 export const createPolicy = (needs: {
   directory: string
@@ -70,7 +70,7 @@ export const createPolicy = (needs: {
     }
   }
 
-  /** The rules. Throws with the reason when they can not be read. */
+  /** @throws Error with the reason, if the rules cannot be read */
   const rules = (): Rules => {
     const { rules, error } = look()
     if (rules === null) throw new Error(unreadable(error))
@@ -132,7 +132,7 @@ const markOf = (file: string): string => {
   }
 }
 
-/** Null when there is no file. Throws when somebody else may have written it, or it is too long. */
+/** Null if there is no file. @throws Error if others may write it, or if it is too long */
 const readChecked = (file: string, owners: readonly number[]): string | null => {
   let handle: number
   try {

@@ -7,7 +7,7 @@ const rangeOf = (canonical: string): Range => {
   return [Number(first), Number(last)]
 }
 
-/** Addresses of IPv4 that are nobody's on the public network: private, reserved, for documentation, for multicast. */
+/** IPv4 addresses that are not public: private, reserved, documentation, multicast. */
 const notPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -27,7 +27,7 @@ const notPublic = [
 const size = ([first, last]: Range): number => last - first + 1
 const publicAddresses = 2 ** 32 - notPublic.reduce((sum, range) => sum + size(range), 0)
 
-/** Which part of the public IPv4 addresses these entries cover together; they may overlap. */
+/** The share of the public IPv4 addresses that these entries cover together; they may overlap. */
 export const publicShare = (entries: readonly string[]): number => {
   const ranges = entries
     .filter(entry => !entry.includes(':'))
@@ -44,7 +44,7 @@ export const publicShare = (entries: readonly string[]): number => {
   return covered / publicAddresses
 }
 
-/** Which part of the public IPv6 addresses, 2000::/3, they cover together. */
+/** The share of the public IPv6 addresses, 2000::/3, that they cover together. */
 export const publicShareIpv6 = (entries: readonly string[]): number => {
   const { first: begin, last: most } = span('2000::/3')
   const ranges = entries

@@ -10,7 +10,7 @@ const maxApprovals = 1000
 export interface Approvals {
   /** The commands that approve something. */
   readonly orders: Orders
-  /** The first entry that needs an approval and has none, or null. What the host holds already needs none. */
+  /** The first entry that lacks an approval, or null. Entries that the host already holds need none. */
   unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null
   isPortApproved(port: number): boolean
   followList(entries: readonly string[]): void
@@ -18,14 +18,14 @@ export interface Approvals {
 }
 
 /**
- * Wide whitelist entries and closed ports that an operator approved on this host with a signature. An approval lasts as long as the
- * server wants what it is for: once that is gone it is used up, so that a stolen server cannot bring it back.
+ * Wide whitelist entries and closed ports that an operator approved on this host with a signature. An approval ends when
+ * the server no longer wants what it is for, so that a compromised server cannot use it later.
  */
 export const openApprovals = (path: string, changed: () => void): Approvals => {
   const fields = asFields(readJson(path))
   const ranges = new Set(asList(fields['ranges']).map(range => asText(range)))
   const ports = new Set(asList(fields['ports']).map(port => asInteger(port, 0)))
-  /** Approved, and since then seen in what the server wants. */
+  /** Approvals whose entry or port the server has wanted since. */
   const seen = new Set<string | number>(
     asList(fields['seen']).filter(item => typeof item !== 'object') as (string | number)[],
   )
@@ -42,7 +42,7 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
     changed()
   }
 
-  /** Ends approvals of what was wanted once and is wanted no more. */
+  /** Ends approvals of what the server wanted once and no longer wants. */
   const follow = <T extends string | number>(approved: Set<T>, wanted: readonly T[]): void => {
     const now = new Set(wanted)
     let unsaved = false

@@ -6,7 +6,7 @@ import type { Trust } from './operators.ts'
 import type { Spent } from './spent.ts'
 import { verifySeal } from './verify.ts'
 
-/** What the server shows of this host; null where it seals nothing. */
+/** What is reported about sealed commands; null if this host asks for no signature. */
 export interface SealReport {
   readonly types: readonly string[]
   readonly operators: readonly { readonly name: string; readonly kind: string; readonly fingerprint: string }[]
@@ -16,7 +16,7 @@ export interface SealReport {
 
 export interface SealGate {
   open(command: Command): Promise<string | null>
-  /** Whether this host wants an operator's approval for that class; it does too while what it trusts cannot be read. */
+  /** Whether this host asks for an approval for that class. It also does while its trust file cannot be read. */
   wants(sealedClass: string): boolean
   report(): SealReport | null
 }
@@ -28,7 +28,7 @@ export const createSealGate = (needs: {
   spent: Spent
   now: () => number
 }): SealGate => {
-  /** The name of who signed, or null where no signature is needed. @throws Error with the reason for a refusal. */
+  /** The name of the operator who signed, or null if no signature is needed. @throws Error with the reason for a refusal */
   const open = async (command: Command): Promise<string | null> => {
     const trust = trusted()
     if (!trust || !needsSeal(trust.sealed, command.type, command.params)) return null

@@ -6,7 +6,7 @@ const keptNonces = 30 * 86_400
 const maxNonces = 100_000
 
 export interface Spent {
-  /** @throws Error where the nonce was used before, or where that cannot be written down. */
+  /** @throws Error if the nonce was used before, or if its use cannot be saved */
   spend(nonce: string, expires: number): void
 }
 
@@ -14,7 +14,7 @@ export interface Spent {
 export const openSpent = (path: string, now: () => number): Spent => {
   const expiresByNonce = new Map<string, number>()
   const saved = readJson(path)
-  /** Signatures may have been used that are not known any more: then none is taken. */
+  /** Used nonces may have been lost, so no signature is accepted. */
   const isDamaged = saved === null && readText(path) !== null
   for (const [nonce, expires] of Object.entries(asFields(asFields(saved)['nonces'])))
     if (typeof expires === 'number') expiresByNonce.set(nonce, expires)

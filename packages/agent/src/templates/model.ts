@@ -6,7 +6,7 @@ import { forbiddenGroup, repeatsRepeats } from './expressions.ts'
 import { parseIni } from './ini.ts'
 import type { Section } from './ini.ts'
 
-/** A template that passed every rule; what is written to the host is made from this alone. */
+/** A template that passed every rule. The files on the host are made from this alone. */
 export interface Template {
   readonly name: string
   /** Options of the jail but filter, logpath and backend, in the order to write them. */
@@ -68,7 +68,7 @@ const plainOptions: Readonly<Record<string, Rule>> = {
   'bantime.maxtime': matches(timePattern),
   'bantime.factor': matches(/^\d{1,6}(?:\.\d{1,6})?$/),
   'bantime.rndtime': matches(timePattern),
-  // With `raw` a name is banned as it stands in the log: text of strangers would reach the firewall.
+  // With `raw`, names from the log would reach the firewall unchecked.
   usedns: oneOf('yes', 'no', 'warn'),
   maxlines: whole(1, 100),
   mode: matches(/^[a-z][a-z0-9-]{0,30}$/),
@@ -86,8 +86,8 @@ export const checkTemplateName = (name: string): string => {
 }
 
 /**
- * Reads what came with an order. Throws with a sentence at the first thing that no template may hold. `namesLog`: whether
- * the policy of the host names a path beyond /var/log.
+ * Reads the template of a command. `namesLog`: whether the host's policy names a path outside /var/log.
+ * @throws Error with a sentence about the first thing that no template may contain
  */
 export const readTemplate = (value: unknown, namesLog: (path: string) => boolean = () => false): Template => {
   const sent = asFields(value)
@@ -183,7 +183,7 @@ const checkInclude = (option: string, lines: readonly string[]): void => {
     throw new Error('[INCLUDES] may only say "before" with the bare name of a filter file that fail2ban ships')
 }
 
-/** Expressions and the like. Only their `%` can reach beyond them. */
+/** Checks expressions and similar texts, in which `%` could refer to other options. */
 const checkTexts = (option: string, lines: readonly string[], own: readonly string[]): void => {
   for (const line of lines) {
     for (const [mark] of line.matchAll(/%(?:%|\([^)]*\)s|)/g)) {
@@ -207,7 +207,7 @@ const checkTexts = (option: string, lines: readonly string[], own: readonly stri
   }
 }
 
-/** One path each, from lines or separated by blanks. */
+/** The paths, one for each line or separated by spaces. */
 const logpathsOf = (lines: readonly string[], namesLog: Rule): string[] => {
   const found: string[] = []
   for (const word of lines.flatMap(line => line.split(/[ ]+/)).filter(Boolean)) {
@@ -239,7 +239,7 @@ const requiredFile = (value: unknown): string => {
   return file
 }
 
-/** Puts the settings over the options; answers their logpath, or null. */
+/** Applies the settings to the options. Answers their logpath, or null. */
 const applySettings = (options: Map<string, readonly string[]>, settings: Fields): string | null => {
   for (const [name, value] of Object.entries(settings)) {
     if (value === null || value === undefined || name === 'logpath') continue

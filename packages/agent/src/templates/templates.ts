@@ -19,8 +19,8 @@ export interface Templates {
 }
 
 /**
- * Puts a template on the host, and takes it off: one jail, and no other. Whatever fails, files and jail are as before.
- * Each method says what is so now, or throws with the phase and a sentence.
+ * Deploys and removes templates, each of which is one jail. After a failure, files and jail are as before. Each method
+ * returns the output of the command, or throws with the phase and a sentence.
  */
 export const createTemplates = (needs: {
   engine: Engine
@@ -38,7 +38,7 @@ export const createTemplates = (needs: {
     mustHaveFiles(template)
     const source = await inPhase('precondition', () => chooseSource(needs, template))
     const files = templateFiles(config.directory, template, source)
-    // A jail that an operator switched off stays off, but what will run one day is checked now.
+    // A disabled jail stays disabled, but its configuration is checked now.
     const state = jailStateFile(config.directory, name, false)
     const off = readState(state.path) === false
     const asEnabled = { path: state.path, text: null }
@@ -82,7 +82,7 @@ export const createTemplates = (needs: {
   const isThere = (part: string): boolean =>
     ['.conf', '.local'].some(end => fs.existsSync(join(config.directory, `${part}${end}`)))
 
-  /** An administrator's file that is read later wins; what really holds is told. */
+  /** A file of the administrator that is read later wins, so the output names the effective values. */
   const effective = async ({ name, options }: Template): Promise<string> => {
     const real = await engine.thresholds(name)
     const differing = (['maxretry', 'findtime', 'bantime'] as const).filter(
@@ -106,7 +106,7 @@ export const createTemplates = (needs: {
     if (!deployedTemplates(config.directory).has(name)) return `${name} was not deployed on this host`
     const state = jailStateFile(config.directory, name, true)
     const files = noTemplateFiles(config.directory, name)
-    // "Enabled" of a jail that would have nothing left to read would keep the whole of fail2ban from starting.
+    // If the state file enabled a jail without a log, fail2ban could not start at all.
     const hosts = await loader.exists(name, [
       ...files,
       { path: state.path, text: null },

@@ -1,7 +1,7 @@
 import { fromNumber, isCidr, span } from '../ip.ts'
 import type { Span } from '../ip.ts'
 
-/** A set of addresses, collapsed: no range lies in or beside another one of its size, no single address in a range. */
+/** A collapsed set of addresses: no range overlaps or could be merged with another one, no single address lies in a range. */
 export interface Addresses {
   readonly singles: ReadonlySet<string>
   /** Widest first. */
@@ -80,7 +80,7 @@ const finder = (merged: readonly Span[]): ((asked: Span) => boolean) => {
 const overlap = (one: Span, other: Span): boolean =>
   one.bits === other.bits && one.first <= other.last && other.first <= one.last
 
-/** How small the range is in its world, where a site's network is a /24 or a /48. */
+/** How small a range is, comparable between families: a /24 is as small as a /48. */
 const share = (range: string): number => {
   const prefix = Number(range.split('/')[1] ?? 128)
   return range.includes(':') ? prefix / 2 : prefix

@@ -4,9 +4,9 @@ import type { ListLimits } from '../policy/format.ts'
 import { publicShare, publicShareIpv6 } from '../policy/share.ts'
 
 /**
- * The entries of the list's text, canonical. Throws with a sentence unless every line is an address or range and there
- * are at least as many as the server counts: half a list would take protection away without a word. Where there are limits
- * the list keeps to them too: one that covers much of the Internet would switch the host's protection off.
+ * The canonical entries of a list. Every line must be an address or range, and there must be at least as many as the
+ * server counted, because half a list would silently remove protection. With limits the list must respect them: one that
+ * covers much of the Internet would disable the host's protection. @throws Error with a sentence
  */
 export const parseList = (
   text: string,

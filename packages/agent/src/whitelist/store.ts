@@ -13,7 +13,7 @@ export interface Store {
   putState(newState: string): void
 }
 
-/** What the host was last told to hold, so that it holds it also while the server is away. */
+/** What the host was last told to hold. It stays in force while the server is unreachable. */
 export const createStore = (stateDirectory: string): Store => {
   const textFile = join(stateDirectory, 'whitelist.txt')
   const tagFile = join(stateDirectory, 'whitelist.json')
@@ -28,7 +28,7 @@ export const createStore = (stateDirectory: string): Store => {
     version: (): string => version,
     state: (): string | null => (state === '' ? null : state),
     putList(text: string, newVersion: string): void {
-      // Between the two writes the list counts as an unknown one: it holds, and is fetched again.
+      // Between the two writes the version is unknown: the list is in force and is fetched again.
       version = ''
       saveTags()
       writeDurably(textFile, text)

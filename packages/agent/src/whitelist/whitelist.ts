@@ -19,16 +19,16 @@ import { createNextStart } from './next-start.ts'
 import type { OwnIgnores } from './next-start.ts'
 import type { Store } from './store.ts'
 
-/** fail2ban walks through its ranges at each failure and each addition; the agent itself undoes bans of the rest. */
+/** fail2ban scans its ranges at each failure and each addition, so it gets only these; the agent lifts bans of the rest. */
 const maxEngineRanges = 2000
-/** Reading a long list back takes time: never more than a fiftieth of it all. */
+/** Reading a long list back takes time: the pause is at least 50 times as long as the check. */
 const checkShare = 50
 const minCheckPause = 4000
 
-/** What is said of a list that nothing was tried with so far. */
+/** The error of a list that was not applied yet. */
 export const notApplied = 'the list has not been applied yet'
 
-/** How much of the list is proved to hold. */
+/** How much of the list is proved to be in force. */
 export interface Held {
   readonly entries: number
   /** One sentence, or null. */
@@ -42,13 +42,13 @@ export interface Whitelist {
   held(): Held
   /** What the list covers, without overlaps; null before the first list. */
   listed(): Addresses | null
-  /** A new list, on the disk when this returns. Throws with a sentence when it is refused. */
+  /** Accepts a new list, which is on the disk when this returns. @throws Error with a sentence, if it is refused */
   take(text: string, version: string, count: number): void
   /** Brings the list into force everywhere and reads it back. */
   apply(): Promise<Held>
-  /** Puts right what a reload, a start or somebody's hand took away. `touched`: something was certainly taken. */
+  /** Restores what a reload, a start or a person removed. `touched`: something was certainly removed. */
   look(touched: boolean): Promise<void>
-  /** A ban was noticed; `acted`: its firewall actions have run. */
+  /** A ban was noticed. `acted`: its firewall actions have run. */
   met(jail: string, ip: string, acted: boolean): void
   stop(): void
 }
@@ -65,11 +65,11 @@ export const createWhitelist = (needs: {
   overrides: Pick<Overrides, 'drop' | 'dropCovered'>
   drain: () => Promise<void>
   runDirectory: string
-  /** What this host takes; throws with the reason where it takes nothing new. */
+  /** The limits of this host; throws with the reason if it accepts no new list. */
   limits: () => ListLimits
-  /** What an operator has to approve on this host, and has not. */
+  /** The approvals of this host; null if it asks for none. */
   approvals: () => Pick<Approvals, 'unapproved' | 'followList'> | null
-  /** What holds has changed, or was put right, without a new list. */
+  /** Something was restored or is held differently, without a new list. */
   onHeld: () => void
   now: () => number
   log: Log
