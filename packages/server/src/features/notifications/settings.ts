@@ -1,0 +1,181 @@
+import { isIP } from 'node:net'
+import type { Author } from '../../core/author.ts'
+import { hasControls, isHost, isMailAddress, isWebhook } from '../../core/checks.ts'
+import { invalid } from '../../core/problem.ts'
+import type { Secrets } from '../../core/secrets.ts'
+import { Refused } from '../../outgoing/outgoing.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
+import { boundTarget } from '../settings/bound.ts'
+import type { Settings, SettingsService } from '../settings/settings.service.ts'
+import type { MailTarget } from './mail.ts'
+import type { Burst, Site } from './message.ts'
+import type { Channel } from './notifications.store.ts'
+
+export interface ChatChange {
+  readonly enabled?: boolean
+  readonly notify_bans?: boolean
+  readonly notify_syncs?: boolean
+  readonly notify_errors?: boolean
+  readonly daily_summary?: boolean
+  readonly daily_summary_hour?: number
+  readonly webhook_url?: string | null
+}
+export interface EmailChange extends Omit<ChatChange, 'webhook_url'> {
+  readonly smtp_host?: string | null
+  readonly smtp_port?: number
+  readonly smtp_user?: string | null
+  readonly smtp_pass?: string | null
+  readonly smtp_tls?: boolean
+  readonly from_address?: string | null
+  readonly recipients?: readonly string[]
+}
+
+export const channels = ['chat', 'email'] as const
+type Get = SettingsService['get']
+type SecretName = 'chat.webhook_url' | 'email.smtp_pass'
+
+export const readyChannels = (get: Get): Record<Channel, boolean> => ({
+  chat: get('chat.enabled') && get('chat.webhook_url') !== null,
+  email: get('email.enabled') && get('email.smtp_host') !== null && get('email.recipients').length > 0,
+})
+
+/** Null and the empty text remove a value. */
+const orNull = <T>(value: T | null | undefined): T | null => (value === '' || value === undefined ? null : value)
+
+const togglesOf = (channel: Channel, change: ChatChange | EmailChange): Partial<Settings> => {
+  const values: Record<string, unknown> = {}
+  for (const name of ['enabled', 'notify_bans', 'notify_syncs', 'notify_errors', 'daily_summary'] as const)
+    if (change[name] !== undefined) values[`${channel}.${name}`] = change[name]
+  if (change.daily_summary_hour !== undefined) values['notifications.daily_summary_hour'] = change.daily_summary_hour
+  return values as Partial<Settings>
+}
+
+const checkText = (change: EmailChange) => {
+  const { smtp_host: host, smtp_user: user, smtp_pass: pass, from_address: from } = change
+  if (orNull(host) !== null && !isHost(String(host)))
+    throw invalid('smtp_host', 'smtp_host must be a host name or an address, without a port.')
+  for (const [field, value] of [
+    ['smtp_user', user],
+    ['smtp_pass', pass],
+  ] as const)
+    if (orNull(value) !== null && hasControls(String(value)))
+      throw invalid(field, `${field} must not hold control characters or line breaks.`)
+  if (orNull(from) !== null && !isMailAddress(String(from)))
+    throw invalid('from_address', 'from_address must be an e-mail address, such as stockade@corp.example.')
+  change.recipients?.forEach((address, index) => {
+    if (!isMailAddress(address)) throw invalid(`recipients.${index}`, `recipients.${index} must be an e-mail address.`)
+  })
+}
+
+/** The settings of the channels: what is stored, what it means, and how it is changed. */
+export const createChannelSettings = (needs: {
+  settings: Pick<SettingsService, 'get' | 'update'>
+  secrets: Pick<Secrets, 'open' | 'seal'>
+  outgoing: Pick<Outgoing, 'reach'>
+  baseUrl: () => string
+}) => {
+  const { settings, secrets, outgoing, baseUrl } = needs
+  const { get } = settings
+  /** Null if there is none, or if it was sealed with another key, as in a copy that was restored without its secret key. */
+  const opened = (name: SecretName): string | null => {
+    const sealed = get(name)
+    if (sealed === null) return null
+    try {
+      return secrets.open(sealed, name)
+    } catch {
+      return null
+    }
+  }
+  /** A secret that is given again unchanged stays sealed as it is. */
+  const sealedOf = (name: SecretName, given: string | null | undefined) => {
+    const before = get(name)
+    const plain = orNull(given)
+    if (plain === null) return null
+    return before !== null && opened(name) === plain ? before : secrets.seal(plain, name)
+  }
+  /** Checks an address at once. A name is resolved and checked when it is used. */
+  const checkTarget = async (field: string, host: string, port: number) => {
+    if (!isIP(host.replace(/^\[|\]$/g, ''))) return
+    try {
+      await outgoing.reach(host, port)
+    } catch (error) {
+      if (error instanceof Refused) throw invalid(field, `${field} can't be used: ${error.message}`)
+      throw error
+    }
+  }
+  /** The server that the stored password is for; a password never goes to another one by a change of the address alone. */
+  const passwordTarget = (change: EmailChange) => {
+    const before = { host: get('email.smtp_host'), port: get('email.smtp_port'), tls: get('email.smtp_tls') }
+    const stored = get('email.smtp_pass') !== null
+    return boundTarget(
+      'smtp_pass',
+      { stored, given: change.smtp_pass, noted: get('email.smtp_pass_target') },
+      [before.host, before.port, before.tls],
+      [
+        change.smtp_host === undefined ? before.host : orNull(change.smtp_host),
+        change.smtp_port ?? before.port,
+        change.smtp_tls ?? before.tls,
+      ],
+    )
+  }
+  const emailValues = (change: EmailChange): Record<string, unknown> => {
+    const values: Record<string, unknown> = togglesOf('email', change)
+    if (change.smtp_host !== undefined) values['email.smtp_host'] = orNull(change.smtp_host)
+    if (change.smtp_user !== undefined) values['email.smtp_user'] = orNull(change.smtp_user)
+    if (change.smtp_pass !== undefined) values['email.smtp_pass'] = sealedOf('email.smtp_pass', change.smtp_pass)
+    if (change.from_address !== undefined) values['email.from_address'] = orNull(change.from_address)
+    if (change.smtp_port !== undefined) values['email.smtp_port'] = change.smtp_port
+    if (change.smtp_tls !== undefined) values['email.smtp_tls'] = change.smtp_tls
+    if (change.recipients !== undefined) values['email.recipients'] = [...new Set(change.recipients)]
+    return values
+  }
+  return {
+    get,
+    opened,
+    webhookUrl: () => opened('chat.webhook_url'),
+    ready: () => readyChannels(get),
+    wants: (channel: Channel, category: Burst) => readyChannels(get)[channel] && get(`${channel}.notify_${category}`),
+    site: (): Site => ({ name: get('service.site_name'), url: baseUrl(), timezone: get('service.timezone') }),
+    /** Null without an SMTP server. */
+    mailTarget(recipients: readonly string[]): MailTarget | null {
+      const host = get('email.smtp_host')
+      if (host === null) return null
+      const user = get('email.smtp_user')
+      const own = user !== null && isMailAddress(user) ? user : `stockade@${new URL(baseUrl()).hostname}`
+      return {
+        host,
+        port: get('email.smtp_port'),
+        user,
+        pass: opened('email.smtp_pass'),
+        tls: get('email.smtp_tls'),
+        from: get('email.from_address') ?? own,
+        recipients,
+      }
+    },
+    async changeChat(author: Author, change: ChatChange): Promise<boolean> {
+      const url = orNull(change.webhook_url)
+      if (url !== null) {
+        if (!isWebhook(url))
+          throw invalid(
+            'webhook_url',
+            'webhook_url must be an address that begins with http:// or https://, without a user name.',
+          )
+        const { hostname, port, protocol } = new URL(url)
+        await checkTarget('webhook_url', hostname, Number(port) || (protocol === 'https:' ? 443 : 80))
+      }
+      const names = await settings.update(author, {
+        ...togglesOf('chat', change),
+        ...(change.webhook_url === undefined ? {} : { 'chat.webhook_url': sealedOf('chat.webhook_url', url) }),
+      })
+      return names.length > 0
+    },
+    async changeEmail(author: Author, change: EmailChange): Promise<boolean> {
+      checkText(change)
+      const host = orNull(change.smtp_host)
+      if (host !== null) await checkTarget('smtp_host', host, change.smtp_port ?? get('email.smtp_port'))
+      const values = { ...emailValues(change), 'email.smtp_pass_target': passwordTarget(change) }
+      return (await settings.update(author, values as Partial<Settings>)).length > 0
+    },
+  }
+}
+export type ChannelSettings = ReturnType<typeof createChannelSettings>
