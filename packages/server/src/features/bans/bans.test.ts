@@ -218,7 +218,7 @@ describe('the list', () => {
     const rows = Array.from({ length: 300 }, (_, n) => ({
       ip: n % 3 === 0 ? `8.8.${n % 5}.8` : n % 3 === 1 ? `2001:4860:4860::${n}` : `203.0.113.${n % 250}`,
       jail: n % 4 === 0 ? 'list-nginx' : 'list-sshd',
-      banned_at: at(-((n * 7919) % 518_400) - 10),
+      banned_at: at(-((n * 7919) % 518_400) - 90),
       ban_duration: n % 2 === 0 ? 60 : -1,
       event_id: crypto.randomUUID(),
     }))
