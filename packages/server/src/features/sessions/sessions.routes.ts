@@ -3,14 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auth, bounds, times } from '@stockade/contract'
 import { isTimeZone, webAddress } from '../../core/checks.ts'
 import { iso } from '../../core/clock.ts'
-import type { Principal } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
 import { invalid } from '../../core/problem.ts'
 import { cookieNames } from '../../http/identity.ts'
 import { addressOf } from '../../http/request.ts'
 import type { Http } from '../../http/http.ts'
-import type { LookupService } from '../lookup/lookup.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import type { Me } from './me.ts'
 import type { Proofs } from './proof.ts'
 import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
 
@@ -31,22 +30,16 @@ export const setSessionCookie = (reply: FastifyReply, value: string, baseUrl: st
   )
 }
 
-/** Of how many addresses of one's sessions it is told whether they are banned. */
-const mostAddresses = 10
-
 export const mountSessions = (
   http: Http,
   sessions: SessionsService,
   proofs: Pick<Proofs, 'prove'>,
   settings: Pick<SettingsService, 'get'>,
   about: {
-    version: string
     baseUrl: () => string
     clock: Clock
     demo: boolean
-    standing: LookupService['standing']
-    /** How many servers somebody may see. */
-    serverCount: (actor: Principal) => number
+    me: Me
   },
 ): void => {
   const welcome = <S extends SignIn | HalfSignIn>(reply: FastifyReply, signIn: S): S['reply'] => {
@@ -108,44 +101,7 @@ export const mountSessions = (
     setSessionCookie(reply, '', about.baseUrl())
     return { message: 'Signed out.' }
   })
-  http.serve(auth.me, async ({ actor }) => {
-    const known = await sessions.me(actor, about.version)
-    // Somebody who has yet to set up a second factor is told nothing of the fleet.
-    if (actor.mfaMissing) return { ...known, server_count: 0, addresses: [] } as never
-    const places = new Map<string, Awaited<ReturnType<SessionsService['listOf']>>[number]>()
-    for (const session of await sessions.listOf(actor.userId, actor.sessionId)) {
-      const { ip_address: ip, current, last_activity } = session
-      const before = places.get(ip)
-      if (!before || current || (!before.current && before.last_activity < last_activity)) places.set(ip, session)
-    }
-    // One may have moved since signing in.
-    const now = { ip: actor.ip, user_agent: '', last_activity: iso(about.clock()), current: true }
-    const addresses = [...places.values()]
-      .sort((a, b) => (a.last_activity < b.last_activity ? 1 : -1))
-      .map(({ ip_address, user_agent, last_activity, current }) => ({
-        ip: ip_address,
-        user_agent,
-        last_activity,
-        current: current && ip_address === actor.ip,
-      }))
-    const listed = (addresses.some(({ ip }) => ip === actor.ip) ? addresses : [now, ...addresses]).slice(
-      0,
-      mostAddresses,
-    )
-    const standing = await about.standing(
-      actor,
-      listed.map(({ ip }) => ip),
-    )
-    return {
-      ...known,
-      server_count: about.serverCount(actor),
-      addresses: listed.map((address, index) => ({
-        ...address,
-        whitelisted: standing[index]?.whitelisted ?? false,
-        active_bans: standing[index]?.active_bans ?? [],
-      })),
-    } as never
-  })
+  http.serve(auth.me, ({ actor }) => about.me(actor))
 }
 
 const providersOf = (settings: Pick<SettingsService, 'get'>) => {

@@ -1,5 +1,5 @@
 import { bounds, times } from '@stockade/contract'
-import type { PasskeyResponse } from '@stockade/contract'
+import type { PasskeyResponse, ReplyOf, auth } from '@stockade/contract'
 import { system } from '../../core/author.ts'
 import type { Author } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
@@ -109,7 +109,8 @@ export interface SessionsService {
   endAll(change: Change, userId: number, except: string | null): Promise<number>
   refresh(refreshToken: string): Promise<{ access_token: string; expires_in: number }>
   logout(actor: UserActor): Promise<void>
-  me(actor: UserActor, version: string): Promise<object>
+  /** The caller's account, without what concerns the fleet. */
+  me(actor: UserActor, version: string): Promise<Omit<ReplyOf<typeof auth.me>, 'server_count' | 'addresses'>>
   setUp(input: SetUp, from: Visitor): Promise<SignIn>
   setupRequired(): Promise<boolean>
   /** Whom an invitation is for. @throws Problem 401 when it was used, replaced or is too old. */
@@ -348,9 +349,7 @@ export const createSessions = (needs: {
         role: user.role,
         mfa_enabled: user.mfa_enabled === 1,
         backup_codes_left: user.mfa_enabled === 1 ? await mfa.codesLeft(user.id) : null,
-        oauth_provider: user.oauth_provider,
         created_at: iso(user.created_at),
-        updated_at: iso(user.updated_at),
         last_login: isoOrNull(user.last_login),
         ip_address: actor.ip,
         version,

@@ -1,9 +1,9 @@
-import { sees } from '../../core/actor.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { LookupService } from '../lookup/lookup.service.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import { createMe } from './me.ts'
 import { mountPasskeys } from './passkeys.routes.ts'
 import type { Proofs } from './proof.ts'
 import { mountSessions } from './sessions.routes.ts'
@@ -23,14 +23,12 @@ export const signInFeature = (
 ): Feature<null> => ({
   service: null,
   mount(http) {
-    const { version, baseUrl, clock, config, lookup, registry, sessions } = needs
+    const { baseUrl, clock, config, sessions } = needs
     mountSessions(http, sessions, needs.proofs, needs.settings, {
-      version,
       baseUrl,
       clock,
       demo: config.demo,
-      standing: lookup.standing,
-      serverCount: actor => registry.all().filter(({ row }) => sees(actor, row.no)).length,
+      me: createMe(needs),
     })
     mountPasskeys(http, needs.passkeys, sessions, baseUrl)
   },
