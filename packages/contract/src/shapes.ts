@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Static, TProperties, TSchema } from 'typebox'
 import { bounds } from './limits.ts'
-import { queryBounds } from './query.ts'
 import { jailNamePattern } from './names.ts'
+import { queryBounds } from './query/fields.ts'
 
 /** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
 export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
@@ -85,7 +85,7 @@ export const paging = (limits: { readonly default: number; readonly maximum: num
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.maximum, default: limits.default })),
 })
 
-/** A search in the grammar of query.ts, on top of the other filters of a list; one that can't be read is a 400 that says where. */
+/** A search in the grammar of query/read.ts, on top of the other filters of a list; a malformed one is refused with 400 and its place. */
 export const searchText = Type.Optional(
   Type.String({ maxLength: queryBounds.length, examples: ['jail:sshd -country:NL'] }),
 )

@@ -1,5 +1,8 @@
-import { completionAt, queryTerm } from '@stockade/contract/query.ts'
-import type { QueryField, QueryLanguage } from '@stockade/contract/query.ts'
+import { queryTerm } from '@stockade/contract/query/index.ts'
+import type { QueryField, QueryLanguage } from '@stockade/contract/query/index.ts'
+import { textsOf } from '../texts/catalogue.ts'
+import { completionAt } from './completion-at.ts'
+import { queryTexts } from './query.texts.ts'
 
 /** A value that a field has somewhere, with what it stands for where that says more. */
 export interface Suggested {
@@ -21,6 +24,12 @@ export interface Offers {
   readonly at: number
   readonly length: number
   readonly list: readonly Offer[]
+}
+
+/** What a field of a list means, in words. */
+export const meaningOf = ({ listing }: QueryLanguage, field: string): string => {
+  const meanings: Readonly<Record<string, string>> = textsOf(queryTexts).meanings[listing]
+  return meanings[field] ?? ''
 }
 
 const most = 8
@@ -53,7 +62,7 @@ const fieldOffers = (language: QueryLanguage, typed: string, valuesOf: ValuesOf)
   const wanted = typed.toLowerCase()
   const fields = language.fields
     .filter(({ name }) => `${name}:`.startsWith(wanted))
-    .map(({ name, meaning }) => ({ text: `${name}:`, meaning, whole: false }))
+    .map(({ name }) => ({ text: `${name}:`, meaning: meaningOf(language, name), whole: false }))
   if (wanted.length < 2) return fields
   const values = language.fields.flatMap(({ name, choices }) =>
     fitting(choices?.map(value => ({ value })) ?? valuesOf(name), wanted)

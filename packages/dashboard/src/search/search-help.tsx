@@ -1,6 +1,8 @@
-import type { QueryLanguage } from '@stockade/contract/query.ts'
+import type { QueryLanguage } from '@stockade/contract/query/index.ts'
 import parts from '../parts/parts.module.css'
 import { textsOf } from '../texts/catalogue.ts'
+import { meaningOf } from './completion.ts'
+import { queryTexts } from './query.texts.ts'
 import { searchTexts } from './search.texts.ts'
 import styles from './search.module.css'
 
@@ -34,7 +36,7 @@ export const SearchHelp = (props: { id: string; language: QueryLanguage; onInser
   return (
     <section className={styles.help} id={props.id} aria-label={t.helpTitle}>
       <p className={parts.help}>
-        {language.freeText} {t.examplesHelp}
+        {textsOf(queryTexts).freeText[language.listing]} {t.examplesHelp}
       </p>
       <div className={styles.columns}>
         <div>
@@ -42,7 +44,7 @@ export const SearchHelp = (props: { id: string; language: QueryLanguage; onInser
           <ul>
             {language.fields.map(field => (
               <li key={field.name}>
-                {example(field.example)} <span>{field.meaning}</span>
+                {example(field.example)} <span>{meaningOf(language, field.name)}</span>
               </li>
             ))}
           </ul>

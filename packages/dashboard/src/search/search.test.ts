@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { queryFields } from '@stockade/contract/query.ts'
+import { queryFields } from '@stockade/contract/query/index.ts'
 import { choose, offersAt } from './completion.ts'
 import type { Suggested } from './completion.ts'
 import { conditionsOf, narrowing, valueOf, withValue } from './terms.ts'

@@ -1,5 +1,6 @@
-import { addTerm, excludeTerm, parseQuery, printQuery } from '@stockade/contract/query.ts'
-import type { QueryLanguage, QueryNode } from '@stockade/contract/query.ts'
+import { parseQuery, printQuery } from '@stockade/contract/query/index.ts'
+import type { QueryLanguage, QueryNode } from '@stockade/contract/query/index.ts'
+import { addTerm, excludeTerm } from './edit.ts'
 
 /** One of the things that must all hold, and the query without it. */
 export interface Condition {

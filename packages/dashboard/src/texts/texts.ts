@@ -39,6 +39,7 @@ import type { keysTexts } from '../parts/keys.texts.ts'
 import type { stepsTexts } from '../parts/steps.texts.ts'
 import type { timeRangeTexts } from '../parts/time-range.texts.ts'
 import type { viewsTexts } from '../parts/views.texts.ts'
+import type { queryTexts } from '../search/query.texts.ts'
 import type { searchTexts } from '../search/search.texts.ts'
 import type { activityTexts } from '../shell/activity.texts.ts'
 import type { findTexts } from '../shell/find/find.texts.ts'
@@ -93,6 +94,7 @@ export interface Texts {
   'time-range': Of<typeof timeRangeTexts>
   views: Of<typeof viewsTexts>
   search: Of<typeof searchTexts>
+  query: Of<typeof queryTexts>
   activity: Of<typeof activityTexts>
   find: Of<typeof findTexts>
   notices: Of<typeof noticesTexts>

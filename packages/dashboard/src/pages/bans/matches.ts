@@ -5,8 +5,8 @@ import {
   queryFields,
   rangeOfQuery,
   spanOfQuery,
-} from '@stockade/contract/query.ts'
-import type { QueryNode, QueryTerm, QueryValue } from '@stockade/contract/query.ts'
+} from '@stockade/contract/query/index.ts'
+import type { QueryNode, QueryTerm, QueryValue } from '@stockade/contract/query/index.ts'
 import type { Ban } from '../../api/queries.ts'
 import { covers, readRange } from '../../words/address.ts'
 import { stateOf } from './ban-state.ts'

@@ -23,7 +23,10 @@ export const PartValue = (props: {
   const wall = useSearch({ from: '/inside/', shouldThrow: false })?.kiosk === '1'
   if (wall) return link ?? children
   const exclude = async () => {
-    const { excludeTerm, queryFields } = await import('@stockade/contract/query.ts')
+    const [{ queryFields }, { excludeTerm }] = await Promise.all([
+      import('@stockade/contract/query/index.ts'),
+      import('../../search/edit.ts'),
+    ])
     await navigate({ to: '/bans', search: { ...of, q: excludeTerm('', queryFields.bans, field, value) } })
   }
   return (

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { queryFields } from '@stockade/contract/query.ts'
+import { queryFields } from '@stockade/contract/query/index.ts'
 import { Narrows } from '../../search/narrowing.tsx'
 import type { Term } from '../../search/narrowing.tsx'
 import { narrowing } from '../../search/terms.ts'

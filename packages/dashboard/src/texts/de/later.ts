@@ -4,8 +4,10 @@ import { keys, preferences, rotateKey, steps, timeRange, views } from './parts.t
 import { account, audit, identity, users } from './people.ts'
 import { backup, licence, notifications, settings } from './settings.ts'
 import { siem } from './siem.ts'
+import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
+  query,
   account,
   preferences,
   'rotate-key': rotateKey,

@@ -3,8 +3,10 @@ import { keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import type { First, Texts } from '../texts.ts'
+import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
+  query,
   account,
   preferences,
   'rotate-key': rotateKey,

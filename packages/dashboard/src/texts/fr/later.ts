@@ -3,8 +3,10 @@ import { account, audit, identity, notifications, settings, users } from './admi
 import { commands, templates, whitelist } from './control.ts'
 import { backup, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { siem } from './siem.ts'
+import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
+  query,
   account,
   preferences,
   'rotate-key': rotateKey,

@@ -1,0 +1,56 @@
+import type { Texts } from '../texts.ts'
+
+export const query: Texts['query'] = {
+  freeText: {
+    bans: 'Eine Adresse oder ihr Anfang, sonst Jail, Server, Netz, Land oder Stadt.',
+    commands: 'Art, Server, Parameter, Ausgabe oder Benutzer.',
+    audit: 'Benutzer, Aktion, Adresse oder Einzelheiten.',
+    servers: 'Name, Adresse oder Beschreibung.',
+  },
+  meanings: {
+    bans: {
+      ip: 'Adresse oder CIDR-Bereich',
+      jail: 'Jail, der gesperrt hat',
+      server: 'Hostname des Servers',
+      country: 'Ländercode aus zwei Buchstaben, ZZ für unbekannt',
+      city: 'Stadt, soweit bekannt',
+      asn: 'Nummer des Netzes',
+      org: 'Organisation hinter dem Netz',
+      state: 'Aktiv, abgelaufen oder aufgehoben',
+      reported: 'An die Reputationsdatenbank gemeldet',
+      score: 'Reputationswert, 0 bis 100',
+      by: '„engine“ oder wer die Sperre veranlasst hat',
+      times: 'Sperren derselben Adresse',
+      log: 'Text der Protokollzeilen',
+      permanent: 'Ohne Ende',
+      banned: 'Zeitpunkt der Sperre',
+    },
+    commands: {
+      type: 'Art des Befehls',
+      server: 'Hostname des Servers',
+      by: 'Wer ihn erteilt hat',
+      status: 'Status des Befehls',
+      params: 'Text der Parameter',
+      output: 'Text der Ausgabe',
+      batch: 'Kennung des Stapels',
+      created: 'Zeitpunkt der Erteilung',
+    },
+    audit: {
+      user: 'Benutzer, key:NAME oder system',
+      action: 'Aktion oder ihr Anfang bis zu einem Punkt',
+      ip: 'Adresse oder CIDR-Bereich der Anfrage',
+      details: 'Text der Einzelheiten',
+      at: 'Zeitpunkt des Eintrags',
+    },
+    servers: {
+      name: 'Hostname',
+      ip: 'Adresse oder CIDR-Bereich',
+      status: 'Status des Servers',
+      description: 'Text der Beschreibung',
+      os: 'Betriebssystem',
+      engine: 'Version von fail2ban',
+      agent: 'Version des Agenten',
+      jail: 'Hat einen Jail dieses Namens',
+    },
+  },
+}

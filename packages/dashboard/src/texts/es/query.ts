@@ -1,0 +1,56 @@
+import type { Texts } from '../texts.ts'
+
+export const query: Texts['query'] = {
+  freeText: {
+    bans: 'Una dirección o su comienzo, o bien jail, servidor, red, país o ciudad.',
+    commands: 'El tipo, el servidor, los parámetros, la salida o el usuario.',
+    audit: 'El usuario, la acción, la dirección o los detalles.',
+    servers: 'El nombre, la dirección o la descripción.',
+  },
+  meanings: {
+    bans: {
+      ip: 'Dirección o rango CIDR',
+      jail: 'Jail que bloqueó',
+      server: 'Nombre de host del servidor',
+      country: 'Código de país de dos letras, ZZ si se desconoce',
+      city: 'Ciudad, si se conoce',
+      asn: 'Número de la red',
+      org: 'Organización detrás de la red',
+      state: 'Activo, caducado o levantado',
+      reported: 'Notificado a la base de datos de reputación',
+      score: 'Puntuación de reputación, de 0 a 100',
+      by: '«engine», o quien ordenó el bloqueo',
+      times: 'Bloqueos de la misma dirección',
+      log: 'Texto de las líneas de registro',
+      permanent: 'Sin fin',
+      banned: 'Momento del bloqueo',
+    },
+    commands: {
+      type: 'Tipo de la orden',
+      server: 'Nombre de host del servidor',
+      by: 'Quién la dio',
+      status: 'Estado de la orden',
+      params: 'Texto de los parámetros',
+      output: 'Texto de la salida',
+      batch: 'Identificador del lote',
+      created: 'Momento en que se dio',
+    },
+    audit: {
+      user: 'Usuario, key:NOMBRE o system',
+      action: 'Acción, o su comienzo hasta un punto',
+      ip: 'Dirección o rango CIDR de la petición',
+      details: 'Texto de los detalles',
+      at: 'Momento de la entrada',
+    },
+    servers: {
+      name: 'Nombre de host',
+      ip: 'Dirección o rango CIDR',
+      status: 'Estado del servidor',
+      description: 'Texto de la descripción',
+      os: 'Sistema operativo',
+      engine: 'Versión de fail2ban',
+      agent: 'Versión del agente',
+      jail: 'Tiene un jail con este nombre',
+    },
+  },
+}

@@ -1,0 +1,56 @@
+import type { Texts } from '../texts.ts'
+
+export const query: Texts['query'] = {
+  freeText: {
+    bans: 'Une adresse ou son début, sinon un jail, un serveur, un réseau, un pays ou une ville.',
+    commands: 'Le type, le serveur, les paramètres, la sortie ou l’utilisateur.',
+    audit: 'L’utilisateur, l’action, l’adresse ou les détails.',
+    servers: 'Le nom, l’adresse ou la description.',
+  },
+  meanings: {
+    bans: {
+      ip: 'Adresse ou plage CIDR',
+      jail: 'Jail qui a banni',
+      server: 'Nom d’hôte du serveur',
+      country: 'Code de pays à deux lettres, ZZ si inconnu',
+      city: 'Ville, si elle est connue',
+      asn: 'Numéro du réseau',
+      org: 'Organisation derrière le réseau',
+      state: 'Actif, expiré ou levé',
+      reported: 'Signalé à la base de réputation',
+      score: 'Score de réputation, de 0 à 100',
+      by: '« engine », ou qui a ordonné le bannissement',
+      times: 'Bannissements de la même adresse',
+      log: 'Texte des lignes de journal',
+      permanent: 'Sans fin',
+      banned: 'Date du bannissement',
+    },
+    commands: {
+      type: 'Type de la commande',
+      server: 'Nom d’hôte du serveur',
+      by: 'Qui l’a demandée',
+      status: 'État de la commande',
+      params: 'Texte des paramètres',
+      output: 'Texte de la sortie',
+      batch: 'Identifiant du lot',
+      created: 'Date de la demande',
+    },
+    audit: {
+      user: 'Utilisateur, key:NOM ou system',
+      action: 'Action, ou son début jusqu’à un point',
+      ip: 'Adresse ou plage CIDR de la requête',
+      details: 'Texte des détails',
+      at: 'Date de l’entrée',
+    },
+    servers: {
+      name: 'Nom d’hôte',
+      ip: 'Adresse ou plage CIDR',
+      status: 'État du serveur',
+      description: 'Texte de la description',
+      os: 'Système d’exploitation',
+      engine: 'Version de fail2ban',
+      agent: 'Version de l’agent',
+      jail: 'Possède un jail de ce nom',
+    },
+  },
+}
