@@ -4,6 +4,7 @@ import { ApiError } from '@stockade/client'
 import { addBanList } from './bans.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
+import { addApprovals } from './approve.ts'
 import { addJailCommands } from './jails.ts'
 import { addKeyCommands } from './keys.ts'
 import { addKnock } from './knock.ts'
@@ -33,6 +34,7 @@ const program = new Command('stockade')
 addServerCommands(program)
 addBanList(program)
 addOrders(program)
+addApprovals(program)
 addJailCommands(program)
 addCommandCommands(program)
 addTemplateCommands(program)

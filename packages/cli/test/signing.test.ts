@@ -69,6 +69,22 @@ test('what a host wants signed is refused unsigned, with how to sign it', async 
   })
 })
 
+test('a wide whitelist entry and a closed port are approved by signature', async () => {
+  const signed = ['--server', 'web-01', '--sign', keyFile, '--yes']
+  expect(await run('approve', 'whitelist', '2001:db8::/32', ...signed)).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/You sign approve-whitelist \{"ip":"2001:db8::\/32"\} for web-01/),
+  })
+  expect(await run('approve', 'port', '22', ...signed)).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('approve-port'),
+  })
+  expect(await orders()).toMatchObject([
+    { type: 'approve-whitelist', params: { ip: '2001:db8::/32' }, seal: { signature: { kind: 'ed25519' } } },
+    { type: 'approve-port', params: { port: 22 }, seal: { signature: { kind: 'ed25519' } } },
+  ])
+})
+
 test('signed, it is queued with its seal, and says what was signed', async () => {
   const ran = await run('jails', 'disable', 'nginx', '--server', 'web-01', '--sign', keyFile, '--yes')
   expect(ran).toMatchObject({

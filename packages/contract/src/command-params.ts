@@ -1,4 +1,4 @@
-/** Command types and the parameters that each must have (interface section 4.5). Apart from the schemas, so that the agent's bundle can have it. */
+/** Command types and the parameters that each must have. Apart from the schemas, so that the agent's bundle can have it. */
 export const commandParams = {
   'ban-ip': ['jail', 'ip'],
   'unban-ip': ['jail', 'ip'],
