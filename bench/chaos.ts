@@ -18,10 +18,22 @@ import type { EnrolledHost, SpawnedServer } from '@stockade/server/testing'
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '20' }, seconds: { type: 'string', default: '3' } },
+  options: {
+    rounds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '3' },
+    /** Judge what is lost or doubled, but no times: for a busy machine. */
+    patient: { type: 'boolean', default: false },
+  },
 })
 const rounds = Math.max(1, Number(values.rounds) || 1)
 const seconds = Math.max(0.3, Number(values.seconds) || 1)
+/** The most seconds that something may take. */
+const limit = (most: number) => (values.patient ? 120 : most)
+/** Sleeps, and goes on sleeping until there is something to judge; a busy machine may have done nothing yet. */
+const atLeast = async (ms: number, isSomething: () => boolean) => {
+  await sleep(ms)
+  for (const until = performance.now() + 60_000; !isSomething() && performance.now() < until;) await sleep(20)
+}
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 let failed = false
 const judge = (what: string, holds: boolean) => {
@@ -132,7 +144,8 @@ const kill = () =>
     let sound = true
     for (let round = 0; round < rounds; round++) {
       const running = flood(clients(stage), 64, oracle)
-      await sleep(Math.min(seconds, 0.3 + Math.random()) * 1000)
+      const before = oracle.size
+      await atLeast(Math.min(seconds, 0.3 + Math.random()) * 1000, () => oracle.size > before)
       await stage.server.kill()
       await running.stop()
       const db = new DatabaseSync(join(stage.dataDir, 'stockade.sqlite3'))
@@ -175,7 +188,7 @@ const cut = () =>
     const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const through = stage.hosts.map(({ key }) => createClient({ baseUrl, token: key }))
     const running = flood(through, 16, new Map(), true)
-    await sleep(seconds * 1000)
+    await atLeast(seconds * 1000, () => proxy.cuts > 0 && running.oracle.size > 0)
     await running.stop()
     proxy.close()
     judge(`${proxy.cuts} answers were cut`, proxy.cuts > 0)
@@ -300,7 +313,7 @@ const postgres = async () => {
     const [host] = hosts as [EnrolledHost]
     const oracle: Oracle = new Map()
     const running = flood(writers, 16, oracle)
-    await sleep(seconds * 500)
+    await atLeast(seconds * 500, () => oracle.size > 0)
     await database.down()
     const before = oracle.size
     const statuses = new Set<number>()
@@ -315,7 +328,7 @@ const postgres = async () => {
       statuses.add(await beat())
     await database.up()
     const up = performance.now()
-    while (oracle.size === before && performance.now() < up + 30_000) await sleep(10)
+    while (oracle.size === before && performance.now() < up + limit(30) * 1000) await sleep(10)
     const recovery = (performance.now() - up) / 1000
     await sleep(seconds * 500)
     await running.stop()
@@ -325,28 +338,28 @@ const postgres = async () => {
       `heartbeats ${[...statuses].join(', ')}`,
       [...statuses].every(status => [200, 503].includes(status)),
     )
-    judge(`bans are taken again after ${recovery.toFixed(1)} s, at most 5`, recovery <= 5)
+    judge(`bans are taken again after ${recovery.toFixed(1)} s, at most ${limit(5)}`, recovery <= limit(5))
     await compare(client, oracle)
 
     const admin = new pg.Client({ connectionString: database.url })
     await admin.connect()
+    const listeners = "from pg_stat_activity where application_name = 'stockade-events'"
     // They come back by themselves within a second or two.
-    await sleep(2500)
-    const cut = await admin
-      .query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'stockade-events'")
-      .finally(() => admin.end())
+    for (const until = performance.now() + 60_000; performance.now() < until; await sleep(100))
+      if ((await admin.query(`select 1 ${listeners}`)).rowCount === 2) break
+    const cut = await admin.query(`select pg_terminate_backend(pid) ${listeners}`).finally(() => admin.end())
     const params = { serverId: host.id }
     const poll = second
       .client(host.key)
-      .call('GET /servers/{serverId}/commands/pending', { params, query: { wait: 10 } })
+      .call('GET /servers/{serverId}/commands/pending', { params, query: { wait: values.patient ? 50 : 10 } })
     await sleep(200)
     const asked = performance.now()
     await first.client(token).call('POST /servers/{serverId}/commands', { params, body: { type: 'reload-all' } })
     const { commands } = await poll
     const waited = (performance.now() - asked) / 1000
     judge(
-      `with both listeners cut (${cut.rowCount ?? 0}) an order reaches the other process after ${waited.toFixed(1)} s, at most 3`,
-      cut.rowCount === 2 && commands.length === 1 && waited <= 3,
+      `with both listeners cut (${cut.rowCount ?? 0}) an order reaches the other process after ${waited.toFixed(1)} s, at most ${limit(3)}`,
+      cut.rowCount === 2 && commands.length === 1 && waited <= limit(3),
     )
   } finally {
     for (const server of servers) await server.close()

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { ApiError } from '@stockade/client'
 import type { Client } from '@stockade/client'
+import type { CommandType } from '@stockade/contract/command-params.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { serverNamed } from './named.ts'
 import { sendSigned, signable } from './signing.ts'
-import type { Signing } from './signing.ts'
+import type { Signing, Target } from './signing.ts'
 import { print, printJson, printTable } from './print.ts'
 import { durationOf, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
@@ -89,11 +90,6 @@ export const targetsAsked = async (client: Client, where: Where): Promise<readon
   return targetsOf(client, where.server)
 }
 
-export interface Target {
-  readonly id: string
-  readonly hostname: string
-}
-
 /** The named servers, each once; or all that have an agent. */
 export const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
   const { servers } = await client.call('GET /servers/summary')
@@ -119,7 +115,7 @@ export const send = async (
   { client, json }: Context,
   options: Pick<Options, 'wait' | 'timeout' | 'sign' | 'yes'>,
   targets: readonly Target[],
-  type: 'ban-ip' | 'unban-ip' | 'jail-enable' | 'jail-disable' | 'remove-template',
+  type: Exclude<CommandType, 'deploy-template'>,
   params: Record<string, unknown>,
 ): Promise<void> => {
   const asked = { server_ids: targets.map(({ id }) => id), type, params }

@@ -4,13 +4,19 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { Client } from '@stockade/client'
+import type { CommandType } from '@stockade/contract/command-params.ts'
 import { checkPrepared } from '@stockade/contract/prepared.ts'
 import { canonicalJson, sealMessage, sealTree, writeOperatorKey } from '@stockade/contract/seal.ts'
 import { agree, namesOf } from './ask.ts'
 import { Failure, Misuse } from './failure.ts'
-import type { Target } from './orders.ts'
 import { print } from './print.ts'
 import { safe, safeLines } from './safe.ts'
+
+/** A server that a command goes to. */
+export interface Target {
+  readonly id: string
+  readonly hostname: string
+}
 
 /* Commands that hosts take only with an operator's signature: what is signed is looked at here, not where the server says so. */
 
@@ -61,7 +67,7 @@ type Asked = Parameters<typeof prepare>[1]
 const prepare = (
   client: Client,
   body: {
-    type: 'ban-ip' | 'jail-enable' | 'jail-disable' | 'remove-template' | 'deploy-template' | 'unban-ip'
+    type: CommandType
     params: Record<string, unknown>
     server_ids: string[]
   },

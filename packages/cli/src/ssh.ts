@@ -1,7 +1,7 @@
 import type { Client } from '@stockade/client'
 import { guardedAmong, guardedByTemplate } from '@stockade/contract/guards-ssh.ts'
 import { agree, namesOf } from './ask.ts'
-import type { Target } from './orders.ts'
+import type { Target } from './signing.ts'
 import { safe } from './safe.ts'
 
 /* Who switches off what guards SSH is asked first: nobody should open a host to guessing by a slip. */
