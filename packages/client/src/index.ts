@@ -13,7 +13,7 @@ export type CallInput<N extends EndpointName> = Given<'params', ParamsOf<Contrac
 
 export type Reply<N extends EndpointName> = ReplyOf<Contract[N]>
 
-/** A refusal: the status, the body of decisions section 2, and the seconds of `Retry-After` where given. */
+/** A refusal: the status, the body with `error` and `message`, and the seconds of `Retry-After` where given. */
 export class ApiError extends Error {
   readonly status: number
   readonly body: ProblemBody

@@ -1,4 +1,4 @@
-/** SIEM ids of interface section 6, with their default severities (0 to 10). */
+/** Ids of SIEM event types with their default severities (0 to 10). */
 export const siemTypes = {
   ban: 5,
   unban: 2,
@@ -29,7 +29,7 @@ const kind = (value: EventKind): EventKind => value
 const audit = kind({ audited: true })
 
 /**
- * The catalogue of everything that is recorded, one line a kind. Names are those of the audit log (decisions section 8);
+ * The catalogue of everything that is recorded, one line a kind. Names are those of the audit log;
  * what is not audited is named alike. An event is written in the transaction of the change that it tells of.
  */
 export const eventKinds = {

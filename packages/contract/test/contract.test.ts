@@ -179,7 +179,7 @@ const additions = [
   'GET /ready',
 ]
 
-/** Lists that come in pages: the key of the rows, default and maximum of `limit` (interface section 8, decisions 1). */
+/** Lists that come in pages: the key of the rows, default and maximum of `limit`. */
 const pagedLists: Record<string, readonly [key: string, limit: number, maximum: number]> = {
   'GET /users': ['users', 20, 100],
   'GET /servers': ['servers', 20, 100],

@@ -5,7 +5,7 @@ import { bounds } from '@stockade/contract'
 import { parseRange } from './core/ip.ts'
 import { brokenRule } from './core/password-rules.ts'
 
-/** The configuration of one process, read once from the environment (decisions section 13). Times in seconds. */
+/** The configuration of one process, read once from the environment. Times in seconds. */
 export interface Config {
   readonly host: string
   readonly port: number

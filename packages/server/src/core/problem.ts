@@ -1,8 +1,8 @@
 import type { ProblemBody } from '@stockade/contract'
 
 /**
- * A refusal that the caller is told of: status, reason and a sentence that says what was wrong and what to do
- * (decisions section 2). Anything else that is thrown is a defect and answered as 500.
+ * A refusal for the caller: status, reason and a sentence that says what was wrong and what to do. Anything else that is
+ * thrown is a defect and answered as 500.
  */
 export class Problem extends Error {
   readonly status: number

@@ -33,7 +33,7 @@ const mostOfOne = 10
 /** Each credential is looked at again once a second, a tenth of them at a time. */
 const slices = 10
 
-/** The live feed, `GET /api/v1/ws` (decisions section 12): one socket a client, filtered by what it may see. */
+/** The live feed, `GET /api/v1/ws`: one socket a client, filtered by what it may see. */
 export const mountLive = async (
   http: Http,
   needs: {

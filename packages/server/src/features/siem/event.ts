@@ -1,6 +1,6 @@
 import type { SiemType } from '@stockade/contract'
 
-/** What is forwarded, whatever the format (decisions section 11). The same event has the same id at every try and replay. */
+/** What is forwarded, whatever the format. The same event has the same id at every try and replay. */
 export interface SiemEvent {
   /** A UUID. */
   readonly id: string

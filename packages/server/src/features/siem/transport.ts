@@ -335,7 +335,7 @@ const datagramLine = (target: Target, needs: LineNeeds): Line => {
   }
 }
 
-/** Refusals that are about what was sent (decisions section 11); all others are about the target. */
+/** Refusals that are about what was sent; all others are about the target. */
 const aboutEvents = new Set([400, 413, 415, 422])
 const retryAfterOf = (header: string | undefined, now: number): number | null => {
   if (header === undefined) return null
