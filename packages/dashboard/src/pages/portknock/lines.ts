@@ -11,10 +11,13 @@ type Knocks = Pick<Sequence, 'protocol'> & { readonly knock_ports: readonly numb
 export const clientLine = ({ knock_ports, protocol }: Knocks, host: string): string =>
   `stockade knock ${host} ${knock_ports.join(' ')}${protocol === 'udp' ? ' --udp' : ''}`
 
-/** For whoever has only a shell: bash opens the connections, whatever the shell is that it is typed into. */
+/**
+ * For users who have only a shell. Bash opens the connections, whichever shell the line is typed into. No knock waits for an
+ * answer of the port before it, and each ends before TCP would repeat it after a second: a repeated knock would be a wrong one.
+ */
 export const shellLine = ({ knock_ports, protocol }: Knocks, host: string): string => {
   const each = `for p in ${knock_ports.join(' ')}; do`
   return protocol === 'udp'
     ? `${each} bash -c "echo >/dev/udp/${host}/$p"; sleep 0.2; done`
-    : `${each} timeout 0.2 bash -c "</dev/tcp/${host}/$p" 2>/dev/null; done`
+    : `bash -c '${each} timeout 0.9 bash -c "</dev/tcp/${host}/$p" 2>/dev/null & sleep 0.3; done; wait'`
 }
