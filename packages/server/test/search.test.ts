@@ -266,7 +266,7 @@ test.runIf(always)(
       slow
         .output()
         .split('\n')
-        .filter(line => line.includes('searches take long'))
+        .filter(line => line.includes('slow searches'))
         .map(line => JSON.parse(line) as unknown)
     const metric = async (name: string) =>
       Number(
@@ -317,9 +317,7 @@ test.runIf(always)(
         longest: { list: 'commands', fields: ['by', 'output', 'status'], length: q.length },
       })
       expect((line as { longestMs: number }).longestMs).toBeGreaterThan(1000)
-      await eventually(async () =>
-        expect((await metric(count)) - (await metric(longWaits))).toBeGreaterThanOrEqual(1),
-      )
+      await eventually(async () => expect((await metric(count)) - (await metric(longWaits))).toBeGreaterThanOrEqual(1))
       expect(slow.output()).not.toMatch(/anna|shop\.example|aaaa/)
       expect(lines()).toHaveLength(1)
       await slow.kill()
