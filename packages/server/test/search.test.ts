@@ -22,7 +22,10 @@ let server: TestServer
 let admin: Signed
 let batch: string
 beforeAll(async () => {
-  server = await startServer({ clock, env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8', STOCKADE_OFFLINE_AFTER: '86400' } })
+  server = await startServer({
+    clock,
+    env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8', STOCKADE_OFFLINE_AFTER: '86400' },
+  })
   admin = await server.setUp()
   const hosts = []
   for (const name of ['web-01', 'WEB-02', 'mail-01']) hosts.push(await aHost(server, admin.client, name))
