@@ -25,7 +25,7 @@ export interface Ledger {
   forgetPaused(ban: ActiveBan): void
   /** A ban that was reported as ended is in force again: reports a new ban for the remaining time. */
   resumed(ban: ActiveBan, now: number): void
-  /** The ban is over. It is reported once, whoever noticed it first. */
+  /** The ban is over. It is reported once, even if several watchers notice it. */
   ended(jail: string, ip: string, at: number): void
 }
 

@@ -25,7 +25,7 @@ export interface QueryLanguage {
 
 const yesNo = ['yes', 'no'] as const
 
-/** The search language of each list. What the fields mean, in words, is up to whoever shows them. */
+/** The search language of each list. The user interface describes the fields in words. */
 export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
   bans: {
     listing: 'bans',

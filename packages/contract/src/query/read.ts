@@ -12,7 +12,7 @@ import type {
 } from './tree.ts'
 
 /*
- * Reads the search grammar of the lists, for the server and for whoever edits a query:
+ * Reads the search grammar of the lists, for the server and for query editors:
  *
  *   failed login "exact words"        free text; adjacent words must all match
  *   jail:sshd -country:NL             a value of a field, or anything but that value

@@ -25,7 +25,7 @@ const watch = (tell: () => void) => {
 }
 /** What waits for a signature, if anything does. */
 export const useSealAsked = (): SealAsked | null => useSyncExternalStore(watch, () => asked)
-/** Whoever leaves has signed nothing. */
+/** Closing the dialog signs nothing. */
 export const refuseSeal = (): void => asked?.answer(null)
 
 /** Commands are given within the shell only: what asks is there already, or on its way. */

@@ -7,7 +7,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { hasPasskeys, passkeySentence } from './passkeys.ts'
 import { passkeysTexts } from './passkeys.texts.ts'
 
-/** Does something with a passkey. Where that can not be, it says why instead of being there in vain. */
+/** Runs an action that needs a passkey. Where passkeys are unavailable, it shows the reason instead of the button. */
 export const PasskeyButton = <T,>(props: {
   words: string
   act: () => Promise<T>

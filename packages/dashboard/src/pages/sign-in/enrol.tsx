@@ -19,7 +19,7 @@ export const Enrol = () => {
   const navigate = useNavigate()
   const passkeys = textsOf(passkeysTexts)
   const me = useMe()
-  // Whoever comes here with codes turned on lacks a passkey. It stays what it was at first: turning codes on happens here.
+  // A user who has codes turned on lacks only a passkey. The first state is kept, because codes are turned on here.
   const [coded, setCoded] = useState<boolean>()
   if (me && coded === undefined) setCoded(me.mfa_enabled)
   const go = () => {

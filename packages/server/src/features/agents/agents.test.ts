@@ -175,7 +175,7 @@ testAlone('a report that arrives after a later one of the same start of the agen
   expect(await names()).toEqual(['second'])
   await beat('third', { boot, number: 3 })
   expect(await names()).toEqual(['third'])
-  // The counter begins anew with each start of the agent, and an agent before these versions sends none.
+  // The counter restarts with each start of the agent. Older agents send none.
   for (const report of [{ boot: crypto.randomUUID(), number: 1 }, undefined]) {
     await beat('restarted', report)
     expect(await names()).toEqual(['restarted'])

@@ -61,7 +61,7 @@ export const auditKeyIn = (file: string): KeyObject => {
 export const publicText = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
 
-/** The last checkpoint that was signed with the key beside it: whoever has only the database can't take it back. */
+/** The last checkpoint signed, stored beside the key: an attacker with only the database can't undo it. */
 export interface AuditMemory {
   last(): Pick<Checkpoint, 'number' | 'signature'> | null
   remember(point: Pick<Checkpoint, 'number' | 'signature'>): void
