@@ -4,6 +4,7 @@ import { bounds } from './limits.ts'
 import { desiredState, order, resultInput } from './commands.ts'
 import { port, protocols } from './portknock.ts'
 import { sealBounds } from './seal.ts'
+import { protectionReport, shieldReport } from './protection.ts'
 import { policyState } from './servers.ts'
 import {
   field,
@@ -74,6 +75,10 @@ export const heartbeat = endpoint({
       Type.Optional(
         openResource('HostCapabilities', {
           nftables: field(Type.Optional(Type.Boolean()), 'Whether nftables is available, which port knocking needs.'),
+          shield: field(
+            Type.Optional(nullable(shieldReport)),
+            "The agent's own table of bans; null before it was tried.",
+          ),
         }),
       ),
       'What the host can do.',
@@ -110,6 +115,10 @@ export const heartbeat = endpoint({
         ),
       ),
       'The policy of the host; null when the agent knows none.',
+    ),
+    protection: field(
+      Type.Optional(nullable(protectionReport)),
+      'Whether what is banned on the host does not get through; null before the first look.',
     ),
   }),
   status: 200,
