@@ -10,6 +10,7 @@ const programs = {
   checker: ['ambiguity.py', 'groups.py', 'checker.py'],
   lister: ['lister.py'],
   action: ['stockade_action.py'],
+  launcher: ['launcher.py'],
 }
 
 /**

@@ -331,6 +331,8 @@ stockade_install() {
   chmod 755 "$release/stockade-agent.mjs"
   "$node" "$release/stockade-agent.mjs" action >"$work/stockade_action.py"
   mv -f "$work/stockade_action.py" "$release/stockade_action.py"
+  "$node" "$release/stockade-agent.mjs" launcher >"$work/stockade_launcher.py"
+  mv -f "$work/stockade_launcher.py" "$release/stockade_launcher.py"
 
   if [ -n "$release_key" ]; then
     mkdir -p "$etc"
@@ -341,9 +343,22 @@ stockade_install() {
   fi
 
   before=$(readlink "$opt/current" 2>/dev/null || true)
+  # fail2ban's interpreter, which is there as long as fail2ban is.
+  python=$(sed -n '1s/^#! *\([^ ]*python[^ ]*\).*$/\1/p' "$(command -v fail2ban-server)")
+  [ -x "$python" ] || python=$(command -v python3 || true)
+  # Python opens the netlink socket and becomes Node.js. If Python or the capability is missing, Node.js starts without it.
   cat >"$work/stockade-agent" <<EOF
 #!/bin/sh
-exec '$node' --max-old-space-size=64 --max-semi-space-size=1 '$opt/current/stockade-agent.mjs' "\$@"
+set -- '$node' --max-old-space-size=64 --max-semi-space-size=1 '$opt/current/stockade-agent.mjs' "\$@"
+launcher='$opt/current/stockade_launcher.py'
+case "\${5:-}" in
+  run | shield*)
+    if [ -f "\$launcher" ] && '$python' -I -c '' 2>/dev/null; then
+      exec '$python' -I "\$launcher" "\$@"
+    fi
+    ;;
+esac
+exec "\$@"
 EOF
   chmod 755 "$work/stockade-agent"
   mv -f "$work/stockade-agent" "$opt/stockade-agent"

@@ -120,6 +120,9 @@ let lastPid = 4000
 
 let bundle: Promise<string> | null = null
 
+/** Gives the agent its netlink socket, as the installed start script does. */
+const launcherFile = join(import.meta.dirname, '../../packages/agent/src/python/launcher.py')
+
 export async function aHost(settings: HostSettings = {}): Promise<Host> {
   const id = randomBytes(3).toString('hex')
   const name = `skd${id}`
@@ -197,7 +200,8 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     },
     async agentCommand(...words) {
       bundle ??= buildAgent()
-      return inside(settingsOfAgent.node ?? process.execPath, await bundle, ...words, ...agentArgs())
+      const program = [settingsOfAgent.node ?? process.execPath, await bundle, ...words, ...agentArgs()]
+      return inside('/usr/bin/python3', '-I', launcherFile, ...program)
     },
     async startAgent(options = {}) {
       settingsOfAgent = { ...settingsOfAgent, ...options }
@@ -237,6 +241,9 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
           'netns',
           'exec',
           name,
+          '/usr/bin/python3',
+          '-I',
+          launcherFile,
           node,
           '--max-old-space-size=64',
           '--max-semi-space-size=1',

@@ -7,7 +7,7 @@ import { isAlive, takeLock } from './lock.ts'
 import { createLog } from './log.ts'
 import { parseInvocation, usage } from './options.ts'
 import type { Options } from './options.ts'
-import { action } from './python/programs.ts'
+import { action, launcher } from './python/programs.ts'
 import { knockUnit, openrcScript, systemdUnit } from './units.ts'
 import { trustCommand } from './seal/trust.ts'
 import { errorText } from './text.ts'
@@ -45,6 +45,9 @@ export const main = async (args: readonly string[]): Promise<number> => {
     }
     case 'action':
       say(action)
+      return 0
+    case 'launcher':
+      say(launcher)
       return 0
     case 'trust':
       say(trustCommand(rest, options, Date.now))

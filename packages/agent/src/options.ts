@@ -49,6 +49,7 @@ export const usage = `stockade-agent: tells a Stockade server of this host's ban
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
   stockade-agent unit systemd|openrc|knock print a service file
   stockade-agent action                    print the action that fail2ban loads
+  stockade-agent launcher                  print the program that gives the agent its netlink socket
   stockade-agent alive                     has the server answered the running agent? exit code 0 or 1
   stockade-agent clean [--purge]           remove what the agent put into fail2ban and nftables
   stockade-agent --version | --help

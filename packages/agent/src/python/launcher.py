@@ -1,0 +1,26 @@
+"""Starts a program with a netlink socket of netfilter, because Node.js cannot open one.
+
+    launcher.py PROGRAM ARGUMENT...
+
+The number of the descriptor is in STOCKADE_NETLINK_FD. Without CAP_NET_ADMIN the program starts without the socket.
+"""
+
+import os
+import socket
+import sys
+
+NETLINK_NETFILTER = 12
+SO_SNDBUFFORCE = 32
+SO_RCVBUFFORCE = 33
+
+os.environ.pop("STOCKADE_NETLINK_FD", None)
+try:
+    channel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, NETLINK_NETFILTER)
+    # Larger than the limits of the system, which needs CAP_NET_ADMIN: a transaction is one write.
+    channel.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 << 20)
+    channel.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
+    channel.set_inheritable(True)
+    os.environ["STOCKADE_NETLINK_FD"] = str(channel.fileno())
+except (OSError, AttributeError):
+    pass
+os.execv(sys.argv[1], sys.argv[1:])
