@@ -1,7 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { anAuthenticator } from '../../src/testing/authenticator.ts'
 import { anyObject, counts, extended, integer, like, maybe, number, orNull, text, time, uuid } from './kinds.ts'
-import { apiKey, command, jailDetail, newServer, oneCommand, oneServer, onePage, server } from './resources.ts'
+import {
+  apiKey,
+  command,
+  coverageRefused,
+  jailDetail,
+  newServer,
+  oneCommand,
+  oneServer,
+  onePage,
+  passkey,
+  sealRequired,
+  server,
+} from './resources.ts'
 import { aPlace, refuses, refusesEach, same, says, saysDone, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
@@ -657,5 +670,27 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
         'decisions 5: null with nothing finished',
       )
     await refuses(place.viewer('GET /commands/stats', { query: 'period=year' }), 400, 'interface 4.5: period', 'period')
+  })
+})
+
+describe('no page: signed commands', { retry: 0 }, () => {
+  test('a passkey is made and listed', async () => {
+    const { admin } = place
+    const made = anAuthenticator('https://stockade.corp.example')
+    const asked = await says(admin('POST /auth/passkeys/options', { body: {} }), 200, { options: anyObject })
+    const response = made.create(asked.options)
+    await says(admin('POST /auth/passkeys', { body: { name: 'laptop', response } }), 201, passkey)
+    await says(admin('GET /auth/passkeys'), 200, { passkeys: [passkey] })
+  })
+  test('a host that wants a signature is named by the refusal', async () => {
+    const operators = [{ name: 'anna', kind: 'ed25519', fingerprint: `SHA256:${'A'.repeat(43)}` }]
+    const sealed = { types: ['jail-disable'], operators, error: null }
+    await web.agent('POST /servers/heartbeat', { body: { ...beat, sealed } })
+    const body = { type: 'jail-disable', params: { jail: 'sshd' } }
+    await says(place.operator('POST /servers/{serverId}/commands', { serverId: web.id, body }), 409, sealRequired)
+  })
+  test('a whitelist that covers too much is refused with its share', async () => {
+    const entries = [20, 21, 22, 23, 24].map(first => ({ ip: `${first}.0.0.0/8` }))
+    await says(place.admin('POST /whitelist/bulk', { body: { entries } }), 409, coverageRefused)
   })
 })

@@ -45,6 +45,17 @@ export const oneUser = extended(
   { ...userMore, 'no page': { ...userMore['no page'], server_ids: [uuid] } },
 )
 
+export const passkey = {
+  id,
+  credential_id: text,
+  name: text,
+  created_at: time,
+  last_used: orNull(time),
+  backed_up: yesNo,
+  fingerprint: like(/^SHA256:[\w+/]{43}$/, 'SHA256: and 43 characters'),
+  operator_key: like(/^stockade-operator-key-v1:[\w-]+$/, 'a line for `stockade-agent trust add`'),
+} as const
+
 export const session = {
   id: uuid,
   ip_address: text,
@@ -403,3 +414,12 @@ export const signedIn = {
 
 /** A page of a list (interface 1.5), as it stands where nothing was asked for. */
 export const onePage = (limit: number) => ({ total: integer, page: 1, limit }) as const
+
+/** The refusal of a command that hosts accept only with a signature. */
+export const sealRequired = { error: 'Conflict', message: text, seal_required: { servers: [text] } } as const
+/** The refusal of a whitelist that covers too much of the Internet. */
+export const coverageRefused = {
+  error: 'Conflict',
+  message: text,
+  coverage: { family: oneOf('ipv4', 'ipv6'), percent: number, limit_percent: number },
+} as const
