@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { readOperatorKey } from '@stockade/contract/seal.ts'
+import { readOperatorKey, unapprovedRange } from '@stockade/contract/seal.ts'
 import { aHost, movableClock, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
 import { verifySeal } from '../../packages/agent/src/seal/verify.ts'
@@ -122,7 +122,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
           hostname: 'web-01',
           jails: [{ name: 'nginx-http-auth', enabled: true, current_bans: 0 }],
           sealed: {
-            types: ['jail-disable'],
+            types: ['jail-disable', 'wide-whitelist'],
             operators: [{ name: 'anna', kind: 'webauthn', fingerprint: passkey?.fingerprint ?? '' }],
             error: null,
           },
@@ -173,6 +173,22 @@ describe.runIf(hasBrowser)('a passkey', () => {
       await expect(verifySeal({ ...order, params: { jail: 'sshd' } }, order.seal, at)).rejects.toThrow(
         'other parameters were signed',
       )
+    })
+    it('approves, by a signature, the wide range that the host refused', async () => {
+      const ip = '198.18.0.0/15'
+      const { version } = await host.client.call('GET /agent/state')
+      await host.client.call('POST /agent/state/ack', {
+        body: { version, whitelist_version: null, entry_count: 0, error: unapprovedRange(ip) },
+      })
+      await page.goto(`servers/${host.id}/overview`)
+      await page.getByRole('button', { name: `Approve ${ip} on web-01` }).click()
+      await dialog().getByText(`approve-whitelist {"ip":"${ip}"}`).waitFor()
+      await dialog().getByRole('button', { name: 'Sign with a passkey' }).click()
+      await page.getByText('The approval is on its way.').waitFor()
+      expect(await breaches(page)).toEqual([])
+      const approval = (await orders()).find(({ type }) => type === 'approve-whitelist')
+      expect(approval).toMatchObject({ params: { ip } })
+      expect(approval?.seal).toBeTruthy()
     })
   })
 

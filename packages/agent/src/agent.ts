@@ -37,7 +37,7 @@ import { findInterpreter } from './python/interpreter.ts'
 import { action, checker, lister, reader } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
-import { closedPort, wideWhitelist } from '@stockade/contract/seal.ts'
+import { closedPort, unapprovedPort, wideWhitelist } from '@stockade/contract/seal.ts'
 import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
@@ -196,9 +196,7 @@ export const startAgent = async (
     nft: options.nft,
     whyNotClose: (port, holds) =>
       policy.whyNotClose(port, holds) ??
-      (holds || approvals.isPortApproved(port) || !seals.wants(closedPort)
-        ? null
-        : `no operator approved on this host that port ${port} is closed`),
+      (holds || approvals.isPortApproved(port) || !seals.wants(closedPort) ? null : unapprovedPort(port)),
     onWanted: ports => approvals.followPorts(ports),
     allowed: whitelist.listed,
     answers: wire.answers,

@@ -60,6 +60,24 @@ export const approvals: Readonly<Record<string, string>> = {
   'approve-port': closedPort,
 }
 
+/** What an agent says of a whitelist that it refuses until an operator approves this range. */
+export const unapprovedRange = (range: string): string =>
+  `${range} in the whitelist is a wide range that no operator approved on this host: the list is refused as a whole`
+/** What an agent says of a sequence that it does not enforce until an operator approves this port. */
+export const unapprovedPort = (port: number): string => `no operator approved on this host that port ${port} is closed`
+/** The approval that such a sentence asks for; null for any other text. */
+export const approvalAskedBy = (
+  error: string,
+):
+  | { readonly type: 'approve-whitelist'; readonly params: { readonly ip: string } }
+  | { readonly type: 'approve-port'; readonly params: { readonly port: number } }
+  | null => {
+  const ip = /([\da-f.:]+\/\d{1,3}) in the whitelist is a wide range that no operator approved/.exec(error)?.[1]
+  if (ip !== undefined && isWide(ip)) return { type: 'approve-whitelist', params: { ip } }
+  const port = Number(/no operator approved on this host that port (\d{1,5}) is closed/.exec(error)?.[1])
+  return port >= 1 && port <= 65_535 ? { type: 'approve-port', params: { port } } : null
+}
+
 /** Ranges wider than a /24 of IPv4 or a /48 of IPv6. */
 export const isWide = (range: string): boolean => {
   const [address = '', prefix] = range.split('/')

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  approvalAskedBy,
   canonicalJson,
   hexOf,
   isWide,
@@ -13,6 +14,8 @@ import {
   sealMessage,
   sealTree,
   statedParams,
+  unapprovedPort,
+  unapprovedRange,
   writeOperatorKey,
 } from '../src/seal.ts'
 
@@ -124,4 +127,13 @@ test.each([
   'stockade-operator-key-v1:\u00e9',
 ])('%j is no operator key', line => {
   expect(() => readOperatorKey(line)).toThrow()
+})
+test('an agent asks for an approval by a sentence that clients read', () => {
+  const ip = '198.18.0.0/15'
+  expect(approvalAskedBy(unapprovedRange(ip))).toEqual({ type: 'approve-whitelist', params: { ip } })
+  expect(approvalAskedBy(unapprovedRange('2001:db8::/32'))).toMatchObject({ params: { ip: '2001:db8::/32' } })
+  expect(approvalAskedBy(unapprovedRange('192.0.2.0/24'))).toBeNull()
+  expect(approvalAskedBy(unapprovedPort(22))).toEqual({ type: 'approve-port', params: { port: 22 } })
+  expect(approvalAskedBy(unapprovedPort(70_000))).toBeNull()
+  expect(approvalAskedBy('fail2ban does not answer')).toBeNull()
 })

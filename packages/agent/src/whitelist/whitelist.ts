@@ -11,6 +11,7 @@ import { errorText } from '../text.ts'
 import type { ListLimits } from '../policy/format.ts'
 import { collapse } from './addresses.ts'
 import type { Addresses } from './addresses.ts'
+import { unapprovedRange } from '@stockade/contract/seal.ts'
 import type { Approvals } from '../seal/approvals.ts'
 import { holdEverywhere } from './ignore-lists.ts'
 import { createLifter } from './lifter.ts'
@@ -173,10 +174,7 @@ export const createWhitelist = (needs: {
       const entries = parseList(text, count, needs.limits())
       const stored = (): ReadonlySet<string> => new Set(parseList(store.text() ?? '', 0, null))
       const wide = needs.approvals()?.unapproved(entries, stored) ?? null
-      if (wide !== null)
-        throw new Error(
-          `${wide} in the whitelist is a wide range that no operator approved on this host: the list is refused as a whole`,
-        )
+      if (wide !== null) throw new Error(unapprovedRange(wide))
       needs.approvals()?.followList(entries)
       store.putList(text, version)
       listNumber += 1

@@ -17,5 +17,8 @@ const en = {
   toAccount: 'Add one in your account',
   orCli: 'or sign on the command line with --sign.',
   unknownKey: 'This passkey is not one of your account.',
+  approve: (what: string) => `Approve ${what}`,
+  approveOf: (what: string, host: string) => `Approve ${what} on ${host}`,
+  approvalSent: 'The approval is on its way.',
 }
 export const sealingTexts: Catalogue<typeof en> = { name: 'sealing', en }

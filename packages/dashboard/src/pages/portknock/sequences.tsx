@@ -18,6 +18,7 @@ import { textsOf } from '../../texts/catalogue.ts'
 import { clip, nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
 import { duration } from '../../words/time.ts'
+import { Approve } from '../commands/approve.tsx'
 import { Confirm } from '../identity/dialogs.ts'
 import { emptyDraft, portsByChance, slopeOf } from './draft.ts'
 import type { Draft } from './draft.ts'
@@ -217,9 +218,12 @@ const Places = ({ places, whole }: { places: readonly Place[]; whole: boolean })
             <span>
               <ServerLink id={id} hostname={hostname} />
               {error && whole ? (
-                <p className={parts.error}>
-                  <Stranger text={error} most={300} />
-                </p>
+                <>
+                  <p className={parts.error}>
+                    <Stranger text={error} most={300} />
+                  </p>
+                  <Approve server={{ id, hostname }} error={error} />
+                </>
               ) : (
                 <p className={parts.help}>
                   {t.stateHelp[state]} {state === 'failed' && !whole && t.operatorsSeeWhy}

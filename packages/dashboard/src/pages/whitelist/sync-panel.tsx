@@ -20,6 +20,7 @@ import { ownAddress } from '../../place.ts'
 import { textsOf } from '../../texts/catalogue.ts'
 import { nameOf } from '../../words/clip.ts'
 import { number } from '../../words/numbers.ts'
+import { Approve } from '../commands/approve.tsx'
 import { whitelistTexts } from './whitelist.texts.ts'
 
 /** Which server holds the list: live, or asked for every few seconds where the feed does not get through. */
@@ -119,6 +120,7 @@ export const SyncRow = ({ server }: { server: Sync }) => {
             <Stranger text={server.error} most={200} />
           </p>
         )}
+        {may && <Approve server={server} error={server.error} />}
         <Refusal error={sync.error} />
       </span>
       <State is={server.sync_status} />

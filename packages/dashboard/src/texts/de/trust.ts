@@ -55,6 +55,9 @@ export const sealing: Texts['sealing'] = {
   toAccount: 'Einen in Ihrem Konto hinzufügen',
   orCli: 'oder auf der Kommandozeile mit --sign unterschreiben.',
   unknownKey: 'Dieser Passkey gehört nicht zu Ihrem Konto.',
+  approve: what => `${what} genehmigen`,
+  approveOf: (what, host) => `${what} auf ${host} genehmigen`,
+  approvalSent: 'Die Genehmigung ist unterwegs.',
 }
 export const guard: Texts['guard'] = {
   sealed: 'Unterschriebene Befehle',

@@ -55,6 +55,9 @@ export const sealing: Texts['sealing'] = {
   toAccount: 'Añadir una en su cuenta',
   orCli: 'o firmar en la línea de órdenes con --sign.',
   unknownKey: 'Esta llave de acceso no es de su cuenta.',
+  approve: what => `Aprobar ${what}`,
+  approveOf: (what, host) => `Aprobar ${what} en ${host}`,
+  approvalSent: 'La aprobación está en camino.',
 }
 export const guard: Texts['guard'] = {
   sealed: 'Órdenes firmadas',

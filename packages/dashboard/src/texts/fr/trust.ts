@@ -55,6 +55,9 @@ export const sealing: Texts['sealing'] = {
   toAccount: 'En ajouter une dans votre compte',
   orCli: 'ou signer en ligne de commande avec --sign.',
   unknownKey: 'Cette clé d’accès n’est pas de votre compte.',
+  approve: what => `Approuver ${what}`,
+  approveOf: (what, host) => `Approuver ${what} sur ${host}`,
+  approvalSent: 'L’approbation est en route.',
 }
 export const guard: Texts['guard'] = {
   sealed: 'Commandes signées',
