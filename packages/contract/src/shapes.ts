@@ -129,5 +129,15 @@ export const problem = resource('Problem', {
     Type.Optional(resource('SealRequired', { servers: field(Type.Array(Type.String()), 'Host names, at most 100.') })),
     'Hosts that accept these commands only with an operator signature.',
   ),
+  coverage: field(
+    Type.Optional(
+      resource('WhitelistCoverage', {
+        family: field(oneOf(['ipv4', 'ipv6']), 'Family of addresses that the figures are about.'),
+        percent: field(Type.Number(), 'Share of the public addresses that the whitelist would cover, in percent.'),
+        limit_percent: field(Type.Number(), 'Largest share that needs no confirmation, in percent.'),
+      }),
+    ),
+    'How much of the Internet the whitelist would cover; an administrator repeats `percent` as `confirm_share`.',
+  ),
 })
 export type ProblemBody = Static<typeof problem>

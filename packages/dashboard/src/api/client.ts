@@ -1,9 +1,9 @@
 import { ApiError, createClient } from '@stockade/client'
 import { ownAddress } from '../place.ts'
-import { sealing } from './sealing.ts'
+import { confirming } from './coverage.ts'
 
 /** The typed client; the session cookie speaks for the user. */
-export const api = createClient({ baseUrl: ownAddress, fetch: sealing })
+export const api = createClient({ baseUrl: ownAddress, fetch: confirming })
 
 export { ApiError }
 

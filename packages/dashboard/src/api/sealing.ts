@@ -1,46 +1,25 @@
-import { useSyncExternalStore } from 'react'
 import type { ProblemBody } from '@stockade/contract'
 import { proving } from './proof.ts'
+import { createQuestion } from './question.ts'
 
-/* Hosts that take commands only signed: whatever request is refused for that asks for a signature, and is sent as signed commands. */
+/* Some hosts accept commands only with a signature. A request that is refused for that asks for one, and is sent again as signed commands. */
 
-export interface SealAsked {
+interface SealRequest {
   /** The hosts that want it, up to 100. */
   readonly servers: readonly string[]
   /** What was asked for: `/commands/batch` and its body. */
   readonly path: string
   readonly body: unknown
+}
+export interface SealAsked extends SealRequest {
   /** The reply in place of the refusal; null where nothing was signed. */
   readonly answer: (reply: unknown) => void
 }
-let asked: SealAsked | null = null
-const watchers = new Set<() => void>()
-const set = (next: SealAsked | null) => {
-  asked = next
-  for (const tell of watchers) tell()
-}
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
+const question = createQuestion<SealRequest, unknown>(null)
 /** What waits for a signature, if anything does. */
-export const useSealAsked = (): SealAsked | null => useSyncExternalStore(watch, () => asked)
+export const useSealAsked = question.useAsked
 /** Closing the dialog signs nothing. */
-export const refuseSeal = (): void => asked?.answer(null)
-
-/** Commands are given within the shell only: what asks is there already, or on its way. */
-const ask = (given: Omit<SealAsked, 'answer'>): Promise<unknown> => {
-  refuseSeal()
-  return new Promise(resolve => {
-    set({
-      ...given,
-      answer: reply => {
-        set(null)
-        resolve(reply)
-      },
-    })
-  })
-}
+export const refuseSeal = question.refuse
 
 const wantingIn = async (reply: Response): Promise<readonly string[] | null> => {
   if (reply.status !== 409) return null
@@ -57,7 +36,7 @@ export const sealing: typeof fetch = async (input, init) => {
   const servers = await wantingIn(reply)
   if (!servers || typeof input !== 'string') return reply
   const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : null
-  const signed = await ask({ servers, path: input.slice(input.indexOf('/api/v1/') + '/api/v1'.length), body })
+  const signed = await question.ask({ servers, path: input.slice(input.indexOf('/api/v1/') + '/api/v1'.length), body })
   return signed === null
     ? reply
     : new Response(JSON.stringify(signed), { status: 201, headers: { 'content-type': 'application/json' } })

@@ -1,11 +1,11 @@
-import { useSyncExternalStore } from 'react'
 import { guardedAmong, guardedByTemplate } from '@stockade/contract/guards-ssh.ts'
 import type { Reply } from '@stockade/client'
 import { api } from '../api/client.ts'
 import type { Command } from '../api/queries.ts'
+import { createQuestion } from '../api/question.ts'
 import { sentenceOf } from '../parts/trouble.tsx'
 
-/* What switches off a jail that guards SSH is asked about first, wherever it comes from: a retry, an undo, a dialog. */
+/* A command that switches off a jail which guards SSH needs an answer first, also when it comes from a retry or an undo. */
 
 interface Server {
   readonly id: string
@@ -48,36 +48,11 @@ export const questionOf = (
   return unknown === null ? null : { ...question, guarded: named(servers), unknown }
 }
 
-export interface SshAsked extends SshQuestion {
-  readonly answer: (yes: boolean) => void
-}
-let asked: SshAsked | null = null
-const watchers = new Set<() => void>()
-const set = (next: SshAsked | null) => {
-  asked = next
-  for (const tell of watchers) tell()
-}
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
+const question = createQuestion<SshQuestion, boolean>(false)
 /** What waits for an answer, if anything does. */
-export const useSshAsked = (): SshAsked | null => useSyncExternalStore(watch, () => asked)
-/** Whoever leaves has not agreed. */
-export const refuseSsh = (): void => asked?.answer(false)
-
-const ask = (given: SshQuestion): Promise<boolean> => {
-  refuseSsh()
-  return new Promise(resolve => {
-    set({
-      ...given,
-      answer: yes => {
-        set(null)
-        resolve(yes)
-      },
-    })
-  })
-}
+export const useSshAsked = question.useAsked
+/** Whoever leaves the page has not agreed. */
+export const refuseSsh = question.refuse
 
 type Order = Pick<Command, 'type' | 'params'> & { readonly server: Server }
 /** The jail that an order switches off or takes off, if it does. */
@@ -93,8 +68,8 @@ export const agreed = async (orders: readonly Order[]): Promise<boolean> => {
     byJail.set(jail, (byJail.get(jail) ?? new Map<string, Server>()).set(order.server.id, order.server))
   }
   for (const [jail, servers] of byJail) {
-    const question = questionOf(jail, removes, [...servers.values()], await toldOf(jail))
-    if (question && !(await ask(question))) return false
+    const asked = questionOf(jail, removes, [...servers.values()], await toldOf(jail))
+    if (asked && !(await question.ask(asked))) return false
   }
   return true
 }

@@ -1,4 +1,5 @@
 import { Activity } from './activity.tsx'
+import { CoverageAsked } from './coverage-asked.tsx'
 import { KeptPreferences } from './kept-preferences.tsx'
 import { ProofAsked } from './proof-asked.tsx'
 import { SealAsked } from './seal-asked.tsx'
@@ -15,6 +16,7 @@ const Second = () => (
     <KeptPreferences />
     <SshAsked />
     <SealAsked />
+    <CoverageAsked />
     <ProofAsked />
   </>
 )

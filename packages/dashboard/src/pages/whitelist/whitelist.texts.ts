@@ -74,6 +74,17 @@ const en = {
     syncing: 'Servers take it over',
     done: 'Done',
   },
+  coverage: {
+    title: 'This covers a large part of the Internet',
+    share: (percent: string, family: string, limit: string) =>
+      `The whitelist would cover ${percent} % of ${family}. Up to ${limit} % needs no confirmation.`,
+    families: { ipv4: 'public IPv4', ipv6: 'public IPv6' },
+    means: 'Addresses that it covers are never banned, on any server.',
+    type: (percent: string) => `Type ${percent} to confirm`,
+    wrong: 'This is not the figure above.',
+    adminsOnly: 'Only an administrator can confirm this.',
+    submit: 'Whitelist all of it',
+  },
   imports: {
     title: 'Import entries',
     content: 'Text, CSV or JSON',

@@ -228,6 +228,17 @@ export const whitelist: Texts['whitelist'] = {
     syncing: 'Die Server übernehmen es',
     done: 'Fertig',
   },
+  coverage: {
+    title: 'Das deckt einen großen Teil des Internets ab',
+    share: (percent, family, limit) =>
+      `Die Whitelist würde ${percent} % von ${family} abdecken. Bis ${limit} % braucht es keine Bestätigung.`,
+    families: { ipv4: 'öffentlichem IPv4', ipv6: 'öffentlichem IPv6' },
+    means: 'Adressen, die sie abdeckt, werden nie gesperrt, auf keinem Server.',
+    type: percent => `Tippen Sie ${percent} ein, um zu bestätigen`,
+    wrong: 'Das ist nicht die Zahl von oben.',
+    adminsOnly: 'Das kann nur ein Administrator bestätigen.',
+    submit: 'Alles auf die Whitelist',
+  },
   imports: {
     title: 'Einträge importieren',
     content: 'Text, CSV oder JSON',

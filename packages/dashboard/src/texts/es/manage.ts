@@ -215,6 +215,17 @@ export const whitelist: Texts['whitelist'] = {
     syncing: 'Los servidores la aplican',
     done: 'Listo',
   },
+  coverage: {
+    title: 'Esto cubre una gran parte de Internet',
+    share: (percent, family, limit) =>
+      `La lista blanca cubriría el ${percent} % de ${family}. Hasta el ${limit} % no hace falta confirmación.`,
+    families: { ipv4: 'IPv4 público', ipv6: 'IPv6 público' },
+    means: 'Las direcciones que cubre no se bloquean nunca, en ningún servidor.',
+    type: percent => `Escriba ${percent} para confirmar`,
+    wrong: 'No es la cifra de arriba.',
+    adminsOnly: 'Solo un administrador puede confirmarlo.',
+    submit: 'Poner todo en la lista blanca',
+  },
   imports: {
     title: 'Importar entradas',
     content: 'Texto, CSV o JSON',

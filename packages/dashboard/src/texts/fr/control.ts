@@ -89,6 +89,17 @@ export const whitelist: Texts['whitelist'] = {
     syncing: 'Les serveurs la reprennent',
     done: 'Terminer',
   },
+  coverage: {
+    title: 'Cela couvre une grande partie d’Internet',
+    share: (percent, family, limit) =>
+      `La liste blanche couvrirait ${percent}\u00a0% de ${family}. Jusqu’à ${limit}\u00a0%, aucune confirmation n’est demandée.`,
+    families: { ipv4: 'l’IPv4 public', ipv6: 'l’IPv6 public' },
+    means: 'Les adresses qu’elle couvre ne sont jamais bannies, sur aucun serveur.',
+    type: percent => `Saisissez ${percent} pour confirmer`,
+    wrong: 'Ce n’est pas le chiffre ci-dessus.',
+    adminsOnly: 'Seul un administrateur peut le confirmer.',
+    submit: 'Tout mettre sur la liste blanche',
+  },
   imports: {
     title: 'Importer des entrées',
     content: 'Texte, CSV ou JSON',
