@@ -22,6 +22,7 @@ const shared = { ...common, isolate: false } as const
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
 /** Long tests of password hashing, encryption, processes and HTTP, which no engine changes: on PostgreSQL only in a whole run. */
 const sameOnEither = [
+  'packages/server/test/clients/*.test.ts',
   'packages/server/test/attacks/{h5,m10,m11,m12}-*.test.ts',
   'packages/server/src/http/http.test.ts',
   'packages/server/test/fuzz.test.ts',
@@ -84,7 +85,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...common,
+          ...shared,
           name: 'engine',
           include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
@@ -92,7 +93,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...common,
+          ...shared,
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
