@@ -8,6 +8,7 @@
 # Options
 #   --insecure-http       accept plain http to another machine: anybody on the way could then command this host
 #   --pin sha256//...     the server's public key; replaces the check by a certificate authority
+#   --ca FILE             a private certificate authority, PEM; one in the system's store needs no option
 #   --release-key FILE    install only what this key signed (ECDSA P-256, PEM); kept for later upgrades
 #   --allow-downgrade     accept an older release than the installed one
 #
@@ -30,6 +31,7 @@ stockade_install() {
   packages=yes
   insecure=no
   pin=
+  ca=
   release_key=
   downgrade=no
 
@@ -58,6 +60,11 @@ stockade_install() {
       --pin)
         [ $# -ge 2 ] || stop "--pin needs a value"
         pin=$2
+        shift
+        ;;
+      --ca)
+        [ $# -ge 2 ] || stop "--ca needs a file"
+        ca=$2
         shift
         ;;
       --release-key)
@@ -101,6 +108,7 @@ stockade_install() {
       *) stop "--pin has the form sha256//BASE64=" ;;
     esac
     [ -z "$release_key" ] || [ -r "$release_key" ] || stop "the release key $release_key cannot be read"
+    [ -z "$ca" ] || [ -r "$ca" ] || stop "the certificate authority $ca cannot be read"
   fi
 
   init=none
@@ -119,6 +127,7 @@ stockade_install() {
       case $1 in https://*) protocols='=https' ;; esac
       set -- "$1" "$2" -fsSL --proto "$protocols" --retry 2 --connect-timeout 15
       [ -z "$pin" ] || set -- "$@" -k --pinnedpubkey "$pin"
+      [ -z "$ca" ] || set -- "$@" --cacert "$ca"
       fetch_url=$1
       fetch_file=$2
       shift 2
@@ -126,7 +135,8 @@ stockade_install() {
     elif [ -n "$pin" ]; then
       stop "--pin needs curl, which is not here"
     elif have wget; then
-      wget -q -T 30 -O "$2" "$1" || { rm -f "$2"; return 1; }
+      set -- "$1" "$2" ${ca:+"--ca-certificate=$ca"}
+      wget -q -T 30 ${3:+"$3"} -O "$2" "$1" || { rm -f "$2"; return 1; }
     else
       stop "neither curl nor wget is here"
     fi
@@ -209,6 +219,40 @@ stockade_install() {
     esac
   }
 
+  # fit NAME LINE...: adds a drop-in to fail2ban's configuration. Removing the agent leaves it, since fail2ban needs it.
+  fit() {
+    drop_in=/etc/fail2ban/jail.d/zz-stockade-20-$1.local
+    shift
+    mkdir -p /etc/fail2ban/jail.d
+    printf '%s\n' '# stockade: managed, do not edit' "$@" >"$drop_in"
+    fitted=yes
+  }
+
+  # Two faults of a fresh installation leave a host unprotected while fail2ban reports bans. Repairs them, and nothing else.
+  fit_fail2ban() {
+    have fail2ban-client || return 0
+    fitted=no
+    # Debian 12 without rsyslog has no auth.log, and the stock sshd jail then stops the whole daemon.
+    if fail2ban-client -t 2>&1 | grep -q 'any log file for sshd jail' && [ -d /run/systemd/system ]; then
+      say "fail2ban finds no log of sshd: it reads the journal from now on"
+      fit backend '[sshd]' 'backend = systemd'
+    fi
+    # fail2ban's default action calls iptables, which is not installed together with fail2ban everywhere.
+    if ! have iptables && have nft && fail2ban-client -d 2>/dev/null | grep -q "'addaction', 'iptables"; then
+      say "iptables is not installed, so fail2ban's bans reach no firewall: it uses nftables from now on"
+      fit banaction '[DEFAULT]' 'banaction = nftables-multiport' 'banaction_allports = nftables-allports'
+      if fail2ban-client -d 2>/dev/null | grep -q "'addaction', 'iptables"; then
+        say "Some jails name iptables actions of their own: their bans reach no firewall until iptables is installed"
+      fi
+    fi
+    [ "$fitted" = yes ] || return 0
+    case $init in
+      systemd) systemctl restart fail2ban || true ;;
+      openrc) rc-service fail2ban restart || true ;;
+      none) fail2ban-client reload >/dev/null 2>&1 || true ;;
+    esac
+  }
+
   # Waits until the server has answered the agent that runs now.
   answers() {
     left=20
@@ -264,11 +308,6 @@ stockade_install() {
       if have apt-get; then
         DEBIAN_FRONTEND=noninteractive apt-get update -qq || true
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq fail2ban nftables python3-systemd
-        # Debian 12 without rsyslog has no auth.log, and the stock sshd jail then stops the whole daemon.
-        if [ ! -e /var/log/auth.log ] && [ -d /run/systemd/system ] && [ -d /etc/fail2ban/jail.d ]; then
-          printf '%s\n' '# stockade: managed, do not edit' '[sshd]' 'backend = systemd' >/etc/fail2ban/jail.d/zz-stockade-20-backend.local
-          systemctl restart fail2ban || true
-        fi
       elif have dnf; then
         dnf -q -y install epel-release || true
         dnf -q -y install fail2ban-server fail2ban-systemd nftables
@@ -283,6 +322,7 @@ stockade_install() {
     fi
   fi
   have fail2ban-server || stop "fail2ban is not installed"
+  fit_fail2ban
 
   mkdir -p "$opt/releases"
   work=$(mktemp -d "$opt/.fetch.XXXXXX")
@@ -398,6 +438,7 @@ EOF
     set -- --base-url "$base_url"
     [ "$insecure" = no ] || set -- "$@" --insecure-http
     [ -z "$pin" ] || set -- "$@" --pin "$pin"
+    [ -z "$ca" ] || set -- "$@" --ca "$ca"
     STOCKADE_TOKEN=$token "$opt/stockade-agent" enroll "$@"
     token=
   fi

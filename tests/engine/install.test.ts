@@ -139,6 +139,35 @@ describeHosts('the installer', () => {
     manifest = null
   })
 
+  it('repairs a fail2ban that has no iptables to call, and removing the agent keeps the repair', async ctx => {
+    ctx.skip(cannot !== null)
+    const jailLocal = join(host.f2bConfig, 'jail.local')
+    const before = fs.readFileSync(jailLocal, 'utf8')
+    const dropIn = join(host.f2bConfig, 'jail.d/zz-stockade-20-banaction.local')
+    // A path with every program of this machine but iptables, and fail2ban as Debian ships it.
+    await inNamespace(
+      'mkdir /run/bin && for f in /usr/sbin/* /usr/bin/*; do case $f in */ip6tables*|*/iptables*) ;; *) ln -sf $f /run/bin/ ;; esac; done',
+    )
+    const without = (options: string): Promise<{ stdout: string; stderr: string }> =>
+      inNamespace(
+        `export PATH=/run/bin; curl -fsSL ${filesUrl}/install.sh | sh -s -- --no-packages --insecure-http ${options}`,
+      )
+    try {
+      fs.writeFileSync(jailLocal, before.replaceAll('nftables-', 'iptables-'))
+      // The made-up token is refused only after the repair.
+      await expect(without('--token some-token')).rejects.toThrow(/answered 40/)
+      expect(fs.readFileSync(dropIn, 'utf8')).toMatch(/^banaction = nftables-multiport$/m)
+      const { stdout: configured } = await inNamespace('fail2ban-client -d')
+      expect(configured).toContain("'addaction', 'nftables-multiport'")
+      expect(configured).not.toContain("'addaction', 'iptables")
+      expect((await without('--uninstall --purge')).stdout).toContain('fail2ban needs it on this host')
+      expect(fs.existsSync(dropIn)).toBe(true)
+    } finally {
+      fs.writeFileSync(jailLocal, before)
+      fs.rmSync(dropIn, { force: true })
+    }
+  })
+
   it('installs, enrols and works; upgrades; and leaves nothing behind', async ctx => {
     ctx.skip(cannot !== null)
     const { serverId, token } = await server.addServer(host.name)

@@ -11,9 +11,12 @@ import { errorText } from './text.ts'
 
 const fileMarkPattern = '# stockade: managed'
 
+/** Drop-ins that the installer added because fail2ban does not start, or bans nobody, without them. They always stay. */
+const isNeededByFail2ban = (name: string): boolean => /^zz-stockade-20-/.test(name)
+
 /**
- * Takes out what the agent put into fail2ban and nftables: our jail, our files, our table. Deployed templates guard the
- * host and stay, unless `purge`. Then a reload, but only of a configuration that is sound.
+ * Removes what the agent put into fail2ban and nftables: our jail, our files, our table. Deployed templates protect the
+ * host and stay, unless `purge`. Then fail2ban reloads, but only if its configuration is sound.
  */
 export const cleanHost = async (options: Options, purge: boolean, say: (text: string) => void): Promise<void> => {
   await runProgram([...options.nft, 'delete', 'table', 'inet', 'stockade_knock'], { timeout: 10_000 })
@@ -21,17 +24,7 @@ export const cleanHost = async (options: Options, purge: boolean, say: (text: st
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
-  let removed = 0
-  for (const folder of ['jail.d', 'filter.d']) {
-    const place = join(options.f2bConfig, folder)
-    for (const name of fs.existsSync(place) ? fs.readdirSync(place) : []) {
-      const path = join(place, name)
-      if (!/^(zz-stockade-|stockade)/.test(name) || !fs.readFileSync(path, 'utf8').startsWith(fileMarkPattern)) continue
-      if (!purge && (/-30-template-/.test(name) || /^stockade-/.test(name))) continue
-      fs.rmSync(path)
-      removed += 1
-    }
-  }
+  const removed = removeFiles(options.f2bConfig, purge, say)
   say(`removed ${removed} files of ours from ${options.f2bConfig}`)
   const engine = createEngine({ socketPath, now: Date.now, onUp: () => undefined, onDown: () => undefined })
   try {
@@ -44,4 +37,24 @@ export const cleanHost = async (options: Options, purge: boolean, say: (text: st
   } finally {
     engine.close()
   }
+}
+
+/** Answers how many files were removed. */
+const removeFiles = (f2bConfig: string, purge: boolean, say: (text: string) => void): number => {
+  let removed = 0
+  for (const folder of ['jail.d', 'filter.d']) {
+    const place = join(f2bConfig, folder)
+    for (const name of fs.existsSync(place) ? fs.readdirSync(place) : []) {
+      const path = join(place, name)
+      if (!/^(zz-stockade-|stockade)/.test(name) || !fs.readFileSync(path, 'utf8').startsWith(fileMarkPattern)) continue
+      if (isNeededByFail2ban(name)) {
+        say(`${path} stays: fail2ban needs it on this host`)
+        continue
+      }
+      if (!purge && (/-30-template-/.test(name) || /^stockade-/.test(name))) continue
+      fs.rmSync(path)
+      removed += 1
+    }
+  }
+  return removed
 }

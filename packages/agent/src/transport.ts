@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { trustedContext } from './authorities.ts'
 import { pinnedAgent } from './pins.ts'
 import { retryAfterOf } from './schedule.ts'
 import type { Budget, Urgency } from './schedule.ts'
@@ -57,17 +58,19 @@ export const createTransport = (options: {
   apiKey: string | null
   ca: string | null
   pins?: readonly string[]
+  /** Files that may hold the authorities which this host trusts. */
+  authorities?: readonly string[]
   budget: Budget
   now: () => number
   userAgent: string
 }): Transport => {
   const base = new URL(options.baseUrl)
   const secure = base.protocol === 'https:'
-  const trusted = secure && options.ca !== null ? { ca: options.ca } : {}
   const pins = options.pins ?? []
+  const secureContext = secure && pins.length === 0 ? trustedContext(options.ca, options.authorities) : undefined
   const agentOf = (settings: https.AgentOptions): http.Agent => {
     if (!secure) return new http.Agent(settings)
-    return pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent({ ...settings, ...trusted })
+    return pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent({ ...settings, secureContext })
   }
   const agent = agentOf({ keepAlive: true, maxSockets: 4 })
   const prefix = base.pathname.replace(/\/+$/, '')

@@ -42,11 +42,17 @@ describe('a pinned server', () => {
     server.close()
     fs.rmSync(directory, { recursive: true, force: true })
   })
-  const asked = async (pins: readonly string[], alone: boolean): Promise<unknown> => {
+  const asked = async (
+    pins: readonly string[],
+    alone: boolean,
+    trusted: { ca?: string; authorities?: readonly string[] } = {},
+  ): Promise<unknown> => {
     const transport = createTransport({
       baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
       apiKey: 'svc_secret',
       ca: null,
+      authorities: [],
+      ...trusted,
       pins,
       budget: createBudget({ perMinute: 1000, now: () => performance.now() }),
       now: Date.now,
@@ -74,6 +80,17 @@ describe('a pinned server', () => {
     expect(requests).toBe(before)
   })
 
+  it('is trusted without a pin if its authority is given or stands in the store of the host', async () => {
+    const store = join(directory, 'store.crt')
+    const pem = fs.readFileSync(join(directory, 'own.pem'), 'utf8')
+    const elsewhere = certificate(directory, 'elsewhere').cert
+    fs.writeFileSync(store, `${elsewhere}\n${pem}`)
+    await expect(asked([], false)).rejects.toThrow(/self-signed certificate/)
+    expect(await asked([], false, { ca: pem })).toEqual({ status: 'ok' })
+    expect(await asked([], true, { authorities: [join(directory, 'absent.crt'), store] })).toEqual({ status: 'ok' })
+    // A given authority replaces the store.
+    await expect(asked([], false, { ca: elsewhere, authorities: [store] })).rejects.toThrow(/self-signed certificate/)
+  })
   it('without a pin the authority decides, and there is none', async () => {
     await expect(asked([], false)).rejects.toThrow(/self-signed|self signed/i)
   })
