@@ -22,6 +22,7 @@ const type = {
   newChain: 3,
   newRule: 6,
   getRule: 7,
+  deleteRule: 8,
   newSet: 9,
   newElement: 12,
   getElement: 13,
@@ -72,6 +73,10 @@ export const newRule = (table: string, chain: string, expressions: Buffer): Draf
     textAttribute(2, chain),
     attribute(4 | 0x8000, expressions),
   )
+
+/** Deletes all rules of a chain. */
+export const deleteRules = (table: string, chain: string): Draft =>
+  draft(type.deleteRule, 0, textAttribute(1, table), textAttribute(2, chain))
 
 export const getRules = (table: string): Draft => draft(type.getRule, flag.dump, textAttribute(1, table))
 

@@ -1,0 +1,40 @@
+import { fromNumber, isCidr, span } from '../ip.ts'
+
+/* Addresses and ranges as keys of hash sets. */
+
+export type Family = 4 | 6
+
+/** A canonical address or range as an element of the set for its prefix length. */
+export interface Entry {
+  readonly text: string
+  readonly family: Family
+  /** The prefix length. */
+  readonly length: number
+  /** The first address, in network byte order. */
+  readonly key: Buffer
+}
+
+export const bitsOf = (family: Family): number => (family === 4 ? 32 : 128)
+
+export const toEntry = (canonical: string): Entry => {
+  const { bits, first } = span(canonical)
+  const length = isCidr(canonical) ? Number(canonical.slice(canonical.indexOf('/') + 1)) : bits
+  return { text: canonical, family: bits === 32 ? 4 : 6, length, key: bytesOf(first, bits) }
+}
+
+/** The entry of this length that holds the entry; null if the entry is wider. */
+export const widen = (entry: Entry, length: number): Buffer | null => {
+  if (length > entry.length) return null
+  const bits = bitsOf(entry.family)
+  const host = BigInt(bits - length)
+  return bytesOf((BigInt(`0x${entry.key.toString('hex')}`) >> host) << host, bits)
+}
+
+const bytesOf = (value: bigint, bits: number): Buffer => Buffer.from(value.toString(16).padStart(bits / 4, '0'), 'hex')
+
+/** `ban24_4`, `keep64_6`; `ban_4` for single addresses. */
+export const setName = (kind: 'ban' | 'keep', family: Family, length: number): string =>
+  `${kind}${length === bitsOf(family) ? '' : length}_${family}`
+
+/** The address that a key stands for. */
+export const fromKey = (key: Buffer): string => fromNumber(BigInt(`0x${key.toString('hex')}`), key.length * 8)

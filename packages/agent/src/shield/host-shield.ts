@@ -1,0 +1,115 @@
+import { endOf } from '../bans/ledger.ts'
+import type { Ledger } from '../bans/ledger.ts'
+import { placeKey } from '../bans/memory.ts'
+import type { Memory } from '../bans/memory.ts'
+import type { Overrides } from '../bans/overrides.ts'
+import type { Engine } from '../engine/engine.ts'
+import { ownJail } from '../engine/own-files.ts'
+import type { Intervals } from '../host.ts'
+import type { Log } from '../log.ts'
+import type { createFloor } from '../policy/floor.ts'
+import type { Whitelist } from '../whitelist/whitelist.ts'
+import { openShield } from './open.ts'
+import type { MovedBan, Shield, ShieldBan } from './shield.ts'
+
+const lookEvery = 500
+const keptEvery = 5000
+
+/** The shield and its connections to the other parts of the agent. */
+export interface HostShield {
+  readonly shield: Shield
+  /** Starts the shield and its looks. */
+  start(intervals: Intervals): Promise<void>
+  /** Takes over the bans of fail2ban's jail `stockade`, once. fail2ban answers when this is called. */
+  moveOwnBans(): Promise<void>
+}
+
+export const createHostShield = (needs: {
+  stateDirectory: string
+  nft: readonly string[]
+  whitelist: Pick<Whitelist, 'listed' | 'version' | 'covers'>
+  floor: ReturnType<typeof createFloor>
+  engine: Pick<Engine, 'banned' | 'unbanAll'>
+  ledger: Ledger
+  memory: Memory
+  overrides: Pick<Overrides, 'drop'>
+  drain: () => Promise<void>
+  answers: () => Promise<boolean>
+  clockOffset: () => number | null
+  now: () => number
+  log: Log
+}): HostShield => {
+  const { whitelist, floor, ledger } = needs
+  const shield = openShield({
+    ...needs,
+    kept() {
+      const listed = whitelist.listed()
+      return [...(listed?.singles ?? []), ...(listed?.ranges ?? []), ...floor.addresses()]
+    },
+    isWhitelisted: whitelist.covers,
+    isReported: (entry, bannedAt) => ledger.knows(ownJail, entry, bannedAt),
+    onBanned: ban => reportBan(ledger, needs.memory, ban),
+    onEnded: ({ entry }, at) => ledger.ended(ownJail, entry, at),
+  })
+
+  let keptMark = ''
+  const followKept = async (): Promise<void> => {
+    await floor.lookUpServer()
+    const mark = `${whitelist.version()} ${floor.addresses().join(' ')}`
+    if (mark === keptMark) return
+    keptMark = mark
+    await shield.followKept()
+  }
+
+  return {
+    shield,
+    async start(intervals) {
+      await shield.start()
+      intervals.every(lookEvery, shield.look)
+      intervals.every(1000, shield.tick)
+      intervals.every(keptEvery, followKept)
+    },
+    moveOwnBans: () => moveOwnBans({ ...needs, shield }),
+  }
+}
+
+/** Reports a ban of the shield. Its event id is the same each time, so a repetition is no second ban. */
+const reportBan = (ledger: Pick<Ledger, 'knows' | 'bans'>, memory: Memory, ban: ShieldBan): void => {
+  const { entry, bannedAt, duration, commandId } = ban
+  if (ledger.knows(ownJail, entry, bannedAt)) return
+  memory.intents.set(placeKey(ownJail, entry), { jail: ownJail, ip: entry, since: 0, commandId, duration })
+  ledger.bans([{ jail: ownJail, ip: entry, time: bannedAt, bantime: duration, failures: 0, logLines: '' }])
+}
+
+/**
+ * Moves the bans of fail2ban's jail `stockade` into the shield, once. fail2ban lifts its own only after the kernel holds
+ * them, so there is no moment without a ban; the server is not told, because the bans go on.
+ */
+const moveOwnBans = async (needs: {
+  shield: Shield
+  engine: Pick<Engine, 'banned' | 'unbanAll'>
+  ledger: Pick<Ledger, 'active'>
+  memory: Pick<Memory, 'overrides'>
+  overrides: Pick<Overrides, 'drop'>
+  drain: () => Promise<void>
+  log: Log
+}): Promise<void> => {
+  const { shield, engine, ledger, memory } = needs
+  if (!shield.isOn() || shield.hasMoved()) return
+  await needs.drain().catch(() => undefined)
+  const banned = [...((await engine.banned()).get(ownJail) ?? [])]
+  const moved = banned.flatMap((entry): MovedBan[] => {
+    const ban = ledger.active(ownJail, entry)
+    if (ban === null) return []
+    const override = memory.overrides.get(placeKey(ownJail, entry))
+    return [{ entry, bannedAt: ban.time, duration: ban.bantime, until: override ? override.until : endOf(ban) }]
+  })
+  await shield.adopt(moved)
+  await engine.unbanAll(
+    ownJail,
+    moved.map(({ entry }) => entry),
+  )
+  for (const { entry } of moved) needs.overrides.drop(ownJail, entry)
+  shield.markMoved()
+  if (moved.length > 0) needs.log.info(`shield: took over ${moved.length} bans of the jail ${ownJail}`)
+}

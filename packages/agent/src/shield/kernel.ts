@@ -1,0 +1,51 @@
+import type { Entry } from './entry.ts'
+import type { Shape } from './rules.ts'
+
+/** An element of a set of the shield. */
+export interface Placed {
+  readonly set: string
+  readonly entry: Entry
+  /** Milliseconds until the kernel ends it; null: it stays. */
+  readonly timeout: number | null
+}
+
+export interface FoundBan {
+  /** Milliseconds until the kernel ends it; null: it stays. */
+  readonly expires: number | null
+  /** How many packets it stopped or would have stopped; null when the driver does not know. */
+  readonly packets: number | null
+}
+
+/** The kernel does not take a change. `code` is an errno name, or empty. */
+export class KernelRefused extends Error {
+  readonly code: string
+  constructor(message: string, code: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** What somebody else did to the table. */
+export type Damage = 'is gone' | 'was changed by somebody'
+
+/** The shield's table in the kernel. Every method throws KernelRefused if the kernel refuses. */
+export interface Kernel {
+  readonly driver: 'netlink' | 'nft'
+  /** Whether no other process can change the table. */
+  isOwned(): boolean
+  /** Replaces the table with all its elements in one transaction. */
+  replace(shape: Shape, elements: readonly Placed[]): Promise<void>
+  /** Adds sets and replaces the rules in one transaction. The elements stay. */
+  reshape(shape: Shape): Promise<void>
+  /** One transaction. An element to add that is there gets the new timeout; one to remove may be absent. */
+  change(added: readonly Placed[], removed: readonly Placed[]): Promise<void>
+  /** Reads one element back; null if it is absent. */
+  find(set: string, key: Buffer): Promise<FoundBan | null>
+  /** The keys of all elements of a set, as hexadecimal text. */
+  keys(set: string): Promise<Set<string>>
+  /** Null while the table is as it was made. */
+  damage(): Promise<Damage | null>
+  /** Changes with each transaction of anybody; null when the driver cannot ask. */
+  generation(): number | null
+  remove(): Promise<void>
+}

@@ -1,0 +1,173 @@
+import { NetlinkError } from '../netlink/connection.ts'
+import type { NetlinkConnection } from '../netlink/connection.ts'
+import type { Draft } from '../netlink/codec.ts'
+import {
+  deleteElements,
+  deleteRules,
+  deleteTable,
+  getElements,
+  getGeneration,
+  getRules,
+  getTable,
+  newChain,
+  newElements,
+  newRule,
+  newSet,
+  newTable,
+  readElements,
+  readGeneration,
+  readRules,
+  readTableFlags,
+  tableFlag,
+} from '../netlink/tables.ts'
+import type { FoundRule } from '../netlink/tables.ts'
+import { KernelRefused } from './kernel.ts'
+import type { Kernel, Placed } from './kernel.ts'
+import { loadScript } from './nft-program.ts'
+import { chainsOf, setsOf, shieldTable, tableText } from './rules.ts'
+import type { Shape } from './rules.ts'
+
+/** Where nft compiles rules. Nothing in it is hooked, so no packet sees it. */
+export const tryTable = 'stockade_try'
+
+/** From the most to the least that a kernel may support: persist is of Linux 6.9, and an owner without it must not end the table. */
+const wantedFlags = [tableFlag.owner | tableFlag.persist, 0]
+
+/** The driver over a netlink socket. nft compiles the rules once; everything else goes to the kernel directly. */
+export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly string[]): Kernel => {
+  let compiled: { readonly text: string; readonly rules: readonly FoundRule[] } | null = null
+  let flags = wantedFlags[0] ?? 0
+  /** Chains and handles of the rules. The kernel gives a changed rule another handle. */
+  let signature = ''
+
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw error instanceof NetlinkError ? refusal(error) : error
+    }
+  }
+
+  const exists = (): boolean => {
+    try {
+      return connection.ask(getTable(shieldTable)).length > 0
+    } catch (error) {
+      if (error instanceof NetlinkError && error.code === 'ENOENT') return false
+      throw error
+    }
+  }
+
+  /** The expressions of the rules, as nft makes them. */
+  const compile = async (shape: Shape): Promise<readonly FoundRule[]> => {
+    const text = tableText(shape, tryTable, false)
+    if (compiled?.text !== text) {
+      await loadScript(nft, text)
+      const rules = attempt(() => readRules(connection.ask(getRules(tryTable))))
+      attempt(() => connection.commit([deleteTable(tryTable)]))
+      compiled = { text, rules }
+    }
+    return compiled.rules
+  }
+
+  const structure = (shape: Shape, rules: readonly FoundRule[]): Draft[] => [
+    ...setsOf(shape).map((set, i) => newSet(shieldTable, set, i + 1)),
+    ...chainsOf(shape).map(({ name, priority }) => newChain(shieldTable, name, priority)),
+    ...chainsOf(shape).map(({ name }) => deleteRules(shieldTable, name)),
+    ...rules.map(({ chain, expressions }) => newRule(shieldTable, chain, expressions)),
+  ]
+
+  const readSignature = (): string =>
+    readRules(connection.ask(getRules(shieldTable)))
+      .map(({ chain, handle }) => `${chain}:${handle}`)
+      .join(' ')
+
+  return {
+    driver: 'netlink',
+    isOwned: () => (flags & tableFlag.owner) !== 0,
+    async replace(shape, elements) {
+      const rules = await compile(shape)
+      const rest = [...structure(shape, rules), ...elementDrafts(newElements, elements)]
+      attempt(() => {
+        const start = exists() ? [deleteTable(shieldTable)] : []
+        for (const candidate of wantedFlags.slice(wantedFlags.indexOf(flags))) {
+          try {
+            connection.commit([...start, newTable(shieldTable, candidate), ...rest])
+            flags = candidate
+            break
+          } catch (error) {
+            const isUnknown = error instanceof NetlinkError && /^(EOPNOTSUPP|ENOTSUP|EINVAL)$/.test(error.code)
+            if (!isUnknown || candidate === 0) throw error
+          }
+        }
+        signature = readSignature()
+      })
+    },
+    async reshape(shape) {
+      const rules = await compile(shape)
+      attempt(() => {
+        connection.commit(structure(shape, rules))
+        signature = readSignature()
+      })
+    },
+    async change(added, removed) {
+      // The deletion of an absent element fails the whole transaction, so each is added before.
+      const again = [...removed, ...added]
+      attempt(() =>
+        connection.commit([
+          ...elementDrafts(newElements, again.map(soonOver)),
+          ...elementDrafts(deleteElements, again),
+          ...elementDrafts(newElements, added),
+        ]),
+      )
+    },
+    async find(set, key) {
+      try {
+        const [element] = readElements(connection.ask(getElements(shieldTable, set, key)))
+        return element ?? null
+      } catch (error) {
+        if (error instanceof NetlinkError && error.code === 'ENOENT') return null
+        throw error instanceof NetlinkError ? refusal(error) : error
+      }
+    },
+    keys: async set =>
+      attempt(
+        () =>
+          new Set(readElements(connection.ask(getElements(shieldTable, set))).map(({ key }) => key.toString('hex'))),
+      ),
+    damage: async () =>
+      attempt(() => {
+        if (!exists()) return 'is gone'
+        const isDormant = (readTableFlags(connection.ask(getTable(shieldTable))) & tableFlag.dormant) !== 0
+        return isDormant || readSignature() !== signature ? 'was changed by somebody' : null
+      }),
+    generation: () => attempt(() => readGeneration(connection.ask(getGeneration))),
+    async remove() {
+      attempt(() => {
+        if (exists()) connection.commit([deleteTable(shieldTable)])
+      })
+    },
+  }
+}
+
+/** An element that is added only to be deleted in the same transaction. */
+const soonOver = (placed: Placed): Placed => ({ ...placed, timeout: placed.timeout === null ? null : 1000 })
+
+const elementDrafts = (make: typeof newElements, elements: readonly Placed[]): Draft[] => {
+  const bySet = new Map<string, { key: Buffer; timeout: number | null }[]>()
+  for (const { set, entry, timeout } of elements) {
+    const list = bySet.get(set) ?? []
+    list.push({ key: entry.key, timeout })
+    bySet.set(set, list)
+  }
+  return [...bySet].flatMap(([set, list]) => make(shieldTable, set, list))
+}
+
+const refusal = (error: NetlinkError): KernelRefused => {
+  if (error.code === 'ENFILE') return new KernelRefused('the shield is full', error.code)
+  if (error.code === 'EPERM')
+    return new KernelRefused(
+      'the kernel does not let the agent change its table: it belongs to another process',
+      error.code,
+    )
+  return new KernelRefused(error.message, error.code)
+}

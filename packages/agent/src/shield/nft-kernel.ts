@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { canonicalIp } from '../ip.ts'
+import { asFields, asList } from '../json.ts'
+import { fromKey, toEntry } from './entry.ts'
+import type { Entry } from './entry.ts'
+import type { FoundBan, Kernel, Placed } from './kernel.ts'
+import { loadScript, readFromNft } from './nft-program.ts'
+import { chainsOf, reshapeText, shieldTable, tableText } from './rules.ts'
+import type { Shape } from './rules.ts'
+
+/** Elements in one line of a script. */
+const perLine = 1000
+
+/** The driver over the nft program, for hosts without a netlink socket. A look-up reads its whole set. */
+export const createNftKernel = (nft: readonly string[]): Kernel => {
+  let shapeInKernel: Shape | null = null
+  let signature = ''
+
+  /** The rules without their counters; null if a chain is gone. */
+  const readSignature = async (): Promise<string | null> => {
+    const hash = createHash('sha256')
+    for (const { name } of shapeInKernel === null ? [] : chainsOf(shapeInKernel)) {
+      const text = await readFromNft(nft, ['-a', 'list', 'chain', 'inet', shieldTable, name])
+      if (text === null) return null
+      hash.update(text.replace(/packets \d+ bytes \d+/g, ''))
+    }
+    return hash.digest('hex')
+  }
+
+  const settle = async (shape: Shape): Promise<void> => {
+    shapeInKernel = shape
+    signature = (await readSignature()) ?? ''
+  }
+
+  return {
+    driver: 'nft',
+    isOwned: () => false,
+    async replace(shape, elements) {
+      await loadScript(nft, `${tableText(shape, shieldTable, true)}${elementLines('add', elements)}`)
+      await settle(shape)
+    },
+    async reshape(shape) {
+      await loadScript(nft, reshapeText(shape, shieldTable))
+      await settle(shape)
+    },
+    async change(added, removed) {
+      // The deletion of an absent element fails the whole transaction, so each is added before.
+      const again = [...removed, ...added]
+      await loadScript(
+        nft,
+        `${elementLines('add', again)}${elementLines('delete', again)}${elementLines('add', added)}`,
+      )
+    },
+    async find(set, key): Promise<FoundBan | null> {
+      const text = await readFromNft(nft, ['-j', 'get', 'element', 'inet', shieldTable, set, `{ ${fromKey(key)} }`])
+      return text === null ? null : { expires: expiryOf(text), packets: null }
+    },
+    async keys(set) {
+      const text = await readFromNft(nft, ['-j', 'list', 'set', 'inet', shieldTable, set])
+      return new Set(elementsOf(text ?? '{}').map(({ key }) => key.toString('hex')))
+    },
+    async damage() {
+      const found = await readSignature()
+      if (found === null) return 'is gone'
+      return found === signature ? null : 'was changed by somebody'
+    },
+    generation: () => null,
+    async remove() {
+      await loadScript(nft, `add table inet ${shieldTable}\ndelete table inet ${shieldTable}\n`)
+    },
+  }
+}
+
+const elementLines = (verb: 'add' | 'delete', elements: readonly Placed[]): string => {
+  const bySet = new Map<string, string[]>()
+  for (const { set, entry, timeout } of elements) {
+    const list = bySet.get(set) ?? []
+    list.push(`${fromKey(entry.key)}${verb === 'delete' || timeout === null ? '' : ` timeout ${timeout}ms`}`)
+    bySet.set(set, list)
+  }
+  const lines: string[] = []
+  for (const [set, list] of bySet)
+    for (let i = 0; i < list.length; i += perLine)
+      lines.push(`${verb} element inet ${shieldTable} ${set} { ${list.slice(i, i + perLine).join(', ')} }\n`)
+  return lines.join('')
+}
+
+/** nft rounds to whole seconds. */
+const expiryOf = (json: string): number | null => {
+  const seconds = /"expires": (\d+)/.exec(json)?.[1]
+  return seconds === undefined ? null : Number(seconds) * 1000
+}
+
+const elementsOf = (json: string): Entry[] =>
+  asList(asFields(JSON.parse(json) as unknown)['nftables'])
+    .flatMap(item => asList(asFields(asFields(item)['set'])['elem']))
+    .flatMap(item => {
+      const value = typeof item === 'string' ? item : asFields(asFields(item)['elem'])['val']
+      const canonical = typeof value === 'string' ? canonicalIp(value) : null
+      return canonical === null ? [] : [toEntry(canonical)]
+    })

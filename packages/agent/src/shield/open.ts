@@ -1,0 +1,39 @@
+import { readText } from '../files.ts'
+import { createConnection, inheritedChannel } from '../netlink/connection.ts'
+import { nftablesSubsystem } from '../netlink/tables.ts'
+import type { Kernel } from './kernel.ts'
+import { createNetlinkKernel } from './netlink-kernel.ts'
+import { createNftKernel } from './nft-kernel.ts'
+import { createShield } from './shield.ts'
+import type { Shield } from './shield.ts'
+import { shieldFile } from './store.ts'
+
+const trackedFile = '/proc/sys/net/netfilter/nf_conntrack_count'
+
+/** How many connections the kernel tracks; 0 also where it can track none. */
+const trackedConnections = (): number => Number(readText(trackedFile) ?? 0) || 0
+
+/** The netlink socket of the launcher, or else the nft program. */
+const openKernel = (nft: readonly string[]): Kernel => {
+  const channel = inheritedChannel(process.env)
+  return channel === null
+    ? createNftKernel(nft)
+    : createNetlinkKernel(createConnection(channel, nftablesSubsystem), nft)
+}
+
+type Needs = Parameters<typeof createShield>[0]
+
+/** The shield of this host. */
+export const openShield = (
+  needs: Omit<Needs, 'file' | 'kernel' | 'trackedConnections' | 'steadyNow'> & {
+    stateDirectory: string
+    nft: readonly string[]
+  },
+): Shield =>
+  createShield({
+    ...needs,
+    file: shieldFile(needs.stateDirectory),
+    kernel: openKernel(needs.nft),
+    trackedConnections,
+    steadyNow: () => performance.now(),
+  })

@@ -1,0 +1,129 @@
+import { fromNumber } from '../ip.ts'
+import type { SetShape } from '../netlink/tables.ts'
+import { bitsOf, setName } from './entry.ts'
+import type { Family } from './entry.ts'
+
+/* The shield's table: its sets, chains and rules. */
+
+export const shieldTable = 'stockade_shield'
+
+/** How many bans a set takes, and how many addresses that are never dropped. */
+export const maxBans = 131_072
+const maxKept = 262_144
+
+/** Prefix lengths in use, by family. Each one is a hash set and a rule. */
+export type Lengths = Readonly<Record<Family, readonly number[]>>
+
+/** `stateful` needs connection tracking, which a rule with `ct` switches on for the whole host. */
+export type Mode = 'stateful' | 'stateless'
+
+export interface Shape {
+  readonly mode: Mode
+  readonly bans: Lengths
+  readonly kept: Lengths
+}
+
+export interface Chain {
+  readonly name: string
+  /** The place in the prerouting hook; null: other chains jump here. */
+  readonly priority: number | null
+  readonly rules: readonly string[]
+}
+
+/** Lengths that the table always has, so that the most frequent bans need no new rule. */
+export const usualLengths: Lengths = { 4: [24, 32], 6: [64, 128] }
+export const singleLengths: Lengths = { 4: [32], 6: [128] }
+
+const families: readonly Family[] = [4, 6]
+const isSyn = 'tcp flags & (fin|syn|rst|ack) == syn'
+
+export const addLengths = (lengths: Lengths, used: Iterable<{ family: Family; length: number }>): Lengths => {
+  const found = { 4: new Set(lengths[4]), 6: new Set(lengths[6]) }
+  for (const { family, length } of used) found[family].add(length)
+  // The same order each time, so that equal shapes have equal texts.
+  const sorted = (family: Family): number[] => [...found[family]].sort((a, b) => b - a)
+  return { 4: sorted(4), 6: sorted(6) }
+}
+
+export const setsOf = ({ bans, kept }: Shape): SetShape[] =>
+  families.flatMap(family => [
+    ...kept[family].map(length => ({
+      name: setName('keep', family, length),
+      family,
+      hasTimeout: false,
+      hasCounter: false,
+      size: maxKept,
+    })),
+    ...bans[family].map(length => ({
+      name: setName('ban', family, length),
+      family,
+      hasTimeout: true,
+      hasCounter: true,
+      size: maxBans,
+    })),
+  ])
+
+/**
+ * `early` stands before connection tracking and judges each new TCP connection, so that a flood of them makes no entries
+ * in the tracking table. `pre` stands after tracking and before address translation, so that it also covers published
+ * ports of containers. What the rules let pass is returned and not accepted: the host's other rules keep their say.
+ */
+export const chainsOf = (shape: Shape): Chain[] => {
+  const stateless = [`udp dport 1-32767 goto bans`]
+  const chains: Chain[] = [
+    { name: 'hit', priority: null, rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop'] },
+    { name: 'bans', priority: null, rules: lookUps('ban', shape.bans, 'goto hit') },
+    {
+      name: 'early',
+      priority: -290,
+      rules: ['iif lo return', `${isSyn} jump bans`, ...(shape.mode === 'stateless' ? stateless : [])],
+    },
+  ]
+  if (shape.mode === 'stateless') return chains
+  const rules = ['iif lo return', 'ct direction reply return', `${isSyn} return`, 'goto bans']
+  return [...chains, { name: 'pre', priority: -150, rules }]
+}
+
+const lookUps = (kind: 'ban' | 'keep', lengths: Lengths, verdict: string): string[] =>
+  families.flatMap(family =>
+    lengths[family].map(length => {
+      const source = family === 4 ? 'ip saddr' : 'ip6 saddr'
+      const masked = length === bitsOf(family) ? source : `${source} and ${maskOf(family, length)}`
+      return `${masked} @${setName(kind, family, length)} ${verdict}`
+    }),
+  )
+
+const maskOf = (family: Family, length: number): string => {
+  const bits = BigInt(bitsOf(family))
+  return fromNumber(((1n << bits) - 1n) ^ ((1n << (bits - BigInt(length))) - 1n), bitsOf(family))
+}
+
+/** The table for nft. Without hooks it can be loaded without any effect on packets. */
+export const tableText = (shape: Shape, table: string, hasHooks: boolean): string => {
+  const sets = setsOf(shape).map(setText)
+  const chains = chainsOf(shape).map(({ name, priority, rules }) => {
+    const hook =
+      priority === null || !hasHooks ? [] : [`type filter hook prerouting priority ${priority}; policy accept;`]
+    return `  chain ${name} {\n${[...hook, ...rules].map(line => `    ${line}\n`).join('')}  }\n`
+  })
+  // The table is there after the first line, so the second never fails.
+  return `add table inet ${table}\ndelete table inet ${table}\ntable inet ${table} {\n${[...sets, ...chains].join('')}}\n`
+}
+
+/** The new sets and rules for nft, for a table that has another shape. */
+export const reshapeText = (shape: Shape, table: string): string => {
+  const lines = setsOf(shape).map(set => `add set inet ${table} ${set.name} { ${setFields(set)} }`)
+  for (const { name, priority } of chainsOf(shape))
+    lines.push(
+      `add chain inet ${table} ${name}${priority === null ? '' : ` { type filter hook prerouting priority ${priority}; policy accept; }`}`,
+      `flush chain inet ${table} ${name}`,
+    )
+  for (const { name, rules } of chainsOf(shape))
+    for (const rule of rules) lines.push(`add rule inet ${table} ${name} ${rule}`)
+  return `${lines.join('\n')}\n`
+}
+
+const setText = (set: SetShape): string => `  set ${set.name} { ${setFields(set)} }\n`
+
+const setFields = ({ family, hasTimeout, hasCounter, size }: SetShape): string =>
+  `type ipv${family}_addr; size ${size};${hasTimeout ? ' flags timeout;' : ''}${hasCounter ? ' counter;' : ''}`

@@ -1,0 +1,291 @@
+import type { Log } from '../log.ts'
+import { createSerial } from '../serial.ts'
+import { errorText } from '../text.ts'
+import { createBatches } from './batches.ts'
+import { createDrift } from './drift.ts'
+import type { Kernel } from './kernel.ts'
+import type { Shield } from './model.ts'
+import { needsTrial } from './refusals.ts'
+import type { Mode } from './rules.ts'
+import { readShieldFile, writeShieldFile } from './store.ts'
+import type { ShieldBan } from './store.ts'
+import { coversEntry, createTable } from './table.ts'
+import type { ShieldTable, Wanted } from './table.ts'
+import { createWatch } from './watch.ts'
+
+export type { BanOrder, MovedBan, Shield, ShieldHealth, ShieldReport } from './model.ts'
+export type { ShieldBan } from './store.ts'
+
+/** A ban on trial ends by itself after this time. */
+const trialTime = 60_000
+const trialRetry = 1000
+const slowLookEvery = 60_000
+const retryStartEvery = 600_000
+/** The kernel refuses times of some thousand years. */
+const maxTimeout = 3650 * 86_400_000
+
+export const createShield = (needs: {
+  file: string
+  /** The driver of this host. */
+  kernel: Kernel
+  /** What the table must never drop. */
+  kept: () => readonly string[]
+  /** Whether the whitelist covers an address or some address of the range. */
+  isWhitelisted: (entry: string) => boolean
+  /** How many connections the kernel tracks; 0 while it tracks none. */
+  trackedConnections: () => number
+  /** Whether the server answers a request over a new connection. */
+  answers: () => Promise<boolean>
+  /** The server's clock minus ours, milliseconds; null before it has answered. */
+  clockOffset: () => number | null
+  /** Whether a ban of that entry and second was reported. */
+  isReported: (entry: string, bannedAt: number) => boolean
+  /** A ban is in force. Called again after a restart. */
+  onBanned: (ban: ShieldBan) => void
+  /** A ban is over, at that time on the host's clock. Called again after a restart. */
+  onEnded: (ban: ShieldBan, at: number) => void
+  now: () => number
+  steadyNow: () => number
+  log: Log
+}): Shield => {
+  const { kernel, now, log } = needs
+  const inTurn = createSerial()
+  const saved = readShieldFile(needs.file)
+  const bans = new Map(saved.bans.filter(({ isOnTrial }) => !isOnTrial).map(ban => [ban.entry, ban]))
+  let { offUntil, hasMoved } = saved
+  let reason: string | null = 'it was not tried yet'
+  let isSupported = false
+  let isUnsaved = false
+  let isStopped = false
+  let slowLookAt = 0
+
+  // A clock without a battery starts in the past. Time has not gone back since the file was written.
+  const savedOffset = Math.max(saved.offset, saved.savedAt - now())
+  const serverNow = (): number => now() + (needs.clockOffset() ?? savedOffset)
+  const drift = createDrift({ serverNow, steadyNow: needs.steadyNow })
+  const timeLeft = ({ until, isOnTrial }: ShieldBan): number | null => {
+    if (isOnTrial) return trialTime
+    return until === null ? null : Math.min(maxTimeout, Math.max(1, Math.round(until - serverNow())))
+  }
+  const wantedOf = (ban: ShieldBan): Wanted => ({ entry: ban.entry, timeout: timeLeft(ban) })
+  const isOver = ({ until }: ShieldBan): boolean => until !== null && until <= serverNow()
+
+  const modeNow = (): Mode => (needs.trackedConnections() > 0 ? 'stateful' : 'stateless')
+  const table: ShieldTable = createTable({
+    kernel,
+    wanted: () => [...bans.values()].filter(ban => !isOver(ban)).map(wantedOf),
+    kept: needs.kept,
+    mode: modeNow(),
+  })
+  const isOn = (): boolean => isSupported && offUntil === undefined
+
+  const save = (): void => {
+    const savedAt = serverNow()
+    const file = { savedAt, offset: savedAt - now(), offUntil, bans: [...bans.values()], hasMoved }
+    writeShieldFile(needs.file, file)
+    isUnsaved = false
+  }
+  /** A ban, or the entry of a ban to lift. */
+  type Change = ShieldBan | string
+  /** The disk first, then the kernel, then the proof. @throws Error, with everything as it was before */
+  const apply = async (changes: readonly Change[]): Promise<void> => {
+    const entries = changes.map(change => (typeof change === 'string' ? change : change.entry))
+    const before = entries.map(entry => [entry, bans.get(entry)] as const)
+    const added = changes.filter(change => typeof change !== 'string')
+    try {
+      for (const change of changes) {
+        if (typeof change === 'string') bans.delete(change)
+        else bans.set(change.entry, change)
+      }
+      save()
+      if (!isOn()) return
+      await table.change(
+        added.map(wantedOf),
+        entries.filter(entry => !bans.has(entry)),
+      )
+      watch.noteGeneration()
+      for (const { entry } of added)
+        if ((await table.find(entry)) === null)
+          throw new Error(`the kernel took the ban of ${entry}, but does not hold it`)
+    } catch (error) {
+      for (const [entry, ban] of before) {
+        if (ban === undefined) bans.delete(entry)
+        else bans.set(entry, ban)
+      }
+      save()
+      throw error
+    }
+  }
+  const submit = createBatches<Change>(inTurn, apply)
+
+  /** @throws Error if the host cannot reach the server with the ban in force; the ban is lifted then */
+  const passTrial = async (entry: string): Promise<void> => {
+    const deadline = needs.steadyNow() + trialTime
+    while (!isStopped && needs.steadyNow() < deadline) {
+      if (await needs.answers().catch(() => false)) return
+      await new Promise(resolve => setTimeout(resolve, trialRetry))
+    }
+    await submit(entry)
+    throw new Error(`the server could not be reached while ${entry} was banned, so the ban was lifted`)
+  }
+
+  const end = (ban: ShieldBan, at: number): void => {
+    bans.delete(ban.entry)
+    isUnsaved = true
+    needs.onEnded(ban, at)
+  }
+
+  const lift = async (entry: string): Promise<boolean> => {
+    const ban = bans.get(entry)
+    if (ban === undefined) return false
+    await submit(entry)
+    needs.onEnded(ban, now())
+    return true
+  }
+
+  const liftWhitelisted = async (): Promise<void> => {
+    for (const { entry } of [...bans.values()].filter(ban => needs.isWhitelisted(ban.entry))) {
+      await lift(entry)
+      log.info(`shield: lifted the ban of ${entry}: whitelisted`)
+    }
+  }
+
+  const watch = createWatch({
+    kernel,
+    table,
+    drift,
+    banCount: () => bans.size,
+    isTracking: () => modeNow() === 'stateful',
+    now,
+    steadyNow: needs.steadyNow,
+    log,
+  })
+
+  const start = async (): Promise<void> => {
+    try {
+      if (offUntil === undefined) await watch.load()
+      else await kernel.remove()
+      isSupported = true
+      reason = null
+    } catch (error) {
+      isSupported = false
+      reason = errorText(error)
+      log.info(`shield: not supported on this host: ${reason}`)
+      return
+    }
+    for (const ban of [...bans.values()]) {
+      needs.onBanned(ban)
+      if (isOver(ban)) end(ban, (ban.until ?? 0) - (serverNow() - now()))
+    }
+    log.info(
+      `shield: ${offUntil === undefined ? `in force with ${bans.size} bans` : 'switched off'}, ${kernel.driver}, ${table.mode()}`,
+    )
+  }
+
+  const setOff = (until: number | null | undefined): Promise<void> =>
+    inTurn(async () => {
+      offUntil = until
+      save()
+      if (!isSupported) return
+      if (until === undefined) await watch.load()
+      else await kernel.remove()
+      watch.noteGeneration()
+      log.warn(`shield: switched ${until === undefined ? 'on' : 'off'}`)
+    })
+
+  return {
+    start: () => inTurn(start),
+    report: () => ({
+      supported: isSupported,
+      mode: isSupported ? table.mode() : null,
+      owned: isSupported && kernel.isOwned(),
+      driver: isSupported ? kernel.driver : null,
+      reason,
+    }),
+    health() {
+      const isOff = offUntil !== undefined
+      const { damage, repairs, lastRepairAt } = watch.state()
+      const detail = isSupported ? (isOff ? 'the shield is switched off' : damage) : reason
+      return { isWhole: isSupported && !isOff && damage === null, detail, repairs, lastRepairAt }
+    },
+    isOn,
+    offUntil: () => offUntil,
+    holds: entry =>
+      isOn()
+        ? inTurn(async () => !(await table.isKept(entry)) && (await table.find(entry)) !== null)
+        : Promise.resolve(false),
+    async ban({ entry, duration, commandId }) {
+      if (!isOn())
+        throw new Error(`the shield is ${isSupported ? 'switched off on this host' : `not supported: ${reason}`}`)
+      const until = duration < 0 ? null : serverNow() + duration * 1000
+      const before = bans.get(entry)
+      let bannedAt = before?.bannedAt ?? Math.floor(now() / 1000)
+      // The time is part of the id of the report.
+      while (before === undefined && needs.isReported(entry, bannedAt)) bannedAt += 1
+      const ban: ShieldBan = { entry, until, bannedAt, duration, commandId, isOnTrial: false }
+      if (needsTrial(entry) && before === undefined) {
+        await submit({ ...ban, isOnTrial: true })
+        await passTrial(entry)
+      }
+      await submit(ban)
+      needs.onBanned(ban)
+      return before !== undefined
+    },
+    async adopt(moved) {
+      const offset = serverNow() - now()
+      await Promise.all(
+        moved
+          .filter(({ entry }) => !bans.has(entry))
+          .map(ban =>
+            submit({
+              ...ban,
+              until: ban.until === null ? null : ban.until + offset,
+              commandId: null,
+              isOnTrial: false,
+            }),
+          ),
+      )
+    },
+    hasMoved: () => hasMoved,
+    markMoved() {
+      hasMoved = true
+      save()
+    },
+    lift,
+    async release(entry) {
+      const found = [...bans.keys()].filter(banned => coversEntry(banned, entry))
+      for (const banned of found) await lift(banned)
+      return found
+    },
+    bans: () => [...bans.values()],
+    has: entry => bans.has(entry),
+    coveredBy: entry => [...bans.keys()].find(banned => banned !== entry && coversEntry(banned, entry)) ?? null,
+    async followKept() {
+      if (!isOn()) return
+      await watch.guarded(() =>
+        inTurn(async () => {
+          await table.keep()
+          watch.noteGeneration()
+        }),
+      )
+      await watch.guarded(liftWhitelisted)
+    },
+    look: () => watch.guarded(() => inTurn(async () => (isOn() ? watch.look() : undefined))),
+    async tick() {
+      const offset = serverNow() - now()
+      for (const ban of [...bans.values()]) if (isOver(ban)) end(ban, (ban.until ?? 0) - offset)
+      if (typeof offUntil === 'number' && offUntil <= now()) await watch.guarded(() => setOff(undefined))
+      if (needs.steadyNow() < slowLookAt) return
+      slowLookAt = needs.steadyNow() + (isSupported ? slowLookEvery : retryStartEvery)
+      if (isUnsaved) save()
+      if (!isSupported) await inTurn(start)
+      else if (isOn()) await watch.guarded(() => inTurn(watch.lookSlowly))
+    },
+    turnOff: until => setOff(until),
+    turnOn: () => setOff(undefined),
+    stop() {
+      isStopped = true
+      if (isUnsaved) save()
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { bitsOf, setName, toEntry, widen } from './entry.ts'
+import type { Entry } from './entry.ts'
+import type { Damage, FoundBan, Kernel, Placed } from './kernel.ts'
+import { addLengths, singleLengths, usualLengths } from './rules.ts'
+import type { Lengths, Mode, Shape } from './rules.ts'
+
+/** What the kernel should hold now: bans with the time that each has left. */
+export interface Wanted {
+  readonly entry: string
+  /** Milliseconds; null: without an end. */
+  readonly timeout: number | null
+}
+
+/** The shield's table as the agent wants it, and the kernel's image of it. Calls are made one at a time. */
+export interface ShieldTable {
+  /** Replaces everything in the kernel. */
+  load(): Promise<void>
+  change(added: readonly Wanted[], removed: readonly string[]): Promise<void>
+  /** Brings the addresses that are never dropped up to date. */
+  keep(): Promise<void>
+  setMode(mode: Mode): Promise<void>
+  mode(): Mode
+  /** The narrowest ban in the kernel that covers all of the entry; null if there is none. */
+  find(entry: string): Promise<FoundBan | null>
+  isKept(entry: string): Promise<boolean>
+  /** Adds the bans that somebody deleted from the sets. Answers how many these were. */
+  addMissing(): Promise<number>
+  damage(): Promise<Damage | null>
+}
+
+export const createTable = (needs: {
+  kernel: Kernel
+  wanted: () => readonly Wanted[]
+  /** The addresses and ranges that are never dropped. */
+  kept: () => readonly string[]
+  mode: Mode
+}): ShieldTable => {
+  const { kernel } = needs
+  let kept = new Map<string, Entry>()
+  let shape: Shape = { mode: needs.mode, bans: usualLengths, kept: singleLengths }
+
+  const placedBan = ({ entry: text, timeout }: Wanted): Placed => {
+    const entry = toEntry(text)
+    return { set: setName('ban', entry.family, entry.length), entry, timeout }
+  }
+  const placedKept = (entry: Entry): Placed => ({
+    set: setName('keep', entry.family, entry.length),
+    entry,
+    timeout: null,
+  })
+
+  const keptNow = (): Map<string, Entry> => new Map(needs.kept().map(text => [text, kept.get(text) ?? toEntry(text)]))
+
+  /** Adds what the entries need. Sets that are no longer in use stay until the next load. */
+  const fitShape = async (bans: Iterable<Entry>, keptEntries: Iterable<Entry>): Promise<void> => {
+    const next = { ...shape, bans: addLengths(shape.bans, bans), kept: addLengths(shape.kept, keptEntries) }
+    if (JSON.stringify(next) === JSON.stringify(shape)) return
+    await kernel.reshape(next)
+    shape = next
+  }
+
+  const find = async (kind: 'ban' | 'keep', lengths: Lengths, text: string): Promise<FoundBan | null> => {
+    const entry = toEntry(text)
+    for (const length of lengths[entry.family]) {
+      const key = widen(entry, length)
+      const found = key === null ? null : await kernel.find(setName(kind, entry.family, length), key)
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  return {
+    async load() {
+      const bans = needs.wanted().map(placedBan)
+      const nextKept = keptNow()
+      const next = {
+        ...shape,
+        bans: addLengths(
+          usualLengths,
+          bans.map(({ entry }) => entry),
+        ),
+        kept: addLengths(singleLengths, nextKept.values()),
+      }
+      await kernel.replace(next, [...bans, ...[...nextKept.values()].map(placedKept)])
+      shape = next
+      kept = nextKept
+    },
+    async change(added, removed) {
+      const bans = added.map(placedBan)
+      await fitShape(
+        bans.map(({ entry }) => entry),
+        [],
+      )
+      const gone = removed
+        .map(entry => placedBan({ entry, timeout: null }))
+        .filter(({ entry }) => shape.bans[entry.family].includes(entry.length))
+      await kernel.change(bans, gone)
+    },
+    async keep() {
+      const next = keptNow()
+      const added = [...next.values()].filter(entry => !kept.has(entry.text))
+      const removed = [...kept.values()].filter(entry => !next.has(entry.text))
+      if (added.length + removed.length === 0) return
+      await fitShape([], added)
+      await kernel.change(added.map(placedKept), removed.map(placedKept))
+      kept = next
+    },
+    async setMode(mode) {
+      if (mode === shape.mode) return
+      await kernel.reshape({ ...shape, mode })
+      shape = { ...shape, mode }
+    },
+    mode: () => shape.mode,
+    find: entry => find('ban', shape.bans, entry),
+    isKept: async entry => (await find('keep', shape.kept, entry)) !== null,
+    async addMissing() {
+      const present = new Map<string, Set<string>>()
+      for (const family of [4, 6] as const)
+        for (const length of shape.bans[family]) {
+          const set = setName('ban', family, length)
+          present.set(set, await kernel.keys(set))
+        }
+      const missing = needs
+        .wanted()
+        .filter(({ timeout }) => timeout === null || timeout > endBlur)
+        .map(placedBan)
+        .filter(({ set, entry }) => present.get(set)?.has(entry.key.toString('hex')) !== true)
+      if (missing.length > 0) await kernel.change(missing, [])
+      return missing.length
+    },
+    damage: kernel.damage,
+  }
+}
+
+/** The kernel may end an element this much before the agent counts its end. */
+const endBlur = 2000
+
+/** Whether the first entry covers all of the second. */
+export const coversEntry = (wide: string, narrow: string): boolean => {
+  const outer = toEntry(wide)
+  const inner = toEntry(narrow)
+  return (
+    outer.family === inner.family &&
+    widen(inner, Math.min(outer.length, bitsOf(outer.family)))?.equals(outer.key) === true
+  )
+}

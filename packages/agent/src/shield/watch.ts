@@ -1,0 +1,102 @@
+import { createOnce } from '../log.ts'
+import type { Log } from '../log.ts'
+import { errorText } from '../text.ts'
+import type { Drift } from './drift.ts'
+import type { Kernel } from './kernel.ts'
+import type { ShieldHealth } from './model.ts'
+import type { ShieldTable } from './table.ts'
+
+/** Without a generation number a look starts several programs. */
+const blindLookEvery = 15_000
+
+export interface Watch {
+  /** Puts everything into the kernel. */
+  load(): Promise<void>
+  /** The agent itself has changed the table. */
+  noteGeneration(): void
+  /** Cheap while nobody changes nftables. Restores a table that somebody deleted or changed. */
+  look(): Promise<void>
+  /** Finds what no generation number shows: lost elements, tracking that was switched on, a clock that jumped. */
+  lookSlowly(): Promise<void>
+  /** Logs a failure once and keeps it for `state`. The next look tries again. */
+  guarded(work: () => Promise<void>): Promise<void>
+  state(): Pick<ShieldHealth, 'repairs' | 'lastRepairAt'> & { readonly damage: string | null }
+}
+
+/** Compares the kernel's table with the wanted one, and repairs it. */
+export const createWatch = (needs: {
+  kernel: Kernel
+  table: ShieldTable
+  drift: Drift
+  banCount: () => number
+  /** Whether connections are tracked on this host. */
+  isTracking: () => boolean
+  now: () => number
+  steadyNow: () => number
+  log: Log
+}): Watch => {
+  const { kernel, table, drift, log } = needs
+  const trouble = createOnce(log.warn)
+  let damage: string | null = null
+  let repairs = 0
+  let lastRepairAt: number | null = null
+  let seenGeneration: number | null = null
+  let blindLookAt = 0
+
+  const noteGeneration = (): void => {
+    seenGeneration = kernel.generation()
+  }
+
+  const load = async (): Promise<void> => {
+    await table.load()
+    noteGeneration()
+    drift.settle()
+    damage = null
+  }
+
+  const noteRepair = (text: string): void => {
+    repairs += 1
+    lastRepairAt = needs.now()
+    log.warn(`shield: ${text}`)
+  }
+
+  return {
+    load,
+    noteGeneration,
+    async look() {
+      const generation = kernel.generation()
+      if (generation === null ? needs.steadyNow() < blindLookAt : generation === seenGeneration) return
+      blindLookAt = needs.steadyNow() + blindLookEvery
+      const found = await table.damage()
+      if (found === null) {
+        damage = null
+        seenGeneration = generation
+        return
+      }
+      damage = `the table ${found}`
+      await load()
+      noteRepair(`its table ${found}; it is in force again with ${needs.banCount()} bans`)
+    },
+    async lookSlowly() {
+      const missing = kernel.isOwned() ? 0 : await table.addMissing()
+      if (missing > 0) noteRepair(`${missing} bans were missing in the kernel; they are in force again`)
+      if (needs.isTracking()) await table.setMode('stateful')
+      if (drift.hasJumped()) {
+        await load()
+        log.info('shield: the clock jumped, so the ends of all bans are set again')
+      }
+    },
+    async guarded(work) {
+      try {
+        await work()
+        trouble.over()
+      } catch (error) {
+        damage = errorText(error)
+        // The next look must not take the table for whole.
+        seenGeneration = null
+        trouble.tell(`shield: ${damage}`)
+      }
+    },
+    state: () => ({ damage, repairs, lastRepairAt }),
+  }
+}
