@@ -264,7 +264,8 @@ export const scenarios = {
     const bad: [string, Record<string, unknown>, RegExp][] = [
       ['ban-ip', { ip: '010.0.0.1' }, /must be an IP address/],
       ['ban-ip', { ip: '203.0.113.1; reboot' }, /must be an IP address/],
-      ['ban-ip', { ip: '203.0.113.0/24' }, /cannot ban ranges/],
+      ['ban-ip', { ip: '203.0.113.0/24', jail: 'sshd' }, /cannot ban ranges/],
+      ['ban-ip', { ip: '203.0.0.0/15' }, /too wide/],
       ['ban-ip', { ip: '203.0.113.1', jail: '../etc' }, /must be the name of a jail/],
       ['ban-ip', { ip: '203.0.113.1', jail: 'nosuch' }, /not running/],
       ['ban-ip', { ip: '203.0.113.1', duration: 1.5 }, /"duration"/],
@@ -344,7 +345,7 @@ export const scenarios = {
       40,
       'a heartbeat without an engine',
     )
-    expect(await carriedOut(scene, 'ban-ip', { ip: '203.0.113.50' })).toMatchObject({ success: false })
+    expect(await carriedOut(scene, 'ban-ip', { ip: '203.0.113.50', jail: 'sshd' })).toMatchObject({ success: false })
     await scene.host.startEngine()
     await online(scene)
     await scene.host.attack('203.0.113.51')

@@ -12,6 +12,7 @@ import { createGuard } from './commands/guard.ts'
 import { openJournal } from './commands/journal.ts'
 import { createOrders } from './commands/orders.ts'
 import { createRunner } from './commands/runner.ts'
+import { createShieldOrders } from './commands/shield-orders.ts'
 import type { Identity } from './config.ts'
 import { createLogPlaces } from './bans/log-places.ts'
 import { createFloor } from './policy/floor.ts'
@@ -42,6 +43,8 @@ import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
 import { createSerial } from './serial.ts'
+import { ownJail } from './engine/own-files.ts'
+import { createHostShield } from './shield/host-shield.ts'
 import { createIntervals, createNftCheck, installedAction, removeStages, serviceKind } from './host.ts'
 import { createOwnJail } from './engine/own-jail.ts'
 import { errorText } from './text.ts'
@@ -103,6 +106,7 @@ export const startAgent = async (
   const loader = createJailLoader({ engine, config, runDirectory: options.run })
 
   // Bans
+  const isShielded = (jail: string, ip: string): boolean => jail === ownJail && shield.has(ip)
   const places = createLogPlaces({ engine, allows: policy.allowsLog, now })
   const ledger = createLedger({
     serverId: identity.server_id,
@@ -116,6 +120,7 @@ export const startAgent = async (
     tellsLines: places.tells,
     now,
     warn: log.warn,
+    isShielded,
     onBan: (jail, ip) => whitelist.met(jail, ip, false),
   })
   const tail = createTail({
@@ -134,6 +139,7 @@ export const startAgent = async (
     drain: tail.drain,
     hasTable: tail.hasTable,
     renew: overrides.renew,
+    isShielded,
     now,
     log,
   })
@@ -210,9 +216,28 @@ export const startAgent = async (
     log,
   })
 
-  // Commands
+  // The shield
   const floor = createFloor({ baseUrl: identity.base_url, peer: transport.peer, now })
+  const hostShield = createHostShield({
+    stateDirectory: options.state,
+    nft: options.nft,
+    whitelist,
+    floor,
+    engine,
+    ledger,
+    memory,
+    overrides,
+    drain: tail.drain,
+    answers: wire.answers,
+    clockOffset: transport.clockOffset,
+    now,
+    log,
+  })
+  const { shield } = hostShield
+
+  // Commands
   const guard = createGuard({ floor, whitelisted: whitelist.covers })
+  const shieldOrders = createShieldOrders({ shield, guard, now })
   const templates = createTemplates({ engine, config, loader, python, policy, drain: tail.drain })
   const orders = createOrders({
     engine,
@@ -222,6 +247,7 @@ export const startAgent = async (
     memory,
     overrides,
     guard,
+    shield: shieldOrders,
     templates,
     drain: tail.drain,
     save: saved.save,
@@ -238,6 +264,7 @@ export const startAgent = async (
     journal,
     seals,
     policy,
+    isShieldUsed: shieldOrders.isUsed,
     onResult: (command, success) => {
       results.wake()
       if (success && command && /^jail-|-template$/.test(command.type)) heartbeat.wake()
@@ -262,6 +289,7 @@ export const startAgent = async (
     serverId: identity.server_id,
     about: { hostname: () => hostname().slice(0, 253), os: osName(), agentVersion, agentId: identity.agent_id },
     nftables: createNftCheck(options.nft, now),
+    shield: shield.report,
     sealed: seals.report,
     metrics: createMetrics(),
     policy: policy.state,
@@ -291,6 +319,7 @@ export const startAgent = async (
       tail.follow(await engine.databaseFile())
       await engine.keepHistory(historySeconds)
       await settle()
+      await hostShield.moveOwnBans()
       heartbeat.wake()
     } catch (error) {
       log.debug(`fail2ban went away again: ${errorText(error)}`)
@@ -329,6 +358,7 @@ export const startAgent = async (
   intervals.every(1000, overrides.tick)
   spool.start()
   await knock.start()
+  await hostShield.start(intervals)
   await followPolicy()
   await engine
     .ping()
@@ -339,6 +369,7 @@ export const startAgent = async (
     async stop() {
       intervals.stop()
       spool.stop()
+      shield.stop()
       tail.stop()
       whitelist.stop()
       await Promise.race([knock.stop(), new Promise(resolve => setTimeout(resolve, 5000))])

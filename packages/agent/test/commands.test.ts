@@ -110,6 +110,7 @@ describe('the runner', () => {
       journal,
       seals: noSeals(),
       policy: createPolicy({ directory, now: Date.now }),
+      isShieldUsed: () => false,
       onResult: () => undefined,
       log: quiet,
     })
@@ -132,6 +133,7 @@ describe('the runner', () => {
       journal,
       seals: noSeals(),
       policy: createPolicy({ directory, now: Date.now }),
+      isShieldUsed: () => false,
       onResult: () => undefined,
       log: quiet,
     })
@@ -156,6 +158,7 @@ describe('the runner', () => {
       journal,
       seals: noSeals(),
       policy: createPolicy({ directory, now: Date.now }),
+      isShieldUsed: () => false,
       onResult: () => undefined,
       log: quiet,
     })

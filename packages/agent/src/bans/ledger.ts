@@ -43,6 +43,8 @@ export const createLedger = (needs: {
   tellsLines: (jail: string) => boolean
   now: () => number
   warn: (text: string) => void
+  /** Whether the shield holds the ban. It goes on then, whatever fail2ban says. */
+  isShielded?: (jail: string, ip: string) => boolean
   /** Called for each ban that was not known before. */
   onBan?: (jail: string, ip: string) => void
 }): Ledger => {
@@ -121,7 +123,7 @@ export const createLedger = (needs: {
 
   const ended = (jail: string, ip: string, at: number): void => {
     const ban = memory.active.get(placeKey(jail, ip))
-    if (!ban) return
+    if (!ban || needs.isShielded?.(jail, ip) === true) return
     memory.active.delete(placeKey(jail, ip))
     needs.append([unbanEntry(ban, at)])
     needs.changed()

@@ -24,6 +24,8 @@ export const createSnapshot = (needs: {
   drain: () => Promise<void>
   hasTable: () => boolean
   renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
+  /** Whether the shield holds the ban, so that fail2ban does not list it. */
+  isShielded?: (jail: string, ip: string) => boolean
   now: () => number
   log: Log
 }): Snapshot => {
@@ -46,7 +48,7 @@ export const createSnapshot = (needs: {
     before = size
     const nowMissing = new Set<string>()
     for (const ban of known) {
-      if (banned.get(ban.jail)?.has(ban.ip)) continue
+      if (banned.get(ban.jail)?.has(ban.ip) || needs.isShielded?.(ban.jail, ban.ip) === true) continue
       const place = placeKey(ban.jail, ban.ip)
       const end = endOf(ban)
       const expired = end !== null && end <= needs.now()

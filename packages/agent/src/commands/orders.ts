@@ -17,15 +17,8 @@ import { runProgram, withoutNoise } from '../process.ts'
 import type { Templates } from '../templates/templates.ts'
 import type { Command } from '../wire.ts'
 import type { Guard } from './guard.ts'
-
-/** A command that was refused or failed. The message is its output. */
-export class Refused extends Error {
-  readonly code: number
-  constructor(message: string, code = 1) {
-    super(message)
-    this.code = code
-  }
-}
+import { Refused } from './refused.ts'
+import type { ShieldOrders } from './shield-orders.ts'
 
 export type Orders = Readonly<Record<string, (command: Command) => Promise<string>>>
 
@@ -44,6 +37,7 @@ export const createOrders = (needs: {
   memory: Memory
   overrides: Overrides
   guard: Guard
+  shield: ShieldOrders
   templates: Templates
   drain: () => Promise<void>
   save: () => void
@@ -62,6 +56,8 @@ export const createOrders = (needs: {
     const ip = ipOf(command)
     const asked = durationOf(command)
     const duration = asked === null && jail === ownJail ? defaultBanSeconds : asked
+    if (jail === ownJail && needs.shield.isUsed())
+      return needs.shield.ban(ip, duration ?? defaultBanSeconds, command.id, command.params['force'] === true)
     const danger = await needs.guard.whyNotBan(ip)
     if (danger !== null) throw new Refused(`${danger}; nothing was done`)
     if (isCidr(ip)) checkRange(ip, engine.version())
@@ -111,6 +107,18 @@ export const createOrders = (needs: {
   const unbanIp = async (command: Command): Promise<string> => {
     const ip = ipOf(command)
     const jail = command.params['jail'] === undefined || command.params['jail'] === '*' ? null : jailOf(command)
+    // First the shield, which needs no fail2ban.
+    const wasShielded = (jail === null || jail === ownJail) && (await needs.shield.lift(ip))
+    try {
+      return await unbanInEngine(ip, jail, wasShielded)
+    } catch (error) {
+      const isHeldByJail = ledger.allActive().some(ban => ban.ip === ip && (jail === null || ban.jail === jail))
+      if (!wasShielded || isHeldByJail) throw error
+      return `${ip} is no longer banned${needs.shield.stillCovered(ip)}`
+    }
+  }
+
+  const unbanInEngine = async (ip: string, jail: string | null, wasShielded: boolean): Promise<string> => {
     // An unban deletes rows of fail2ban's table, so they must have been read before.
     await needs.drain().catch(() => undefined)
     if (jail !== null) await mustRun(jail)
@@ -119,10 +127,12 @@ export const createOrders = (needs: {
     for (const ban of ledger.allActive()) {
       if (ban.ip === ip && (jail === null || ban.jail === jail)) ledger.ended(ban.jail, ban.ip, needs.now())
     }
-    if (lifted === 0) return `${ip} was not banned ${jail === null ? 'in any jail' : `in ${jail}`}`
+    const count = lifted + (wasShielded ? 1 : 0)
+    const more = needs.shield.stillCovered(ip)
+    if (count === 0) return `${ip} was not banned ${jail === null ? 'in any jail' : `in ${jail}`}${more}`
     return jail === null
-      ? `${ip} is no longer banned: lifted in ${lifted} ${lifted === 1 ? 'jail' : 'jails'}`
-      : `${ip} is no longer banned in ${jail}`
+      ? `${ip} is no longer banned: lifted in ${count} ${count === 1 ? 'jail' : 'jails'}${more}`
+      : `${ip} is no longer banned in ${jail}${more}`
   }
 
   const jailStatus = async (command: Command): Promise<string> => {
@@ -234,9 +244,15 @@ export const createOrders = (needs: {
   }
 }
 
-/** The lane of a command: its jail, or null when it concerns all of fail2ban. */
-export const laneOf = (command: Command): string | null => {
+/**
+ * The lane of a command: its jail, or null when it concerns all of fail2ban. Bans of the shield do not wait for each
+ * other, because the order of commands only counts for the same address.
+ */
+export const laneOf = (command: Command, isShieldUsed: boolean): string | null => {
   const jail = command.params['jail'] ?? templateOf(command)
+  const isShieldBan = isShieldUsed && /^(un)?ban-ip$/.test(command.type)
+  if (isShieldBan && (jail === ownJail || (jail === undefined && command.type === 'ban-ip')))
+    return `${ownJail} ${canonicalIp(asText(command.params['ip'])) ?? ''}`
   if (command.type === 'ban-ip' && jail === undefined) return ownJail
   return typeof jail === 'string' && jail !== '*' ? jail : null
 }

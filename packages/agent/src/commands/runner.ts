@@ -3,8 +3,9 @@ import { commandOutput, errorText } from '../text.ts'
 import type { Command, CommandResult } from '../wire.ts'
 import type { Journal } from './journal.ts'
 import { createLanes } from './lanes.ts'
-import { laneOf, Refused, refusalText } from './orders.ts'
+import { laneOf, refusalText } from './orders.ts'
 import type { Orders } from './orders.ts'
+import { Refused } from './refused.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
 import type { SealGate } from '../seal/gate.ts'
 
@@ -19,6 +20,8 @@ export const createRunner = (needs: {
   journal: Journal
   seals: Pick<SealGate, 'open'>
   policy: Pick<PolicyOfHost, 'whyNotCommand' | 'countBan'>
+  /** Whether bans without a jail go to the shield. */
+  isShieldUsed: () => boolean
   /** A result waits to be reported: of this command, or again of an old one (null). */
   onResult: (command: Command | null, success: boolean) => void
   log: Log
@@ -80,7 +83,7 @@ export const createRunner = (needs: {
           continue
         }
         waiting.add(command.id)
-        lanes.run(laneOf(command), () => carryOut(command))
+        lanes.run(laneOf(command, needs.isShieldUsed()), () => carryOut(command))
       }
     },
     idle: (): Promise<void> => lanes.idle(),

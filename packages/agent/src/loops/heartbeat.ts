@@ -5,6 +5,7 @@ import type { PolicyState } from '../policy/policy.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SealReport } from '../seal/gate.ts'
 import { untilSlot } from '../schedule.ts'
+import type { ShieldReport } from '../shield/shield.ts'
 import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
 import { cleanText, errorText } from '../text.ts'
@@ -26,6 +27,7 @@ export const createHeartbeat = (
     serverId: string
     about: { hostname: () => string; os: string; agentVersion: string; agentId: string }
     nftables: () => Promise<boolean>
+    shield: () => ShieldReport
     sealed: () => SealReport | null
     metrics: () => Metrics
     policy: () => PolicyState
@@ -53,7 +55,7 @@ export const createHeartbeat = (
       engine_version: needs.engine.version() ?? '',
       agent_version: needs.about.agentVersion,
       agent_id: needs.about.agentId,
-      capabilities: { nftables: await needs.nftables() },
+      capabilities: { nftables: await needs.nftables(), shield: needs.shield() },
       metrics: needs.metrics(),
       jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
       policy: needs.policy(),

@@ -7,6 +7,8 @@ import { readText } from '../files.ts'
 export interface Floor {
   /** Why an address or a range is never banned; null when it may be. */
   whyNeverBan(ip: string): string | null
+  /** The host's own addresses, its gateways, its resolvers and the addresses of the Stockade server. */
+  addresses(): string[]
 }
 
 const lookUpEvery = 600_000
@@ -39,7 +41,10 @@ export const createFloor = (needs: {
     else lookedUp = -Infinity
   }
 
+  const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', host])]
+
   return {
+    addresses: () => [...new Set([...own(), ...gateways(read), ...resolvers(read), ...serverAddresses()])],
     /** Looks up the server's addresses if they are old; keeps the known ones if there is no answer. */
     lookUpServer,
     whyNeverBan(ip: string): string | null {
@@ -48,7 +53,7 @@ export const createFloor = (needs: {
       if (covers(own())) return `${ip} covers an address of this host`
       if (covers(gateways(read))) return `${ip} covers a gateway of this host: it would be cut off from the network`
       if (covers(resolvers(read))) return `${ip} covers a resolver of this host: it could look up no name`
-      if (covers([...servers, ...canonical([needs.peer() ?? '', host])]))
+      if (covers(serverAddresses()))
         return `${ip} covers the address of the Stockade server: this host would be cut off from it`
       return null
     },

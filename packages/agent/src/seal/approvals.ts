@@ -2,7 +2,7 @@ import { isWide } from '@stockade/contract/seal.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
-import { Refused } from '../commands/orders.ts'
+import { Refused } from '../commands/refused.ts'
 import type { Orders } from '../commands/orders.ts'
 
 const maxApprovals = 1000

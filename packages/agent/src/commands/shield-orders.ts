@@ -1,0 +1,37 @@
+import { ownJail } from '../engine/own-files.ts'
+import { loginSources } from '../shield/sessions.ts'
+import { whyNotShield } from '../shield/refusals.ts'
+import type { Shield } from '../shield/shield.ts'
+import type { Guard } from './guard.ts'
+import { Refused } from './refused.ts'
+
+/** Bans by command without a jail, in the kernel instead of fail2ban's jail `stockade`. */
+export interface ShieldOrders {
+  /** Whether such bans go to the shield on this host. */
+  isUsed(): boolean
+  /** The output of the command. @throws Refused */
+  ban(ip: string, duration: number, commandId: string, isForced: boolean): Promise<string>
+  /** Answers whether the shield held a ban of exactly this address or range. */
+  lift(ip: string): Promise<boolean>
+  /** A sentence about a wider ban that still covers the address, or an empty text. */
+  stillCovered(ip: string): string
+}
+
+export const createShieldOrders = (needs: { shield: Shield; guard: Guard; now: () => number }): ShieldOrders => {
+  const { shield } = needs
+  return {
+    isUsed: () => shield.report().supported,
+    async ban(ip, duration, commandId, isForced) {
+      const danger = (await needs.guard.whyNotBan(ip)) ?? whyNotShield(ip, loginSources(), isForced)
+      if (danger !== null) throw new Refused(`${danger}; nothing was done`)
+      const wasBanned = await shield.ban({ entry: ip, duration, commandId })
+      const end = duration < 0 ? 'for good' : `until ${new Date(needs.now() + duration * 1000).toISOString()}`
+      return wasBanned ? `${ip} was banned before; it stays so ${end}` : `${ip} is banned in ${ownJail} ${end}`
+    },
+    lift: shield.lift,
+    stillCovered(ip) {
+      const wider = shield.coveredBy(ip)
+      return wider === null ? '' : `; it lies in ${wider}, which is banned`
+    },
+  }
+}

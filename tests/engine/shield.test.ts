@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { until } from './host.ts'
+import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
+import { bansOf, carriedOut, ended, reported } from './scenarios.ts'
+import { onStage } from './stage.ts'
+
+const shieldOf = (beat: Record<string, unknown> | undefined): unknown =>
+  (beat?.['capabilities'] as { shield?: unknown } | undefined)?.shield
+
+onStage('the shield of a real host', [], scene => {
+  let neighbours: Neighbours
+  beforeAll(async () => {
+    neighbours = await neighboursOf(scene().host)
+  })
+  afterAll(() => neighbours.end())
+
+  const order = async (type: string, params: Record<string, unknown>): Promise<string> => {
+    const { success, output } = await carriedOut(scene(), type, params)
+    expect(success, output).toBe(true)
+    return output
+  }
+
+  it('is reported in the heartbeat', async () => {
+    const { server, serverId } = scene()
+    await until(() => shieldOf(server.heartbeats(serverId).at(-1)) !== undefined, 20, 'a heartbeat')
+    expect(shieldOf(server.heartbeats(serverId).at(-1))).toEqual({
+      supported: true,
+      mode: 'stateless',
+      owned: true,
+      driver: 'netlink',
+      reason: null,
+    })
+  })
+
+  it('drops what a banned address sends, and nothing else', async () => {
+    await passes(() => neighbours.reachesHost(sources.bad), 'the address before its ban')
+    await order('ban-ip', { ip: sources.bad, duration: 600 })
+    expect(await neighbours.reachesHost(sources.bad)).toBe(false)
+    await passes(() => neighbours.reachesHost(sources.good), 'another address')
+    await passes(() => neighbours.hostReaches(sources.bad), "the host's own connection to the banned address")
+    expect(await reported(scene(), sources.bad)).toMatchObject({ jail: 'stockade', ban_duration: 600 })
+  })
+
+  it('covers a port that is translated to a container, once tracking runs', async () => {
+    await publishContainer(scene().host)
+    await passes(() => neighbours.reachesContainer(sources.good), 'the container')
+    expect(await neighbours.reachesContainer(sources.bad)).toBe(false)
+  })
+
+  it('lifts a ban while fail2ban is stopped', async () => {
+    await scene().host.stopEngine()
+    expect(await order('unban-ip', { ip: sources.bad, jail: '*' })).toContain('no longer banned')
+    await passes(() => neighbours.reachesHost(sources.bad), 'the address after its ban')
+    await ended(scene(), sources.bad)
+    await order('ban-ip', { ip: sources.other, duration: 600 })
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    await scene().host.startEngine()
+    expect(await bansOf(scene(), sources.other)).toMatchObject([{ unbanned_at: null }])
+  })
+
+  it('bans a range that a distributed fail2ban cannot ban, and an IPv6 network', async () => {
+    await order('ban-ip', { ip: '192.0.2.0/23', duration: 600 })
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    await order('ban-ip', { ip: '2001:db8:0:7::/64', duration: 600 })
+    for (const source of [sources.bad6, sources.sameNetwork6]) expect(await neighbours.reachesHost(source)).toBe(false)
+    expect(await neighbours.reachesContainer(sources.bad6)).toBe(false)
+    await passes(() => neighbours.reachesHost(sources.good6), 'another network')
+  })
+
+  it('survives a flush of the ruleset', async () => {
+    await scene()
+      .host.inside('nft', 'flush', 'ruleset')
+      .catch(() => undefined)
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+  })
+
+  it('ends a ban on time while the agent is dead, and tells the end afterwards', async () => {
+    await order('ban-ip', { ip: sources.good, duration: 5 })
+    expect(await neighbours.reachesHost(sources.good)).toBe(false)
+    await scene().host.killAgent()
+    await passes(() => neighbours.reachesHost(sources.good), 'the end of the ban')
+    await scene().host.startAgent()
+    await ended(scene(), sources.good)
+    expect(await bansOf(scene(), sources.good)).toHaveLength(1)
+  })
+})
