@@ -60,7 +60,12 @@ export const createRunner = (needs: {
       const operator = await needs.seals.open(command).catch((error: unknown) => {
         throw new Refused(errorText(error))
       })
-      if (command.type === 'ban-ip') needs.policy.countBan()
+      if (command.type === 'ban-ip') {
+        // Bans run side by side, so the limit is checked again where it is counted.
+        const limit = needs.policy.whyNotCommand(command.type, command.params)
+        if (limit !== null) return { success: false, output: limit, exit_code: 1 }
+        needs.policy.countBan()
+      }
       const output = await order(command)
       return {
         success: true,
