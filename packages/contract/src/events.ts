@@ -9,8 +9,11 @@ export const siemTypes = {
   whitelist_remove: 3,
   settings_change: 4,
 } as const
-/** What goes beyond them; off unless asked for. `audit`: every entry of the audit log that is none of the others. */
-export const additionalSiemTypes = { audit: 3 } as const
+/**
+ * Additional types, off unless a receiver asks for them. `protection`: a server changed its level of protection. `audit`: every
+ * entry of the audit log that has no type of its own.
+ */
+export const additionalSiemTypes = { protection: 7, audit: 3 } as const
 export const allSiemTypes = { ...siemTypes, ...additionalSiemTypes } as const
 export type SiemType = keyof typeof allSiemTypes
 
@@ -51,6 +54,7 @@ export const eventKinds = {
   'server.clone': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
   'server.online': kind({ audited: false, live: 'server' }),
   'server.offline': kind({ audited: false, siem: 'server_offline', notify: 'notify_errors', live: 'server' }),
+  'server.protection': kind({ audited: true, siem: 'protection', notify: 'notify_errors', live: 'server' }),
   'server.jails': kind({ audited: false, live: 'server' }),
   'command.create': kind({ audited: true, live: 'command' }),
   'command.cancel': kind({ audited: true, live: 'command' }),

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { ban } from './bans.ts'
 import { command } from './commands.ts'
+import { protectionLevel } from './protection.ts'
 import { serverStatus } from './servers.ts'
 import { field, nullable, resource, timestamp, uuid } from './shapes.ts'
 import { syncStatus } from './whitelist.ts'
@@ -13,6 +14,7 @@ export const liveServer = resource('LiveServer', {
   id: uuid,
   hostname: Type.String(),
   status: serverStatus,
+  protection: protectionLevel,
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   deleted: field(Type.Boolean(), 'Whether the server was removed.'),
 })

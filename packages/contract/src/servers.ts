@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { windowFields } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
+import { protection, protectionLevel, protectionLevels, protectionSummary } from './protection.ts'
 import {
   field,
   count,
@@ -99,6 +100,10 @@ const serverFields = {
   ip_address: ipAddress,
   description: Type.String(),
   status: serverStatus,
+  protection: field(
+    protectionSummary,
+    'Whether what is banned on the host does not get through. A server can be online and unprotected.',
+  ),
   os: nullable(Type.String()),
   engine_version: nullable(Type.String()),
   agent_version: nullable(Type.String()),
@@ -130,6 +135,7 @@ export const listServers = endpoint({
   access: 'read',
   query: shape({
     status: Type.Optional(oneOf(['online', 'offline', 'pending', 'all'])),
+    protection: Type.Optional(oneOf(protectionLevels)),
     search: Type.Optional(text(1, bounds.hostname)),
     q: searchText,
     ...paging(pages.servers),
@@ -147,7 +153,14 @@ export const summariseServers = endpoint({
   status: 200,
   reply: shape({
     servers: field(
-      Type.Array(resource('ServerSummary', { id: uuid, hostname: Type.String(), status: serverStatus })),
+      Type.Array(
+        resource('ServerSummary', {
+          id: uuid,
+          hostname: Type.String(),
+          status: serverStatus,
+          protection: protectionLevel,
+        }),
+      ),
       'All servers by host name.',
     ),
     counts: field(
@@ -157,6 +170,15 @@ export const summariseServers = endpoint({
         pending: field(count, 'Servers that never sent a heartbeat.'),
       }),
       'Number of servers for each status.',
+    ),
+    protection: field(
+      resource('ProtectionLevelCounts', {
+        protected: field(count, 'Servers whose checks are fine.'),
+        degraded: field(count, 'Servers on which some bans do not hold.'),
+        unprotected: field(count, 'Servers on which nothing is banned in truth.'),
+        unknown: field(count, 'Servers that are pending, offline, or say nothing of it.'),
+      }),
+      'Number of servers for each level of protection.',
     ),
   }),
 })
@@ -197,6 +219,7 @@ export const getServer = endpoint({
   status: 200,
   reply: resource('ServerDetail', {
     ...serverFields,
+    protection: field(protection, 'The same with the checks that are not fine.'),
     bans_today: field(count, 'Number of bans since midnight UTC.'),
     keys: field(
       nullable(Type.Array(serverKey)),

@@ -52,6 +52,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   ip_address: null,
   description: '',
   status: 'online',
+  protection: { level: 'unknown', since: null, summary: null, reported_level: null, reported_at: null },
   os: null,
   engine_version: null,
   agent_version: null,
@@ -69,7 +70,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
 const serverMessage = (given: Partial<Extract<LiveMessage, { type: 'server' }>['data']> = {}): LiveMessage => ({
   type: 'server',
   at,
-  data: { ...server, status: 'offline', last_heartbeat: at, deleted: false, ...given },
+  data: { ...server, status: 'offline', protection: 'unknown', last_heartbeat: at, deleted: false, ...given },
 })
 const bansOf = (queries: QueryClient) => queries.getQueryData<Reply<'GET /bans'>>(['bans', {}])?.bans
 

@@ -58,16 +58,25 @@ const patchServer = (
   data: Extract<LiveMessage, { type: 'server' }>['data'],
   readAgain: ReadAgain,
 ) => {
-  const { id, hostname, status, last_heartbeat, deleted } = data
+  const { id, hostname, status, protection: level, last_heartbeat, deleted } = data
   const news = { hostname, status, last_heartbeat }
   let known = false
+  /** The message has the level, and not its reason: rows with another one are read again. */
+  let isStale = false
   queries.setQueriesData<ServerList | Summary>({ queryKey: ['servers'] }, list => {
     if (!list || !list.servers.some(row => row.id === id)) return list
     known = true
+    const servers = list.servers.map(row => {
+      if (row.id !== id) return row
+      const { protection } = row
+      if (typeof protection === 'string') return { ...row, ...news, protection: level }
+      isStale ||= protection.level !== level
+      return { ...row, ...news, protection: { ...protection, level } }
+    })
     // The rows of both lists take the same news; heartbeats are not part of the summary, where they do no harm.
-    return { ...list, servers: list.servers.map(row => (row.id === id ? { ...row, ...news } : row)) } as typeof list
+    return { ...list, servers } as typeof list
   })
-  readAgain(deleted || !known ? ['servers'] : ['servers', 'summary'], pauses.server)
+  readAgain(deleted || isStale || !known ? ['servers'] : ['servers', 'summary'], pauses.server)
   if (!deleted) queries.setQueryData<Server>(['server', id], shown => (shown ? { ...shown, ...news } : shown))
   readAgain(['server', id], pauses.server)
 }

@@ -25,6 +25,7 @@ import { passkeys } from './migrations/0030-passkeys.ts'
 import { seals } from './migrations/0031-seals.ts'
 import { accessHash } from './migrations/0032-access-hash.ts'
 import { reportVersions } from './migrations/0033-report-versions.ts'
+import { protection } from './migrations/0034-protection.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -59,6 +60,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0031-seals': seals(),
         '0032-access-hash': accessHash(),
         '0033-report-versions': reportVersions(db.engine),
+        '0034-protection': protection(db.engine),
       }),
     },
   })

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { ProtectionLevel } from '@stockade/contract'
 
 /*
  * Every table on one page. Times are integer epoch milliseconds, booleans 0 or 1, JSON is text: the subset that SQLite
@@ -179,6 +180,9 @@ export interface ServersTable {
   policy: string | null
   /** What the host says that it takes only with an operator's signature, as JSON; null for nothing. */
   sealed: string | null
+  /** The last level of protection of which an event was recorded, and since when it held; null before the first one. */
+  protection_level: ProtectionLevel | null
+  protection_since: number | null
   first_heartbeat_at: number | null
   first_ban_at: number | null
   /** Since when its reports are refused and its commands withheld; null: they are not. */
@@ -211,6 +215,8 @@ export interface HeartbeatsTable {
   report: number
   /** Counts the changes of the jails' details. */
   revision: number
+  /** What the host last reported of its protection, as JSON; null before the first report. */
+  protection: string | null
 }
 export interface ServerTotalsTable {
   server_no: number

@@ -127,12 +127,25 @@ const policy = {
   policy: orNull({ state: oneOf('default', 'file', 'unreadable'), error: orNull(text) }),
   sealed: orNull(anyObject),
 } as const
-export const server = extended(serverFields, { 'no page': { ...quarantined, ...policy } })
+const level = oneOf('protected', 'degraded', 'unprotected', 'unknown')
+const protection = {
+  level,
+  since: orNull(time),
+  summary: orNull(text),
+  reported_level: orNull(level),
+  reported_at: orNull(time),
+} as const
+export const server = extended(serverFields, { 'no page': { ...quarantined, ...policy, protection } })
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },
   {
     'dashboard 10': { key_rotated_at: orNull(time), install: anyObject },
-    'no page': { ...quarantined, ...policy, keys: orNull([anyObject]) },
+    'no page': {
+      ...quarantined,
+      ...policy,
+      keys: orNull([anyObject]),
+      protection: { ...protection, checks: [anyObject], counted: orNull(anyObject) },
+    },
   },
 )
 const newServerFields = {

@@ -14,6 +14,7 @@ const actions: Partial<Record<EventName, string>> = {
   'server.enroll_refused': 'Was refused to enrol',
   'server.clone': 'Found a cloned agent',
   'audit.checkpoint': 'Signed a checkpoint of the log',
+  'server.protection': 'Protection changed',
   'server.quota': 'Used up its quota of the day',
   'server.quarantine': 'Put a server in quarantine',
   'server.release': 'Released a server from quarantine',

@@ -340,6 +340,7 @@ export const audit: Texts['audit'] = {
     'server.enroll_refused': 'Server bei der Anmeldung abgelehnt',
     'server.clone': 'Geklonten Agenten gefunden',
     'audit.checkpoint': 'Prüfpunkt des Protokolls unterschrieben',
+    'server.protection': 'Schutz hat sich geändert',
     'server.quota': 'Tageskontingent ausgeschöpft',
     'server.quarantine': 'Server unter Quarantäne gestellt',
     'server.release': 'Server aus der Quarantäne entlassen',

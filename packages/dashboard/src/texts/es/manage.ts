@@ -539,6 +539,7 @@ export const audit: Texts['audit'] = {
     'server.enroll_refused': 'Registro rechazado',
     'server.clone': 'Encontró un agente clonado',
     'audit.checkpoint': 'Firmó un punto de control del registro',
+    'server.protection': 'Cambió la protección',
     'server.quota': 'Agotó la cuota del día',
     'server.quarantine': 'Puso un servidor en cuarentena',
     'server.release': 'Sacó un servidor de la cuarentena',

@@ -359,6 +359,7 @@ export const audit: Texts['audit'] = {
     'server.enroll_refused': 'Inscription refusée',
     'server.clone': 'Agent cloné détecté',
     'audit.checkpoint': 'Point de contrôle du journal signé',
+    'server.protection': 'La protection a changé',
     'server.quota': 'Quota du jour épuisé',
     'server.quarantine': 'Serveur mis en quarantaine',
     'server.release': 'Serveur sorti de la quarantaine',

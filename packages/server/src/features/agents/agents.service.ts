@@ -16,9 +16,11 @@ import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { areAlike, withTemplate } from '../servers/host-state.ts'
 import type { HostState, Jail, ListedJail, Metrics } from '../servers/host-state.ts'
+import { readProtection } from '../servers/protection.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
+import { createProtectionWatch } from './protection.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
 type JailsReport = BodyOf<typeof contract.putJails>
@@ -65,6 +67,7 @@ export const createAgents = (needs: {
 }): AgentsService => {
   const { clock, config, events, registry, keys, commands, bans, templates, desired } = needs
   const startedAt = clock()
+  const watchProtection = createProtectionWatch({ clock, events, registry })
   const cloneToldAt = new Map<number, number>()
   const sealedText = (told: Heartbeat['sealed']): string | null =>
     told
@@ -232,8 +235,12 @@ export const createAgents = (needs: {
         receivedAt: now,
         metrics: metricsOf(beat.metrics),
         jails: beat.jails && listedJails(beat.jails),
+        protection: beat.protection ? readProtection(beat.protection, server.protection, now) : undefined,
       })
-      if (isLatest) await saveJails(row.no, jailsBefore)
+      if (isLatest) {
+        await saveJails(row.no, jailsBefore)
+        await watchProtection(row.no)
+      }
       return {
         message: 'ok',
         commands: await commands.take(row.no),

@@ -12,6 +12,7 @@ import type { Events, StockadeEvent } from '../../events/events.ts'
 import type { Http } from '../../http/http.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
+import { levelOf } from '../servers/protection.ts'
 import type { Registry } from '../servers/registry.ts'
 import { refusal } from '../../core/access.ts'
 
@@ -110,6 +111,7 @@ export const mountLive = async (
         id: server?.row.id ?? data.id ?? '',
         hostname: server?.row.hostname ?? data.hostname ?? '',
         status: server?.row.status ?? 'offline',
+        protection: server ? levelOf(server) : 'unknown',
         last_heartbeat: isoOrNull(server?.lastHeartbeat ?? null),
         deleted: event.name === 'server.delete',
       },

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { day } from '../../core/clock.ts'
+import { day, minute } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import type { StockadeEvent } from '../../events/events.ts'
 import type { createReader } from '../../events/reader.ts'
@@ -7,7 +7,7 @@ import { bansById } from '../bans/bans.store.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Burst, Notice } from './message.ts'
 import { categoryOf, noticeOf, noticeOfBan } from './notices.ts'
-import { addNotifications, addOverflow, channelRow, waitingOn } from './notifications.store.ts'
+import { addNotifications, addOverflow, channelRow, nextDue, waitingOn } from './notifications.store.ts'
 import type { Channel, NewNotification } from './notifications.store.ts'
 import { channels } from './settings.ts'
 import type { ChannelSettings } from './settings.ts'
@@ -18,12 +18,16 @@ const mostWaiting = 500
 const spare = 100
 /** What could not be sent for so long is no longer sent. */
 export const oldest = day
+/** How long the first change of protection waits for those of other servers, which join it. */
+const held = minute
 const categories = ['bans', 'errors', 'syncs'] as const
 
 interface DatedNotice {
   /** When the event was recorded; a ban may be older than its report. */
   readonly at: number
   readonly notice: Notice
+  /** Waits for more of its kind, so that a fleet that changes at once is one message. */
+  readonly isHeld?: boolean
 }
 interface Queued {
   readonly rows: readonly NewNotification[]
@@ -65,7 +69,7 @@ export const createCollection = (needs: {
       if (event.name === 'ban.report') return []
       const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)?.row
       const notice = noticeOf(event, category, server)
-      return notice === null ? [] : [{ at: event.at, notice }]
+      return notice === null ? [] : [{ at: event.at, notice, isHeld: event.name === 'server.protection' }]
     })
   const queueFor = async (
     channel: Channel,
@@ -82,7 +86,10 @@ export const createCollection = (needs: {
       // The count is sent with a row, so there has to be one that is not being sent already.
       const room = Math.max(n < mostWaiting + spare ? 1 : 0, mostWaiting - n)
       const wanted = notices[category].filter(({ at }) => at >= since)
-      for (const { notice } of wanted.slice(0, room)) rows.push({ channel, category, content: JSON.stringify(notice) })
+      const firstHeld = wanted.find(({ isHeld }) => isHeld)
+      const due = firstHeld ? ((await nextDue(db.read, channel, category, now)) ?? firstHeld.at + held) : 0
+      for (const { notice, isHeld } of wanted.slice(0, room))
+        rows.push({ channel, category, content: JSON.stringify(notice), due_at: isHeld ? due : 0 })
       if (wanted.length > room) counted.push({ channel, category, n: wanted.length - room })
     }
     return { rows, counted }

@@ -29,6 +29,21 @@ const lengthOf = (seconds: number | null): string => {
 const factsOf = (facts: Readonly<Record<string, string | null>>) =>
   Object.entries(facts).flatMap(([name, value]) => (value === null ? [] : [{ name, value: oneLine(value) }]))
 
+const protectionLevels: Readonly<Record<string, Notice['level']>> = { protected: 'info', unprotected: 'error' }
+const protectionTitle = (hostname: string, { to, since, from_since }: StockadeEvent['data']): string => {
+  const minutes =
+    typeof since === 'number' && typeof from_since === 'number' ? Math.ceil((since - from_since) / 60_000) : 0
+  const after = minutes > 90 ? `${Math.round(minutes / 60)} h` : `${minutes} min`
+  switch (to) {
+    case 'protected':
+      return `${hostname} is protected again${minutes > 0 ? ` after ${after}` : ''}`
+    case 'unknown':
+      return `Whether ${hostname} is protected is unknown`
+    default:
+      return `${hostname} is ${to === 'unprotected' ? 'unprotected' : 'degraded'}`
+  }
+}
+
 /** Which toggle an event belongs to; null where nobody is told of it. */
 export const categoryOf = ({ name, data }: StockadeEvent): Burst | null => {
   if (name === 'command.finish' && data.status !== 'failed' && data.status !== 'timeout') return null
@@ -104,6 +119,21 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         hostname,
       )
     }
+    case 'server.protection':
+      return make(
+        protectionLevels[text(data.to)] ?? 'warning',
+        protectionTitle(hostname, data),
+        text(data.summary),
+        {
+          Server: hostname,
+          Now: text(data.to),
+          Since: typeof data.since === 'number' ? iso(data.since) : null,
+          Before: text(data.from) || null,
+        },
+        ofServer,
+        text(data.to),
+        hostname,
+      )
     case 'server.clone':
       return make(
         'error',

@@ -70,6 +70,17 @@ export const waitingOn = async (sql: Sql, channel: Channel, now: number): Promis
     oldest: Number(row.oldest),
   }))
 }
+/** When the next notification of a category is due that is held back; null if none is. */
+export const nextDue = async (sql: Sql, channel: Channel, category: Category, now: number): Promise<number | null> => {
+  const row = await sql
+    .selectFrom('notifications')
+    .select(eb => eb.fn.min('due_at').as('due'))
+    .where('channel', '=', channel)
+    .where('category', '=', category)
+    .where('due_at', '>', now)
+    .executeTakeFirst()
+  return row?.due ? Number(row.due) : null
+}
 export const firstOf = async (sql: Sql, channel: Channel, category: Category, most: number, now: number) =>
   sql
     .selectFrom('notifications')
@@ -80,19 +91,21 @@ export const firstOf = async (sql: Sql, channel: Channel, category: Category, mo
     .orderBy('id')
     .limit(most)
     .execute()
-/** Takes away what was told: `id` alone, or all of the category up to it and what was only counted. */
+/** Deletes what was sent: `id` alone, or all of the category up to it that was due at `now`, and what was only counted. */
 export const dropTold = async (
   sql: Sql,
   channel: Channel,
   category: Category,
   id: number,
   counted: number | null,
+  now: number,
 ): Promise<void> => {
   await sql
     .deleteFrom('notifications')
     .where('channel', '=', channel)
     .where('category', '=', category)
     .where('id', counted === null ? '=' : '<=', id)
+    .where('due_at', '<=', now)
     .execute()
   if (counted)
     await sql

@@ -149,7 +149,7 @@ export const createSending = (needs: {
         next.counted === null ? { ...before, singles: [...before.singles, now] } : { ...before, digest: now }
     }
     await db.write.transaction().execute(async sql => {
-      await dropTold(sql, channel, category, next.id, next.counted)
+      await dropTold(sql, channel, category, next.id, next.counted, now)
       if (later.length > 0) {
         const rest = { channel, category: 'rest', content: JSON.stringify(next.message) } as const
         await addNotifications(sql, [{ ...rest, recipients: JSON.stringify(later), due_at: now + 5 * minute }], now)
@@ -173,7 +173,7 @@ export const createSending = (needs: {
     const gaveUp = error.kind === 'content' && attempts >= mostTries
     log.warn({ channel, attempts, gaveUp }, `a notification was not accepted: ${error.message}`)
     await db.write.transaction().execute(async sql => {
-      if (gaveUp) await dropTold(sql, channel, next.waiting.category, next.id, next.counted)
+      if (gaveUp) await dropTold(sql, channel, next.waiting.category, next.id, next.counted, now)
       await forgetBefore(sql, now - oldest)
       await saveChannel(sql, channel, {
         last_error: error.message,

@@ -1,3 +1,5 @@
+import type { ReportedProtection } from './protection.ts'
+
 export interface Metrics {
   readonly cpu_percent: number | null
   readonly memory_percent: number | null
@@ -26,7 +28,7 @@ export interface ReportVersion {
   readonly number: number
 }
 /**
- * What a host last said, with two versions. `boot` and `report` order the list of jails and the metrics; `revision` counts the
+ * What a host last said, with two versions. `boot` and `report` order the list of jails, the metrics and the protection; `revision` counts the
  * changes of the jails' details, which are written at once, under a lock of the row.
  */
 export interface HostState {
@@ -37,6 +39,7 @@ export interface HostState {
   readonly metrics: Metrics | null
   readonly jails: readonly Jail[]
   readonly revision: number
+  readonly protection: ReportedProtection | null
 }
 type Versions = Pick<HostState, 'boot' | 'report' | 'lastHeartbeat' | 'revision'>
 
@@ -47,6 +50,7 @@ export const silentHost: HostState = {
   metrics: null,
   jails: [],
   revision: 0,
+  protection: null,
 }
 const noDetails = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null, template: null }
 
@@ -87,6 +91,8 @@ export const withReport = (
     readonly metrics: Metrics | null
     /** Undefined: the report says nothing about jails. */
     readonly jails: readonly ListedJail[] | undefined
+    /** Undefined: the report says nothing about protection. */
+    readonly protection?: Omit<ReportedProtection, 'reportedAt'> | undefined
   },
 ): HostState => {
   const { boot, number } = report.version ?? {
@@ -95,14 +101,16 @@ export const withReport = (
   }
   const isSameBoot = boot === known.boot
   if (isSameBoot && known.lastHeartbeat !== null && number <= known.report) return known
+  const lastHeartbeat = isSameBoot ? report.receivedAt : Math.max(report.receivedAt, (known.lastHeartbeat ?? 0) + 1)
   const listed = new Map(report.jails?.map(jail => [jail.name, { ...noDetails, ...jail }]))
   return {
     boot,
     report: number,
-    lastHeartbeat: isSameBoot ? report.receivedAt : Math.max(report.receivedAt, (known.lastHeartbeat ?? 0) + 1),
+    lastHeartbeat,
     metrics: report.metrics,
     jails: report.jails ? withDetailsOf([...listed.values()], known.jails) : known.jails,
     revision: known.revision,
+    protection: report.protection ? { ...report.protection, reportedAt: lastHeartbeat } : known.protection,
   }
 }
 

@@ -130,7 +130,8 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
     async writeJails(sql, no, change = jails => jails) {
       const stored = await lockHeartbeat(sql, db.engine, no)
       const known = byNo.get(no) ?? silentHost
-      const { boot, report, lastHeartbeat, metrics, jails, revision } = stored ? mergeStates(known, stored) : known
+      const merged = stored ? mergeStates(known, stored) : known
+      const { boot, report, lastHeartbeat, metrics, jails, revision, protection } = merged
       const changed = change(jails)
       const after = {
         boot,
@@ -139,6 +140,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
         metrics,
         jails: changed,
         revision: changed === jails ? revision : revision + 1,
+        protection,
       }
       await saveHeartbeats(sql, [[no, after]])
       return { before: jails, after }

@@ -2,6 +2,7 @@ import { second } from '../../core/clock.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { LicenseService } from '../license/license.service.ts'
+import { levelOf } from './protection.ts'
 import { createRegistry } from './registry.ts'
 import type { Registry } from './registry.ts'
 import { mountServers } from './servers.routes.ts'
@@ -17,6 +18,11 @@ export const serversFeature = async (
   metrics.gauge({ name: 'stockade_servers', help: 'Servers by state', label: 'status' }, () => {
     const counts = { online: 0, offline: 0, pending: 0 }
     for (const { row } of registry.all()) counts[row.status]++
+    return counts
+  })
+  metrics.gauge({ name: 'stockade_servers_protection', help: 'Servers by level of protection', label: 'level' }, () => {
+    const counts = { protected: 0, degraded: 0, unprotected: 0, unknown: 0 }
+    for (const server of registry.all()) counts[levelOf(server)]++
     return counts
   })
   return {

@@ -14,6 +14,7 @@ import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { installCommand } from './install-command.ts'
+import { levelOf, protectionHead, protectionView } from './protection.ts'
 import type { Registry, Server } from './registry.ts'
 import { bansByJail, bansSince, insertServer, moveQuarantine, totalsOf, updateServer } from './servers.store.ts'
 import type { ServerRow } from './servers.store.ts'
@@ -126,6 +127,7 @@ export const createServers = (needs: {
     ip_address: server.row.ip_address,
     description: server.row.description,
     status: server.row.status,
+    protection: protectionHead(server),
     os: server.row.os,
     engine_version: server.row.engine_version,
     agent_version: server.row.agent_version,
@@ -176,7 +178,7 @@ export const createServers = (needs: {
       if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
       return { no: server.row.no, id: server.row.id, hostname: server.row.hostname }
     },
-    async list(actor, { status = 'all', search, q, page = 1, limit = 20 }) {
+    async list(actor, { status = 'all', protection, search, q, page = 1, limit = 20 }) {
       const asked = readSearch(q, 'servers')
       const wanted = search?.toLowerCase()
       // A search for an address finds it however it is written.
@@ -185,6 +187,7 @@ export const createServers = (needs: {
         server =>
           queryHolds(asked, term => isFoundBy(term, server)) &&
           (status === 'all' || server.row.status === status) &&
+          (protection === undefined || levelOf(server) === protection) &&
           (wanted === undefined ||
             server.row.hostname.toLowerCase().includes(wanted) ||
             (server.row.ip_address?.includes(wanted) ?? false) ||
@@ -199,11 +202,15 @@ export const createServers = (needs: {
     },
     summary(actor) {
       const counts = { online: 0, offline: 0, pending: 0 }
-      const servers = visible(actor).map(({ row }) => {
-        counts[row.status]++
-        return { id: row.id, hostname: row.hostname, status: row.status }
+      const protection = { protected: 0, degraded: 0, unprotected: 0, unknown: 0 }
+      const servers = visible(actor).map(server => {
+        const { id, hostname, status } = server.row
+        const level = levelOf(server)
+        counts[status]++
+        protection[level]++
+        return { id, hostname, status, protection: level }
       })
-      return { servers, counts }
+      return { servers, counts, protection }
     },
     async read(actor, id) {
       const server = get(actor, id)
@@ -212,6 +219,7 @@ export const createServers = (needs: {
       const today = Math.floor(clock() / day) * day
       return {
         ...view(server, totals),
+        protection: protectionView(server),
         bans_today: await bansSince(db.read, row.no, today),
         keys: atLeast(actor.permission, 'admin') ? await keys.listOfServer(row.no) : null,
         key_rotated_at: isoOrNull(row.key_rotated_at),

@@ -4,6 +4,7 @@ import type { Engine } from '../../db/database.ts'
 import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
 import { silentHost } from './host-state.ts'
 import type { HostState, Jail, Metrics } from './host-state.ts'
+import type { ReportedProtection } from './protection.ts'
 
 export type ServerRow = Selectable<ServersTable>
 type HeartbeatRow = Selectable<HeartbeatsTable>
@@ -28,6 +29,21 @@ export const updateServer = (
     .where('no', '=', no)
     .where('deleted_at', 'is', null)
     .$if(status !== undefined, query => query.where('status', '=', status ?? 'pending'))
+    .returningAll()
+    .executeTakeFirst()
+/** Sets the level of protection of which an event is recorded; undefined where `before` is not the stored level any more. */
+export const moveProtection = (
+  sql: Sql,
+  no: number,
+  before: ServerRow['protection_level'],
+  set: Pick<ServerRow, 'protection_level' | 'protection_since'>,
+): Promise<ServerRow | undefined> =>
+  sql
+    .updateTable('servers')
+    .set(set)
+    .where('no', '=', no)
+    .where('deleted_at', 'is', null)
+    .where('protection_level', 'is not distinct from', before)
     .returningAll()
     .executeTakeFirst()
 /** Puts a server in quarantine, or takes it out; undefined where it is there, or not, already. */
@@ -81,6 +97,7 @@ const stateOf = (row: HeartbeatRow): StateOfServer => [
     metrics: row.metrics === null ? null : (JSON.parse(row.metrics) as Metrics),
     jails: jailsOf(row.jails),
     revision: row.revision,
+    protection: row.protection === null ? null : (JSON.parse(row.protection) as ReportedProtection),
   },
 ]
 const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> => ({
@@ -91,6 +108,7 @@ const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> =
   metrics: state.metrics && JSON.stringify(state.metrics),
   jails: JSON.stringify(state.jails),
   revision: state.revision,
+  protection: state.protection && JSON.stringify(state.protection),
 })
 
 /** What hosts said since then. */
@@ -152,6 +170,7 @@ export const saveHeartbeats = async (sql: Sql, states: readonly StateOfServer[])
             metrics: ref('excluded.metrics'),
             jails: ref('excluded.jails'),
             revision: ref('excluded.revision'),
+            protection: ref('excluded.protection'),
           }))
           .whereRef('heartbeats.revision', '<=', 'excluded.revision')
           .where(({ and, or, eb, ref }) =>

@@ -61,7 +61,7 @@ export const createCanonical = (needs: {
     return {
       id: idOf(event),
       type,
-      severity: allSiemTypes[type],
+      severity: severityOf(type, event),
       timestamp: iso(at),
       message: ban && isOfBan ? banMessage(type, ban) : messageOf(event, type, server),
       server,
@@ -102,6 +102,11 @@ export const createCanonical = (needs: {
 
 const shown = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
+/** Good news is less severe than bad news of the same type. */
+const severityOf = (type: SiemType, { data }: StockadeEvent): number =>
+  type === 'protection' && data.to === 'protected' ? 2 : allSiemTypes[type]
+const timeOrNull = (at: unknown): string | null => (typeof at === 'number' ? iso(at) : null)
+
 const banMessage = (type: SiemType, ban: BanRow): string =>
   `${ipText(ban.ip, ban.prefix)} ${type === 'ban' ? 'banned' : 'unbanned'} on ${ban.hostname} (jail ${ban.jail})`
 
@@ -111,6 +116,8 @@ const messageOf = ({ name, data, author }: StockadeEvent, type: SiemType, server
   switch (type) {
     case 'server_offline':
       return `${server?.hostname ?? shown(data.hostname)} is offline`
+    case 'protection':
+      return `${server?.hostname ?? shown(data.hostname)} is ${shown(data.to)}: ${shown(data.summary)}`
     case 'login_success':
       return `${author?.name ?? 'somebody'} signed in${from}`
     case 'login_failed':
@@ -136,11 +143,17 @@ const dataOf = ({ name, data }: StockadeEvent, type: SiemType): Readonly<Record<
       return {
         id: data.id,
         hostname: data.hostname,
-        last_heartbeat: typeof data.last_heartbeat === 'number' ? iso(data.last_heartbeat) : null,
+        last_heartbeat: timeOrNull(data.last_heartbeat),
       }
     case 'whitelist_add':
     case 'whitelist_remove':
       return { id: data.id, ip: data.ip, description: data.description }
+    case 'protection':
+      return {
+        ...data,
+        since: timeOrNull(data.since),
+        from_since: timeOrNull(data.from_since),
+      }
     case 'audit':
       return { action: name, details: data }
     case 'login_success':

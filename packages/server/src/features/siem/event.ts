@@ -25,6 +25,7 @@ export const typeNames: Readonly<Record<SiemEvent['type'], { readonly name: stri
   whitelist_add: { name: 'IP added to whitelist', act: 'add' },
   whitelist_remove: { name: 'IP removed from whitelist', act: 'remove' },
   settings_change: { name: 'Settings changed', act: 'change' },
+  protection: { name: 'Protection changed', act: 'protection' },
   audit: { name: 'Audit entry', act: 'record' },
   test: { name: 'Test event', act: 'test' },
 }

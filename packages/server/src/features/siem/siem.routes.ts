@@ -16,6 +16,10 @@ const told: Readonly<Record<SiemType, readonly [name: string, description: strin
   whitelist_add: ['Whitelist entry added', 'An address or a range was added to the whitelist.'],
   whitelist_remove: ['Whitelist entry removed', 'An address or a range was removed from the whitelist.'],
   settings_change: ['Settings changed', 'A system setting was changed, or settings were imported.'],
+  protection: [
+    'Protection changed',
+    'The level of protection of a server changed; the data has both levels and the reasons.',
+  ],
   audit: ['Audit entry', 'Anything else that stands in the audit log; its action and details are the data.'],
 }
 
