@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createHook } from './bans/hook.ts'
 import { createLedger } from './bans/ledger.ts'
@@ -30,7 +29,7 @@ import { createPoll } from './loops/poll.ts'
 import { createResults } from './loops/results.ts'
 import { createSender } from './loops/sender.ts'
 import { createStateLoop } from './loops/state.ts'
-import { createMetrics, osName } from './metrics.ts'
+import { createMetrics } from './metrics.ts'
 import { spoolFile } from './options.ts'
 import type { Options } from './options.ts'
 import { openOutbox } from './outbox.ts'
@@ -45,7 +44,7 @@ import { openSpent } from './seal/spent.ts'
 import { createSerial } from './serial.ts'
 import { ownJail } from './engine/own-files.ts'
 import { createHostShield } from './shield/host-shield.ts'
-import { createIntervals, createNftCheck, installedAction, removeStages, serviceKind } from './host.ts'
+import { aboutHost, createIntervals, createNftCheck, installedAction, removeStages, serviceKind } from './host.ts'
 import { createOwnJail } from './engine/own-jail.ts'
 import { errorText } from './text.ts'
 import { createTemplates } from './templates/templates.ts'
@@ -287,7 +286,7 @@ export const startAgent = async (
     engine,
     config,
     serverId: identity.server_id,
-    about: { hostname: () => hostname().slice(0, 253), os: osName(), agentVersion, agentId: identity.agent_id },
+    about: aboutHost(identity),
     nftables: createNftCheck(options.nft, now),
     shield: shield.report,
     sealed: seals.report,

@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Identity } from './config.ts'
 import type { ServiceKind } from './commands/orders.ts'
 import { readText } from './files.ts'
 import type { Log } from './log.ts'
+import { osName } from './metrics.ts'
 import type { Options } from './options.ts'
 import { runProgram } from './process.ts'
 import { action } from './python/programs.ts'
 import { errorText } from './text.ts'
+import { agentVersion } from './version.ts'
 
 /* What the agent finds on its host when it starts. */
 
@@ -69,4 +74,32 @@ export const createIntervals = (log: Log): Intervals => {
     },
     stop: () => timers.forEach(clearInterval),
   }
+}
+
+/** What every heartbeat says of the host and its agent. */
+export const aboutHost = (identity: Pick<Identity, 'server_id' | 'agent_id'>) => ({
+  hostname: () => hostname().slice(0, 253),
+  os: osName(),
+  agentVersion,
+  agentId: identity.agent_id,
+  machine: machineDigest(identity.server_id),
+})
+
+/**
+ * Tells two machines with one agent.json apart: a digest of the server's id and the machine id, so that the machine id itself
+ * stays on the host. Null where the host has none.
+ */
+export const machineDigest = (
+  serverId: string,
+  files: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id'],
+): string | null => {
+  for (const file of files) {
+    try {
+      const id = fs.readFileSync(file, 'utf8').trim()
+      if (/^[0-9a-f]{32}$/.test(id)) return createHash('sha256').update(`${serverId}:${id}`).digest('hex').slice(0, 32)
+    } catch {
+      // The next file may be there.
+    }
+  }
+  return null
 }

@@ -30,6 +30,17 @@ export const addQuarantine = (servers: Command): void => {
       print(reply.message)
     })
   servers
+    .command('settle')
+    .description('send commands again to a server that two hosts reported for')
+    .argument('<name-or-id>', 'its hostname or id')
+    .action(async (typed: string, _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const params = { serverId: await findServer(client, typed) }
+      const reply = await client.call('DELETE /servers/{serverId}/clone', { params })
+      if (json) return printJson(reply)
+      print(reply.message)
+    })
+  servers
     .command('forget')
     .description('delete what a server in quarantine has reported since a moment; it can not be undone')
     .argument('<name-or-id>', 'its hostname or id')

@@ -56,6 +56,10 @@ export const heartbeat = endpoint({
     engine_version: Type.Optional(nullable(label)),
     agent_version: Type.Optional(nullable(label)),
     agent_id: Type.Optional(uuid),
+    machine: field(
+      Type.Optional(nullable(Type.String({ pattern: '^[0-9a-f]{32}$' }))),
+      "Digest of the server's id and the host's machine id, 32 hexadecimal digits; null where the host has no machine id.",
+    ),
     report: reportVersion,
     metrics: field(
       Type.Optional(

@@ -52,6 +52,7 @@ export const eventKinds = {
   'server.release': kind({ audited: true, live: 'server' }),
   'server.forget_reports': kind({ audited: true, live: 'server' }),
   'server.clone': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'server.clone_settled': kind({ audited: true, live: 'server' }),
   'server.online': kind({ audited: false, live: 'server' }),
   'server.offline': kind({ audited: false, siem: 'server_offline', notify: 'notify_errors', live: 'server' }),
   'server.protection': kind({ audited: true, siem: 'protection', notify: 'notify_errors', live: 'server' }),

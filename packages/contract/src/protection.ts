@@ -47,7 +47,7 @@ const since = 'Time since which this holds.'
 
 /** As an agent reports it. A check id or state that this server does not know is kept as text. */
 export const protectionReport = openResource('ProtectionReport', {
-  level: protectionLevel,
+  level: field(protectionLevel, 'The level that follows from the checks.'),
   since: field(timestamp, since),
   summary: field(text(0, protectionBounds.summary), 'The reason for the level, in one sentence for people.'),
   checks: field(
@@ -55,7 +55,7 @@ export const protectionReport = openResource('ProtectionReport', {
       openResource('ProtectionCheckReport', {
         id: text(1, 40),
         subject: field(Type.Optional(nullable(text(0, protectionBounds.subject))), subject),
-        state: oneOf(checkStates),
+        state: field(oneOf(checkStates), 'The outcome. A `warning` alone never changes the level.'),
         since: field(timestamp, since),
         detail: field(text(0, protectionBounds.detail), detail),
       }),
@@ -86,7 +86,7 @@ export const protection = resource('Protection', {
       resource('ProtectionCheck', {
         id: Type.String(),
         subject: field(nullable(Type.String()), subject),
-        state: oneOf(checkStates),
+        state: field(oneOf(checkStates), 'The outcome. A `warning` alone never changes the level.'),
         since: field(timestamp, since),
         detail: field(Type.String(), detail),
       }),

@@ -61,6 +61,10 @@ const quarantine = resource('Quarantine', {
   by: field(Type.String(), 'User who started the quarantine.'),
   reason: Type.String(),
 })
+const identityConflict = resource('IdentityConflict', {
+  since: field(timestamp, 'Time at which the second host was found.'),
+  ip: field(ipAddress, 'Address of the host that was refused then, or of the other one.'),
+})
 /** `server`: the `api_key` of its registration, `agent`: an agent's own, `user`: somebody's that is bound to this server. */
 const serverKey = resource('ServerKey', {
   id,
@@ -121,6 +125,10 @@ const serverFields = {
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   /** Since when, by whom and why the server is in quarantine; null where it is not. */
   quarantined: nullable(quarantine),
+  clone: field(
+    nullable(identityConflict),
+    'Set while two hosts report with the identity of this server. Neither gets commands until that is settled.',
+  ),
   created_at: timestamp,
   updated_at: timestamp,
 }
@@ -336,6 +344,20 @@ export const releaseServer = endpoint({
   tag,
   summary: 'Release a server from quarantine',
   description: 'Its reports are taken again, its commands go out and its bans count again.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const settleClone = endpoint({
+  method: 'DELETE',
+  path: '/servers/{serverId}/clone',
+  tag,
+  summary: 'Settle that two hosts reported for a server',
+  description:
+    'For an administrator who has switched off the second host or enrolled it on its own. Commands go out again. If both hosts still report, the server is marked again within two heartbeats. Enrolling a host with a new install command settles it as well.',
   access: 'admin',
   params,
   status: 200,

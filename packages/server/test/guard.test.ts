@@ -147,6 +147,7 @@ const table: Record<string, Row> = {
   'POST /servers/{serverId}/regenerate-token': adminOnly,
   'POST /servers/{serverId}/quarantine': adminOnly,
   'DELETE /servers/{serverId}/quarantine': adminOnly,
+  'DELETE /servers/{serverId}/clone': adminOnly,
   'POST /servers/{serverId}/forget-reports': adminOnly,
   'POST /servers/heartbeat': agent,
   'PUT /agent/jails': agent,

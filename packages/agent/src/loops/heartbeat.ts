@@ -25,7 +25,7 @@ export const createHeartbeat = (
     engine: Engine
     config: EngineConfig
     serverId: string
-    about: { hostname: () => string; os: string; agentVersion: string; agentId: string }
+    about: { hostname: () => string; os: string; agentVersion: string; agentId: string; machine: string | null }
     nftables: () => Promise<boolean>
     shield: () => ShieldReport
     sealed: () => SealReport | null
@@ -55,6 +55,7 @@ export const createHeartbeat = (
       engine_version: needs.engine.version() ?? '',
       agent_version: needs.about.agentVersion,
       agent_id: needs.about.agentId,
+      machine: needs.about.machine,
       capabilities: { nftables: await needs.nftables(), shield: needs.shield() },
       metrics: needs.metrics(),
       jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),

@@ -63,6 +63,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   sealed: null,
   last_heartbeat: at,
   quarantined: null,
+  clone: null,
   created_at: at,
   updated_at: at,
   ...given,

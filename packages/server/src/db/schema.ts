@@ -166,6 +166,10 @@ export interface ServersTable {
   agent_version: string | null
   /** The identity that the host's agent made; another one with the same key is a cloned machine. */
   agent_id: string | null
+  /** Digest of the host's machine id, from its agent; null before an agent that says it. */
+  machine: string | null
+  /** Set while two hosts report for this server, as JSON: since when, and which start of the agent is refused. */
+  clone: string | null
   /** The key that enrolment gave; older keys of agents end when this one is first used. */
   agent_key_id: number | null
   /** 1 while keys of earlier agents still wait for the new agent's first heartbeat. */

@@ -121,7 +121,10 @@ const serverFields = {
   created_at: time,
   updated_at: time,
 } as const
-const quarantined = { quarantined: orNull({ since: time, by: text, reason: text }) } as const
+const quarantined = {
+  quarantined: orNull({ since: time, by: text, reason: text }),
+  clone: orNull({ since: time, ip: orNull(text) }),
+} as const
 /** What the host's own policy.json lets the server do. */
 const policy = {
   policy: orNull({ state: oneOf('default', 'file', 'unreadable'), error: orNull(text) }),

@@ -13,6 +13,7 @@ const actions: Partial<Record<EventName, string>> = {
   'server.enroll': 'Enrolled a server',
   'server.enroll_refused': 'Was refused to enrol',
   'server.clone': 'Found a cloned agent',
+  'server.clone_settled': 'Settled a cloned agent',
   'audit.checkpoint': 'Signed a checkpoint of the log',
   'server.protection': 'Protection changed',
   'server.quota': 'Used up its quota of the day',

@@ -8,6 +8,10 @@ const en = {
   badge: 'Quarantined',
   since: (by: string, reason: string) => `In quarantine by ${by}: ${reason}`,
   means: 'Its reports are refused, its commands wait, and its bans do not count.',
+  cloned: (ip: string) =>
+    `Two hosts report with the identity of this server${ip && `, one of them from ${ip}`}. Neither gets commands. Switch the copy off, or enrol it on its own.`,
+  settle: 'Settled: send commands again',
+  settled: 'Commands go out again.',
   title: 'Quarantine',
   text: 'For a host whose agent or key may be in wrong hands. Its reports are refused, its commands wait, and its bans leave the statistics. Nothing is deleted.',
   reason: 'Reason',

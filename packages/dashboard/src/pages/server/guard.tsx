@@ -55,6 +55,30 @@ export const Quarantined = ({ quarantined }: Pick<Server, 'quarantined'>) => {
   )
 }
 
+/** Shown on every page of a server that two hosts report for. */
+export const Cloned = ({ server, maySettle }: { server: Server; maySettle: boolean }) => {
+  const t = textsOf(guardTexts)
+  const settle = useMutation({
+    mutationFn: () => api.call('DELETE /servers/{serverId}/clone', { params: { serverId: server.id } }),
+    onSuccess: () => announce(t.settled),
+    onSettled: () => forget(server.id),
+  })
+  if (!server.clone) return null
+  return (
+    <div className={parts.warn}>
+      <p>
+        {t.cloned(server.clone.ip ?? '')} · <Time at={server.clone.since} />
+      </p>
+      <Refusal error={settle.error} />
+      {maySettle && (
+        <Button variant="default" loading={settle.isPending} onClick={() => settle.mutate()}>
+          {t.settle}
+        </Button>
+      )}
+    </div>
+  )
+}
+
 /** Puts a server into quarantine, with a reason; releases it, and forgets what it reported. */
 export const Quarantine = ({ server }: { server: Server }) => {
   const t = textsOf(guardTexts)

@@ -31,7 +31,7 @@ import { number } from '../../words/numbers.ts'
 import { ago, clockTime, duration, shortDate } from '../../words/time.ts'
 import { ServerValue } from '../servers/narrowing.tsx'
 import { SyncRow, useSync } from '../whitelist/sync-panel.tsx'
-import { Quarantined, SealedFact } from './guard.tsx'
+import { Cloned, Quarantined, SealedFact } from './guard.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
@@ -76,6 +76,7 @@ export const ServerPage = () => {
       <Trouble what={t.what} query={server} />
       {server.isPending && <Waiting />}
       {server.data && <Quarantined quarantined={server.data.quarantined} />}
+      {server.data && <Cloned server={server.data} maySettle={may} />}
       {server.data?.status === 'offline' && <Away since={server.data.last_heartbeat} />}
       {/* The tabs ask for what is theirs: where the server itself was not read, they may be. */}
       {!server.isPending && <Outlet />}

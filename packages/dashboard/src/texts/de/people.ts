@@ -339,6 +339,7 @@ export const audit: Texts['audit'] = {
     'server.enroll': 'Server angemeldet',
     'server.enroll_refused': 'Server bei der Anmeldung abgelehnt',
     'server.clone': 'Geklonten Agenten gefunden',
+    'server.clone_settled': 'Geklonten Agenten als erledigt markiert',
     'audit.checkpoint': 'Prüfpunkt des Protokolls unterschrieben',
     'server.protection': 'Schutz hat sich geändert',
     'server.quota': 'Tageskontingent ausgeschöpft',

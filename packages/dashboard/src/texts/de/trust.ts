@@ -66,6 +66,10 @@ export const guard: Texts['guard'] = {
   badge: 'In Quarantäne',
   since: (by, reason) => `In Quarantäne durch ${by}: ${reason}`,
   means: 'Seine Meldungen werden abgelehnt, seine Befehle warten, und seine Sperren zählen nicht.',
+  cloned: ip =>
+    `Zwei Hosts melden sich mit der Identität dieses Servers${ip && `, einer davon von ${ip}`}. Keiner bekommt Befehle. Schalten Sie die Kopie ab, oder melden Sie sie als eigenen Server an.`,
+  settle: 'Erledigt: Befehle wieder senden',
+  settled: 'Befehle gehen wieder hinaus.',
   title: 'Quarantäne',
   text: 'Für einen Host, dessen Agent oder Schlüssel in falschen Händen sein kann. Seine Meldungen werden abgelehnt, Befehle warten, und seine Sperren fallen aus den Statistiken. Nichts wird gelöscht.',
   reason: 'Grund',

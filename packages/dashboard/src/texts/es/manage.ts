@@ -538,6 +538,7 @@ export const audit: Texts['audit'] = {
     'server.enroll': 'Registró un servidor',
     'server.enroll_refused': 'Registro rechazado',
     'server.clone': 'Encontró un agente clonado',
+    'server.clone_settled': 'Resolvió un agente clonado',
     'audit.checkpoint': 'Firmó un punto de control del registro',
     'server.protection': 'Cambió la protección',
     'server.quota': 'Agotó la cuota del día',

@@ -66,6 +66,10 @@ export const guard: Texts['guard'] = {
   badge: 'En cuarentena',
   since: (by, reason) => `En cuarentena por ${by}: ${reason}`,
   means: 'Sus informes se rechazan, sus órdenes esperan y sus bloqueos no cuentan.',
+  cloned: ip =>
+    `Dos hosts informan con la identidad de este servidor${ip && `, uno de ellos desde ${ip}`}. Ninguno recibe órdenes. Apague la copia o regístrela como servidor propio.`,
+  settle: 'Resuelto: enviar órdenes de nuevo',
+  settled: 'Las órdenes salen de nuevo.',
   title: 'Cuarentena',
   text: 'Para un host cuyo agente o clave puede estar en malas manos. Sus informes se rechazan, sus órdenes esperan y sus bloqueos salen de las estadísticas. No se borra nada.',
   reason: 'Motivo',

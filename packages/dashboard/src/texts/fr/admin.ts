@@ -358,6 +358,7 @@ export const audit: Texts['audit'] = {
     'server.enroll': 'Serveur inscrit',
     'server.enroll_refused': 'Inscription refusée',
     'server.clone': 'Agent cloné détecté',
+    'server.clone_settled': 'Agent cloné réglé',
     'audit.checkpoint': 'Point de contrôle du journal signé',
     'server.protection': 'La protection a changé',
     'server.quota': 'Quota du jour épuisé',

@@ -66,6 +66,10 @@ export const guard: Texts['guard'] = {
   badge: 'En quarantaine',
   since: (by, reason) => `En quarantaine par ${by}\u00a0: ${reason}`,
   means: 'Ses signalements sont refusés, ses commandes attendent et ses bannissements ne comptent pas.',
+  cloned: ip =>
+    `Deux hôtes se présentent avec l’identité de ce serveur${ip && `, l’un depuis ${ip}`}. Aucun ne reçoit de commandes. Arrêtez la copie, ou enregistrez-la comme un serveur à part.`,
+  settle: 'Réglé : envoyer à nouveau les commandes',
+  settled: 'Les commandes partent à nouveau.',
   title: 'Quarantaine',
   text: 'Pour un hôte dont l’agent ou la clé peut être en de mauvaises mains. Ses signalements sont refusés, ses commandes attendent et ses bannissements quittent les statistiques. Rien n’est supprimé.',
   reason: 'Raison',

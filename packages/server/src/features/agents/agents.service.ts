@@ -1,11 +1,11 @@
 import { bounds, times } from '@stockade/contract'
 import type { BodyOf, ReplyOf, agents as contract, commands as commandsContract } from '@stockade/contract'
-import { system, authorOf } from '../../core/author.ts'
+import { system } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'
-import { minute, second } from '../../core/clock.ts'
+import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
-import { conflict, forbidden, unauthorized } from '../../core/problem.ts'
+import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -21,6 +21,7 @@ import type { Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 import { createProtectionWatch } from './protection.ts'
+import { createClones } from './clones.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
 type JailsReport = BodyOf<typeof contract.putJails>
@@ -68,7 +69,7 @@ export const createAgents = (needs: {
   const { clock, config, events, registry, keys, commands, bans, templates, desired } = needs
   const startedAt = clock()
   const watchProtection = createProtectionWatch({ clock, events, registry })
-  const cloneToldAt = new Map<number, number>()
+  const clones = createClones(needs)
   const sealedText = (told: Heartbeat['sealed']): string | null =>
     told
       ? JSON.stringify({
@@ -87,24 +88,6 @@ export const createAgents = (needs: {
     const server = registry.byNo(agent.serverNo)
     if (!server) throw unauthorized('The server of this key was removed.')
     return server
-  }
-  /** Two hosts with one identity would overwrite each other: the second one is refused while the first one lives. */
-  const refuseClone = async (agent: AgentActor, server: Server, agentId: string, now: number) => {
-    const valid = server.row.agent_id
-    if (valid === null || valid === agentId) return
-    if (server.lastHeartbeat === null || server.lastHeartbeat < now - config.offlineAfter * second) return
-    if ((cloneToldAt.get(agent.serverNo) ?? 0) < now - 5 * minute) {
-      cloneToldAt.set(agent.serverNo, now)
-      await events.change(change =>
-        change.record({
-          name: 'server.clone',
-          author: authorOf(agent),
-          serverNo: agent.serverNo,
-          data: { id: server.row.id, hostname: server.row.hostname, agent_id: agentId, valid_agent_id: valid },
-        }),
-      )
-    }
-    throw conflict('Another host reports with the identity of this server. Enrol this host on its own.')
   }
   const listedJails = (told: NonNullable<Heartbeat['jails']>): ListedJail[] =>
     told.map(jail => ({
@@ -158,6 +141,8 @@ export const createAgents = (needs: {
           agent_id,
           agent_key_id: key.id,
           agent_replacing: 1,
+          machine: null,
+          clone: null,
           key_rotated_at: null,
           os: word(input.os) ?? server.os,
           engine_version: word(input.engine_version) ?? server.engine_version,
@@ -195,7 +180,7 @@ export const createAgents = (needs: {
       const now = clock()
       const server = serverOf(agent)
       const agentId = beat.agent_id?.toLowerCase()
-      if (agentId !== undefined) await refuseClone(agent, server, agentId, now)
+      await clones.judge(agent, server, beat)
       const { row } = server
       const said = {
         os: beat.os === undefined ? row.os : word(beat.os),
@@ -204,6 +189,7 @@ export const createAgents = (needs: {
         sealed: beat.sealed === undefined ? row.sealed : sealedText(beat.sealed),
         policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
         agent_id: agentId ?? row.agent_id,
+        machine: beat.machine ?? row.machine,
         ip_address: row.ip_address ?? agent.ip,
         first_heartbeat_at: row.first_heartbeat_at ?? now,
         ...(row.status === 'pending' ? { hostname: tameLine(beat.hostname, bounds.hostname * 4) } : {}),

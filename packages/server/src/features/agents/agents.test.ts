@@ -114,6 +114,61 @@ describe('a heartbeat', () => {
     clock.forward(91)
     expect((await beat(clone)).status).toBe(200)
   })
+  testAlone('of another machine with the same files is refused while the first one lives', async () => {
+    const host = await aHost(server, admin.client, 'copied')
+    const beat = (machine: string | null) =>
+      raw(server, 'POST', '/api/v1/servers/heartbeat', {
+        token: host.key,
+        body: { hostname: 'copied', agent_id: host.agentId, machine },
+      })
+    const [first, second] = ['a'.repeat(32), 'b'.repeat(32)]
+    expect((await beat(first)).status).toBe(200)
+    expect((await beat(second)).status).toBe(409)
+    expect((await beat(null)).status).toBe(200)
+    clock.forward(91)
+    expect((await beat(second)).status).toBe(200)
+    expect((await beat(first)).status).toBe(409)
+  })
+  testAlone(
+    'of two agents in turns: the later one is refused, and neither gets commands until it is settled',
+    async () => {
+      const host = await aHost(server, admin.client, 'twice')
+      const params = { serverId: host.id }
+      let number = 0
+      const beat = async (boot: string) => {
+        clock.forward(15)
+        return raw(server, 'POST', '/api/v1/servers/heartbeat', {
+          token: host.key,
+          body: { hostname: 'twice', agent_id: host.agentId, report: { boot, number: ++number } },
+        })
+      }
+      const [original, copy, restarted] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
+      const clone = async () => (await admin.client.call('GET /servers/{serverId}', { params })).clone
+      for (const boot of [original, original, copy, original]) expect((await beat(boot)).status).toBe(200)
+      expect(await clone()).toBe(null)
+      expect((await beat(copy)).status).toBe(409)
+      expect(await clone()).toMatchObject({ ip: '127.0.0.1' })
+      const order = { type: 'reload-all', params: {} } as const
+      await admin.client.call('POST /servers/{serverId}/commands', { params, body: order })
+      expect(await beat(original)).toMatchObject({ status: 200, json: { commands: [] } })
+      expect((await beat(copy)).status).toBe(409)
+      // An operator of the host may not settle it, and there is nothing to settle elsewhere.
+      const elsewhere = await aHost(server, admin.client, 'once')
+      const settle = (serverId: string) =>
+        raw(server, 'DELETE', `/api/v1/servers/${serverId}/clone`, { token: admin.token })
+      expect((await settle(elsewhere.id)).status).toBe(409)
+      expect((await settle(host.id)).status).toBe(200)
+      expect(await beat(original)).toMatchObject({ status: 200, json: { commands: [{ type: 'reload-all' }] } })
+      // The second host is still there: it is found again.
+      for (const boot of [copy, original]) await beat(boot)
+      expect((await beat(copy)).status).toBe(409)
+      await settle(host.id)
+      // A restart of the agent is none.
+      clock.forward(91)
+      for (const boot of [original, restarted, restarted, restarted]) expect((await beat(boot)).status).toBe(200)
+      expect(await clone()).toBe(null)
+    },
+  )
 })
 
 testAlone('a server that falls silent goes offline after 90 s, and comes back', async () => {

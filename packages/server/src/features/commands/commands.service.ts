@@ -97,7 +97,7 @@ interface Needs {
   clock: Clock
   events: Events
   config: Pick<Config, 'commandTtl' | 'commandTimeout'>
-  servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined' | 'isQuarantined'>
+  servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined' | 'isWithheld'>
   templates: Pick<TemplatesService, 'freeze' | 'keep' | 'frozen'>
   /** Refuses what an operator must not ban, 409 with the reason. */
   guardBan: (actor: Principal, params: Params) => void

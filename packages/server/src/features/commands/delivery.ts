@@ -25,7 +25,7 @@ export const createDelivery = (needs: {
   clock: Clock
   events: Events
   config: Pick<Config, 'commandTimeout'>
-  servers: Pick<ServersService, 'isQuarantined'>
+  servers: Pick<ServersService, 'isWithheld'>
   templates: Pick<TemplatesService, 'frozen'>
   queue: Queue
   waiting: Waiting
@@ -85,7 +85,7 @@ export const createDelivery = (needs: {
     })
   }, grouped)
 
-  const isDue = (serverNo: number) => queue.isDue(serverNo) && !servers.isQuarantined(serverNo)
+  const isDue = (serverNo: number) => queue.isDue(serverNo) && !servers.isWithheld(serverNo)
   const take = async (serverNo: number): Promise<Order[]> =>
     isDue(serverNo) ? ((await claims.add([serverNo]))[0] ?? []) : []
 

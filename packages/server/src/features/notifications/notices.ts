@@ -138,7 +138,7 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
       return make(
         'error',
         `Another host uses the identity of ${hostname}`,
-        'A copied machine, or a stolen key. The second host was refused; enrol it on its own.',
+        'A copied machine, or a stolen key. The second host was refused; enrol it on its own. If both report in turns, neither gets commands until an administrator settles it on the page of the server.',
         { Server: hostname },
         ofServer,
         'identity used twice',

@@ -21,5 +21,9 @@ export const mountServers = (http: Http, servers: ServersService): void => {
     await servers.release(actor, params.serverId)
     return { message: 'The server is released: its reports are taken again.' }
   })
+  http.serve(contract.settleClone, async ({ actor, params }) => {
+    await servers.settleClone(actor, params.serverId)
+    return { message: 'Commands go out again.' }
+  })
   http.serve(contract.listJails, ({ actor, params }) => servers.jails(actor, params.serverId))
 }

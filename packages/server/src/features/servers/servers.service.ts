@@ -16,7 +16,15 @@ import type { KeysService } from '../keys/keys.service.ts'
 import { installCommand } from './install-command.ts'
 import { levelOf, protectionHead, protectionView } from './protection.ts'
 import type { Registry, Server } from './registry.ts'
-import { bansByJail, bansSince, insertServer, moveQuarantine, totalsOf, updateServer } from './servers.store.ts'
+import {
+  bansByJail,
+  bansSince,
+  cloneOf,
+  insertServer,
+  moveQuarantine,
+  totalsOf,
+  updateServer,
+} from './servers.store.ts'
 import type { ServerRow } from './servers.store.ts'
 
 type RemovalHook = (change: Change, serverNo: number) => Promise<void>
@@ -41,6 +49,9 @@ export interface ServersService {
   /** @throws Problem with that status where the server is in quarantine */
   refuseQuarantined(serverNo: number, status: 403 | 409): void
   isQuarantined(serverNo: number): boolean
+  /** Whether it gets no commands now: it is in quarantine, or two hosts report for it. */
+  isWithheld(serverNo: number): boolean
+  settleClone(actor: Principal, id: string): Promise<void>
   jails(actor: Principal, id: string): Promise<ReplyOf<typeof contract.listJails>>
   /** What each visible server says of its jail of that name, if it has one. */
   jailsOfName(actor: Principal, name: string): ReplyOf<typeof contract.listJailsOfName>
@@ -97,6 +108,10 @@ type HostPolicy = ReplyOf<typeof contract.getServer>['policy']
 type HostSealed = ReplyOf<typeof contract.getServer>['sealed']
 /** What a host says that it takes only signed, from storage. */
 export const sealedOf = (text: string | null): HostSealed => (text === null ? null : (JSON.parse(text) as HostSealed))
+const conflictOf = (text: string | null) => {
+  const clone = cloneOf(text)
+  return clone && { since: clone.since, ip: clone.ip }
+}
 const policyOf = (text: string | null): HostPolicy => (text === null ? null : (JSON.parse(text) as HostPolicy))
 
 export const createServers = (needs: {
@@ -138,6 +153,7 @@ export const createServers = (needs: {
     sealed: sealedOf(server.row.sealed),
     last_heartbeat: isoOrNull(server.lastHeartbeat),
     quarantined: quarantineOf(server.row),
+    clone: conflictOf(server.row.clone),
     created_at: iso(server.row.created_at),
     updated_at: iso(server.row.updated_at),
   })
@@ -370,6 +386,27 @@ export const createServers = (needs: {
     async release(actor, id) {
       const set = { quarantined_at: null, quarantined_by: null, quarantine_reason: null, updated_at: clock() }
       await setQuarantine(actor, get(actor, id).row, set, 'server.release')
+    },
+    isWithheld(serverNo) {
+      const row = registry.byNo(serverNo)?.row
+      return row !== undefined && (row.quarantined_at !== null || row.clone !== null)
+    },
+    async settleClone(actor, id) {
+      const { row } = get(actor, id)
+      if (row.clone === null) throw conflict(`No second host reports for ${row.hostname}.`)
+      const updated = await events.change(async change => {
+        const settled = await updateServer(change.sql, row.no, { clone: null, updated_at: clock() })
+        if (!settled) throw notFound(`There is no server ${id}.`)
+        const { hostname } = row
+        await change.record({
+          name: 'server.clone_settled',
+          author: authorOf(actor),
+          serverNo: row.no,
+          data: { id, hostname },
+        })
+        return settled
+      })
+      registry.put(updated)
     },
     isQuarantined: serverNo => (registry.byNo(serverNo)?.row.quarantined_at ?? null) !== null,
     refuseQuarantined(serverNo, status) {

@@ -217,3 +217,7 @@ export const bansByJail = async (sql: Sql, no: number): Promise<ReadonlyMap<stri
     .execute()
   return new Map(rows.map(row => [row.name, Number(row.n)]))
 }
+
+/** Two hosts report in turns: since when, the start of the agent that is refused, and the address of the last report then. */
+export const cloneOf = (text: string | null): { since: string; boot: string; ip: string | null } | null =>
+  text === null ? null : (JSON.parse(text) as { since: string; boot: string; ip: string | null })
