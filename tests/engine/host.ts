@@ -121,7 +121,7 @@ let lastPid = 4000
 let bundle: Promise<string> | null = null
 
 /** Gives the agent its netlink socket, as the installed start script does. */
-const launcherFile = join(import.meta.dirname, '../../packages/agent/src/python/launcher.py')
+export const launcherFile = join(import.meta.dirname, '../../packages/agent/src/python/launcher.py')
 
 export async function aHost(settings: HostSettings = {}): Promise<Host> {
   const id = randomBytes(3).toString('hex')

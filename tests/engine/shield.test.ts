@@ -83,4 +83,27 @@ onStage('the shield of a real host', [], scene => {
     await ended(scene(), sources.good)
     expect(await bansOf(scene(), sources.good)).toHaveLength(1)
   })
+
+  it('is switched off and on, and releases an address, by a command on the host', async () => {
+    const { host } = scene()
+    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+    expect(await host.agentCommand('shield', 'off', '--for', '1h')).toMatch(/shield: off until /)
+    await passes(() => neighbours.reachesHost(sources.other), 'a banned address with the shield off')
+    expect(await host.agentCommand('shield', 'on')).toMatch(/shield: in force/)
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    expect(await host.agentCommand('shield', 'release', sources.sameNetwork6)).toContain('2001:db8:0:7::/64')
+    await passes(() => neighbours.reachesHost(sources.bad6), 'a released network')
+    await ended(scene(), '2001:db8:0:7::/64')
+  })
+
+  it('is back after the host starts anew, before the agent is', async () => {
+    const { host } = scene()
+    await host.killAgent()
+    await host.inside('nft', 'flush', 'ruleset')
+    await passes(() => neighbours.reachesHost(sources.other), 'a banned address without a table')
+    expect(await host.agentCommand('shield-load')).toMatch(/the shield holds \d+ bans/)
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    await host.startAgent()
+    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+  })
 })

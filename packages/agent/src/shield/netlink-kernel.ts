@@ -61,7 +61,8 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
   const compile = async (shape: Shape): Promise<readonly FoundRule[]> => {
     const text = tableText(shape, tryTable, false)
     if (compiled?.text !== text) {
-      await loadScript(nft, text)
+      // The table is there after the first line, so the second never fails.
+      await loadScript(nft, `add table inet ${tryTable}\ndelete table inet ${tryTable}\n${text}`)
       const rules = attempt(() => readRules(connection.ask(getRules(tryTable))))
       attempt(() => connection.commit([deleteTable(tryTable)]))
       compiled = { text, rules }

@@ -27,6 +27,12 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
     return hash.digest('hex')
   }
 
+  /** `add table` before it would fail: the table may have flags of the other driver. */
+  const deletion = async (): Promise<string> => {
+    const tables = (await readFromNft(nft, ['list', 'tables', 'inet'])) ?? ''
+    return new RegExp(` ${shieldTable}$`, 'm').test(tables) ? `delete table inet ${shieldTable}\n` : ''
+  }
+
   const settle = async (shape: Shape): Promise<void> => {
     shapeInKernel = shape
     signature = (await readSignature()) ?? ''
@@ -36,7 +42,7 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
     driver: 'nft',
     isOwned: () => false,
     async replace(shape, elements) {
-      await loadScript(nft, `${tableText(shape, shieldTable, true)}${elementLines('add', elements)}`)
+      await loadScript(nft, `${await deletion()}${tableText(shape, shieldTable, true)}${elementLines('add', elements)}`)
       await settle(shape)
     },
     async reshape(shape) {
@@ -66,7 +72,7 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
     },
     generation: () => null,
     async remove() {
-      await loadScript(nft, `add table inet ${shieldTable}\ndelete table inet ${shieldTable}\n`)
+      await loadScript(nft, await deletion())
     },
   }
 }

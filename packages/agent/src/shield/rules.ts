@@ -98,7 +98,7 @@ const maskOf = (family: Family, length: number): string => {
   return fromNumber(((1n << bits) - 1n) ^ ((1n << (bits - BigInt(length))) - 1n), bitsOf(family))
 }
 
-/** The table for nft. Without hooks it can be loaded without any effect on packets. */
+/** A new table for nft. Without hooks it can be loaded without any effect on packets. */
 export const tableText = (shape: Shape, table: string, hasHooks: boolean): string => {
   const sets = setsOf(shape).map(setText)
   const chains = chainsOf(shape).map(({ name, priority, rules }) => {
@@ -106,8 +106,7 @@ export const tableText = (shape: Shape, table: string, hasHooks: boolean): strin
       priority === null || !hasHooks ? [] : [`type filter hook prerouting priority ${priority}; policy accept;`]
     return `  chain ${name} {\n${[...hook, ...rules].map(line => `    ${line}\n`).join('')}  }\n`
   })
-  // The table is there after the first line, so the second never fails.
-  return `add table inet ${table}\ndelete table inet ${table}\ntable inet ${table} {\n${[...sets, ...chains].join('')}}\n`
+  return `table inet ${table} {\n${[...sets, ...chains].join('')}}\n`
 }
 
 /** The new sets and rules for nft, for a table that has another shape. */

@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { aHost, describeHosts, launcherFile, type Host } from './host.ts'
+import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
+import type { DriverRequest } from './shield-driver.ts'
+
+/** The table of the shield with both of its drivers, on the real kernel and with real packets. */
+describeHosts('the table of the shield', () => {
+  let host: Host
+  let neighbours: Neighbours
+  const drivers: ChildProcess[] = []
+
+  beforeAll(async () => {
+    host = await aHost()
+    neighbours = await neighboursOf(host)
+  })
+  afterEach(() => {
+    for (const driver of drivers.splice(0)) driver.kill('SIGKILL')
+  })
+  afterAll(async () => {
+    await neighbours.end()
+    await host.stop()
+  })
+
+  /** Asks a driver in the namespace of the host. A refusal of the kernel is thrown with its code. */
+  const aDriver = (kind: 'netlink' | 'nft', mode: 'stateful' | 'stateless') => {
+    const script = join(import.meta.dirname, 'shield-driver.ts')
+    const program = ['/usr/bin/python3', '-I', launcherFile, process.execPath, script, kind, mode]
+    const child = spawn('ip', ['netns', 'exec', host.name, ...program], { stdio: ['pipe', 'pipe', 'inherit'] })
+    drivers.push(child)
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    return async (request: DriverRequest): Promise<unknown> => {
+      child.stdin.write(`${JSON.stringify(request)}\n`)
+      const { value, done } = await lines.next()
+      if (done === true) throw new Error('the driver ended')
+      const reply = JSON.parse(value) as { value?: unknown; error?: string; code?: string }
+      if (reply.error !== undefined) throw Object.assign(new Error(reply.error), { code: reply.code })
+      return reply.value
+    }
+  }
+
+  const long = 600_000
+  const bans = [
+    { entry: sources.bad, timeout: long },
+    { entry: '192.0.2.0/23', timeout: null },
+    { entry: '2001:db8:0:7::/64', timeout: long },
+  ]
+
+  describe.each(['netlink', 'nft'] as const)('over %s', kind => {
+    it.each(['stateless', 'stateful'] as const)('drops bans and nothing else, %s', async mode => {
+      const ask = aDriver(kind, mode)
+      if (mode === 'stateful') await publishContainer(host)
+      await ask({ load: { bans, kept: [] } })
+      const isBlocked = async (source: string): Promise<void> => {
+        expect(await neighbours.reachesHost(source), source).toBe(false)
+        if (mode === 'stateful') expect(await neighbours.reachesContainer(source), source).toBe(false)
+      }
+      await Promise.all([sources.bad, sources.other, sources.bad6, sources.sameNetwork6].map(isBlocked))
+      for (const source of [sources.good, sources.good6]) {
+        await passes(() => neighbours.reachesHost(source), source)
+        if (mode === 'stateful') await passes(() => neighbours.reachesContainer(source), source)
+      }
+      for (const source of [sources.bad, sources.bad6])
+        await passes(() => neighbours.hostReaches(source), `the host's own connection to ${source}`)
+      await host.inside('nft', 'flush', 'ruleset')
+    })
+
+    it('lets an address pass that is kept, whatever is banned', async () => {
+      const ask = aDriver(kind, 'stateless')
+      await ask({ load: { bans, kept: ['192.0.2.8/30', sources.sameNetwork6] } })
+      for (const source of [sources.other, sources.sameNetwork6])
+        await passes(() => neighbours.reachesHost(source), source)
+      expect(await neighbours.reachesHost(sources.bad6)).toBe(false)
+      expect(await ask({ isKept: sources.other })).toBe(true)
+      expect(await ask({ isKept: sources.bad })).toBe(false)
+    })
+
+    it('adds, changes and removes bans, of a new prefix length too, and ends them on time', async () => {
+      const ask = aDriver(kind, 'stateless')
+      await ask({ load: { bans: [], kept: [] } })
+      await ask({ add: [{ entry: sources.bad, timeout: long }] })
+      await ask({ add: [{ entry: '192.0.2.0/27', timeout: 2000 }] })
+      expect(await ask({ find: sources.other })).not.toBeNull()
+      expect(await neighbours.reachesHost(sources.bad)).toBe(false)
+      // An end that comes earlier than before holds as well.
+      await ask({ add: [{ entry: sources.bad, timeout: 2000 }] })
+      await passes(() => neighbours.reachesHost(sources.bad), 'the end of the ban')
+      await passes(() => neighbours.reachesHost(sources.other), 'the end of the range')
+      await ask({ add: [{ entry: sources.bad, timeout: null }] })
+      // What is absent may be removed, and holds up nothing.
+      await ask({ remove: [sources.bad, '203.0.113.0/25', sources.other] })
+      expect(await ask({ find: sources.bad })).toBeNull()
+    })
+
+    it('notices what others did to it', async () => {
+      const ask = aDriver(kind, 'stateless')
+      await ask({ load: { bans, kept: [] } })
+      expect(await ask({ ask: 'damage' })).toBeNull()
+      if ((await ask({ ask: 'isOwned' })) === true) {
+        await expect(host.inside('nft', 'delete', 'table', 'inet', 'stockade_shield')).rejects.toThrow(/not permitted/)
+        await host.inside('nft', 'flush', 'ruleset')
+        expect(await ask({ ask: 'damage' })).toBeNull()
+        return
+      }
+      await host.inside('nft', 'insert', 'rule', 'inet', 'stockade_shield', 'bans', 'accept')
+      expect(await ask({ ask: 'damage' })).toBe('was changed by somebody')
+      await ask({ load: { bans, kept: [] } })
+      await host.inside('nft', 'delete', 'element', 'inet', 'stockade_shield', 'ban_4', `{ ${sources.bad} }`)
+      expect(await ask({ ask: 'addMissing' })).toBe(1)
+      expect(await neighbours.reachesHost(sources.bad)).toBe(false)
+      await host.inside('nft', 'flush', 'ruleset')
+      expect(await ask({ ask: 'damage' })).toBe('is gone')
+    })
+  })
+
+  it('is refused to a second process while the first one lives, and taken over afterwards', async () => {
+    const first = aDriver('netlink', 'stateless')
+    await first({ load: { bans, kept: [] } })
+    if ((await first({ ask: 'isOwned' })) !== true) return
+    const second = aDriver('netlink', 'stateless')
+    await expect(second({ load: { bans: [], kept: [] } })).rejects.toThrow(/belongs to another process/)
+    const [child] = drivers
+    const over = new Promise(resolve => child?.once('exit', resolve))
+    child?.kill('SIGKILL')
+    await over
+    expect(await neighbours.reachesHost(sources.bad)).toBe(false)
+    await second({ load: { bans: [], kept: [] } })
+    expect(await second({ find: sources.bad })).toBeNull()
+  })
+
+  it('says when it is full, and changes nothing then', async () => {
+    const ask = aDriver('netlink', 'stateless')
+    const many = Array.from({ length: 131_072 }, (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`)
+    await ask({ load: { bans: many.map(entry => ({ entry, timeout: long })), kept: [] } })
+    await expect(ask({ add: [{ entry: '10.9.9.9', timeout: long }] })).rejects.toThrow('the shield is full')
+    expect(await ask({ find: '10.9.9.9' })).toBeNull()
+    expect(await ask({ find: '10.1.255.255' })).not.toBeNull()
+  })
+})
