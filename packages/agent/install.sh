@@ -278,8 +278,10 @@ stockade_install() {
       fi
     fi
     if [ "$init" = systemd ]; then
-      systemctl disable stockade-agent stockade-knock 2>/dev/null || true
-      rm -f /etc/systemd/system/stockade-agent.service /etc/systemd/system/stockade-knock.service
+      systemctl disable stockade-agent stockade-knock stockade-shield 2>/dev/null || true
+      for unit in agent knock shield; do
+        rm -f "/etc/systemd/system/stockade-$unit.service"
+      done
       systemctl daemon-reload || true
     elif [ "$init" = openrc ]; then
       rc-update del stockade-agent default 2>/dev/null || true
@@ -411,6 +413,7 @@ EOF
   if [ "$init" = systemd ]; then
     "$opt/stockade-agent" unit systemd >/etc/systemd/system/stockade-agent.service
     "$opt/stockade-agent" unit knock >/etc/systemd/system/stockade-knock.service
+    "$opt/stockade-agent" unit shield >/etc/systemd/system/stockade-shield.service
     systemctl daemon-reload
   elif [ "$init" = openrc ]; then
     "$opt/stockade-agent" unit openrc >/etc/init.d/stockade-agent
@@ -419,7 +422,7 @@ EOF
 
   if [ "$mode" = upgrade ]; then
     [ "$init" != none ] || { say "The agent is now version $version: restart it."; return 0; }
-    [ "$init" != systemd ] || systemctl enable stockade-knock >/dev/null 2>&1 || true
+    [ "$init" != systemd ] || systemctl enable stockade-knock stockade-shield >/dev/null 2>&1 || true
     service restart
     if answers; then
       say "The agent is now version $version."
@@ -445,7 +448,7 @@ EOF
   [ "$start" = yes ] || return 0
   case $init in
     systemd)
-      systemctl enable stockade-agent stockade-knock >/dev/null 2>&1
+      systemctl enable stockade-agent stockade-knock stockade-shield >/dev/null 2>&1
       systemctl restart stockade-agent
       ;;
     openrc)

@@ -219,6 +219,7 @@ export const startAgent = async (
   const floor = createFloor({ baseUrl: identity.base_url, peer: transport.peer, now })
   const hostShield = createHostShield({
     stateDirectory: options.state,
+    runDirectory: options.run,
     nft: options.nft,
     whitelist,
     floor,
@@ -368,7 +369,7 @@ export const startAgent = async (
     async stop() {
       intervals.stop()
       spool.stop()
-      shield.stop()
+      hostShield.stop()
       tail.stop()
       whitelist.stop()
       await Promise.race([knock.stop(), new Promise(resolve => setTimeout(resolve, 5000))])

@@ -7,6 +7,7 @@ import type { Options } from './options.ts'
 import { runProgram } from './process.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { checker, lister } from './python/programs.ts'
+import { shieldTable } from './shield/rules.ts'
 import { errorText } from './text.ts'
 
 const fileMarkPattern = '# stockade: managed'
@@ -15,12 +16,14 @@ const fileMarkPattern = '# stockade: managed'
 const isNeededByFail2ban = (name: string): boolean => /^zz-stockade-20-/.test(name)
 
 /**
- * Removes what the agent put into fail2ban and nftables: our jail, our files, our table. Deployed templates protect the
+ * Removes what the agent put into fail2ban and nftables: our jail, our files, our tables. Deployed templates protect the
  * host and stay, unless `purge`. Then fail2ban reloads, but only if its configuration is sound.
  */
 export const cleanHost = async (options: Options, purge: boolean, say: (text: string) => void): Promise<void> => {
   await runProgram([...options.nft, 'delete', 'table', 'inet', 'stockade_knock'], { timeout: 10_000 })
-  for (const name of ['knock.nft', 'knock.json']) fs.rmSync(join(options.state, name), { force: true })
+  // Nobody owns the table after the agent has stopped.
+  await runProgram([...options.nft, 'delete', 'table', 'inet', shieldTable], { timeout: 10_000 })
+  for (const name of ['knock.nft', 'knock.json', 'shield.json']) fs.rmSync(join(options.state, name), { force: true })
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'

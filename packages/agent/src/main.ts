@@ -8,8 +8,9 @@ import { createLog } from './log.ts'
 import { parseInvocation, usage } from './options.ts'
 import type { Options } from './options.ts'
 import { action, launcher } from './python/programs.ts'
-import { knockUnit, openrcScript, systemdUnit } from './units.ts'
+import { knockUnit, openrcScript, shieldUnit, systemdUnit } from './units.ts'
 import { trustCommand } from './seal/trust.ts'
+import { loadShield, shieldCommand } from './shield/command.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
 
@@ -37,9 +38,14 @@ export const main = async (args: readonly string[]): Promise<number> => {
       return findings.every(({ good, needed }) => good || !needed) ? 0 : 1
     }
     case 'unit': {
-      const units: Record<string, string> = { systemd: systemdUnit, openrc: openrcScript, knock: knockUnit }
+      const units: Record<string, string> = {
+        systemd: systemdUnit,
+        openrc: openrcScript,
+        knock: knockUnit,
+        shield: shieldUnit,
+      }
       const unit = units[rest[0] ?? '']
-      if (unit === undefined) throw new Error('unit systemd, unit openrc, or unit knock')
+      if (unit === undefined) throw new Error('unit systemd, unit openrc, unit knock, or unit shield')
       say(unit)
       return 0
     }
@@ -51,6 +57,12 @@ export const main = async (args: readonly string[]): Promise<number> => {
       return 0
     case 'trust':
       say(trustCommand(rest, options, Date.now))
+      return 0
+    case 'shield':
+      say(`${await shieldCommand(rest, options)}\n`)
+      return 0
+    case 'shield-load':
+      say(`${await loadShield(options)}\n`)
       return 0
     case 'alive':
       return isAlive(options.run) ? 0 : 1

@@ -26,6 +26,8 @@ export interface Options {
   /** Classes of commands that need a signature, separated by commas. */
   readonly types: string | null
   readonly json: boolean
+  /** How long the shield stays off, such as 1h; null: until it is switched on. */
+  readonly duration: string | null
 }
 
 export interface Invocation {
@@ -47,7 +49,13 @@ export const usage = `stockade-agent: tells a Stockade server of this host's ban
   stockade-agent trust list | trust remove NAME
   stockade-agent status                    what works and what does not (--json for programs)
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
-  stockade-agent unit systemd|openrc|knock print a service file
+  stockade-agent shield status             the bans that the kernel holds without fail2ban
+  stockade-agent shield off [--for 1h] | shield on
+                                           lets everything in, and back; needs no server
+  stockade-agent shield release ADDRESS    lifts each ban of the shield that covers it
+  stockade-agent shield-load               put these bans into the kernel (before the network is up)
+  stockade-agent unit systemd|openrc|knock|shield
+                                           print a service file
   stockade-agent action                    print the action that fail2ban loads
   stockade-agent launcher                  print the program that gives the agent its netlink socket
   stockade-agent alive                     has the server answered the running agent? exit code 0 or 1
@@ -95,6 +103,7 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
       'insecure-http': { type: 'boolean', default: false },
       types: { type: 'string' },
       json: { type: 'boolean', default: false },
+      for: { type: 'string' },
       purge: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
       version: { type: 'boolean', default: false },
@@ -131,6 +140,7 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
       insecureHttp: values['insecure-http'],
       types: values.types ?? null,
       json: values.json,
+      duration: values.for ?? null,
     },
   }
 }

@@ -82,6 +82,38 @@ RestrictAddressFamilies=AF_UNIX AF_NETLINK
 WantedBy=sysinit.target
 `
 
+/**
+ * At boot the shield holds the bans of the last run before the network is there. Memory and time are bounded, so that a
+ * damaged file never keeps a host from starting.
+ */
+export const shieldUnit = `[Unit]
+Description=Stockade agent: bans in the kernel, before the network is up
+DefaultDependencies=no
+Requires=local-fs.target
+After=local-fs.target nftables.service
+Wants=network-pre.target
+Before=network-pre.target shutdown.target
+Conflicts=shutdown.target
+ConditionPathExists=/var/lib/stockade-agent/shield.json
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/opt/stockade-agent/stockade-agent shield-load
+TimeoutStartSec=30
+MemoryMax=256M
+UMask=0077
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_READ_SEARCH
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=/var/lib/stockade-agent
+ProtectHome=yes
+RestrictAddressFamilies=AF_UNIX AF_NETLINK
+
+[Install]
+WantedBy=sysinit.target
+`
+
 export const openrcScript = `#!/sbin/openrc-run
 description="Stockade agent: reports fail2ban's bans and carries out the server's orders"
 supervisor=supervise-daemon

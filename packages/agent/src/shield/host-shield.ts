@@ -9,6 +9,7 @@ import type { Intervals } from '../host.ts'
 import type { Log } from '../log.ts'
 import type { createFloor } from '../policy/floor.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
+import { answerRequest, serveControl } from './control.ts'
 import { openShield } from './open.ts'
 import type { MovedBan, Shield, ShieldBan } from './shield.ts'
 
@@ -22,10 +23,12 @@ export interface HostShield {
   start(intervals: Intervals): Promise<void>
   /** Takes over the bans of fail2ban's jail `stockade`, once. fail2ban answers when this is called. */
   moveOwnBans(): Promise<void>
+  stop(): void
 }
 
 export const createHostShield = (needs: {
   stateDirectory: string
+  runDirectory: string
   nft: readonly string[]
   whitelist: Pick<Whitelist, 'listed' | 'version' | 'covers'>
   floor: ReturnType<typeof createFloor>
@@ -52,6 +55,7 @@ export const createHostShield = (needs: {
     onEnded: ({ entry }, at) => ledger.ended(ownJail, entry, at),
   })
 
+  let endControl = (): void => undefined
   let keptMark = ''
   const followKept = async (): Promise<void> => {
     await floor.lookUpServer()
@@ -68,8 +72,17 @@ export const createHostShield = (needs: {
       intervals.every(lookEvery, shield.look)
       intervals.every(1000, shield.tick)
       intervals.every(keptEvery, followKept)
+      endControl = serveControl(
+        needs.runDirectory,
+        request => answerRequest(shield, request, needs.now),
+        needs.log.warn,
+      )
     },
     moveOwnBans: () => moveOwnBans({ ...needs, shield }),
+    stop() {
+      endControl()
+      shield.stop()
+    },
   }
 }
 

@@ -1,0 +1,68 @@
+import { createLog } from '../log.ts'
+import type { Options } from '../options.ts'
+import { parseList } from '../whitelist/list.ts'
+import { createStore } from '../whitelist/store.ts'
+import { answerRequest, askAgent } from './control.ts'
+import type { ShieldRequest } from './control.ts'
+import { openShield } from './open.ts'
+import type { Shield } from './shield.ts'
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** The shield without an agent: what is on the disk, and the kernel. Reports wait for the agent's next start. */
+const standaloneShield = (options: Options): Shield => {
+  const text = createStore(options.state).text()
+  const kept = text === null ? [] : parseList(text, 0, null)
+  const log = createLog({ verbose: options.verbose, stamp: false })
+  return openShield({
+    stateDirectory: options.state,
+    nft: options.nft,
+    kept: () => kept,
+    isWhitelisted: () => false,
+    answers: () => Promise.resolve(false),
+    clockOffset: () => null,
+    isReported: () => false,
+    onBanned: () => undefined,
+    onEnded: () => undefined,
+    now: Date.now,
+    log: { ...log, info: log.debug },
+  })
+}
+
+/** Before the network is up: puts the bans of the last run into the kernel. @throws Error if that is not possible */
+export const loadShield = async (options: Options): Promise<string> => {
+  const shield = standaloneShield(options)
+  await shield.start()
+  const { supported, reason } = shield.report()
+  if (!supported) throw new Error(`the shield is not supported on this host: ${reason ?? ''}`)
+  return shield.isOn() ? `the shield holds ${shield.bans().length} bans` : 'the shield is switched off'
+}
+
+/** `stockade-agent shield status|off|on|release`. @throws Error if the request is not understood or fails */
+export const shieldCommand = async (words: readonly string[], options: Options): Promise<string> => {
+  const request = parseRequest(words, options.duration)
+  let answer = await askAgent(options.run, request)
+  if (answer === null) {
+    const shield = standaloneShield(options)
+    await shield.start()
+    answer = await answerRequest(shield, request, Date.now)
+  }
+  const text = answer.lines.join('\n')
+  if (!answer.isDone) throw new Error(text)
+  return text
+}
+
+const parseRequest = ([verb = 'status', ip, ...rest]: readonly string[], duration: string | null): ShieldRequest => {
+  const isKnown = verb === 'status' || verb === 'off' || verb === 'on' || verb === 'release'
+  if (!isKnown || rest.length > 0 || (verb === 'release') !== (ip !== undefined))
+    throw new Error('shield status, shield off [--for 1h], shield on, or shield release ADDRESS')
+  if (duration !== null && verb !== 'off') throw new Error('--for belongs to shield off')
+  return { verb, seconds: duration === null ? null : secondsOf(duration), ip: ip ?? null }
+}
+
+const secondsOf = (text: string): number => {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? []
+  const factor = unitSeconds[unit]
+  if (factor === undefined) throw new Error('--for takes a number and a unit: 30m, 1h, 2d')
+  return Number(count) * factor
+}
