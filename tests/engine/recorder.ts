@@ -164,7 +164,8 @@ export async function aRecorder() {
   const stateVersion = (): string => `s${desired.list}.${desired.round}`
 
   function handOut(serverId: string) {
-    const due = orders.filter(order => order.serverId === serverId && order.handedOut === 0)
+    // The interface names at most 100 commands in one reply.
+    const due = orders.filter(order => order.serverId === serverId && order.handedOut === 0).slice(0, 100)
     for (const order of due) order.handedOut += 1
     return due.map(({ id, type, params, template, seal }) => ({
       id,

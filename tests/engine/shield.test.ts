@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from './host.ts'
+import { loudly, until } from './host.ts'
 import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
-import { bansOf, carriedOut, ended, reported } from './scenarios.ts'
+import { bansOf, carriedOut, ended, outcomeOf, reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
 
 const shieldOf = (beat: Record<string, unknown> | undefined): unknown =>
@@ -105,5 +105,19 @@ onStage('the shield of a real host', [], scene => {
     expect(await neighbours.reachesHost(sources.other)).toBe(false)
     await host.startAgent()
     await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+  })
+
+  it('takes 500 orders that come together', async () => {
+    const { host, server, serverId } = scene()
+    const ips = Array.from({ length: 500 }, (_, i) => `198.18.${i >> 8}.${i & 255}`)
+    const startedAt = Date.now()
+    const ids = await Promise.all(ips.map(ip => server.order(serverId, 'ban-ip', { ip, duration: 600 })))
+    await until(async () => (await server.outcome(ids.at(-1) ?? ''))?.success === true, 60, 'the last result')
+    for (const id of ids) expect((await outcomeOf(scene(), id)).success).toBe(true)
+    loudly(`500 orders from the first to the last result: ${Date.now() - startedAt} ms`)
+    const listed = await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', 'ban_4')
+    expect(ips.filter(ip => !listed.includes(`${ip} `))).toEqual([])
+    await until(() => ips.every(ip => server.rows.some(row => row.ip === ip)), 60, 'all reports')
+    expect(server.rows.filter(({ ip }) => ip.startsWith('198.18.'))).toHaveLength(500)
   })
 })

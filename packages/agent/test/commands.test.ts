@@ -23,10 +23,10 @@ const open = () => openJournal(join(directory, 'cmd-journal.json'), Date.now)
 const done = { success: true, output: 'done', exit_code: 0 }
 
 describe('the journal', () => {
-  it('keeps a result until it is told, also over a restart', () => {
+  it('keeps a result until it is told, also over a restart', async () => {
     const journal = open()
-    journal.started('a')
-    journal.finished('a', done)
+    await journal.started('a')
+    await journal.finished('a', done)
     expect(open().untold(10)).toEqual([{ id: 'a', ...done }])
     journal.told(['a'])
     expect(open().untold(10)).toEqual([])
@@ -36,8 +36,8 @@ describe('the journal', () => {
     expect(again.untold(10)).toEqual([{ id: 'a', ...done }])
   })
 
-  it('a command without a result after a restart is unknown, and is not run again', () => {
-    open().started('b')
+  it('a command without a result after a restart is unknown, and is not run again', async () => {
+    await open().started('b')
     const journal = open()
     expect(journal.has('b')).toBe(true)
     expect(journal.untold(10)).toMatchObject([
@@ -45,12 +45,14 @@ describe('the journal', () => {
     ])
   })
 
-  it('stays small, and never forgets what was not told', () => {
+  it('stays small, and never forgets what was not told', async () => {
     const journal = openJournal(join(directory, 'cmd-journal.json'), Date.now, 100)
-    journal.finished('first', { ...done, output: 'x'.repeat(60_000) })
-    for (let i = 0; i < 130; i += 1) journal.finished(`c${i}`, { ...done, output: 'y'.repeat(5000) })
+    await journal.finished('first', { ...done, output: 'x'.repeat(60_000) })
+    await Promise.all(
+      Array.from({ length: 130 }, (_, i) => journal.finished(`c${i}`, { ...done, output: 'y'.repeat(5000) })),
+    )
     journal.told(Array.from({ length: 130 }, (_, i) => `c${i}`))
-    journal.finished('last', done)
+    await journal.finished('last', done)
     expect(fs.statSync(join(directory, 'cmd-journal.json')).size).toBeLessThan(350_000)
     expect(open().has('first')).toBe(true)
     expect(open().has('c0')).toBe(false)

@@ -22,8 +22,9 @@ const unknownResult: CommandResult = {
 
 export interface Journal {
   has(id: string): boolean
-  started(id: string): void
-  finished(id: string, result: CommandResult): void
+  /** On the disk when this resolves. A rejected start is forgotten. */
+  started(id: string): Promise<void>
+  finished(id: string, result: CommandResult): Promise<void>
   /** The server delivered the command again, so its result is reported again. */
   tellAgain(id: string): void
   told(ids: readonly string[]): void
@@ -32,7 +33,7 @@ export interface Journal {
 
 /**
  * Commands and their results. A command is on the disk before it runs, so it never runs twice, even if it is delivered
- * again after a crash. The last 1000 are kept.
+ * again after a crash. The last 1000 are kept. Steps that come together are written together.
  */
 export const openJournal = (path: string, now: () => number, kept = keptCommands): Journal => {
   const items = new Map<string, Item>()
@@ -49,11 +50,40 @@ export const openJournal = (path: string, now: () => number, kept = keptCommands
     })
   }
 
+  /** Steps that are not on the disk yet, with what they replaced. */
+  let unsaved: {
+    readonly id: string
+    readonly before: Item | undefined
+    readonly settle: (error?: unknown) => void
+  }[] = []
+
   const put = (item: Item): void => {
     items.delete(item.id)
     items.set(item.id, item)
-    save()
   }
+
+  const saveTogether = (): void => {
+    const steps = unsaved
+    unsaved = []
+    try {
+      save()
+      for (const { settle } of steps) settle()
+    } catch (error) {
+      for (const { id, before, settle } of steps) {
+        items.delete(id)
+        if (before !== undefined) items.set(id, before)
+        settle(error)
+      }
+    }
+  }
+
+  const write = (item: Item): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (unsaved.length === 0) setImmediate(saveTogether)
+      const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error as Error))
+      unsaved.push({ id: item.id, before: items.get(item.id), settle })
+      put(item)
+    })
 
   const save = (): void => {
     const spare = items.size - kept
@@ -70,15 +100,13 @@ export const openJournal = (path: string, now: () => number, kept = keptCommands
 
   return {
     has: (id: string): boolean => items.has(id),
-    started(id: string): void {
-      put({ id, at: now(), result: null, told: false })
-    },
-    finished(id: string, result: CommandResult): void {
-      put({ id, at: now(), result, told: false })
-    },
+    started: (id: string): Promise<void> => write({ id, at: now(), result: null, told: false }),
+    finished: (id: string, result: CommandResult): Promise<void> => write({ id, at: now(), result, told: false }),
     tellAgain(id: string): void {
       const item = items.get(id)
-      if (item?.result && item.told) put({ ...item, told: false })
+      if (!item?.result || !item.told) return
+      put({ ...item, told: false })
+      save()
     },
     told(ids: readonly string[]): void {
       for (const id of ids) {
@@ -89,8 +117,9 @@ export const openJournal = (path: string, now: () => number, kept = keptCommands
     },
     untold(limit: number): (CommandResult & { id: string })[] {
       const found: (CommandResult & { id: string })[] = []
+      const isUnsaved = new Set(unsaved.map(({ id }) => id))
       for (const { id, result, told } of items.values()) {
-        if (result && !told && found.length < limit) found.push({ id, ...result })
+        if (result && !told && found.length < limit && !isUnsaved.has(id)) found.push({ id, ...result })
       }
       return found
     },

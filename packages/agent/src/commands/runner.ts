@@ -33,7 +33,7 @@ export const createRunner = (needs: {
   const carryOut = async (command: Command): Promise<void> => {
     try {
       // Written first: after a crash the journal must show that this command was started.
-      journal.started(command.id)
+      await journal.started(command.id)
     } catch (error) {
       log.warn(`command ${command.id} is not begun, since the journal cannot be written: ${errorText(error)}`)
       waiting.delete(command.id)
@@ -42,7 +42,7 @@ export const createRunner = (needs: {
     const result = await resultOf(command)
     log.info(`command ${command.type}: ${result.success ? 'done' : 'failed'}: ${result.output.split('\n')[0] ?? ''}`)
     try {
-      journal.finished(command.id, result)
+      await journal.finished(command.id, result)
     } catch (error) {
       log.warn(`the result of command ${command.id} cannot be written: ${errorText(error)}`)
     }

@@ -51,7 +51,7 @@ export const createHostShield = (needs: {
     },
     isWhitelisted: whitelist.covers,
     isReported: (entry, bannedAt) => ledger.knows(ownJail, entry, bannedAt),
-    onBanned: ban => reportBan(ledger, needs.memory, ban),
+    onBanned: bans => reportBans(ledger, needs.memory, bans),
     onEnded: ({ entry }, at) => ledger.ended(ownJail, entry, at),
   })
 
@@ -86,12 +86,21 @@ export const createHostShield = (needs: {
   }
 }
 
-/** Reports a ban of the shield. Its event id is the same each time, so a repetition is no second ban. */
-const reportBan = (ledger: Pick<Ledger, 'knows' | 'bans'>, memory: Memory, ban: ShieldBan): void => {
-  const { entry, bannedAt, duration, commandId } = ban
-  if (ledger.knows(ownJail, entry, bannedAt)) return
-  memory.intents.set(placeKey(ownJail, entry), { jail: ownJail, ip: entry, since: 0, commandId, duration })
-  ledger.bans([{ jail: ownJail, ip: entry, time: bannedAt, bantime: duration, failures: 0, logLines: '' }])
+/** Reports bans of the shield. The event id of each is always the same, so a repetition is no second ban. */
+const reportBans = (ledger: Pick<Ledger, 'knows' | 'bans'>, memory: Memory, bans: readonly ShieldBan[]): void => {
+  const unreported = bans.filter(({ entry, bannedAt }) => !ledger.knows(ownJail, entry, bannedAt))
+  for (const { entry, duration, commandId } of unreported)
+    memory.intents.set(placeKey(ownJail, entry), { jail: ownJail, ip: entry, since: 0, commandId, duration })
+  ledger.bans(
+    unreported.map(({ entry, bannedAt, duration }) => ({
+      jail: ownJail,
+      ip: entry,
+      time: bannedAt,
+      bantime: duration,
+      failures: 0,
+      logLines: '',
+    })),
+  )
 }
 
 /**

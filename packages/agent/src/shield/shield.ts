@@ -40,8 +40,8 @@ export const createShield = (needs: {
   clockOffset: () => number | null
   /** Whether a ban of that entry and second was reported. */
   isReported: (entry: string, bannedAt: number) => boolean
-  /** A ban is in force. Called again after a restart. */
-  onBanned: (ban: ShieldBan) => void
+  /** These bans are in force. Called again after a restart. */
+  onBanned: (bans: readonly ShieldBan[]) => void
   /** A ban is over, at that time on the host's clock. Called again after a restart. */
   onEnded: (ban: ShieldBan, at: number) => void
   now: () => number
@@ -107,6 +107,7 @@ export const createShield = (needs: {
       for (const { entry } of added)
         if ((await table.find(entry)) === null)
           throw new Error(`the kernel took the ban of ${entry}, but does not hold it`)
+      needs.onBanned(added.filter(({ isOnTrial }) => !isOnTrial))
     } catch (error) {
       for (const [entry, ban] of before) {
         if (ban === undefined) bans.delete(entry)
@@ -129,10 +130,13 @@ export const createShield = (needs: {
     throw new Error(`the server could not be reached while ${entry} was banned, so the ban was lifted`)
   }
 
-  const end = (ban: ShieldBan, at: number): void => {
-    bans.delete(ban.entry)
-    isUnsaved = true
-    needs.onEnded(ban, at)
+  const endExpired = (): void => {
+    const offset = serverNow() - now()
+    for (const ban of [...bans.values()].filter(isOver)) {
+      bans.delete(ban.entry)
+      isUnsaved = true
+      needs.onEnded(ban, (ban.until ?? 0) - offset)
+    }
   }
 
   const lift = async (entry: string): Promise<boolean> => {
@@ -173,10 +177,8 @@ export const createShield = (needs: {
       log.info(`shield: not supported on this host: ${reason}`)
       return
     }
-    for (const ban of [...bans.values()]) {
-      needs.onBanned(ban)
-      if (isOver(ban)) end(ban, (ban.until ?? 0) - (serverNow() - now()))
-    }
+    needs.onBanned([...bans.values()])
+    endExpired()
     log.info(
       `shield: ${offUntil === undefined ? `in force with ${bans.size} bans` : 'switched off'}, ${kernel.driver}, ${table.mode()}`,
     )
@@ -228,7 +230,6 @@ export const createShield = (needs: {
         await passTrial(entry)
       }
       await submit(ban)
-      needs.onBanned(ban)
       return before !== undefined
     },
     async adopt(moved) {
@@ -272,8 +273,7 @@ export const createShield = (needs: {
     },
     look: () => watch.guarded(() => inTurn(async () => (isOn() ? watch.look() : undefined))),
     async tick() {
-      const offset = serverNow() - now()
-      for (const ban of [...bans.values()]) if (isOver(ban)) end(ban, (ban.until ?? 0) - offset)
+      endExpired()
       if (typeof offUntil === 'number' && offUntil <= now()) await watch.guarded(() => setOff(undefined))
       if (needs.steadyNow() < slowLookAt) return
       slowLookAt = needs.steadyNow() + (isSupported ? slowLookEvery : retryStartEvery)
