@@ -11,6 +11,7 @@ const programs = {
   lister: ['lister.py'],
   action: ['stockade_action.py'],
   launcher: ['launcher.py'],
+  probe: ['probe.py'],
 }
 
 /**

@@ -43,6 +43,7 @@ import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
 import { createSerial } from './serial.ts'
 import { ownJail } from './engine/own-files.ts'
+import { createHostSelfTest } from './self-test/host-self-test.ts'
 import { createHostShield } from './shield/host-shield.ts'
 import { aboutHost, createIntervals, createNftCheck, installedAction, removeStages, serviceKind } from './host.ts'
 import { createOwnJail } from './engine/own-jail.ts'
@@ -260,7 +261,7 @@ export const startAgent = async (
     now,
   })
   const runner = createRunner({
-    orders: { ...orders, ...approvals.orders },
+    orders: { ...orders, ...approvals.orders, 'self-test': createHostSelfTest(shield.testBan, python) },
     journal,
     seals,
     policy,

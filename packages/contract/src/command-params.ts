@@ -12,6 +12,7 @@ export const commandParams = {
   'remove-template': ['template_name'],
   'approve-whitelist': ['ip'],
   'approve-port': ['port'],
+  'self-test': [],
 } as const satisfies Record<string, readonly string[]>
 export type CommandType = keyof typeof commandParams
 export const commandTypes = Object.keys(commandParams) as readonly CommandType[]

@@ -96,7 +96,7 @@ export const createCommand = endpoint({
   tag,
   summary: 'Queue a command for one server',
   description:
-    'Types and required parameters: `ban-ip` jail, ip (also duration in seconds or -1, reason, force); `unban-ip` jail (`*` for every jail), ip; `jail-status`, `jail-enable`, `jail-disable`, `jail-reload` jail; `reload-all`; `service-restart`; `deploy-template` template_id, settings; `remove-template` template_name; `approve-whitelist` ip and `approve-port` port, for hosts that take wide whitelist entries and closed ports only approved.',
+    'Types and required parameters: `ban-ip` jail, ip (also duration in seconds or -1, reason, force); `unban-ip` jail (`*` for every jail), ip; `jail-status`, `jail-enable`, `jail-disable`, `jail-reload` jail; `reload-all`; `service-restart`; `deploy-template` template_id, settings; `remove-template` template_name; `approve-whitelist` ip and `approve-port` port, for hosts that take wide whitelist entries and closed ports only approved; `self-test` bans an address for documentation on the host, tries whether a packet of it is dropped, and lifts the ban: its output is JSON with `result` (`proved`, `held` or `failed`) and `steps`.',
   access: 'write',
   params: shape({ serverId: uuid }),
   body: shape({ type: commandType, params: Type.Optional(paramsInput) }),

@@ -249,6 +249,7 @@ export const createOrders = (needs: {
  * other, because the order of commands only counts for the same address.
  */
 export const laneOf = (command: Command, isShieldUsed: boolean): string | null => {
+  if (command.type === 'self-test') return 'self-test'
   const jail = command.params['jail'] ?? templateOf(command)
   const isShieldBan = isShieldUsed && /^(un)?ban-ip$/.test(command.type)
   if (isShieldBan && (jail === ownJail || (jail === undefined && command.type === 'ban-ip')))

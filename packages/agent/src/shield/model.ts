@@ -1,4 +1,5 @@
 import type { ShieldBan } from './store.ts'
+import type { TestBan } from '../self-test/self-test.ts'
 import type { Mode } from './rules.ts'
 
 /** Whether this host can hold bans in the kernel by itself. */
@@ -67,6 +68,11 @@ export interface Shield {
   look(): Promise<void>
   /** Ends, slow looks and the clock, each second. */
   tick(): Promise<void>
+  /**
+   * Bans an entry for a test: the kernel ends the ban after a minute, and nobody is told. `stopped` reads it back.
+   * @throws Error if the kernel does not hold it
+   */
+  readonly testBan: TestBan
   turnOff(until: number | null): Promise<void>
   turnOn(): Promise<void>
   stop(): void

@@ -19,6 +19,8 @@ export type { ShieldBan } from './store.ts'
 /** A ban on trial ends by itself after this time. */
 const trialTime = 60_000
 const trialRetry = 1000
+/** The kernel ends the ban of a test by itself, in case the agent dies meanwhile. */
+const testTime = 60_000
 const slowLookEvery = 60_000
 const retryStartEvery = 600_000
 /** The kernel refuses times of some thousand years. */
@@ -184,6 +186,11 @@ export const createShield = (needs: {
     )
   }
 
+  const changeForTest = async (added: readonly Wanted[], removed: readonly string[]): Promise<void> => {
+    await table.change(added, removed)
+    watch.noteGeneration()
+  }
+
   const setOff = (until: number | null | undefined): Promise<void> =>
     inTurn(async () => {
       offUntil = until
@@ -280,6 +287,18 @@ export const createShield = (needs: {
       if (isUnsaved) save()
       if (!isSupported) await inTurn(start)
       else if (isOn()) await watch.guarded(() => inTurn(watch.lookSlowly))
+    },
+    testBan: {
+      whyNot: () => (isOn() ? null : isSupported ? 'the shield is switched off' : reason),
+      isKept: entry => inTurn(() => table.isKept(entry)),
+      hold: entry => inTurn(() => changeForTest([{ entry, timeout: testTime }], [])),
+      stopped: entry =>
+        inTurn(async () => {
+          const found = await table.find(entry)
+          if (found === null) throw new Error(`the kernel does not hold the ban of ${entry}`)
+          return found.packets
+        }),
+      release: entry => inTurn(() => changeForTest([], [entry])),
     },
     turnOff: until => setOff(until),
     turnOn: () => setOff(undefined),

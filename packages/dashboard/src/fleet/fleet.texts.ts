@@ -43,6 +43,7 @@ const en = {
     'remove-template': 'Remove a template',
     'approve-whitelist': 'Approve a wide whitelist entry',
     'approve-port': 'Approve a closed port',
+    'self-test': 'Self-test',
   },
   said: {
     ban: (ip: string, jail: string) => `Ban ${ip} in ${jail}`,

@@ -33,6 +33,7 @@ export const saidOf = (
       return t.said.remove(word(params.template_name))
     case 'approve-whitelist':
     case 'approve-port':
+    case 'self-test':
     case 'reload-all':
     case 'service-restart':
       return t.types[type]

@@ -21,6 +21,7 @@ export const commandTypes = [
   'remove-template',
   'approve-whitelist',
   'approve-port',
+  'self-test',
 ] as const
 
 export const readCommandsSearch = (raw: Record<string, unknown>): CommandsSearch => {

@@ -304,6 +304,7 @@ export const fleet: Texts['fleet'] = {
     'remove-template': 'Vorlage entfernen',
     'approve-whitelist': 'Großen Whitelist-Eintrag genehmigen',
     'approve-port': 'Geschlossenen Port genehmigen',
+    'self-test': 'Selbsttest',
   },
   said: {
     ban: (ip, jail) => `${ip} in ${jail} sperren`,

@@ -267,6 +267,7 @@ export const fleet: Texts['fleet'] = {
     'remove-template': 'Quitar una plantilla',
     'approve-whitelist': 'Aprobar una entrada amplia de la lista blanca',
     'approve-port': 'Aprobar un puerto cerrado',
+    'self-test': 'Autoprueba',
   },
   said: {
     ban: (ip, jail) => `Bloquear ${ip} en ${jail}`,

@@ -311,6 +311,7 @@ export const fleet: Texts['fleet'] = {
     'remove-template': 'Retirer un modèle',
     'approve-whitelist': 'Approuver une grande plage de la liste blanche',
     'approve-port': 'Approuver un port fermé',
+    'self-test': 'Auto-test',
   },
   said: {
     ban: (ip, jail) => `Bannir ${ip} dans ${jail}`,

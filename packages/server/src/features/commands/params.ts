@@ -103,6 +103,7 @@ export const checkParams = (type: contract.CommandType, given: Params = {}, at =
       return { jail: jail(at, given.jail, false) }
     case 'reload-all':
     case 'service-restart':
+    case 'self-test':
       return {}
     case 'deploy-template':
       return { template_id: template(at, given.template_id), settings: settings(at, given.settings) }

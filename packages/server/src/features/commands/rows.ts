@@ -27,6 +27,7 @@ const shortLived = new Set<CommandType>([
   'jail-enable',
   'jail-disable',
   'jail-reload',
+  'self-test',
 ])
 /** Seconds until a command that nobody fetched times out. */
 const lifetimeOf = (type: CommandType, params: Params, longest: number): number => {

@@ -1,0 +1,43 @@
+import { asFields, asList, asText } from '../json.ts'
+import type { Interpreter } from '../python/interpreter.ts'
+
+/** Where a probe goes to: one of the host's own addresses. */
+export interface Target {
+  readonly address: string
+  readonly port: number
+}
+/** `rst`: the port is closed, which is an answer too. `none`: nothing came back in time. */
+export type Answer = 'syn-ack' | 'rst' | 'unreachable' | 'none'
+const answers: readonly string[] = ['syn-ack', 'rst', 'unreachable', 'none'] satisfies Answer[]
+
+/** Sends a SYN to each target as if it came from `source` on the network. @throws Error if the host cannot do that */
+export type Probe = (source: string, targets: readonly Target[]) => Promise<readonly Answer[]>
+
+const waitSeconds = 0.3
+
+export const createProbe =
+  (python: Interpreter, program: string): Probe =>
+  async (source, targets) => {
+    const output = await python.run(program, { source, targets, wait: waitSeconds }, { timeout: 20_000 })
+    const reply = asFields(JSON.parse(output) as unknown)
+    if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
+    return asList(reply['answers']).map(answer => {
+      const text = asText(answer)
+      return answers.includes(text) ? (text as Answer) : 'none'
+    })
+  }
+
+/** TCP ports on which the host listens for any address, from /proc/net/tcp and tcp6. Well-known services first. */
+export const listeningPorts = (tables: readonly (string | null)[]): number[] => {
+  const ports = tables.flatMap(table =>
+    (table ?? '').split('\n').flatMap(line => {
+      const [, , local = '', , state] = line.split(/\s+/)
+      const [address = '', port = ''] = local.split(':')
+      return state === listening && /^0+$/.test(address) ? [parseInt(port, 16)] : []
+    }),
+  )
+  const rank = (port: number): number => (usual.includes(port) ? usual.indexOf(port) : usual.length)
+  return [...new Set(ports)].sort((a, b) => rank(a) - rank(b) || a - b)
+}
+const listening = '0A'
+const usual = [22, 443, 80]
