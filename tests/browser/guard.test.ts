@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { aHost, password, startServer } from '@stockade/server/testing'
+import { aHost, password, raw, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
 import { breaches, built, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
 
@@ -80,6 +80,41 @@ describe.runIf(hasBrowser)('guarding', () => {
     await page.goto(`servers/${host.id}/overview`)
     await page.getByText('No command is taken: operators.json is not JSON').waitFor()
     await fits()
+  })
+  it('shows that a server can be online and not protected, with the reasons', async () => {
+    const since = new Date(Date.now() - 60_000).toISOString()
+    const report = (level: 'protected' | 'unprotected', checks: readonly object[]) =>
+      raw(server, 'POST', '/api/v1/servers/heartbeat', {
+        token: host.key,
+        body: {
+          hostname: 'web-01',
+          protection: {
+            level,
+            since,
+            summary: level === 'protected' ? 'All checks are fine.' : 'fail2ban does not answer.',
+            checks,
+            counted: { ok: 8, not_ok: checks.length, unknown: 0 },
+          },
+        },
+      })
+    await report('unprotected', [
+      { id: 'engine', subject: null, state: 'bad', since, detail: 'fail2ban does not answer.' },
+      { id: 'published', subject: '8080', state: 'warning', since, detail: 'Port 8080 leads to a container.' },
+    ])
+    await page.goto('.')
+    await page.getByRole('link', { name: '1 unprotected' }).click()
+    await page.getByRole('list').getByText('Unprotected', { exact: true }).waitFor()
+    await fits()
+    await page.goto(`servers/${host.id}/overview`)
+    const reasons = page.getByRole('list', { name: 'What was found' })
+    await reasons.getByText('fail2ban does not answer.').waitFor()
+    expect(await reasons.getByRole('listitem').count()).toBe(2)
+    await page.getByText('8 checks are fine, 2 not, 0 could not be done.').waitFor()
+    await fits()
+    // The page hears of it by itself.
+    await report('protected', [])
+    await page.getByText('What is banned on this host does not get through.').waitFor()
+    expect(await reasons.count()).toBe(0)
   })
   it('whitelists a large part of the Internet only after the figure is typed', async () => {
     await page.goto('whitelist')

@@ -101,6 +101,12 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
         choices: ['online', 'offline', 'pending'],
         example: 'status:offline',
       },
+      {
+        name: 'protection',
+        kind: 'choice',
+        choices: ['protected', 'degraded', 'unprotected', 'unknown'],
+        example: 'protection:unprotected',
+      },
       { name: 'description', kind: 'text', example: 'description:mail' },
       { name: 'os', kind: 'text', example: 'os:debian' },
       { name: 'engine', kind: 'name', example: 'engine:1.0*' },

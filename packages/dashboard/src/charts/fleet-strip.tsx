@@ -2,6 +2,7 @@ import { useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { Link } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
+import { protectionTexts } from '../fleet/protection.texts.ts'
 import { textsOf } from '../texts/catalogue.ts'
 import { commonTexts } from '../texts/common.texts.ts'
 import { clip, nameOf } from '../words/clip.ts'
@@ -10,19 +11,30 @@ import { chartsTexts } from './charts.texts.ts'
 import styles from './charts.module.css'
 
 type Server = Reply<'GET /servers/summary'>['servers'][number]
-type Status = Server['status']
 
 /** What is wrong comes first. */
 const order = ['offline', 'pending', 'online'] as const
 const mostNamed = 25
 
-const Shape = ({ is }: { is: Status }) => (
-  <svg viewBox="0 0 14 14" aria-hidden="true">
-    {is === 'online' && <circle className={styles.online} cx="7" cy="7" r="6" />}
-    {is === 'offline' && <rect className={styles.offline} x="1" y="1" width="12" height="12" rx="1" />}
-    {is === 'pending' && <circle className={styles.pending} cx="7" cy="7" r="5" />}
-  </svg>
-)
+/** Only a server that is online and protected is a green circle. */
+const Shape = ({ of: { status, protection } }: { of: Server }) => {
+  const is = status === 'online' ? protection : status
+  return (
+    <svg viewBox="0 0 14 14" aria-hidden="true">
+      {is === 'protected' && <circle className={styles.online} cx="7" cy="7" r="6" />}
+      {is === 'degraded' && <path className={styles.degraded} d="M7 1 13 13H1z" />}
+      {(is === 'offline' || is === 'unprotected') && (
+        <rect className={styles.offline} x="1" y="1" width="12" height="12" rx="1" />
+      )}
+      {(is === 'pending' || is === 'unknown') && <circle className={styles.pending} cx="7" cy="7" r="5" />}
+    </svg>
+  )
+}
+/** The state in words, with the level where the server is online. */
+const stateOf = ({ status, protection }: Server): string => {
+  const state = textsOf(commonTexts).states[status]
+  return status === 'online' ? `${state}, ${textsOf(protectionTexts).levels[protection]}` : state
+}
 
 /** Every server as a cell, by state; with their names where there are few. */
 export const FleetStrip = ({ servers }: { servers: readonly Server[] }) => {
@@ -56,11 +68,11 @@ interface Some {
 }
 const Names = ({ servers, label }: Some) => (
   <ul className={styles.named} aria-label={label}>
-    {servers.map(({ id, hostname, status }) => (
-      <li key={id}>
-        <Link to="/servers/$serverId" params={{ serverId: id }}>
-          <Shape is={status} />
-          <bdi>{nameOf(hostname)}</bdi>
+    {servers.map(server => (
+      <li key={server.id}>
+        <Link to="/servers/$serverId" params={{ serverId: server.id }} title={stateOf(server)}>
+          <Shape of={server} />
+          <bdi>{nameOf(server.hostname)}</bdi>
         </Link>
       </li>
     ))}
@@ -70,7 +82,6 @@ const Names = ({ servers, label }: Some) => (
 /** Hundreds of links take one stop of the Tab key; arrows go on from there. */
 const Cells = ({ servers, label }: Some) => {
   const t = textsOf(chartsTexts).fleet
-  const { states } = textsOf(commonTexts)
   const [at, setAt] = useState(0)
   const list = useRef<HTMLUListElement>(null)
   const press = (event: KeyboardEvent) => {
@@ -95,18 +106,18 @@ const Cells = ({ servers, label }: Some) => {
   const reachable = Math.min(at, servers.length - 1)
   return (
     <ul className={styles.cells} aria-label={label} title={t.keys} ref={list} onKeyDown={press}>
-      {servers.map(({ id, hostname, status }, index) => (
-        <li key={id}>
+      {servers.map((server, index) => (
+        <li key={server.id}>
           <Link
             to="/servers/$serverId"
-            params={{ serverId: id }}
+            params={{ serverId: server.id }}
             className={styles.cell}
             preload={false}
             tabIndex={index === reachable ? 0 : -1}
-            title={clip(hostname, 253).shown}
-            aria-label={t.server(nameOf(hostname), states[status])}
+            title={clip(server.hostname, 253).shown}
+            aria-label={t.server(nameOf(server.hostname), stateOf(server))}
           >
-            <Shape is={status} />
+            <Shape of={server} />
           </Link>
         </li>
       ))}

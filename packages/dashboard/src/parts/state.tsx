@@ -40,12 +40,15 @@ const Shape = ({ tone, turning }: { tone: Tone; turning: boolean }) => (
 )
 
 /** A state is always a shape, a word and a colour: none of them alone has to be understood. */
-export const State = ({ is, word, tinted = false }: { is: StateWord; word?: string; tinted?: boolean }) => (
-  <span className={`${styles.state} ${styles[tones[is]] ?? ''} ${tinted ? styles.tinted : ''}`}>
-    <Shape tone={tones[is]} turning={is === 'running'} />
-    {word ?? textsOf(commonTexts).states[is]}
-  </span>
-)
+export const State = (props: { is: StateWord; word?: string; tinted?: boolean; tone?: Tone }) => {
+  const { is, word, tinted = false, tone = tones[is] } = props
+  return (
+    <span className={`${styles.state} ${styles[tone] ?? ''} ${tinted ? styles.tinted : ''}`}>
+      <Shape tone={tone} turning={is === 'running'} />
+      {word ?? textsOf(commonTexts).states[is]}
+    </span>
+  )
+}
 
 /** The same for words that are not a state of something, such as that of the connection. */
 export const Mark = ({ tone, children }: { tone: Tone; children: string }) => (

@@ -47,6 +47,7 @@ const en = {
       name: 'Host name',
       ip: 'Address or CIDR range',
       status: 'Status of the server',
+      protection: 'Level of protection',
       description: 'Text of the description',
       os: 'Operating system',
       engine: 'Version of fail2ban',

@@ -1,6 +1,7 @@
 import type { Catalogue } from './catalogue.ts'
 import type { chartsTexts } from '../charts/charts.texts.ts'
 import type { fleetTexts } from '../fleet/fleet.texts.ts'
+import type { protectionTexts } from '../fleet/protection.texts.ts'
 import type { undoTexts } from '../fleet/undo.texts.ts'
 import type { accountTexts } from '../pages/account/account.texts.ts'
 import type { preferencesTexts } from '../pages/account/preferences.texts.ts'
@@ -55,6 +56,7 @@ type Of<C> = C extends Catalogue<infer T> ? T : never
 export interface Texts {
   charts: Of<typeof chartsTexts>
   fleet: Of<typeof fleetTexts>
+  protection: Of<typeof protectionTexts>
   undo: Of<typeof undoTexts>
   account: Of<typeof accountTexts>
   preferences: Of<typeof preferencesTexts>
@@ -107,6 +109,7 @@ export interface Texts {
 export type First =
   | 'charts'
   | 'fleet'
+  | 'protection'
   | 'undo'
   | 'add-server'
   | 'ban-dialog'

@@ -1,9 +1,12 @@
 import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Reply } from '@stockade/client'
 import { summaryQuery } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
+import { levelTones } from '../../fleet/protection.tsx'
+import { protectionTexts } from '../../fleet/protection.texts.ts'
 import type { Period } from '../../fleet/queries.ts'
 import { Mark } from '../../parts/state.tsx'
 import { textsOf } from '../../texts/catalogue.ts'
@@ -14,6 +17,8 @@ import { overviewTexts } from './overview.texts.ts'
 import { useCounted } from './queries.ts'
 import type { Stats } from './queries.ts'
 import styles from './overview.module.css'
+
+type Summary = Reply<'GET /servers/summary'>
 
 /** Four numbers; each leads to what it counts, within the time in which it was counted. */
 export const Figures = (props: { period: Period; stats: Stats | undefined; failed: boolean }) => {
@@ -45,7 +50,7 @@ export const Figures = (props: { period: Period; stats: Stats | undefined; faile
           {counted ? number(counted.active) : later}
         </Link>
       </Figure>
-      <Figure label={t.figures.servers} note={counts && <Fleet {...counts} />}>
+      <Figure label={t.figures.servers} note={summary.data && <Fleet {...summary.data} />}>
         <Link to="/servers" search={{}}>
           {counts
             ? t.of(number(counts.online), number(counts.online + counts.offline + counts.pending))
@@ -74,10 +79,32 @@ const changeWords = (count: number, before: number, period: string): string => {
   }
 }
 
-const Fleet = ({ offline, pending }: { offline: number; pending: number }) => {
+/** How many report, and how many of those are protected: each number leads to its servers. */
+const Fleet = ({ counts, protection }: Pick<Summary, 'counts' | 'protection'>) => {
   const t = textsOf(overviewTexts)
-  if (offline > 0) return <Mark tone="danger">{t.offline(offline)}</Mark>
-  return pending > 0 ? <Mark tone="neutral">{t.pending(pending)}</Mark> : <Mark tone="ok">{t.allWell}</Mark>
+  const { counted } = textsOf(protectionTexts)
+  const { offline, pending, online } = counts
+  // Servers that are offline or pending are told of by that.
+  const levels = { ...protection, unknown: Math.max(0, protection.unknown - offline - pending) }
+  return (
+    <span className={styles.marks}>
+      {offline > 0 && <Mark tone="danger">{t.offline(offline)}</Mark>}
+      {pending > 0 && <Mark tone="neutral">{t.pending(pending)}</Mark>}
+      {offline + pending === 0 && online > 0 && levels.protected === online && <Mark tone="ok">{t.allWell}</Mark>}
+      {(['unprotected', 'degraded', 'unknown', 'protected'] as const).map(
+        level =>
+          levels[level] > 0 && (
+            <Link
+              key={level}
+              to="/servers"
+              search={{ q: `protection:${level}${level === 'unknown' ? ' status:online' : ''}` }}
+            >
+              <Mark tone={levelTones[level]}>{counted[level](levels[level])}</Mark>
+            </Link>
+          ),
+      )}
+    </span>
+  )
 }
 
 /** The address that the page is asked from, and whether it may still knock. */

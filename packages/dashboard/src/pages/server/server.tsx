@@ -12,13 +12,13 @@ import { Meters } from '../../charts/meters.tsx'
 import { Ranked } from '../../charts/ranked.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import fleet from '../../fleet/fleet.module.css'
+import { ProtectionMark, ProtectionPanel, ServerState } from '../../fleet/protection.tsx'
 import { serverStatsQuery } from '../../fleet/queries.ts'
 import type { Period } from '../../fleet/queries.ts'
 import { useKeys } from '../../parts/keys.ts'
 import { useWords } from '../../parts/now.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import parts from '../../parts/parts.module.css'
-import { State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Trouble } from '../../parts/trouble.tsx'
@@ -131,7 +131,10 @@ export const OverviewTab = () => {
   return (
     <>
       <div className={styles.top}>
-        {server && <Overview server={server} mayAdminister={may} />}
+        <div className={fleet.stack}>
+          {server && <Overview server={server} mayAdminister={may} />}
+          {server && <ProtectionPanel server={server} />}
+        </div>
         <Holds serverId={serverId} />
       </div>
       <Stats serverId={serverId} />
@@ -165,8 +168,9 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
       <div className={parts.form}>
         <div className={parts.row}>
           <ServerValue field="status" value={server.status} shown={textsOf(commonTexts).states[server.status]}>
-            <State is={server.status} tinted />
+            <ServerState server={server} tinted />
           </ServerValue>
+          <ProtectionMark server={server} />
           <span className={parts.muted}>
             {server.last_heartbeat ? (
               <>

@@ -15,6 +15,7 @@ import { useListKeys } from '../../parts/list-keys.ts'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import { PastEnd } from '../../parts/past-end.tsx'
+import { ProtectionMark, ServerState } from '../../fleet/protection.tsx'
 import parts from '../../parts/parts.module.css'
 import { Mark, State } from '../../parts/state.tsx'
 import { Stranger } from '../../parts/stranger.tsx'
@@ -354,9 +355,12 @@ const Table = (props: Shown) => {
                   </td>
                 )}
                 <td>
-                  <ServerValue field="status" value={server.status} shown={states[server.status]}>
-                    <State is={server.status} />
-                  </ServerValue>
+                  <div className={styles.marks}>
+                    <ServerValue field="status" value={server.status} shown={states[server.status]}>
+                      <ServerState server={server} />
+                    </ServerValue>
+                    <ProtectionMark server={server} />
+                  </div>
                   {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
                 </td>
                 <td className={styles.names}>
@@ -420,7 +424,10 @@ const Cards = (props: Shown) => {
                 <Choose server={server} {...props} />
                 <Name server={server} whole />
               </span>
-              <State is={server.status} />
+              <span className={`${styles.marks ?? ''} ${styles.toEnd ?? ''}`}>
+                <ServerState server={server} />
+                <ProtectionMark server={server} />
+              </span>
               {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
             </div>
             <div className={parts.facts}>

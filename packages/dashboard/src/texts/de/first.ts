@@ -4,7 +4,7 @@ import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
 import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
 import { activity, command, common, find, fleet, notices, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
-import { guard, limits, passkeys, sealing } from './trust.ts'
+import { guard, limits, passkeys, protection, sealing } from './trust.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -24,6 +24,7 @@ export const texts: Pick<Texts, First> = {
   enrol,
   'second-factor': secondFactor,
   passkeys,
+  protection,
   sealing,
   guard,
   limits,

@@ -46,6 +46,7 @@ export const query: Texts['query'] = {
       name: 'Hostname',
       ip: 'Adresse oder CIDR-Bereich',
       status: 'Status des Servers',
+      protection: 'Grad des Schutzes',
       description: 'Text der Beschreibung',
       os: 'Betriebssystem',
       engine: 'Version von fail2ban',

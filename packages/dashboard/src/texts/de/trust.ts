@@ -119,3 +119,45 @@ export const limits: Texts['limits'] = {
   revoked: count =>
     plural(count, { one: '1 API-Schlüssel ist beendet.', other: `${count} API-Schlüssel sind beendet.` }),
 }
+export const protection: Texts['protection'] = {
+  title: 'Schutz',
+  levels: {
+    protected: 'Geschützt',
+    degraded: 'Eingeschränkt',
+    unprotected: 'Ungeschützt',
+    unknown: 'Schutz unbekannt',
+  },
+  counted: {
+    protected: count => `${count} geschützt`,
+    degraded: count => `${count} eingeschränkt`,
+    unprotected: count => `${count} ungeschützt`,
+    unknown: count => `${count} unbekannt`,
+  },
+  since: 'seit',
+  means: {
+    protected: 'Was auf diesem Host gesperrt ist, kommt nicht durch.',
+    degraded: 'Ein Teil dessen, was auf diesem Host gesperrt ist oder sein sollte, kommt durch.',
+    unprotected: 'fail2ban schützt diesen Host gerade nicht.',
+    unknown: 'Ob Sperren auf diesem Host halten, ist gerade nicht bekannt.',
+  },
+  never: 'Der Agent hat es noch nicht gemeldet. Vielleicht ist er zu alt.',
+  last: level => `Zuletzt gemeldet: ${level}`,
+  reasons: 'Was gefunden wurde',
+  counts: (ok, notOk, unknown) =>
+    `${plural(ok, { one: '1 Prüfung ist', other: `${ok} Prüfungen sind` })} in Ordnung, ${notOk} nicht, ${unknown} nicht möglich.`,
+  checks: {
+    engine: 'fail2ban',
+    jail: 'Jail',
+    log: 'Logdatei',
+    journal: 'Journal',
+    enforced: 'Firewall',
+    shield: 'Schild',
+    keep: 'Whitelist',
+    published: 'Container-Ports',
+    database: 'Datenbank von fail2ban',
+    clock: 'Uhr',
+    agent: 'Agent',
+    config: 'Konfiguration',
+  },
+  states: { bad: 'Schlecht', warning: 'Warnung', unknown: 'Unbekannt' },
+}

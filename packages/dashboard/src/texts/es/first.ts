@@ -2,7 +2,7 @@ import { banDialog, bans, ends, ip, overview, server, serverList } from './bans.
 import { addServer, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
 import { activity, charts, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
-import { guard, limits, passkeys, sealing } from './trust.ts'
+import { guard, limits, passkeys, protection, sealing } from './trust.ts'
 import type { First, Texts } from '../texts.ts'
 
 export const texts: Pick<Texts, First> = {
@@ -23,6 +23,7 @@ export const texts: Pick<Texts, First> = {
   enrol,
   'second-factor': secondFactor,
   passkeys,
+  protection,
   sealing,
   guard,
   limits,

@@ -46,6 +46,7 @@ export const query: Texts['query'] = {
       name: 'Nombre de host',
       ip: 'Dirección o rango CIDR',
       status: 'Estado del servidor',
+      protection: 'Nivel de protección',
       description: 'Texto de la descripción',
       os: 'Sistema operativo',
       engine: 'Versión de fail2ban',

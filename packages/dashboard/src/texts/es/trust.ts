@@ -119,3 +119,45 @@ export const limits: Texts['limits'] = {
   revoked: count =>
     plural(count, { one: '1 clave de API ha terminado.', other: `${count} claves de API han terminado.` }),
 }
+export const protection: Texts['protection'] = {
+  title: 'Protección',
+  levels: {
+    protected: 'Protegido',
+    degraded: 'Degradado',
+    unprotected: 'Sin protección',
+    unknown: 'Protección desconocida',
+  },
+  counted: {
+    protected: count => plural(count, { one: '1 protegido', other: `${count} protegidos` }),
+    degraded: count => plural(count, { one: '1 degradado', other: `${count} degradados` }),
+    unprotected: count => `${count} sin protección`,
+    unknown: count => plural(count, { one: '1 desconocido', other: `${count} desconocidos` }),
+  },
+  since: 'desde',
+  means: {
+    protected: 'Lo que está bloqueado en este host no pasa.',
+    degraded: 'Pasa una parte de lo que está o debería estar bloqueado en este host.',
+    unprotected: 'fail2ban no protege este host ahora.',
+    unknown: 'Ahora no se sabe si los bloqueos se mantienen en este host.',
+  },
+  never: 'El agente aún no lo ha comunicado. Puede que sea demasiado antiguo.',
+  last: level => `Último estado comunicado: ${level}`,
+  reasons: 'Lo que se encontró',
+  counts: (ok, notOk, unknown) =>
+    `${plural(ok, { one: '1 comprobación está', other: `${ok} comprobaciones están` })} bien, ${notOk} no, ${unknown} no se pudieron hacer.`,
+  checks: {
+    engine: 'fail2ban',
+    jail: 'Jail',
+    log: 'Archivo de registro',
+    journal: 'Journal',
+    enforced: 'Cortafuegos',
+    shield: 'Escudo',
+    keep: 'Lista blanca',
+    published: 'Puertos de contenedores',
+    database: 'Base de datos de fail2ban',
+    clock: 'Reloj',
+    agent: 'Agente',
+    config: 'Configuración',
+  },
+  states: { bad: 'Mal', warning: 'Advertencia', unknown: 'Desconocido' },
+}

@@ -3,7 +3,7 @@ import { banDialog, bans, ip, overview, server, serverList } from './bans.ts'
 import { addServer, charts, ends, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
 import { activity, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
-import { guard, limits, passkeys, sealing } from './trust.ts'
+import { guard, limits, passkeys, protection, sealing } from './trust.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -23,6 +23,7 @@ export const texts: Pick<Texts, First> = {
   enrol,
   'second-factor': secondFactor,
   passkeys,
+  protection,
   sealing,
   guard,
   limits,

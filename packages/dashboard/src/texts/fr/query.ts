@@ -46,6 +46,7 @@ export const query: Texts['query'] = {
       name: 'Nom d’hôte',
       ip: 'Adresse ou plage CIDR',
       status: 'État du serveur',
+      protection: 'Niveau de protection',
       description: 'Texte de la description',
       os: 'Système d’exploitation',
       engine: 'Version de fail2ban',

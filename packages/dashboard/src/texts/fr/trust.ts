@@ -120,3 +120,45 @@ export const limits: Texts['limits'] = {
   revoked: count =>
     plural(count, { one: `${count} clé d’API a pris fin.`, other: `${count} clés d’API ont pris fin.` }),
 }
+export const protection: Texts['protection'] = {
+  title: 'Protection',
+  levels: {
+    protected: 'Protégé',
+    degraded: 'Dégradé',
+    unprotected: 'Non protégé',
+    unknown: 'Protection inconnue',
+  },
+  counted: {
+    protected: count => plural(count, { one: `${count}\u00a0protégé`, other: `${count}\u00a0protégés` }),
+    degraded: count => plural(count, { one: `${count}\u00a0dégradé`, other: `${count}\u00a0dégradés` }),
+    unprotected: count => plural(count, { one: `${count}\u00a0non protégé`, other: `${count}\u00a0non protégés` }),
+    unknown: count => plural(count, { one: `${count}\u00a0inconnu`, other: `${count}\u00a0inconnus` }),
+  },
+  since: 'depuis',
+  means: {
+    protected: 'Ce qui est banni sur cet hôte ne passe pas.',
+    degraded: 'Une partie de ce qui est banni ou devrait l’être sur cet hôte passe.',
+    unprotected: 'fail2ban ne protège pas cet hôte en ce moment.',
+    unknown: 'On ne sait pas en ce moment si les bannissements tiennent sur cet hôte.',
+  },
+  never: 'L’agent ne l’a pas encore signalé. Il est peut-être trop ancien.',
+  last: level => `Dernier état signalé\u00a0: ${level}`,
+  reasons: 'Ce qui a été trouvé',
+  counts: (ok, notOk, unknown) =>
+    `${plural(ok, { one: `${ok}\u00a0contrôle est bon`, other: `${ok}\u00a0contrôles sont bons` })}, ${notOk} ne le sont pas, ${unknown} n’ont pas pu être faits.`,
+  checks: {
+    engine: 'fail2ban',
+    jail: 'Jail',
+    log: 'Fichier journal',
+    journal: 'Journal système',
+    enforced: 'Pare-feu',
+    shield: 'Bouclier',
+    keep: 'Liste blanche',
+    published: 'Ports de conteneurs',
+    database: 'Base de données de fail2ban',
+    clock: 'Horloge',
+    agent: 'Agent',
+    config: 'Configuration',
+  },
+  states: { bad: 'Mauvais', warning: 'Avertissement', unknown: 'Inconnu' },
+}

@@ -68,7 +68,8 @@ export interface ServersService {
 }
 
 /** Whether a server is one that a term of a search asks for. */
-const isFoundBy = ({ field, values }: QueryTerm, { row, jails }: Server): boolean => {
+const isFoundBy = ({ field, values }: QueryTerm, server: Server): boolean => {
+  const { row, jails } = server
   const address = row.ip_address === null ? null : parseIp(row.ip_address)
   const isAt = ({ text }: QueryValue) => {
     const range = parseRange(rangeOfQuery(text) ?? '')
@@ -84,6 +85,8 @@ const isFoundBy = ({ field, values }: QueryTerm, { row, jails }: Server): boolea
         return isAt(value)
       case 'status':
         return row.status === value.text.toLowerCase()
+      case 'protection':
+        return levelOf(server) === value.text.toLowerCase()
       case 'description':
         return part(row.description)
       case 'os':
