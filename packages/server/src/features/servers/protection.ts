@@ -2,8 +2,6 @@ import { protectionBounds } from '@stockade/contract'
 import type { Protection, ProtectionLevel, ProtectionReport } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import { tameLine } from '../../core/text.ts'
-import type { HostState } from './host-state.ts'
-import type { ServerRow } from './servers.store.ts'
 
 /** What a host last reported of its protection. Times are epoch milliseconds. */
 export interface ReportedProtection {
@@ -15,7 +13,12 @@ export interface ReportedProtection {
   /** Time of the heartbeat that carried it. */
   readonly reportedAt: number
 }
-type Known = Pick<HostState, 'protection' | 'lastHeartbeat'> & { readonly row: ServerRow }
+/** The part of a server that counts here. */
+interface Known {
+  readonly protection: ReportedProtection | null
+  readonly lastHeartbeat: number | null
+  readonly row: { readonly status: 'pending' | 'online' | 'offline' }
+}
 
 const isKnownNow = ({ row, protection, lastHeartbeat }: Known): boolean =>
   row.status === 'online' && protection !== null && protection.reportedAt === lastHeartbeat
