@@ -77,6 +77,8 @@ export interface AgentOptions {
   readonly baseUrl?: string
   readonly token?: string
   readonly args?: readonly string[]
+  /** False: as on a host without Python or without the capability, so without a netlink socket. */
+  readonly hasLauncher?: boolean
   /** The Node to run it with; else STOCKADE_AGENT_NODE, else the system's, since that is what hosts have. */
   readonly node?: string
 }
@@ -243,9 +245,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
           'netns',
           'exec',
           name,
-          '/usr/bin/python3',
-          '-I',
-          launcherFile,
+          ...(settingsOfAgent.hasLauncher === false ? [] : ['/usr/bin/python3', '-I', launcherFile]),
           node,
           '--max-old-space-size=64',
           '--max-semi-space-size=1',

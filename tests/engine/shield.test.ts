@@ -1,5 +1,7 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loudly, until } from './host.ts'
+import { loudly, until, type AgentOptions } from './host.ts'
 import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
 import { bansOf, carriedOut, ended, outcomeOf, reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
@@ -119,5 +121,53 @@ onStage('the shield of a real host', [], scene => {
     expect(ips.filter(ip => !listed.includes(`${ip} `))).toEqual([])
     await until(() => ips.every(ip => server.rows.some(row => row.ip === ip)), 60, 'all reports')
     expect(server.rows.filter(({ ip }) => ip.startsWith('198.18.'))).toHaveLength(500)
+  })
+
+  it("takes over the bans of fail2ban's jail, and the server hears nothing of it", async () => {
+    const { host } = scene()
+    await host.client('set', 'stockade', 'banip', '203.0.113.70')
+    await reported(scene(), '203.0.113.70')
+    await host.stopAgent()
+    // As before the first start with a shield.
+    fs.rmSync(join(host.agentState, 'shield.json'))
+    await host.startAgent()
+    await until(async () => !(await host.bannedInEngine('stockade', '203.0.113.70')), 20, 'the ban to leave the jail')
+    expect(await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', 'ban_4')).toContain('203.0.113.70 ')
+    await order('unban-ip', { ip: '203.0.113.70', jail: 'stockade' })
+    await ended(scene(), '203.0.113.70')
+    expect(await bansOf(scene(), '203.0.113.70')).toHaveLength(1)
+  })
+
+  const restartedWith = async (options: AgentOptions): Promise<unknown> => {
+    const { host, server, serverId } = scene()
+    await host.stopAgent()
+    const beats = server.heartbeats(serverId).length
+    await host.startAgent(options)
+    await until(() => server.heartbeats(serverId).length > beats, 20, 'a heartbeat')
+    return shieldOf(server.heartbeats(serverId).at(-1))
+  }
+
+  it('works through the nft program on a host without a netlink socket', async () => {
+    expect(await restartedWith({ hasLauncher: false })).toMatchObject({ supported: true, driver: 'nft', owned: false })
+    await order('ban-ip', { ip: sources.good, duration: 600 })
+    expect(await neighbours.reachesHost(sources.good)).toBe(false)
+    await scene().host.inside('nft', 'flush', 'ruleset')
+    const isListed = (): Promise<boolean> => scene().host.bannedInNft(sources.good)
+    await until(isListed, 30, 'the restored table')
+    expect(await neighbours.reachesHost(sources.good)).toBe(false)
+    await order('unban-ip', { ip: sources.good, jail: 'stockade' })
+    await passes(() => neighbours.reachesHost(sources.good), 'the address after its ban')
+  })
+
+  it("leaves bans to fail2ban's jail where nftables does not work, and says why", async () => {
+    const { host } = scene()
+    expect(await restartedWith({ args: ['--nft', '/nonexistent/nft'] })).toMatchObject({
+      supported: false,
+      driver: null,
+      reason: 'the program nft (nftables) is not installed on this host',
+    })
+    await until(async () => (await host.client('status')).includes('stockade'), 20, 'the jail')
+    await order('ban-ip', { ip: '203.0.113.71', duration: 600 })
+    expect(await host.bannedInEngine('stockade', '203.0.113.71')).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import type { ShieldHealth } from './model.ts'
 import type { ShieldTable } from './table.ts'
 
 /** Without a generation number a look starts several programs. */
-const blindLookEvery = 15_000
+const blindLookEvery = 5000
 
 export interface Watch {
   /** Puts everything into the kernel. */
