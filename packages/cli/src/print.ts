@@ -11,6 +11,11 @@ const coloured = () => process.stdout.isTTY === true && !process.env.NO_COLOR &&
 
 const colours: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
   online: 'green',
+  protected: 'green',
+  degraded: 'yellow',
+  unprotected: 'red',
+  bad: 'red',
+  warning: 'yellow',
   completed: 'green',
   synced: 'green',
   connected: 'green',

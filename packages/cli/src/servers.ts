@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
+import type { ProtectionLevel } from '@stockade/contract'
 import { contextOf } from './context.ts'
 import { addEnrolment } from './enrolment.ts'
 import { findServer } from './named.ts'
@@ -14,18 +15,28 @@ export const addServerCommands = (program: Command): void => {
     .command('servers')
     .description('list servers; add, remove and quarantine them')
     .addOption(new Option('--status <status>', 'only these').choices(['online', 'offline', 'pending', 'all']))
+    .addOption(
+      new Option('--protection <level>', 'only these').choices(['protected', 'degraded', 'unprotected', 'unknown']),
+    )
     .option('--search <text>', 'part of the hostname or address')
     .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
     .option('--page <number>', 'which page', wholeOf)
     .action(
       async (
-        query: { status?: 'online' | 'offline' | 'pending' | 'all'; search?: string; limit?: number; page?: number },
+        query: {
+          status?: 'online' | 'offline' | 'pending' | 'all'
+          protection?: ProtectionLevel
+          search?: string
+          limit?: number
+          page?: number
+        },
         command: Command,
       ) => {
         const { client, json } = contextOf(command)
         const list = await client.call('GET /servers', {
           query: {
             ...(query.status ? { status: query.status } : {}),
+            ...(query.protection ? { protection: query.protection } : {}),
             ...(query.search ? { search: query.search } : {}),
             ...(query.limit ? { limit: query.limit } : {}),
             ...(query.page ? { page: query.page } : {}),
@@ -33,10 +44,11 @@ export const addServerCommands = (program: Command): void => {
         })
         if (json) return printJson(list)
         printTable(
-          ['HOSTNAME', 'STATUS', 'ADDRESS', 'FAIL2BAN', 'AGENT', 'JAILS', 'BANS', 'LAST HEARTBEAT', 'ID'],
+          ['HOSTNAME', 'STATUS', 'PROTECTION', 'ADDRESS', 'FAIL2BAN', 'AGENT', 'JAILS', 'BANS', 'LAST HEARTBEAT', 'ID'],
           list.servers.map(server => [
             server.hostname,
             server.status,
+            server.protection.level,
             server.ip_address,
             server.engine_version,
             server.agent_version,
@@ -65,8 +77,12 @@ export const addServerCommands = (program: Command): void => {
       const uptime = server.metrics?.uptime
       printFields([
         ['hostname', server.hostname],
+        ['calls itself', server.reported_hostname === server.hostname ? null : server.reported_hostname],
         ['id', server.id],
         ['status', server.status],
+        ['protection', server.protection.level],
+        ['since', shown(server.protection.since)],
+        ['because', server.protection.level === 'protected' ? null : server.protection.summary],
         ['address', server.ip_address],
         ['description', server.description],
         ['system', server.os],
@@ -81,6 +97,14 @@ export const addServerCommands = (program: Command): void => {
         ['last heartbeat', shown(server.last_heartbeat)],
         ['registered', shown(server.created_at)],
       ])
+      const { checks } = server.protection
+      if (checks.length > 0) {
+        print('')
+        printTable(
+          ['CHECK', 'ABOUT', 'STATE', 'SINCE', 'WHAT IS WRONG'],
+          checks.map(check => [check.id, check.subject, check.state, shown(check.since), check.detail]),
+        )
+      }
       if (server.jails.length === 0) return
       print('')
       printTable(

@@ -55,6 +55,13 @@ beforeAll(async () => {
         { name: 'sshd', enabled: true, current_bans: 2 },
         { name: 'nginx', enabled: false, current_bans: 0 },
       ],
+      protection: {
+        level: 'unprotected',
+        since: '2026-11-21T11:00:00Z',
+        summary: 'fail2ban does not answer.',
+        checks: [{ id: 'engine', state: 'bad', since: '2026-11-21T11:00:00Z', detail: 'fail2ban does not answer.' }],
+        counted: { ok: 4, not_ok: 1, unknown: 0 },
+      },
     },
   })
   await db.client.call('POST /servers/heartbeat', { body: { hostname: 'db-01', agent_id: db.agentId } })
@@ -87,11 +94,24 @@ describe('servers', () => {
     const done = await run('servers')
     expect(done).toMatchObject({ code: 0, err: '' })
     const [head, ...rows] = lines(done.out)
-    expect(cells(head)).toEqual('HOSTNAME|STATUS|ADDRESS|FAIL2BAN|AGENT|JAILS|BANS|LAST HEARTBEAT|ID'.split('|'))
+    expect(cells(head)).toEqual(
+      'HOSTNAME|STATUS|PROTECTION|ADDRESS|FAIL2BAN|AGENT|JAILS|BANS|LAST HEARTBEAT|ID'.split('|'),
+    )
     const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
-    expect(cells(rows[0])).toEqual(['db-01', 'online', '127.0.0.1', '-', '-', '0', '1', time, db.id])
-    expect(cells(rows[1])).toEqual(['new-01', 'pending', '-', '-', '-', '0', '0', '-', pendingId])
-    expect(cells(rows[2])).toEqual(['web-01', 'online', '127.0.0.1', '1.1.0', '0.1.0', '1', '2', time, web.id])
+    expect(cells(rows[0])).toEqual(['db-01', 'online', 'unknown', '127.0.0.1', '-', '-', '0', '1', time, db.id])
+    expect(cells(rows[1])).toEqual(['new-01', 'pending', 'unknown', '-', '-', '-', '0', '0', '-', pendingId])
+    expect(cells(rows[2])).toEqual([
+      'web-01',
+      'online',
+      'unprotected',
+      '127.0.0.1',
+      '1.1.0',
+      '0.1.0',
+      '1',
+      '2',
+      time,
+      web.id,
+    ])
     expect(rows.slice(3)).toEqual(['', '3 of 3 servers'])
     // Aligned: each column begins where its heading does.
     expect(rows[0]?.indexOf('online')).toBe(head?.indexOf('STATUS'))
