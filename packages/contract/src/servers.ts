@@ -101,6 +101,7 @@ export const hostPolicy = resource('HostPolicy', {
 const serverFields = {
   id: uuid,
   hostname: Type.String(),
+  reported_hostname: field(nullable(Type.String()), 'What the host calls itself; null before the first heartbeat.'),
   ip_address: ipAddress,
   description: Type.String(),
   status: serverStatus,

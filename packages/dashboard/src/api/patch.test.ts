@@ -49,6 +49,7 @@ const aCommand = (given: Partial<Command> = {}): Command => ({
 })
 const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   ...server,
+  reported_hostname: null,
   ip_address: null,
   description: '',
   status: 'online',

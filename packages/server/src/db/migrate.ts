@@ -26,6 +26,7 @@ import { seals } from './migrations/0031-seals.ts'
 import { accessHash } from './migrations/0032-access-hash.ts'
 import { reportVersions } from './migrations/0033-report-versions.ts'
 import { protection } from './migrations/0034-protection.ts'
+import { adopted } from './migrations/0035-adopted.ts'
 import { clones } from './migrations/0036-clones.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
@@ -62,6 +63,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0032-access-hash': accessHash(),
         '0033-report-versions': reportVersions(db.engine),
         '0034-protection': protection(db.engine),
+        '0035-adopted': adopted(),
         '0036-clones': clones(),
       }),
     },

@@ -158,6 +158,8 @@ export interface ServersTable {
   no: Generated<number>
   id: string
   hostname: string
+  /** What the host calls itself; null before the first heartbeat. */
+  reported_hostname: string | null
   ip_address: string | null
   description: string
   status: 'pending' | 'online' | 'offline'
@@ -264,6 +266,8 @@ export interface BansTable {
   event_id: Bytes
   reported: Generated<number>
   reputation_score: number | null
+  /** `adopted`: the host held it before it was enrolled. Null: a report. */
+  origin: 'adopted' | null
 }
 /** What is banned now, narrow, so that "active" needs no index on the big table. */
 export interface ActiveBansTable {

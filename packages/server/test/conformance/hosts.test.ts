@@ -177,7 +177,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
         metrics: { cpu_percent: 12.5, memory_percent: 40, disk_percent: 71.2, uptime: 86_400 },
         last_heartbeat: time,
       }),
-      'decisions 6: online at each heartbeat; its hostname replaces the stored one only while pending',
+      'decisions 6: online at each heartbeat; the name that an operator gave stays',
     )
     await refusesEach(
       'interface 4.4: heartbeat',

@@ -138,7 +138,9 @@ const protection = {
   reported_level: orNull(level),
   reported_at: orNull(time),
 } as const
-export const server = extended(serverFields, { 'no page': { ...quarantined, ...policy, protection } })
+export const server = extended(serverFields, {
+  'no page': { ...quarantined, ...policy, protection, reported_hostname: orNull(text) },
+})
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },
   {
@@ -147,6 +149,7 @@ export const oneServer = extended(
       ...quarantined,
       ...policy,
       keys: orNull([anyObject]),
+      reported_hostname: orNull(text),
       protection: { ...protection, checks: [anyObject], counted: orNull(anyObject) },
     },
   },

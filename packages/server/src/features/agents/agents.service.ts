@@ -192,7 +192,7 @@ export const createAgents = (needs: {
         machine: beat.machine ?? row.machine,
         ip_address: row.ip_address ?? agent.ip,
         first_heartbeat_at: row.first_heartbeat_at ?? now,
-        ...(row.status === 'pending' ? { hostname: tameLine(beat.hostname, bounds.hostname * 4) } : {}),
+        reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
       }
       const news = (Object.keys(said) as (keyof typeof said)[]).some(key => said[key] !== row[key])
       const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId

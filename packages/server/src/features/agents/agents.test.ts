@@ -38,7 +38,8 @@ describe('a heartbeat', () => {
       heartbeat_interval: 30,
     })
     expect(await read(host.id)).toMatchObject({
-      hostname: 'real-name',
+      hostname: 'typed-name',
+      reported_hostname: 'real-name',
       status: 'online',
       os: 'Debian GNU/Linux 12',
       engine_version: '1.0.2',
@@ -52,10 +53,14 @@ describe('a heartbeat', () => {
       metrics: { cpu_percent: 12.5, memory_percent: 40, disk_percent: 71.2, uptime: 3600 },
       install: { token_used_from: '127.0.0.1', first_heartbeat_at: expect.any(String) },
     })
-    // The name was typed for a server that waited; once it is online the operator's word counts.
+    // The name that an operator gave stays, before and after the first heartbeat.
     await admin.client.call('PATCH /servers/{serverId}', { params: { serverId: host.id }, body: { hostname: 'mine' } })
     await host.client.call('POST /servers/heartbeat', { body: { hostname: 'real-name', agent_id: host.agentId } })
-    expect(await read(host.id)).toMatchObject({ hostname: 'mine', jails: [{ name: 'sshd' }, { name: 'nginx' }] })
+    expect(await read(host.id)).toMatchObject({
+      hostname: 'mine',
+      reported_hostname: 'real-name',
+      jails: [{ name: 'sshd' }, { name: 'nginx' }],
+    })
   })
   testAlone('says what holds of the host’s own policy', async () => {
     const host = await aHost(server, admin.client, 'policy')
@@ -82,7 +87,7 @@ describe('a heartbeat', () => {
       body: { hostname: 'bare\u0000\u001b[31m<script>', os: null, engine_version: '', jails: [] },
     })
     expect(await read(host.id)).toMatchObject({
-      hostname: 'bare\ufffd\ufffd[31m<script>',
+      reported_hostname: 'bare\ufffd\ufffd[31m<script>',
       os: null,
       engine_version: null,
       jails: [],

@@ -142,6 +142,7 @@ export const createServers = (needs: {
   const view = (server: Server, totals: ReadonlyMap<number, number>) => ({
     id: server.row.id,
     hostname: server.row.hostname,
+    reported_hostname: server.row.reported_hostname,
     ip_address: server.row.ip_address,
     description: server.row.description,
     status: server.row.status,

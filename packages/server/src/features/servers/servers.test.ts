@@ -34,6 +34,7 @@ test('registering answers a key, a command, and a server that waits', async () =
   expect(await admin.client.call('GET /servers/{serverId}', { params: { serverId: made.id } })).toEqual({
     id: made.id,
     hostname: 'web-01',
+    reported_hostname: null,
     ip_address: '2001:db8::7',
     description: 'shop',
     status: 'pending',
@@ -46,6 +47,7 @@ test('registering answers a key, a command, and a server that waits', async () =
       checks: [],
       counted: null,
     },
+    clone: null,
     os: null,
     engine_version: null,
     agent_version: null,
