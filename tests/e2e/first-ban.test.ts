@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
@@ -116,6 +119,18 @@ describeHosts('the first ban, end to end', () => {
     expect(await bansOf(scene, '203.0.113.203')).toHaveLength(1)
     const [ban] = await bansOf(scene, '203.0.113.203')
     expect(Math.abs(Date.parse(ban?.banned_at ?? '') - (await decidedAt('203.0.113.203')))).toBeLessThan(3000)
+  })
+
+  test('the command line proves each hop of a ban, down to the packet', async () => {
+    const { key } = await server.admin().call('POST /keys', { body: { name: 'tester', permissions: 'write' } })
+    const env = { PATH: process.env.PATH, STOCKADE_URL: `http://127.0.0.1:${server.port}`, STOCKADE_API_KEY: key }
+    const launcher = fileURLToPath(new URL('../../scripts/stockade.cjs', import.meta.url))
+    const { stdout } = await promisify(execFile)(process.execPath, [launcher, 'test', scene.serverId], { env })
+    for (const hop of ['server to host', 'IPv4 control', 'IPv4 ban', 'IPv4 drop', 'IPv4 lift', 'IPv6 drop'])
+      expect(stdout).toMatch(new RegExp(`^${hop} +ok `, 'm'))
+    expect(stdout).toContain('Proved: a packet of a banned address is dropped on this host')
+    // The test is in no list of bans.
+    expect((await server.admin().call('GET /bans', { query: { ip: '192.0.2.0/24' } })).total).toBe(0)
   })
 
   /** The same scenarios are played before the recorder (`tests/engine`); here again what the real server does its part in. */

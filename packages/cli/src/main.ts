@@ -10,6 +10,7 @@ import { addKeyCommands } from './keys.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
+import { addSelfTest } from './self-test.ts'
 import { addServerCommands } from './servers.ts'
 import { addOperatorKeys } from './signing.ts'
 import { addSiemCommands } from './siem.ts'
@@ -37,6 +38,7 @@ addOrders(program)
 addApprovals(program)
 addJailCommands(program)
 addCommandCommands(program)
+addSelfTest(program)
 addTemplateCommands(program)
 addWhitelistCommands(program)
 addKeyCommands(program)

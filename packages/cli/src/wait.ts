@@ -52,3 +52,17 @@ export const waitForBatch = async (
   }
   return commands.sort((a, b) => (a.server.hostname < b.server.hostname ? -1 : 1))
 }
+
+/** Waits until a command has ended, at most so many seconds, and answers it as it is then. */
+export const waitForCommand = async (
+  client: Client,
+  commandId: string,
+  seconds: number,
+): Promise<Reply<'GET /commands/{commandId}'>> => {
+  const until = Date.now() + seconds * 1000
+  for (;;) {
+    const command = await patiently(until, () => client.call('GET /commands/{commandId}', { params: { commandId } }))
+    if (!open(command) || Date.now() >= until) return command
+    await sleep(Math.min(500, Math.max(0, until - Date.now())))
+  }
+}
