@@ -34,7 +34,7 @@ export interface Kernel {
   /** Whether no other process can change the table. */
   isOwned(): boolean
   /** Replaces the table with all its elements in one transaction. */
-  replace(shape: Shape, elements: readonly Placed[]): Promise<void>
+  replace(shape: Shape, elements: Iterable<Placed>): Promise<void>
   /** Adds sets and replaces the rules in one transaction. The elements stay. */
   reshape(shape: Shape): Promise<void>
   /** One transaction. An element to add that is there gets the new timeout; one to remove may be absent. */

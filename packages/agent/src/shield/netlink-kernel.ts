@@ -20,7 +20,7 @@ import {
   readTableFlags,
   tableFlag,
 } from '../netlink/tables.ts'
-import type { FoundRule } from '../netlink/tables.ts'
+import type { FoundRule, SetElement } from '../netlink/tables.ts'
 import { KernelRefused } from './kernel.ts'
 import type { Kernel, Placed } from './kernel.ts'
 import { loadScript } from './nft-program.ts'
@@ -153,14 +153,20 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
 /** An element that is added only to be deleted in the same transaction. */
 const soonOver = (placed: Placed): Placed => ({ ...placed, timeout: placed.timeout === null ? null : 1000 })
 
-const elementDrafts = (make: typeof newElements, elements: readonly Placed[]): Draft[] => {
-  const bySet = new Map<string, { key: Buffer; timeout: number | null }[]>()
+/** Elements of one message at most; the objects of earlier ones are garbage by then. */
+const gathered = 1500
+
+const elementDrafts = (make: typeof newElements, elements: Iterable<Placed>): Draft[] => {
+  const drafts: Draft[] = []
+  const bySet = new Map<string, SetElement[]>()
   for (const { set, entry, timeout } of elements) {
     const list = bySet.get(set) ?? []
     list.push({ key: entry.key, timeout })
-    bySet.set(set, list)
+    bySet.set(set, list.length < gathered ? list : [])
+    if (list.length === gathered) drafts.push(...make(shieldTable, set, list))
   }
-  return [...bySet].flatMap(([set, list]) => make(shieldTable, set, list))
+  for (const [set, list] of bySet) if (list.length > 0) drafts.push(...make(shieldTable, set, list))
+  return drafts
 }
 
 const refusal = (error: NetlinkError): KernelRefused => {

@@ -77,7 +77,7 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
   }
 }
 
-const elementLines = (verb: 'add' | 'delete', elements: readonly Placed[]): string => {
+const elementLines = (verb: 'add' | 'delete', elements: Iterable<Placed>): string => {
   const bySet = new Map<string, string[]>()
   for (const { set, entry, timeout } of elements) {
     const list = bySet.get(set) ?? []

@@ -23,6 +23,8 @@ const trialRetry = 1000
 const testTime = 60_000
 const slowLookEvery = 60_000
 const retryStartEvery = 600_000
+/** As the interface bounds it. */
+const maxReason = 300
 /** The kernel refuses times of some thousand years. */
 const maxTimeout = 3650 * 86_400_000
 
@@ -175,7 +177,7 @@ export const createShield = (needs: {
       reason = null
     } catch (error) {
       isSupported = false
-      reason = errorText(error)
+      reason = errorText(error).slice(0, maxReason)
       log.info(`shield: not supported on this host: ${reason}`)
       return
     }

@@ -36,20 +36,9 @@ export const createTable = (needs: {
   mode: Mode
 }): ShieldTable => {
   const { kernel } = needs
-  let kept = new Map<string, Entry>()
+  /** Texts only: a whitelist may have 100,000 entries. */
+  let kept: ReadonlySet<string> = new Set()
   let shape: Shape = { mode: needs.mode, bans: usualLengths, kept: singleLengths }
-
-  const placedBan = ({ entry: text, timeout }: Wanted): Placed => {
-    const entry = toEntry(text)
-    return { set: setName('ban', entry.family, entry.length), entry, timeout }
-  }
-  const placedKept = (entry: Entry): Placed => ({
-    set: setName('keep', entry.family, entry.length),
-    entry,
-    timeout: null,
-  })
-
-  const keptNow = (): Map<string, Entry> => new Map(needs.kept().map(text => [text, kept.get(text) ?? toEntry(text)]))
 
   /** Adds what the entries need. Sets that are no longer in use stay until the next load. */
   const fitShape = async (bans: Iterable<Entry>, keptEntries: Iterable<Entry>): Promise<void> => {
@@ -71,17 +60,17 @@ export const createTable = (needs: {
 
   return {
     async load() {
-      const bans = needs.wanted().map(placedBan)
-      const nextKept = keptNow()
+      const bans = needs.wanted()
+      const nextKept = new Set(needs.kept())
       const next = {
         ...shape,
         bans: addLengths(
           usualLengths,
-          bans.map(({ entry }) => entry),
+          lazily(bans, ({ entry }) => toEntry(entry)),
         ),
-        kept: addLengths(singleLengths, nextKept.values()),
+        kept: addLengths(singleLengths, lazily(nextKept, toEntry)),
       }
-      await kernel.replace(next, [...bans, ...[...nextKept.values()].map(placedKept)])
+      await kernel.replace(next, joined(lazily(bans, placedBan), lazily(nextKept, placedKept)))
       shape = next
       kept = nextKept
     },
@@ -97,12 +86,13 @@ export const createTable = (needs: {
       await kernel.change(bans, gone)
     },
     async keep() {
-      const next = keptNow()
-      const added = [...next.values()].filter(entry => !kept.has(entry.text))
-      const removed = [...kept.values()].filter(entry => !next.has(entry.text))
+      const next = new Set(needs.kept())
+      const added = [...next].filter(text => !kept.has(text))
+      const removed = [...kept].filter(text => !next.has(text))
       if (added.length + removed.length === 0) return
-      await fitShape([], added)
-      await kernel.change(added.map(placedKept), removed.map(placedKept))
+      await fitShape([], lazily(added, toEntry))
+      for (const some of portions(added)) await kernel.change(some.map(placedKept), [])
+      for (const some of portions(removed)) await kernel.change([], some.map(placedKept))
       kept = next
     },
     async setMode(mode) {
@@ -131,6 +121,37 @@ export const createTable = (needs: {
     damage: kernel.damage,
   }
 }
+
+const placedBan = ({ entry: text, timeout }: Wanted): Placed => {
+  const entry = toEntry(text)
+  return { set: setName('ban', entry.family, entry.length), entry, timeout }
+}
+
+const placedKept = (text: string): Placed => {
+  const entry = toEntry(text)
+  return { set: setName('keep', entry.family, entry.length), entry, timeout: null }
+}
+
+/** The elements are made one at a time, so that a long list does not fill the memory. */
+const lazily = <T, U>(items: Iterable<T>, make: (item: T) => U): Iterable<U> => ({
+  *[Symbol.iterator]() {
+    for (const item of items) yield make(item)
+  },
+})
+
+const joined = <T>(...parts: readonly Iterable<T>[]): Iterable<T> => ({
+  *[Symbol.iterator]() {
+    for (const part of parts) yield* part
+  },
+})
+
+/** A transaction of this many elements takes the event loop about 20 ms. */
+const portionSize = 5000
+
+const portions = (texts: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(texts.length / portionSize) }, (_, i) =>
+    texts.slice(i * portionSize, (i + 1) * portionSize),
+  )
 
 /** The kernel may end an element this much before the agent counts its end. */
 const endBlur = 2000
