@@ -46,6 +46,7 @@ export async function aRecorder() {
   const tokens = new Map<string, string>()
   const rows: (Row & { serverId: string })[] = []
   const unbanIds = new Set<string>()
+  const adopted = new Set<string>()
   const orders: Order[] = []
   const complaints: string[] = []
   const requests: { at: number; path: string }[] = []
@@ -138,6 +139,11 @@ export async function aRecorder() {
       return reply(response, 200, { message: 'ok' })
     }
     if (route === 'POST /api/v1/bans/batch') return reply(response, 200, { results: take(serverId, body) })
+    if (route === 'PUT /api/v1/agent/adopted') {
+      const results = take(serverId, { bans: adoptedBans(body) })
+      for (const { event_id } of results) adopted.add(String(event_id))
+      return reply(response, 200, { results })
+    }
     if (route === 'POST /api/v1/agent/results') {
       const results = (
         body['results'] as { id: string; success: boolean; output: string; exit_code: number | null }[]
@@ -186,7 +192,7 @@ export async function aRecorder() {
       if (!/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))
         complaints.push(`not a UUIDv8: ${id}`)
       if (Number.isNaN(Date.parse(String(ban['banned_at'])))) complaints.push(`not a time: ${String(ban['banned_at'])}`)
-      if (!Number.isInteger(ban['ban_duration'])) complaints.push(`not a duration: ${String(ban['ban_duration'])}`)
+      if (!Number.isInteger(ban['ban_duration'] ?? 0)) complaints.push(`not a duration: ${String(ban['ban_duration'])}`)
       // eslint-disable-next-line no-control-regex -- they must not arrive
       if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(String(ban['log_lines'])))
         complaints.push('control characters in log lines')
@@ -350,6 +356,8 @@ export async function aRecorder() {
   return {
     ...recorder,
     rows,
+    /** Event ids of the bans that were reported as there already. */
+    adopted,
     complaints,
     requests,
     heartbeats: (serverId: string) => servers.get(serverId)?.beats ?? [],
@@ -395,6 +403,11 @@ export async function aRecorder() {
 }
 
 export type Recorder = Awaited<ReturnType<typeof aRecorder>>
+
+/** With the fields of a report; a page holds at most 1,000. */
+function adoptedBans(body: Record<string, unknown>): Record<string, unknown>[] {
+  return (body['bans'] as Record<string, unknown>[]).map(ban => ({ ...ban, log_lines: '' }))
+}
 
 function reply(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body)

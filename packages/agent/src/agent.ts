@@ -1,19 +1,12 @@
 import { join } from 'node:path'
-import { createHook } from './bans/hook.ts'
-import { createLedger } from './bans/ledger.ts'
 import { openMemory } from './bans/memory.ts'
-import { createOverrides } from './bans/overrides.ts'
-import { createSnapshot } from './bans/snapshot.ts'
-import { createSpool } from './bans/spool.ts'
-import { readTable } from './bans/table.ts'
-import { createTail } from './bans/tail.ts'
+import { createHostBans } from './bans/host-bans.ts'
 import { createGuard } from './commands/guard.ts'
 import { openJournal } from './commands/journal.ts'
 import { createOrders } from './commands/orders.ts'
 import { createRunner } from './commands/runner.ts'
 import { createShieldOrders } from './commands/shield-orders.ts'
 import type { Identity } from './config.ts'
-import { createLogPlaces } from './bans/log-places.ts'
 import { createFloor } from './policy/floor.ts'
 import { createPolicy } from './policy/policy.ts'
 import { createEngineConfig } from './engine/config.ts'
@@ -30,22 +23,21 @@ import { createResults } from './loops/results.ts'
 import { createSender } from './loops/sender.ts'
 import { createStateLoop } from './loops/state.ts'
 import { createMetrics } from './metrics.ts'
-import { spoolFile } from './options.ts'
 import type { Options } from './options.ts'
 import { openOutbox } from './outbox.ts'
 import { findInterpreter } from './python/interpreter.ts'
-import { action, checker, lister, reader } from './python/programs.ts'
+import { checker, lister } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
 import { closedPort, unapprovedPort, wideWhitelist } from '@stockade/contract/seal.ts'
 import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
-import { createSerial } from './serial.ts'
 import { ownJail } from './engine/own-files.ts'
 import { createHostSelfTest } from './self-test/host-self-test.ts'
 import { createHostShield } from './shield/host-shield.ts'
-import { aboutHost, createIntervals, createNftCheck, installedAction, removeStages, serviceKind } from './host.ts'
+import { createSerial, once } from './serial.ts'
+import { aboutHost, createIntervals, createNftCheck, removeStages, serviceKind } from './host.ts'
 import { createOwnJail } from './engine/own-jail.ts'
 import { errorText } from './text.ts'
 import { createTemplates } from './templates/templates.ts'
@@ -107,64 +99,24 @@ export const startAgent = async (
 
   // Bans
   const isShielded = (jail: string, ip: string): boolean => jail === ownJail && shield.has(ip)
-  const places = createLogPlaces({ engine, allows: policy.allowsLog, now })
-  const ledger = createLedger({
+  const bans = createHostBans({
     serverId: identity.server_id,
-    memory,
+    engine,
+    python,
+    saved,
     append: entries => {
       outbox.append(entries)
       if (entries.length > 0) sender.wake()
     },
-    changed: saved.changed,
-    clockOffset: transport.clockOffset,
-    tellsLines: places.tells,
-    now,
-    warn: log.warn,
+    transport,
+    policy,
+    options,
     isShielded,
-    onBan: (jail, ip) => whitelist.met(jail, ip, false),
-  })
-  const tail = createTail({
-    read: (file, cursor) => readTable(python, reader, file, cursor),
-    ledger,
-    onJails: places.learnAll,
-    memory,
-    saved,
-    backfill: options.backfill,
-    log,
-  })
-  const overrides = createOverrides({ engine, ledger, memory, save: saved.save, drain: tail.drain, now, log })
-  const snapshot = createSnapshot({
-    engine,
-    ledger,
-    drain: tail.drain,
-    hasTable: tail.hasTable,
-    renew: overrides.renew,
-    isShielded,
+    onBan: (jail, ip, hasActed) => whitelist.met(jail, ip, hasActed),
     now,
     log,
   })
-  const spool = createSpool({
-    path: spoolFile(options),
-    ledger,
-    memory,
-    changed: saved.changed,
-    drain: tail.drain,
-    hasTable: tail.hasTable,
-    renew: overrides.renew,
-    onJails: places.learnAll,
-    onFlush: snapshot.unsettled,
-    onActed: (jail, ip) => whitelist.met(jail, ip, true),
-    log,
-  })
-  const hook = createHook({
-    engine,
-    file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
-    source: action,
-    spool: spoolFile(options),
-    onLost: snapshot.unsettled,
-    log,
-  })
-
+  const { ledger, tail, overrides, snapshot, hook } = bans
   const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook, now, log })
 
   // Operators' signatures
@@ -249,6 +201,7 @@ export const startAgent = async (
     overrides,
     guard,
     shield: shieldOrders,
+    unbanLater: bans.wishes.unbanLater,
     templates,
     drain: tail.drain,
     save: saved.save,
@@ -319,6 +272,8 @@ export const startAgent = async (
       snapshot.unsettled()
       tail.follow(await engine.databaseFile())
       await engine.keepHistory(historySeconds)
+      await bans.wishes.run()
+      await bans.adoption.run()
       await settle()
       await hostShield.moveOwnBans()
       heartbeat.wake()
@@ -355,9 +310,9 @@ export const startAgent = async (
 
   intervals.every(lookEvery, lookAtEngine)
   intervals.every(lookEvery, followPolicy)
-  intervals.every(snapshotEvery, snapshot.run)
+  intervals.every(snapshotEvery, bans.compare)
   intervals.every(1000, overrides.tick)
-  spool.start()
+  bans.spool.start()
   await knock.start()
   await hostShield.start(intervals)
   await followPolicy()
@@ -369,7 +324,7 @@ export const startAgent = async (
   return {
     async stop() {
       intervals.stop()
-      spool.stop()
+      bans.spool.stop()
       hostShield.stop()
       tail.stop()
       whitelist.stop()
@@ -383,14 +338,5 @@ export const startAgent = async (
       engine.close()
       transport.close()
     },
-  }
-}
-
-/** The work is done on the first call only. */
-const once = (work: () => void): (() => void) => {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
   }
 }

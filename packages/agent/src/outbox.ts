@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { privateDirectory, readJson, syncDirectory, writeDurably } from './files.ts'
 import { asFields, asInteger } from './json.ts'
-import type { BanReport, KnockReport, UnbanReport } from './wire.ts'
+import type { AdoptedBan, BanReport, KnockReport, UnbanReport } from './wire.ts'
 
 /** An event that waits for the server. `offset` is the server's clock minus ours at that time, null if unknown. */
 export type Entry =
@@ -19,6 +19,12 @@ export type Entry =
       readonly unban: Omit<UnbanReport, 'unbanned_at'>
     }
   | {
+      readonly kind: 'adopt'
+      readonly at: number
+      readonly offset: number | null
+      readonly adopt: Omit<AdoptedBan, 'banned_at'>
+    }
+  | {
       readonly kind: 'knock'
       readonly at: number
       readonly offset: number | null
@@ -26,8 +32,18 @@ export type Entry =
     }
 
 /** The report in an entry. */
-export const subject = (entry: Entry): { readonly event_id: string; readonly ip: string } =>
-  entry.kind === 'ban' ? entry.ban : entry.kind === 'unban' ? entry.unban : entry.knock
+export const subject = (entry: Entry): { readonly event_id: string; readonly ip: string } => {
+  switch (entry.kind) {
+    case 'ban':
+      return entry.ban
+    case 'unban':
+      return entry.unban
+    case 'adopt':
+      return entry.adopt
+    case 'knock':
+      return entry.knock
+  }
+}
 
 export interface Batch {
   readonly entries: readonly Entry[]
@@ -243,7 +259,7 @@ const readLines = (
 const parseEntry = (line: string): Entry | null => {
   try {
     const entry = JSON.parse(line) as Entry
-    return entry.kind === 'ban' || entry.kind === 'unban' || entry.kind === 'knock' ? entry : null
+    return ['ban', 'unban', 'adopt', 'knock'].includes(entry.kind) ? entry : null
   } catch {
     return null
   }

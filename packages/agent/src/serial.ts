@@ -9,3 +9,12 @@ export const createSerial = (): Serial => {
     return outcome
   }
 }
+
+/** The work is done on the first call only. */
+export const once = (work: () => void): (() => void) => {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
+  }
+}

@@ -27,6 +27,15 @@ type Body<N extends EndpointName> = Sent<BodyOf<Contract[N]>>
 export type BanReport = Required<Omit<bans.BanReport, 'command_id'>> &
   Pick<bans.BanReport, 'command_id'> & { readonly source?: 'manual' }
 export type UnbanReport = Required<bans.UnbanReport>
+/** A ban that fail2ban held before the server knew of it. */
+export interface AdoptedBan {
+  readonly event_id: string
+  readonly jail: string
+  readonly ip: string
+  readonly banned_at: string
+  /** Seconds, -1 for permanent; null if the end is unknown. */
+  readonly ban_duration: number | null
+}
 export type KnockReport = Required<Body<'POST /agent/knocks'>['events'][number]>
 /** What became of the knock sequences, and which openings of the state are open. */
 export type KnockAcknowledgement = NonNullable<Body<'POST /agent/state/ack'>['portknock']>
@@ -64,6 +73,7 @@ export interface Wire {
   acknowledge(outcome: Acknowledgement): Promise<void>
   /** One row for each event that the server has decided about. */
   report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
+  adopt(bans: readonly AdoptedBan[]): Promise<RowResult[]>
   knocks(events: readonly KnockReport[]): Promise<RowResult[]>
   /** Whether the server still answers, asked over a new connection. */
   answers(): Promise<boolean>
@@ -105,6 +115,10 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
     },
     report: async (bans, unbans) =>
       readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
+    adopt: async bans =>
+      readEventResults(
+        await transport.json('PUT', '/api/v1/agent/adopted', { body: { page: 1, pages: 1, bans }, timeout: 60_000 }),
+      ),
     knocks: async events => readEventResults(await send('POST /agent/knocks', { events }, { timeout: 60_000 })),
     answers: () =>
       transport.fresh(pathOf('GET /agent/state'), null, { urgency: 'heartbeat', timeout: 10_000, alone: true }).then(

@@ -14,6 +14,8 @@ export interface Ledger {
   bans(rows: readonly BanRow[]): number
   /** Remembers bans from before the first run, which are never reported. */
   baseline(rows: readonly BanRow[]): void
+  /** Takes over bans that fail2ban holds from before, so that their end is reported. They are not reported as new. */
+  adopt(bans: readonly { readonly row: BanRow; readonly isEndKnown: boolean }[]): void
   knows(jail: string, ip: string, time: number): boolean
   active(jail: string, ip: string): ActiveBan | null
   allActive(): ActiveBan[]
@@ -139,6 +141,33 @@ export const createLedger = (needs: {
     baseline(rows: readonly BanRow[]): void {
       for (const row of rows) memory.seen.set(seenKey([row.jail, row.ip, row.time]), row.time)
       needs.changed()
+    },
+    adopt(bans): void {
+      const entries = bans.flatMap(({ row, isEndKnown }): Entry[] => {
+        const ip = canonicalIp(row.ip)
+        if (ip === null) return []
+        const { jail, time, bantime } = row
+        const eventId = banEventId(needs.serverId, jail, row.ip, time)
+        memory.seen.set(seenKey([jail, row.ip, time]), time)
+        memory.active.set(placeKey(jail, row.ip), {
+          jail,
+          ip: row.ip,
+          time,
+          bantime: isEndKnown ? bantime : -1,
+          eventId,
+          round: 0,
+        })
+        const adopt = {
+          event_id: eventId,
+          jail: cleanText(jail),
+          ip,
+          ban_duration: isEndKnown ? durationOf(bantime) : null,
+        }
+        return [{ kind: 'adopt', at: time * 1000, offset: needs.clockOffset(), adopt }]
+      })
+      needs.append(entries)
+      needs.changed()
+      for (const { row } of bans) needs.onBan?.(row.jail, row.ip)
     },
     knows: (jail: string, ip: string, time: number): boolean => memory.seen.has(seenKey([jail, ip, time])),
     active: (jail: string, ip: string): ActiveBan | null => memory.active.get(placeKey(jail, ip)) ?? null,

@@ -38,6 +38,8 @@ export const createOrders = (needs: {
   overrides: Overrides
   guard: Guard
   shield: ShieldOrders
+  /** Keeps an unban for the time when fail2ban runs again. Answers the output of the command. */
+  unbanLater: (jail: string | null, ip: string) => string
   templates: Templates
   drain: () => Promise<void>
   save: () => void
@@ -113,6 +115,7 @@ export const createOrders = (needs: {
       return await unbanInEngine(ip, jail, wasShielded)
     } catch (error) {
       const isHeldByJail = ledger.allActive().some(ban => ban.ip === ip && (jail === null || ban.jail === jail))
+      if (error instanceof EngineDown && (isHeldByJail || !wasShielded)) return needs.unbanLater(jail, ip)
       if (!wasShielded || isHeldByJail) throw error
       return `${ip} is no longer banned${needs.shield.stillCovered(ip)}`
     }

@@ -4,7 +4,7 @@ import type { Entry, Outbox } from '../outbox.ts'
 import type { Rejected } from '../rejected.ts'
 import { pause } from '../schedule.ts'
 import { ServerError } from '../transport.ts'
-import type { BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wire.ts'
+import type { AdoptedBan, BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
@@ -76,20 +76,32 @@ export const createSender = (
     return true
   }
 
-  /** Bans and knocks have an endpoint each. If one fails, the other gets its rows again and knows them by their ids. */
+  /**
+   * Bans, adopted bans and knocks have an endpoint each. If one fails, the others get their rows again and know them by
+   * their ids. An adopted ban goes before its end.
+   */
   const report = async (entries: readonly Entry[]): Promise<RowResult[]> => {
     const knocks = knocksOf(entries)
-    const rows = knocks.length < entries.length ? await needs.wire.report(bansOf(entries), unbansOf(entries)) : []
-    return knocks.length === 0 ? rows : [...rows, ...(await reportKnocks(knocks))]
+    const adopted = adoptedOf(entries)
+    const rows: RowResult[] = []
+    if (adopted.length > 0) rows.push(...(await unlessUnknown(adopted, 'adopted bans', needs.wire.adopt)))
+    if (knocks.length + adopted.length < entries.length)
+      rows.push(...(await needs.wire.report(bansOf(entries), unbansOf(entries))))
+    if (knocks.length > 0) rows.push(...(await unlessUnknown(knocks, 'port knocking', needs.wire.knocks)))
+    return rows
   }
 
-  /** An older server without port knocking must not block the bans. */
-  const reportKnocks = async (knocks: readonly KnockReport[]): Promise<RowResult[]> => {
+  /** An older server without this endpoint must not block the bans. */
+  const unlessUnknown = async <T extends { readonly event_id: string }>(
+    events: readonly T[],
+    what: string,
+    send: (events: readonly T[]) => Promise<RowResult[]>,
+  ): Promise<RowResult[]> => {
     try {
-      return await needs.wire.knocks(knocks)
+      return await send(events)
     } catch (error) {
       if (!(error instanceof ServerError && error.status === 404 && error.spoken)) throw error
-      return knocks.map(({ event_id }) => ({ id: event_id, error: 'the server knows nothing of port knocking' }))
+      return events.map(({ event_id }) => ({ id: event_id, error: `the server knows nothing of ${what}` }))
     }
   }
 
@@ -102,6 +114,11 @@ export const createSender = (
   const unbansOf = (entries: readonly Entry[]): UnbanReport[] =>
     entries.flatMap(entry =>
       entry.kind === 'unban' ? [{ ...entry.unban, unbanned_at: iso(entry.at, entry.offset) }] : [],
+    )
+
+  const adoptedOf = (entries: readonly Entry[]): AdoptedBan[] =>
+    entries.flatMap(entry =>
+      entry.kind === 'adopt' ? [{ ...entry.adopt, banned_at: iso(entry.at, entry.offset) }] : [],
     )
 
   const knocksOf = (entries: readonly Entry[]): KnockReport[] =>
@@ -136,7 +153,7 @@ export const sendable = (entries: readonly Entry[]): number => {
   const ended = new Set<string>()
   for (const [index, entry] of entries.entries()) {
     if (entry.kind === 'knock') continue
-    const { jail, ip } = entry.kind === 'ban' ? entry.ban : entry.unban
+    const { jail, ip } = entry.kind === 'ban' ? entry.ban : entry.kind === 'unban' ? entry.unban : entry.adopt
     if (entry.kind === 'unban') ended.add(`${jail}|${ip}`)
     else if (ended.has(`${jail}|${ip}`)) return index
   }

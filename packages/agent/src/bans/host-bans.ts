@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import type { Engine } from '../engine/engine.ts'
+import { installedAction } from '../host.ts'
+import type { Log } from '../log.ts'
+import { spoolFile } from '../options.ts'
+import type { Options } from '../options.ts'
+import type { Entry } from '../outbox.ts'
+import type { PolicyOfHost } from '../policy/policy.ts'
+import type { Interpreter } from '../python/interpreter.ts'
+import { action, reader } from '../python/programs.ts'
+import type { Transport } from '../transport.ts'
+import { createAdoption } from './adoption.ts'
+import { createHook } from './hook.ts'
+import { createLedger } from './ledger.ts'
+import type { openMemory } from './memory.ts'
+import { createLogPlaces } from './log-places.ts'
+import { createOverrides } from './overrides.ts'
+import { createSnapshot } from './snapshot.ts'
+import { createSpool } from './spool.ts'
+import { readTable } from './table.ts'
+import type { Cursor } from './table.ts'
+import { createTail } from './tail.ts'
+import { createWishes } from './wishes.ts'
+
+/** All that follows fail2ban's bans: from its table, its actions and its own list to the reports for the server. */
+export const createHostBans = (needs: {
+  serverId: string
+  engine: Engine
+  python: Interpreter
+  saved: ReturnType<typeof openMemory>
+  append: (entries: readonly Entry[]) => void
+  transport: Pick<Transport, 'clockOffset'>
+  policy: Pick<PolicyOfHost, 'allowsLog'>
+  options: Options
+  isShielded: (jail: string, ip: string) => boolean
+  /** A ban was noticed. `hasActed`: its firewall actions have run. */
+  onBan: (jail: string, ip: string, hasActed: boolean) => void
+  now: () => number
+  log: Log
+}) => {
+  const { engine, saved, options, isShielded, now, log } = needs
+  const { memory, changed, save } = saved
+  const read = (file: string, cursor: Cursor) => readTable(needs.python, reader, file, cursor)
+  const places = createLogPlaces({ engine, allows: needs.policy.allowsLog, now })
+  const ledger = createLedger({
+    serverId: needs.serverId,
+    memory,
+    append: needs.append,
+    changed,
+    clockOffset: needs.transport.clockOffset,
+    tellsLines: places.tells,
+    now,
+    warn: log.warn,
+    isShielded,
+    onBan: (jail, ip) => needs.onBan(jail, ip, false),
+  })
+  const onJails = places.learnAll
+  const isFirstRun = !memory.started && !options.backfill
+  const tail = createTail({ read, ledger, onJails, memory, saved, backfill: options.backfill, log })
+  const { drain, hasTable } = tail
+  const overrides = createOverrides({ engine, ledger, memory, save, drain, now, log })
+  const { renew } = overrides
+  const snapshot = createSnapshot({ engine, ledger, drain, hasTable, renew, isShielded, now, log })
+  const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
+  const file = join(options.state, 'wishes.json')
+  const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
+  const spool = createSpool({
+    path: spoolFile(options),
+    ledger,
+    memory,
+    changed,
+    drain,
+    hasTable,
+    renew,
+    onJails,
+    onFlush: snapshot.unsettled,
+    onActed: (jail, ip) => needs.onBan(jail, ip, true),
+    log,
+  })
+  const hook = createHook({
+    engine,
+    file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
+    source: action,
+    spool: spoolFile(options),
+    onLost: snapshot.unsettled,
+    log,
+  })
+
+  /** Compares with fail2ban's own list. */
+  const compare = async (): Promise<void> => {
+    await wishes.run()
+    await snapshot.run()
+    await adoption.run()
+  }
+
+  return { ledger, tail, overrides, snapshot, adoption, wishes, spool, hook, compare }
+}
