@@ -12,6 +12,7 @@ const programs = {
   action: ['stockade_action.py'],
   launcher: ['launcher.py'],
   probe: ['probe.py'],
+  positions: ['positions.py'],
 }
 
 /**

@@ -10,7 +10,7 @@ export function onStage(
   title: string,
   names: readonly (keyof typeof scenarios)[],
   more?: (scene: () => RecordedScene) => void,
-  settings: Parameters<typeof aHost>[0] = {},
+  { agentArgs = [], ...settings }: Parameters<typeof aHost>[0] & { agentArgs?: readonly string[] } = {},
 ): void {
   describeHosts(title, () => {
     let scene: RecordedScene | null = null
@@ -25,7 +25,7 @@ export function onStage(
       const host = await aHost(settings)
       const { serverId, token } = await server.addServer(host.name)
       scene = { host, server, serverId }
-      await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
+      await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose', ...agentArgs] })
       await online(scene)
     })
 

@@ -26,6 +26,7 @@ import { createMetrics } from './metrics.ts'
 import type { Options } from './options.ts'
 import { openOutbox } from './outbox.ts'
 import { findInterpreter } from './python/interpreter.ts'
+import { createProtection } from './protection/protection.ts'
 import { checker, lister } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
@@ -207,7 +208,10 @@ export const startAgent = async (
     save: saved.save,
     ensureOwnJail: ownJailKeeper.ensure,
     settle: () => settle(),
-    unsettled: snapshot.unsettled,
+    unsettled() {
+      snapshot.unsettled()
+      protection.hold('everything')
+    },
     client: [options.f2bClient, '-c', options.f2bConfig, '-s', socketPath],
     service: serviceKind(options),
     nft: options.nft,
@@ -223,6 +227,21 @@ export const startAgent = async (
       results.wake()
       if (success && command && /^jail-|-template$/.test(command.type)) heartbeat.wake()
     },
+    log,
+  })
+
+  const onLevel = (): void => heartbeat.wake()
+  const protection = createProtection({
+    engine,
+    config,
+    python,
+    socketPath,
+    transport,
+    outbox,
+    shield,
+    options,
+    onLevel,
+    now,
     log,
   })
 
@@ -247,6 +266,7 @@ export const startAgent = async (
     sealed: seals.report,
     metrics: createMetrics(),
     policy: policy.state,
+    protection: protection.report,
     onCommands: runner.take,
     onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
@@ -270,6 +290,7 @@ export const startAgent = async (
       hook.forget()
       ownJailKeeper.tryAgain()
       snapshot.unsettled()
+      protection.hold('engine')
       tail.follow(await engine.databaseFile())
       await engine.keepHistory(historySeconds)
       await bans.wishes.run()
@@ -313,6 +334,7 @@ export const startAgent = async (
   intervals.every(snapshotEvery, bans.compare)
   intervals.every(1000, overrides.tick)
   bans.spool.start()
+  protection.start()
   await knock.start()
   await hostShield.start(intervals)
   await followPolicy()
@@ -324,6 +346,7 @@ export const startAgent = async (
   return {
     async stop() {
       intervals.stop()
+      protection.stop()
       bans.spool.stop()
       hostShield.stop()
       tail.stop()

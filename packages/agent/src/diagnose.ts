@@ -2,7 +2,9 @@ import { isPlainHttp, loadIdentity } from './config.ts'
 import { createEngineConfig, faultsOf } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
 import type { Options } from './options.ts'
+import { isAgentRunning } from './lock.ts'
 import { runProgram } from './process.ts'
+import { readProtection } from './protection/protection.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { checker, lister, reader } from './python/programs.ts'
 import { readTable, tableStart } from './bans/table.ts'
@@ -66,6 +68,7 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
   })
   engine.close()
   if (withServer) {
+    await attempt('protection', false, () => Promise.resolve(protectionText(options.run)))
     await attempt('server', true, async () => {
       const identity = loadIdentity(options.config)
       const transport = createTransport({
@@ -87,6 +90,15 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
     })
   }
   return findings
+}
+
+/** @throws Error with the reasons, if the running agent does not call this host protected */
+const protectionText = (runDirectory: string): string => {
+  const found = isAgentRunning(runDirectory) ? readProtection(runDirectory) : null
+  if (found === null) throw new Error('unknown: the agent is not running, or has not looked yet')
+  const text = [`${found.level}: ${found.summary}`, ...found.details].join('\n      ')
+  if (found.level !== 'protected') throw new Error(text)
+  return text
 }
 
 export const findingsText = (findings: readonly Finding[]): string =>

@@ -33,8 +33,12 @@ export const markAlive = (directory: string): void => {
 
 export const isAlive = (directory: string): boolean => {
   const lock = readText(join(directory, 'lock')) ?? ''
-  const [pid = '', started = ''] = lock.split(' ')
-  return lock !== '' && readText(join(directory, 'alive')) === lock && startTime(Number(pid)) === started
+  return lock !== '' && readText(join(directory, 'alive')) === lock && isAgentRunning(directory)
+}
+
+export const isAgentRunning = (directory: string): boolean => {
+  const [pid = '', started = ''] = (readText(join(directory, 'lock')) ?? '').split(' ')
+  return started !== '' && startTime(Number(pid)) === started
 }
 
 /** Field 22 of /proc/PID/stat; the program's name before it may hold blanks and brackets. */

@@ -28,6 +28,8 @@ export interface Options {
   readonly json: boolean
   /** How long the shield stays off, such as 1h; null: until it is switched on. */
   readonly duration: string | null
+  /** Multiplies all intervals and delays of the checks of protection; tests make it small. */
+  readonly checkPace: number
 }
 
 export interface Invocation {
@@ -73,6 +75,7 @@ Options
   --nft "CMD"         the nft program                   nft
   --action-file PATH  where fail2ban loads our action from
   --service KIND      systemd, openrc, client or auto   auto
+  --check-pace N      multiplies the intervals of the checks of protection   1
   --backfill          also report the bans from before the first run
   --verbose
 `
@@ -104,6 +107,7 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
       types: { type: 'string' },
       json: { type: 'boolean', default: false },
       for: { type: 'string' },
+      'check-pace': { type: 'string', default: '1' },
       purge: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
       version: { type: 'boolean', default: false },
@@ -116,6 +120,8 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
   if (service !== 'auto' && service !== 'systemd' && service !== 'openrc' && service !== 'client') {
     throw new Error('--service must be systemd, openrc, client or auto')
   }
+  const checkPace = Number(values['check-pace'])
+  if (!(checkPace > 0 && checkPace <= 10)) throw new Error('--check-pace must be a number above 0, 10 at most')
   return {
     command,
     rest: values.purge ? [...rest, '--purge'] : rest,
@@ -141,6 +147,7 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
       types: values.types ?? null,
       json: values.json,
       duration: values.for ?? null,
+      checkPace,
     },
   }
 }

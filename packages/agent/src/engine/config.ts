@@ -40,8 +40,17 @@ export interface EngineConfig {
   /** Which of these paths, globs and variables of the engine lead to a file that is there. */
   logFiles(paths: readonly string[]): Promise<ReadonlySet<string>>
   socket(): Promise<string | null>
+  /** The file in which fail2ban keeps the id of its process. */
+  pidFile(): Promise<string | null>
   /** Checks these jails, or every enabled one, in the given directory (a staged copy, say), with what builds them. */
   check(jails: readonly string[] | null, directory?: string, streams?: boolean, trial?: Trial | null): Promise<Check>
+}
+
+interface Listing {
+  readonly mark: string
+  readonly socket: string | null
+  readonly pidFile: string | null
+  readonly jails: readonly ConfiguredJail[]
 }
 
 /** Reads and checks fail2ban's configuration with fail2ban's own classes. */
@@ -51,14 +60,14 @@ export const createEngineConfig = (needs: {
   lister: string
   checker: string
 }): EngineConfig => {
-  let cached: { mark: string; socket: string | null; jails: ConfiguredJail[] } | null = null
+  let cached: Listing | null = null
 
-  const list = async (): Promise<{ socket: string | null; jails: ConfiguredJail[] }> => {
+  const list = async (): Promise<Listing> => {
     const mark = markOf(needs.directory)
     if (cached?.mark !== mark) {
       const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })) as unknown)
-      const socket = answer['socket']
-      cached = { mark, socket: typeof socket === 'string' ? socket : null, jails: asList(answer['jails']).map(jailOf) }
+      const path = (name: string): string | null => asText(answer[name]) || null
+      cached = { mark, socket: path('socket'), pidFile: path('pidfile'), jails: asList(answer['jails']).map(jailOf) }
     }
     return cached
   }
@@ -82,6 +91,7 @@ export const createEngineConfig = (needs: {
       return new Set(asList(asFields(JSON.parse(text) as unknown)['logpaths']).map(path => asText(path)))
     },
     socket: async (): Promise<string | null> => (await list()).socket,
+    pidFile: async (): Promise<string | null> => (await list()).pidFile,
     async check(
       jails: readonly string[] | null,
       directory = needs.directory,

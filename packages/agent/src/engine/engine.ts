@@ -13,7 +13,11 @@ export interface Engine {
   bannedCount(jail: string): Promise<number>
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
   logpath(jail: string): Promise<string[]>
+  /** What the jail reads: files, or the journal. */
+  sources(jail: string): Promise<{ files: string[]; isJournal: boolean }>
   actions(jail: string): Promise<string[]>
+  /** The value of an action's option, with some of its tags still in it; null if the action has no such option. */
+  actionOption(jail: string, action: string, option: string): Promise<string | null>
   /** jail -> addresses banned now. */
   banned(): Promise<Map<string, Set<string>>>
   isBanned(jail: string, ip: string): Promise<boolean>
@@ -107,7 +111,20 @@ export const createEngine = (options: {
       return { maxretry: await value('maxretry'), bantime: await value('bantime'), findtime: await value('findtime') }
     },
     logpath: jail => list(['get', jail, 'logpath']),
+    async sources(jail) {
+      const filter = pairs(pairs(await call(['status', jail, 'short'])).get('Filter') ?? null)
+      return { files: strings(filter.get('File list')), isJournal: filter.has('Journal matches') }
+    },
     actions: jail => list(['get', jail, 'actions']),
+    async actionOption(jail, action, option) {
+      try {
+        const value = await call(['get', jail, 'action', action, option])
+        return typeof value === 'string' ? value : null
+      } catch (error) {
+        if (error instanceof EngineRefused) return null
+        throw error
+      }
+    },
     async banned() {
       const found = new Map<string, Set<string>>()
       const reply = await call(['banned'], 60_000)

@@ -10,6 +10,9 @@ const maxReplyBytes = 32 * 1024 * 1024
 /** fail2ban does not run, does not answer or answers nonsense. The agent waits; it never stops for this. */
 export class EngineDown extends Error {}
 
+/** fail2ban took the connection and does not answer: it is stopped, stuck or very busy. */
+export class EngineHung extends EngineDown {}
+
 /** fail2ban understood the request and refused it. */
 export class EngineRefused extends Error {}
 
@@ -41,7 +44,7 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
     const request = queue.shift()
     if (!request) return
     const timer = setTimeout(
-      () => drop(new EngineDown(`fail2ban did not answer within ${request.timeout} ms`)),
+      () => drop(new EngineHung(`fail2ban did not answer within ${request.timeout} ms`)),
       request.timeout,
     )
     current = { request, timer }
@@ -56,7 +59,9 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
       if (opened === socket) onData(chunk)
     })
     opened.on('error', error => {
-      if (opened === socket) drop(new EngineDown(errorText(error)))
+      // The few places for waiting connections are full.
+      const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN'
+      if (opened === socket) drop(new (isFull ? EngineHung : EngineDown)(errorText(error)))
     })
     opened.on('close', () => {
       if (opened === socket) drop(new EngineDown('fail2ban closed the connection'))

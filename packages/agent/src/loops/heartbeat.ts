@@ -3,6 +3,7 @@ import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { PolicyState } from '../policy/policy.ts'
 import type { Metrics } from '../metrics.ts'
+import type { ProtectionReport } from '../protection/model.ts'
 import type { SealReport } from '../seal/gate.ts'
 import { untilSlot } from '../schedule.ts'
 import type { ShieldReport } from '../shield/shield.ts'
@@ -31,6 +32,7 @@ export const createHeartbeat = (
     sealed: () => SealReport | null
     metrics: () => Metrics
     policy: () => PolicyState
+    protection: () => ProtectionReport | null
     onCommands: (commands: readonly Command[]) => void
     onState: (version: string | null) => void
     /** The server has answered. */
@@ -60,6 +62,7 @@ export const createHeartbeat = (
       metrics: needs.metrics(),
       jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
       policy: needs.policy(),
+      protection: needs.protection(),
       sealed: needs.sealed(),
       report: nextReport(),
     }

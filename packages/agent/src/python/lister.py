@@ -2,7 +2,7 @@
 
 stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
          "logpaths": [paths, globs or variables such as %(sshd_log)s]}
-stdout: {"socket": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime",
+stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime",
          "ignoreip"}], "logpaths": [those of the asked that lead to a file]}
 """
 import glob
@@ -76,7 +76,7 @@ def main():
             "findtime": number(found.get("findtime")),
             "ignoreip": found.get("ignoreip"),
         })
-    json.dump({"socket": early.get("socket"), "jails": jails,
+    json.dump({"socket": early.get("socket"), "pidfile": early.get("pidfile"), "jails": jails,
                "logpaths": [p for p in ask.get("logpaths") or [] if leads_to_file(reader, p)]}, sys.stdout)
 
 

@@ -1,0 +1,29 @@
+import { faultsOf } from '../../engine/config.ts'
+import type { EngineConfig } from '../../engine/config.ts'
+import { ok, warning } from '../model.ts'
+import type { Check } from '../model.ts'
+
+const checkedFor = 3_600_000
+
+/** Whether fail2ban would start with its configuration as it is now. The checker runs only after a change, and hourly. */
+export const configCheck = (needs: { config: Pick<EngineConfig, 'mark' | 'check'>; now: () => number }): Check => {
+  let known: { readonly mark: string; readonly at: number; readonly fault: string | null } | null = null
+  return {
+    id: 'config',
+    every: 15_000,
+    badAfter: 10_000,
+    looks: 1,
+    needsEngine: false,
+    async look() {
+      const mark = needs.config.mark()
+      if (known?.mark !== mark || needs.now() - known.at > checkedFor || known.fault !== null) {
+        const [fault = null] = faultsOf(await needs.config.check(null, undefined, false))
+        known = { mark, at: needs.now(), fault }
+      }
+      const { fault } = known
+      return [
+        fault === null ? ok(null) : warning(null, `fail2ban would not start again as it is now configured: ${fault}`),
+      ]
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import * as fs from 'node:fs'
+import { dirname } from 'node:path'
+import type { Engine } from '../../engine/engine.ts'
+import type { Interpreter } from '../../python/interpreter.ts'
+import { errorText } from '../../text.ts'
+import { bad, ok, warning } from '../model.ts'
+import type { Check, Finding } from '../model.ts'
+
+const minFreeBytes = 100 * 1024 * 1024
+const minFreeShare = 0.05
+
+/** Whether fail2ban's bans survive its next restart: its database is there, is readable and has room. */
+export const databaseCheck = (needs: {
+  engine: Pick<Engine, 'databaseFile'>
+  python: Interpreter
+  positions: string
+}): Check => ({
+  id: 'database',
+  every: 60_000,
+  badAfter: 0,
+  looks: 2,
+  needsEngine: true,
+  async look(): Promise<Finding[]> {
+    const file = await needs.engine.databaseFile()
+    if (file === null)
+      return [warning(null, 'fail2ban keeps no database (dbfile = None): its bans do not survive a restart')]
+    if (!fs.existsSync(file))
+      return [bad(null, `fail2ban's database ${file} is gone: its bans do not survive a restart`)]
+    try {
+      await needs.python.run(needs.positions, { db: file })
+    } catch (error) {
+      return [bad(null, `fail2ban's database ${file} can not be read: ${errorText(error)}`)]
+    }
+    const { bavail, blocks, bsize } = fs.statfsSync(dirname(file))
+    const isFull = bavail * bsize < minFreeBytes && bavail < blocks * minFreeShare
+    return [isFull ? warning(null, `the disk that holds fail2ban's database ${file} is almost full`) : ok(null)]
+  },
+})

@@ -1,0 +1,135 @@
+import { actionName } from '../../bans/hook.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { ownJail } from '../../engine/own-files.ts'
+import { createRun, holds } from '../firewall/holds.ts'
+import type { Held } from '../firewall/holds.ts'
+import { firewallOf } from '../firewall/kinds.ts'
+import type { Firewall } from '../firewall/kinds.ts'
+import type { Programs } from '../firewall/programs.ts'
+import { bad, ok, severity, unknown, warning } from '../model.ts'
+import type { Check, Finding } from '../model.ts'
+
+/** More bans of a jail than this are judged by as many of them, chosen at random. */
+const maxBans = 2000
+/** A ban may have ended between two questions. */
+const secondLookAfter = 200
+
+/** Whether the kernel holds what fail2ban calls banned: asked of the kernel jail by jail. */
+export const enforcedCheck = (needs: {
+  engine: Pick<Engine, 'jails' | 'banned' | 'actions' | 'actionOption'>
+  programs: Programs
+  nft: readonly string[]
+}): Check => {
+  const { engine } = needs
+  /** The bans of the look before. The firewall actions of a newer ban may still be running. */
+  let before = new Map<string, Set<string>>()
+
+  const firewallsOf = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<Firewall[]> => {
+    const found: Firewall[] = []
+    for (const action of await engine.actions(jail)) {
+      const firewall = action === actionName ? null : await firewallOf(engine, jail, action, family)
+      if (firewall) found.push(firewall)
+    }
+    return found
+  }
+
+  /** A firewall program that fail2ban does not find, if it finds none for this jail. */
+  const missingProgram = async (firewalls: readonly Firewall[]): Promise<string | null> => {
+    let missing: string | null = null
+    for (const firewall of firewalls) {
+      const program = 'program' in firewall ? (firewall.program?.[0] ?? null) : null
+      if (program === null || (await needs.programs.isThere(program))) return null
+      missing ??= program
+    }
+    return missing
+  }
+
+  /** An address counts as held when one of the firewalls holds it. */
+  const heldBy = async (firewalls: readonly Firewall[], ips: readonly string[]): Promise<Held> => {
+    const run = createRun(needs.nft)
+    let absent = ips
+    let why = 'no action of the jail uses a firewall that the agent knows'
+    let unclear: Held | null = firewalls.length === 0 ? { state: 'unknown', why } : null
+    for (const firewall of firewalls) {
+      const held = await holds(run, firewall, ips)
+      if (held.state === 'yes') return held
+      if (held.state !== 'no') {
+        unclear = held
+        continue
+      }
+      why = held.why
+      absent = absent.filter(ip => held.absent.includes(ip))
+    }
+    return unclear ?? (absent.length === 0 ? { state: 'yes' } : { state: 'no', why, absent })
+  }
+
+  const lookAtBans = async (jail: string, ips: readonly string[]): Promise<Finding> => {
+    const firewalls = await firewallsOf(jail, ips.some(ip => ip.includes(':')) ? 'ipv6' : 'ipv4')
+    let held = await heldBy(firewalls, ips)
+    if (held.state === 'no') {
+      await new Promise(resolve => setTimeout(resolve, secondLookAfter))
+      const banned = (await engine.banned()).get(jail)
+      const still = held.absent.filter(ip => banned?.has(ip))
+      if (still.length === 0) return ok(jail)
+      held = await heldBy(firewalls, still)
+    }
+    switch (held.state) {
+      case 'yes':
+        return ok(jail)
+      case 'no':
+        return bad(jail, notEnforced(jail, held.why, held.absent))
+      case 'partly':
+        return warning(jail, `bans of jail ${jail} are enforced by ${held.why}`)
+      case 'unknown':
+        return unknown(jail, `bans of jail ${jail} can not be verified: ${held.why}`)
+    }
+  }
+
+  /** `isProbed`: there was a ban to look for. */
+  const lookAtJail = async (jail: string, banned: ReadonlySet<string>): Promise<Finding & { isProbed: boolean }> => {
+    const missing = await missingProgram(await firewallsOf(jail, 'ipv4'))
+    if (missing !== null)
+      return { ...bad(jail, `bans of jail ${jail} reach no firewall: ${missing} is not installed`), isProbed: false }
+    const older = [...banned].filter(ip => before.get(jail)?.has(ip))
+    const findings: Finding[] = []
+    for (const isIPv6 of [false, true]) {
+      const ips = older.filter(ip => ip.includes(':') === isIPv6)
+      if (ips.length > 0) findings.push(await lookAtBans(jail, sample(ips)))
+    }
+    const [worst] = findings.sort((a, b) => severity[a.state] - severity[b.state])
+    return worst ? { ...worst, isProbed: true } : { ...ok(jail), isProbed: false }
+  }
+
+  return {
+    id: 'enforced',
+    every: 15_000,
+    badAfter: 0,
+    looks: 2,
+    needsEngine: true,
+    async look() {
+      const banned = await engine.banned()
+      const findings: (Finding & { isProbed: boolean })[] = []
+      for (const jail of await engine.jails()) {
+        const ips = banned.get(jail) ?? new Set()
+        // The jail for bans by command matters once it is used.
+        if (jail !== ownJail || ips.size > 0) findings.push(await lookAtJail(jail, ips))
+      }
+      before = banned
+      // Where a ban is not enforced, jails without bans prove nothing.
+      const isAnyLost = findings.some(({ state, isProbed }) => isProbed && state === 'bad')
+      return isAnyLost ? findings.filter(({ state, isProbed }) => isProbed || state !== 'ok') : findings
+    },
+  }
+}
+
+const notEnforced = (jail: string, why: string, absent: readonly string[]): string => {
+  const [first = ''] = absent
+  const more = absent.length > 1 ? ` (and ${absent.length - 1} more)` : ''
+  return `bans of jail ${jail} are not enforced: ${first}${more} is banned, but ${why}`
+}
+
+const sample = (ips: readonly string[]): readonly string[] => {
+  if (ips.length <= maxBans) return ips
+  const start = Math.floor(Math.random() * ips.length)
+  return [...ips.slice(start), ...ips.slice(0, start)].slice(0, maxBans)
+}

@@ -1,0 +1,127 @@
+import * as fs from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Engine } from '../../engine/engine.ts'
+import { ownJail } from '../../engine/own-files.ts'
+import { asList, asText } from '../../json.ts'
+import type { Interpreter } from '../../python/interpreter.ts'
+import { bad, ok } from '../model.ts'
+import type { Check, Finding } from '../model.ts'
+
+const maxScan = 64 * 1024
+
+/** How far a jail has read one log, look by look. */
+interface Progress {
+  readonly position: number
+  readonly size: number
+  /** Looks at which the file had grown, and one after them, while the position stood still. */
+  readonly growths: number
+  readonly isQuiet: boolean
+}
+
+/** Whether each jail has logs to read, and reads them. */
+export const logCheck = (needs: {
+  engine: Pick<Engine, 'jails' | 'sources' | 'databaseFile'>
+  python: Interpreter
+  positions: string
+}): Check => {
+  const { engine } = needs
+  const progress = new Map<string, Progress>()
+  const readable = new Map<string, number>()
+
+  const positionsNow = async (): Promise<Map<string, number> | null> => {
+    const file = await engine.databaseFile()
+    if (file === null) return null
+    try {
+      return parsePositions(await needs.python.run(needs.positions, { db: file }))
+    } catch {
+      // The state of the database is the finding of another check.
+      return null
+    }
+  }
+
+  const judgePath = (jail: string, path: string, position: number | undefined): Finding => {
+    const subject = `${jail}: ${path}`
+    const stat = fs.statSync(path, { throwIfNoEntry: false })
+    if (!stat) {
+      progress.delete(subject)
+      return bad(subject, missingText(jail, path, readable.get(path)))
+    }
+    readable.set(path, stat.ino)
+    if (!stat.isFile() || position === undefined) return ok(subject)
+    const next = progressOf(progress.get(subject), position, stat.size, hasWholeLine(path, position))
+    progress.set(subject, next)
+    if (next.growths === 0 || !next.isQuiet) return ok(subject)
+    const bytes = stat.size - position
+    return bad(subject, `jail ${jail} does not read its log ${path}: ${bytes} bytes of it are unread, and it grows`)
+  }
+
+  return {
+    id: 'log',
+    every: 15_000,
+    badAfter: 10_000,
+    looks: 2,
+    needsEngine: true,
+    async look() {
+      const positions = await positionsNow()
+      const findings: Finding[] = []
+      for (const jail of await engine.jails()) {
+        if (jail === ownJail) continue
+        const { files, isJournal } = await engine.sources(jail)
+        if (files.length === 0 && !isJournal) findings.push(bad(jail, `jail ${jail} reads no log: it has no source`))
+        for (const path of files) findings.push(judgePath(jail, path, positions?.get(`${jail}|${path}`)))
+      }
+      return findings
+    },
+  }
+}
+
+const parsePositions = (text: string): Map<string, number> =>
+  new Map(
+    asList(JSON.parse(text) as unknown).map(row => {
+      const [jail, path, position] = asList(row)
+      return [`${asText(jail)}|${asText(path)}`, Number(position)]
+    }),
+  )
+
+/**
+ * fail2ban may leave the position of the last lines unsaved until the log grows again. So a log counts as unread only when
+ * it grows twice while the position stands still.
+ */
+export const progressOf = (
+  before: Progress | undefined,
+  position: number,
+  size: number,
+  hasUnread: boolean,
+): Progress => {
+  const isStill = hasUnread && before?.position === position && before.size <= size && before.size > position
+  if (!isStill) return { position, size, growths: 0, isQuiet: false }
+  const hasGrown = size > before.size
+  return { position, size, growths: before.growths + (hasGrown ? 1 : 0), isQuiet: before.growths > 0 }
+}
+
+/** fail2ban leaves a line unread until its end is written. */
+const hasWholeLine = (path: string, from: number): boolean => {
+  const file = fs.openSync(path, 'r')
+  try {
+    const buffer = Buffer.alloc(Math.min(maxScan, Math.max(0, fs.fstatSync(file).size - from)))
+    return buffer.subarray(0, fs.readSync(file, buffer, 0, buffer.length, from)).includes(0x0a)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+const missingText = (jail: string, path: string, inode: number | undefined): string => {
+  const moved = inode === undefined ? null : siblingWith(path, inode)
+  return moved === null
+    ? `the log ${path} of jail ${jail} does not exist: nothing is found in it, and fail2ban does not start without it`
+    : `the log ${path} of jail ${jail} was renamed to ${moved}, and nothing took its place`
+}
+
+const siblingWith = (path: string, inode: number): string | null => {
+  try {
+    const names = fs.readdirSync(dirname(path)).filter(name => name.startsWith(basename(path)))
+    return names.find(name => fs.statSync(join(dirname(path), name), { throwIfNoEntry: false })?.ino === inode) ?? null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,20 @@
+import type { Shield } from '../../shield/model.ts'
+import { bad, ok, warning } from '../model.ts'
+import type { Check } from '../model.ts'
+
+/** Whether the agent's own table holds its bans. It repairs itself, so damage that lasts is damage it can not repair. */
+export const shieldCheck = (needs: { shield: Pick<Shield, 'report' | 'health' | 'isOn'> }): Check => ({
+  id: 'shield',
+  every: 5000,
+  badAfter: 5000,
+  looks: 2,
+  needsEngine: false,
+  look() {
+    const { shield } = needs
+    if (!shield.report().supported) return Promise.resolve([])
+    if (!shield.isOn())
+      return Promise.resolve([warning(null, 'the shield was switched off on this server: bans by command do not hold')])
+    const { isWhole, detail } = shield.health()
+    return Promise.resolve([isWhole ? ok(null) : bad(null, `bans by command are not enforced: ${detail ?? 'unknown'}`)])
+  },
+})

@@ -1,0 +1,36 @@
+import * as fs from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import type { EngineConfig } from '../../engine/config.ts'
+import { readText } from '../../files.ts'
+import { onPath } from '../../python/interpreter.ts'
+
+export interface Programs {
+  isThere(program: string): Promise<boolean>
+}
+
+/**
+ * Whether fail2ban's actions find a program. They use the path that fail2ban was started with; where the agent may not
+ * read that one, its own path and the usual folders stand for it.
+ */
+export const createPrograms = (config: Pick<EngineConfig, 'pidFile'>): Programs => {
+  const pathOfEngine = async (): Promise<string | null> => {
+    const file = await config.pidFile().catch(() => null)
+    const pid = Number((file === null ? null : readText(file)) ?? 0)
+    if (!Number.isInteger(pid) || pid <= 1) return null
+    try {
+      const environment = fs.readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+      return environment.find(entry => entry.startsWith('PATH='))?.slice('PATH='.length) ?? null
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    async isThere(program: string): Promise<boolean> {
+      if (isAbsolute(program)) return fs.existsSync(program)
+      const path = await pathOfEngine()
+      if (path === null) return onPath(program) !== null
+      return path.split(delimiter).some(place => place !== '' && fs.existsSync(join(place, program)))
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import type { EngineConfig } from '../engine/config.ts'
+import type { Engine } from '../engine/engine.ts'
+import { readJson, writeDurably } from '../files.ts'
+import { asFields, asList, asText } from '../json.ts'
+import type { Log } from '../log.ts'
+import type { Options } from '../options.ts'
+import type { Outbox } from '../outbox.ts'
+import type { Interpreter } from '../python/interpreter.ts'
+import { positions } from '../python/programs.ts'
+import { errorText } from '../text.ts'
+import type { Transport } from '../transport.ts'
+import { agentCheck } from './checks/agent.ts'
+import { clockCheck } from './checks/clock.ts'
+import { configCheck } from './checks/config.ts'
+import { databaseCheck } from './checks/database.ts'
+import { enforcedCheck } from './checks/enforced.ts'
+import { engineCheck } from './checks/engine.ts'
+import { jailCheck } from './checks/jail.ts'
+import { logCheck } from './checks/log.ts'
+import { shieldCheck } from './checks/shield.ts'
+import type { Shield } from '../shield/model.ts'
+import { createPrograms } from './firewall/programs.ts'
+import type { Check } from './model.ts'
+import { defaultPatience } from './tracker.ts'
+import { createWatch } from './watch.ts'
+import type { Watch } from './watch.ts'
+
+const reportFile = (runDirectory: string): string => join(runDirectory, 'protection.json')
+
+/** The state of protection of this host. */
+export const createProtection = (needs: {
+  engine: Engine
+  config: EngineConfig
+  python: Interpreter
+  socketPath: string
+  transport: Pick<Transport, 'clockOffset'>
+  outbox: Pick<Outbox, 'bytes'>
+  shield: Shield
+  options: Pick<Options, 'nft' | 'run' | 'checkPace'>
+  onLevel: () => void
+  now: () => number
+  log: Log
+}): Watch => {
+  const { engine, config, python, options } = needs
+  const pace = options.checkPace
+  const checks: Check[] = [
+    engineCheck(needs),
+    jailCheck(needs),
+    logCheck({ engine, python, positions }),
+    enforcedCheck({ engine, programs: createPrograms(config), nft: options.nft }),
+    shieldCheck(needs),
+    databaseCheck({ engine, python, positions }),
+    configCheck(needs),
+    clockCheck(needs.transport),
+    agentCheck({ waitingBytes: needs.outbox.bytes }),
+  ]
+  const file = reportFile(options.run)
+  fs.rmSync(file, { force: true })
+  return createWatch({
+    ...needs,
+    checks: checks.map(check => ({ ...check, every: check.every * pace, badAfter: check.badAfter * pace })),
+    patience: {
+      okAfter: defaultPatience.okAfter * pace,
+      steadyAfter: defaultPatience.steadyAfter * pace,
+      failedAfter: defaultPatience.failedAfter * pace,
+      hold: defaultPatience.hold * pace,
+      longestHold: defaultPatience.longestHold * pace,
+    },
+    onChange(report, isLevelNew) {
+      try {
+        writeDurably(file, JSON.stringify(report))
+      } catch (error) {
+        needs.log.debug(`the state of protection can not be written: ${errorText(error)}`)
+      }
+      if (isLevelNew) needs.onLevel()
+    },
+  })
+}
+
+/** What the running agent found last, for the command line; null if it wrote nothing. */
+export const readProtection = (
+  runDirectory: string,
+): { level: string; summary: string; details: readonly string[] } | null => {
+  const report = asFields(readJson(reportFile(runDirectory)))
+  const level = asText(report['level'])
+  if (level === '') return null
+  const details = asList(report['checks']).map(check => {
+    const { state, detail } = asFields(check)
+    return `${asText(state)}: ${asText(detail)}`
+  })
+  return { level, summary: asText(report['summary']), details }
+}

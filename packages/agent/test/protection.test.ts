@@ -1,0 +1,196 @@
+import { expect, it } from 'vitest'
+import { progressOf } from '../src/protection/checks/log.ts'
+import { parseBan } from '../src/protection/firewall/kinds.ts'
+import { judge } from '../src/protection/level.ts'
+import { bad, ok, unknown, warning } from '../src/protection/model.ts'
+import type { Check, Entry, Finding } from '../src/protection/model.ts'
+import { createTracker, defaultPatience } from '../src/protection/tracker.ts'
+
+const check = (id: Check['id'], more: Partial<Check> = {}): Check => ({
+  id,
+  every: 5000,
+  badAfter: 15_000,
+  looks: 3,
+  needsEngine: id !== 'engine',
+  look: () => Promise.resolve([]),
+  ...more,
+})
+
+const entry = (id: Check['id'], finding: Finding, isFailure = false): Entry => ({
+  ...finding,
+  id,
+  needsEngine: id !== 'engine',
+  since: 0,
+  isFailure,
+})
+
+/** A tracker and a clock that moves by 5 s with each look. */
+const build = (of: Check = check('jail')) => {
+  let time = 0
+  const tracker = createTracker({ now: () => time, patience: defaultPatience })
+  return {
+    tracker,
+    check: of,
+    state: () => tracker.entries().find(({ subject }) => subject === 'sshd')?.state,
+    look: (times: number, ...findings: Finding[]) => {
+      for (let i = 0; i < times; i += 1) {
+        time += 5000
+        tracker.note(of, findings)
+      }
+    },
+    wait: (ms: number) => {
+      time += ms
+    },
+  }
+}
+const stopped = bad('sshd', 'jail sshd does not run')
+const fine = ok('sshd')
+
+it('calls a problem bad only when it lasts and was seen often enough', () => {
+  const { look, state } = build()
+  look(1, fine)
+  expect(state()).toBe('ok')
+  look(3, stopped)
+  expect(state()).toBe('ok')
+  look(1, fine)
+  look(3, stopped)
+  expect(state()).toBe('ok')
+  look(1, stopped)
+  expect(state()).toBe('bad')
+})
+
+it('calls a problem over only when it stays away', () => {
+  const { look, state } = build()
+  look(4, stopped)
+  expect(state()).toBe('bad')
+  look(6, fine)
+  expect(state()).toBe('bad')
+  look(1, stopped)
+  look(6)
+  expect(state()).toBe('bad')
+  look(1)
+  expect(state()).not.toBe('bad')
+})
+
+it('lets a problem wait while fail2ban starts, and never forgets it', () => {
+  const { look, state, tracker } = build()
+  look(1, fine)
+  tracker.hold('engine')
+  look(11, stopped)
+  expect(state()).toBe('ok')
+  look(1, stopped)
+  expect(state()).toBe('bad')
+})
+
+it('counts a long problem in spite of one restart after the other', () => {
+  const { look, state, tracker } = build()
+  look(1, fine)
+  for (let i = 0; i < 40; i += 1) {
+    tracker.hold('engine')
+    look(1, stopped)
+  }
+  expect(state()).toBe('bad')
+})
+
+it('holds fail2ban itself back only while a command runs', () => {
+  for (const [scope, expected] of [
+    ['engine', 'bad'],
+    ['everything', 'ok'],
+  ] as const) {
+    const { look, tracker } = build(check('engine'))
+    look(1, ok(null))
+    tracker.hold(scope)
+    look(5, bad(null, 'fail2ban is not running'))
+    expect(tracker.entries()[0]?.state).toBe(expected)
+  }
+})
+
+it('names a subject that comes and goes, and is then slow to call it fine', () => {
+  const { look, state, tracker } = build()
+  for (let i = 0; i < 4; i += 1) {
+    look(4, stopped)
+    expect(state()).toBe('bad')
+    if (i < 3) look(7, fine)
+  }
+  expect(tracker.entries()[0]?.detail).toContain('unstable: 4 times in an hour')
+  look(50, fine)
+  expect(state()).toBe('bad')
+  look(100, fine)
+  expect(state()).toBe('ok')
+})
+
+it('tells after five minutes that a check fails', () => {
+  const { tracker, check, look, wait } = build()
+  look(1, fine)
+  tracker.fail(check, 'no python')
+  wait(299_000)
+  tracker.fail(check, 'no python')
+  expect(judge(tracker.entries()).level).toBe('protected')
+  wait(2000)
+  tracker.fail(check, 'no python')
+  expect(judge(tracker.entries())).toEqual({ level: 'degraded', summary: 'the check "jail" fails: no python' })
+  look(8, fine)
+  expect(judge(tracker.entries()).level).toBe('protected')
+})
+
+it('makes a level of the checks', () => {
+  const engine = entry('engine', ok(null))
+  const sshd = entry('enforced', bad('sshd', 'bans of jail sshd are not enforced'))
+  const log = entry('log', bad('sshd: /var/log/auth.log', 'the log is missing'))
+  const levelOf = (...entries: Entry[]): string => judge(entries).level
+  expect(levelOf(engine)).toBe('protected')
+  expect(levelOf(engine, entry('published', warning(null, 'w')), entry('enforced', unknown('web', 'u')))).toBe(
+    'protected',
+  )
+  expect(levelOf(engine, log)).toBe('degraded')
+  expect(levelOf(engine, sshd)).toBe('unprotected')
+  expect(levelOf(engine, sshd, entry('enforced', ok('web')))).toBe('degraded')
+  expect(levelOf(engine, entry('jail', stopped))).toBe('degraded')
+  expect(levelOf(engine, entry('jail', bad(null, 'no jail runs')))).toBe('unprotected')
+  const down = entry('engine', bad(null, 'fail2ban is not running'))
+  expect(judge([log, down])).toEqual({ level: 'unprotected', summary: 'fail2ban is not running' })
+  expect(judge([down, entry('shield', ok(null))]).level).toBe('unprotected')
+  expect(judge([engine, log, entry('jail', stopped)]).summary).toBe('the log is missing; and 1 more problem')
+})
+
+it('calls a log unread only when it grows twice while fail2ban stands still', () => {
+  const first = progressOf(undefined, 100, 120, true)
+  const same = progressOf(first, 100, 120, true)
+  expect(same).toMatchObject({ growths: 0 })
+  const grown = progressOf(same, 100, 140, true)
+  expect(grown).toMatchObject({ growths: 1, isQuiet: false })
+  expect(progressOf(grown, 100, 140, true)).toMatchObject({ growths: 1, isQuiet: true })
+  expect(progressOf(grown, 140, 140, false)).toMatchObject({ growths: 0, isQuiet: false })
+  expect(progressOf(grown, 120, 140, true)).toMatchObject({ growths: 0, isQuiet: false })
+})
+
+it('reads from an action how it bans', () => {
+  expect(parseBan('nft add element inet f2b-table addr-set-sshd \\{ <ip> \\}')).toEqual({
+    kind: 'nftables',
+    program: ['nft'],
+    family: 'inet',
+    table: 'f2b-table',
+    set: 'addr-set-sshd',
+  })
+  expect(parseBan('ip6tables -w -I f2b-sshd 1 -s <ip> -j DROP')).toEqual({
+    kind: 'iptables',
+    program: ['ip6tables', '-w'],
+    chain: 'f2b-sshd',
+  })
+  expect(parseBan('ipset -exist add f2b-sshd6 <ip> timeout 0')).toEqual({
+    kind: 'ipset',
+    program: ['ipset'],
+    set: 'f2b-sshd6',
+  })
+  expect(parseBan('ip route add unreachable <ip>')).toMatchObject({ kind: 'route' })
+  expect(parseBan("printf '%s: %s' ALL <ip> >> /etc/hosts.deny")).toEqual({ kind: 'hosts.deny' })
+  expect(parseBan('if [ -n "ssh" ]; then ufw insert 1 deny from <ip>; fi')).toMatchObject({
+    kind: 'unread',
+    name: 'ufw',
+  })
+  expect(parseBan('firewall-cmd --direct --add-rule ipv4 filter f2b-sshd 0 -s <ip> -j REJECT')).toMatchObject({
+    kind: 'unread',
+    name: 'firewall-cmd',
+  })
+  expect(parseBan('printf "Subject: banned <ip>" | /usr/sbin/sendmail root')).toBeNull()
+})
