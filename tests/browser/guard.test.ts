@@ -116,6 +116,37 @@ describe.runIf(hasBrowser)('guarding', () => {
     await page.getByText('What is banned on this host does not get through.').waitFor()
     expect(await reasons.count()).toBe(0)
   })
+  it('proves on the page of a host that bans stop packets, hop by hop', async () => {
+    await page.goto(`servers/${host.id}/overview`)
+    await page.getByRole('button', { name: 'Test now' }).click()
+    await page.getByText('The test is running.').waitFor()
+    const step = (name: string, text: string) => ({ step: name, family: 4, ok: true, ms: 12, text })
+    const answer = async (success: boolean, output: string) => {
+      const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
+        params: { serverId: host.id },
+      })
+      const { id } = commands.find(({ type }) => type === 'self-test') ?? { id: '' }
+      const body = { success, output, exit_code: success ? 0 : 1 }
+      await host.client.call('POST /commands/{commandId}/result', { params: { commandId: id }, body })
+    }
+    const steps = [
+      step('control', 'a packet from 192.0.2.77 is answered by 198.51.100.4:22'),
+      step('ban', 'the kernel holds a ban of 192.0.2.77'),
+      step('drop', 'packets of the banned address get no answer; the kernel dropped 1'),
+      step('lift', 'after the ban, packets are answered again'),
+    ]
+    await answer(true, JSON.stringify({ result: 'proved', steps }))
+    await page.getByText('Proved: bans stop packets').waitFor()
+    const list = page.getByRole('list', { name: 'Steps' })
+    await list.getByText('the kernel dropped 1', { exact: false }).waitFor()
+    expect(await list.getByRole('listitem').count()).toBe(5)
+    await fits()
+    // A host that can't do it says why.
+    await page.getByRole('button', { name: 'Test now' }).click()
+    await page.getByText('The test is running.').waitFor()
+    await answer(false, 'the shield does not work on this host')
+    await page.getByText('the shield does not work on this host').waitFor()
+  })
   it('whitelists a large part of the Internet only after the figure is typed', async () => {
     await page.goto('whitelist')
     await page.getByRole('button', { name: 'Import' }).click()

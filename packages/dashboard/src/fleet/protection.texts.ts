@@ -42,5 +42,25 @@ const en = {
     config: 'Configuration',
   },
   states: { bad: 'Bad', warning: 'Warning', unknown: 'Unknown' },
+  test: {
+    title: 'Self-test',
+    help: 'Bans an address on this host for a moment, and tries whether a packet of it gets through. Nothing leaves the host, and no statistics count it.',
+    run: 'Test now',
+    running: 'The test is running.',
+    silent: 'The host has not answered.',
+    steps: 'Steps',
+    arrived: 'The host took the command',
+    untried: 'Not tried',
+    ok: 'OK',
+    failed: 'Failed',
+    milliseconds: (ms: number) => `${ms} ms`,
+    results: { proved: 'Proved: bans stop packets', held: 'Held by the kernel, no packet tried', failed: 'Failed' },
+    hops: {
+      control: 'before the ban, packets are answered',
+      ban: 'the kernel holds the ban',
+      drop: 'packets are dropped',
+      lift: 'after the ban, packets are answered',
+    },
+  },
 }
 export const protectionTexts: Catalogue<typeof en> = { name: 'protection', en }

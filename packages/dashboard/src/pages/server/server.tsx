@@ -13,6 +13,7 @@ import { Ranked } from '../../charts/ranked.tsx'
 import { fleetTexts } from '../../fleet/fleet.texts.ts'
 import fleet from '../../fleet/fleet.module.css'
 import { ProtectionMark, ProtectionPanel, ServerState } from '../../fleet/protection.tsx'
+import { SelfTestPanel } from '../../fleet/self-test.tsx'
 import { serverStatsQuery } from '../../fleet/queries.ts'
 import type { Period } from '../../fleet/queries.ts'
 import { useKeys } from '../../parts/keys.ts'
@@ -134,6 +135,7 @@ export const OverviewTab = () => {
         <div className={fleet.stack}>
           {server && <Overview server={server} mayAdminister={may} />}
           {server && <ProtectionPanel server={server} />}
+          {server?.status === 'online' && <SelfTestPanel serverId={serverId} />}
         </div>
         <Holds serverId={serverId} />
       </div>

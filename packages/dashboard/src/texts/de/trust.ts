@@ -160,4 +160,28 @@ export const protection: Texts['protection'] = {
     config: 'Konfiguration',
   },
   states: { bad: 'Schlecht', warning: 'Warnung', unknown: 'Unbekannt' },
+  test: {
+    title: 'Selbsttest',
+    help: 'Sperrt auf diesem Host kurz eine Adresse und versucht, ob ein Paket von ihr durchkommt. Nichts verlässt den Host, und keine Statistik zählt es.',
+    run: 'Jetzt testen',
+    running: 'Der Test läuft.',
+    silent: 'Der Host hat nicht geantwortet.',
+    steps: 'Schritte',
+    arrived: 'Der Host hat den Befehl angenommen',
+    untried: 'Nicht versucht',
+    ok: 'OK',
+    failed: 'Fehlgeschlagen',
+    milliseconds: ms => `${ms} ms`,
+    results: {
+      proved: 'Bewiesen: Sperren halten Pakete auf',
+      held: 'Vom Kernel gehalten, kein Paket versucht',
+      failed: 'Fehlgeschlagen',
+    },
+    hops: {
+      control: 'vor der Sperre werden Pakete beantwortet',
+      ban: 'der Kernel hält die Sperre',
+      drop: 'Pakete werden verworfen',
+      lift: 'nach der Sperre werden Pakete beantwortet',
+    },
+  },
 }

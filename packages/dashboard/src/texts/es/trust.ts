@@ -160,4 +160,28 @@ export const protection: Texts['protection'] = {
     config: 'Configuración',
   },
   states: { bad: 'Mal', warning: 'Advertencia', unknown: 'Desconocido' },
+  test: {
+    title: 'Autoprueba',
+    help: 'Bloquea un momento una dirección en este host y prueba si pasa un paquete suyo. Nada sale del host y ninguna estadística lo cuenta.',
+    run: 'Probar ahora',
+    running: 'La prueba está en marcha.',
+    silent: 'El host no ha respondido.',
+    steps: 'Pasos',
+    arrived: 'El host recibió la orden',
+    untried: 'Sin probar',
+    ok: 'OK',
+    failed: 'Falló',
+    milliseconds: ms => `${ms} ms`,
+    results: {
+      proved: 'Probado: los bloqueos detienen paquetes',
+      held: 'El núcleo lo mantiene, sin paquete de prueba',
+      failed: 'Falló',
+    },
+    hops: {
+      control: 'antes del bloqueo, los paquetes reciben respuesta',
+      ban: 'el núcleo mantiene el bloqueo',
+      drop: 'los paquetes se descartan',
+      lift: 'después del bloqueo, los paquetes reciben respuesta',
+    },
+  },
 }

@@ -161,4 +161,28 @@ export const protection: Texts['protection'] = {
     config: 'Configuration',
   },
   states: { bad: 'Mauvais', warning: 'Avertissement', unknown: 'Inconnu' },
+  test: {
+    title: 'Auto-test',
+    help: 'Bannit un instant une adresse sur cet hôte et vérifie si un de ses paquets passe. Rien ne quitte l’hôte, et aucune statistique n’en tient compte.',
+    run: 'Tester maintenant',
+    running: 'Le test est en cours.',
+    silent: 'L’hôte n’a pas répondu.',
+    steps: 'Étapes',
+    arrived: 'L’hôte a reçu la commande',
+    untried: 'Pas essayé',
+    ok: 'OK',
+    failed: 'Échec',
+    milliseconds: ms => `${ms} ms`,
+    results: {
+      proved: 'Prouvé : les bannissements arrêtent les paquets',
+      held: 'Tenu par le noyau, aucun paquet essayé',
+      failed: 'Échec',
+    },
+    hops: {
+      control: 'avant le bannissement, les paquets reçoivent une réponse',
+      ban: 'le noyau tient le bannissement',
+      drop: 'les paquets sont rejetés',
+      lift: 'après le bannissement, les paquets reçoivent une réponse',
+    },
+  },
 }

@@ -1,0 +1,38 @@
+/** What a host answers to the command `self-test`, as its agent writes it. */
+export interface SelfTest {
+  readonly result: 'proved' | 'held' | 'failed'
+  readonly steps: readonly {
+    readonly step: 'control' | 'ban' | 'drop' | 'lift'
+    readonly family: 4 | 6
+    readonly ok: boolean | null
+    readonly ms: number
+    readonly text: string
+  }[]
+}
+
+const isOneOf = <T extends string | number>(values: readonly T[], value: unknown): value is T =>
+  values.some(known => known === value)
+
+/** Null where the host answered with a sentence, or with what this page does not know. A host is not trusted. */
+export const readSelfTest = (output: string): SelfTest | null => {
+  try {
+    const { result, steps } = JSON.parse(output) as { result?: unknown; steps?: unknown }
+    if (!isOneOf(['proved', 'held', 'failed'] as const, result) || !Array.isArray(steps)) return null
+    return { result, steps: (steps as readonly unknown[]).slice(0, 50).map(readStep) }
+  } catch {
+    return null
+  }
+}
+
+const readStep = (value: unknown): SelfTest['steps'][number] => {
+  const { step, family, ok, ms, text } = value as Record<string, unknown>
+  if (!isOneOf(['control', 'ban', 'drop', 'lift'] as const, step) || !isOneOf([4, 6] as const, family))
+    throw new Error('an unknown step')
+  return {
+    step,
+    family,
+    ok: ok === true ? true : ok === false ? false : null,
+    ms: typeof ms === 'number' && ms >= 0 ? Math.round(ms) : 0,
+    text: typeof text === 'string' ? text : '',
+  }
+}
