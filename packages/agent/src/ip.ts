@@ -70,3 +70,9 @@ export const fromNumber = (value: bigint, bits: number): string => {
   const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
 }
+
+/** The netmask of a prefix length, as an address. */
+export const maskOf = (bits: number, length: number): string => {
+  const host = BigInt(bits - length)
+  return fromNumber(((1n << BigInt(bits)) - 1n) ^ ((1n << host) - 1n), bits)
+}

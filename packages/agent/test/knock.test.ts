@@ -38,25 +38,37 @@ it('no number that a change of a sequence changes stands in the definition of a 
 
 it('what is no longer wanted is deleted, chains first; what is not ours to name stays', () => {
   expect(namesIn(script([sequence(1)], [], plain))).toEqual(
-    expect.arrayContaining(['pre', 'p22', 'c1_4', 'k1_open_6', 'allow_4']),
+    expect.arrayContaining(['pre', 'p22', 'c1_4', 'k1_open_6', 'allow']),
   )
   const lines = script([sequence(1)], null, {
     ...plain,
-    present: ['k7_open_4', 'c7_4', 'p23', 'pre', 'k1_open_4'],
+    present: ['k7_open_4', 'c7_4', 'p23', 'pre', 'k1_open_4', 'allow', 'allow24_4', 'allow_6'],
   }).split('\n')
   expect(lines.filter(line => line.startsWith('delete'))).toEqual([
     'delete chain inet stockade_knock c7_4',
     'delete chain inet stockade_knock p23',
     'delete set inet stockade_knock k7_open_4',
+    // The interval set of an older agent.
+    'delete set inet stockade_knock allow_6',
   ])
 })
 
 it('addresses of both families go into the sets of their family', () => {
-  expect(allowScript(['192.0.2.0/24', '2001:db8::/32'])).toEqual([
-    'flush set inet stockade_knock allow_4',
-    'add element inet stockade_knock allow_4 { 192.0.2.0/24 }',
-    'flush set inet stockade_knock allow_6',
-    'add element inet stockade_knock allow_6 { 2001:db8::/32 }',
+  expect(allowScript(['192.0.2.0/24', '198.51.100.0/24', '2001:db8::/32', '203.0.113.1'])).toEqual([
+    'add chain inet stockade_knock allow',
+    'flush chain inet stockade_knock allow',
+    'add set inet stockade_knock allow24_4 { type ipv4_addr; }',
+    'flush set inet stockade_knock allow24_4',
+    'add element inet stockade_knock allow24_4 { 192.0.2.0, 198.51.100.0 }',
+    'add rule inet stockade_knock allow ip saddr and 255.255.255.0 @allow24_4 accept',
+    'add set inet stockade_knock allow32_6 { type ipv6_addr; }',
+    'flush set inet stockade_knock allow32_6',
+    'add element inet stockade_knock allow32_6 { 2001:db8:: }',
+    'add rule inet stockade_knock allow ip6 saddr and ffff:ffff:: @allow32_6 accept',
+    'add set inet stockade_knock allow32_4 { type ipv4_addr; }',
+    'flush set inet stockade_knock allow32_4',
+    'add element inet stockade_knock allow32_4 { 203.0.113.1 }',
+    'add rule inet stockade_knock allow ip saddr @allow32_4 accept',
   ])
   expect(putScript('open', 3, '2001:db8::1', 1500.4).at(-1)).toBe(
     'add element inet stockade_knock k3_open_6 { 2001:db8::1 timeout 1500ms }',

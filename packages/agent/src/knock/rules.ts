@@ -1,3 +1,4 @@
+import { maskOf } from '../ip.ts'
 import type { Sequence } from './model.ts'
 
 /**
@@ -29,11 +30,13 @@ export const ofMark = (mark: number): { sequence: number; kind: Kind } | null =>
 }
 
 const families = [
-  { f: '4', is: 'meta nfproto ipv4', from: 'ip saddr', type: 'ipv4_addr' },
-  { f: '6', is: 'meta nfproto ipv6', from: 'ip6 saddr', type: 'ipv6_addr' },
+  { f: '4', is: 'meta nfproto ipv4', from: 'ip saddr', type: 'ipv4_addr', bits: 32 },
+  { f: '6', is: 'meta nfproto ipv6', from: 'ip6 saddr', type: 'ipv6_addr', bits: 128 },
 ] as const
 type Family = (typeof families)[number]
 
+/** Lets the addresses pass that are never locked out. */
+const allowChain = 'allow'
 const setSize = 65_536
 /** How long the stage of an address outlives the time for the sequence, to distinguish a late knock from a wrong one. */
 const lateMemory = 30
@@ -66,11 +69,12 @@ export const script = (
     ...ports.map(port => portChain(port, sorted, options.reset)),
   ]
   const kept = new Set(['pre', ...sets.map(({ name }) => name), ...chains.map(({ name }) => name)])
-  const gone = options.fresh ? [] : options.present.filter(name => !kept.has(name))
+  const gone = options.fresh ? [] : options.present.filter(name => !kept.has(name) && !isOfAllowList(name))
   return [
     `add table inet ${tableName}`,
     ...(options.fresh ? [`delete table inet ${tableName}`, `add table inet ${tableName}`] : []),
     ...sets.map(({ name, shape }) => `add set inet ${tableName} ${name} { ${shape} }`),
+    `add chain inet ${tableName} ${allowChain}`,
     ...(allow ? allowScript(allow) : []),
     `add chain inet ${tableName} pre { type filter hook prerouting priority -150; policy accept; }`,
     ...chains.map(({ name }) => `add chain inet ${tableName} ${name}`),
@@ -90,14 +94,29 @@ export const script = (
 export const namesIn = (text: string): string[] =>
   [...text.matchAll(new RegExp(`^add (?:set|chain) inet ${tableName} (\\S+)`, 'gm'))].map(([, name]) => name ?? '')
 
-/** Replaces the allow list by disjoint addresses and ranges, in one transaction, so that none is ever locked out. */
+/**
+ * Replaces the allow list by disjoint addresses and ranges, in one transaction, so that none is ever locked out. Each
+ * prefix length is a hash set of its own, looked up by the masked address: nft reads all interval sets of a host before
+ * any program changes any set, and so a long list in one would slow down every ban of fail2ban.
+ */
 export const allowScript = (entries: readonly string[]): string[] => {
-  const lines: string[] = []
-  for (const { f } of families) {
-    lines.push(`flush set inet ${tableName} allow_${f}`)
-    const mine = entries.filter(entry => entry.includes(':') === (f === '6'))
-    for (let at = 0; at < mine.length; at += 1000)
-      lines.push(`add element inet ${tableName} allow_${f} { ${mine.slice(at, at + 1000).join(', ')} }`)
+  const byLength = new Map<string, { rule: string; type: string; addresses: string[] }>()
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/')
+    const { f, from, type, bits } = entry.includes(':') ? families[1] : families[0]
+    const length = Number(prefix ?? bits)
+    const name = `allow${length}_${f}`
+    const masked = length === bits ? from : `${from} and ${maskOf(bits, length)}`
+    const set = byLength.get(name) ?? { rule: `${masked} @${name} accept`, type, addresses: [] }
+    set.addresses.push(address)
+    byLength.set(name, set)
+  }
+  const lines = [`add chain inet ${tableName} ${allowChain}`, `flush chain inet ${tableName} ${allowChain}`]
+  for (const [name, { rule, type, addresses }] of byLength) {
+    lines.push(`add set inet ${tableName} ${name} { type ${type}; }`, `flush set inet ${tableName} ${name}`)
+    for (let at = 0; at < addresses.length; at += 1000)
+      lines.push(`add element inet ${tableName} ${name} { ${addresses.slice(at, at + 1000).join(', ')} }`)
+    lines.push(`add rule inet ${tableName} ${allowChain} ${rule}`)
   }
   return lines
 }
@@ -125,12 +144,14 @@ export const takeScript = (list: ListName, sequence: number, ip: string): string
 export const setName = (list: ListName | 'lim', sequence: number, ip: string): string =>
   `k${sequence}_${list}_${ip.includes(':') ? 6 : 4}`
 
+/** These change with the allow list, not with the sequences. Tables of older agents have `allow_4` and `allow_6`. */
+const isOfAllowList = (name: string): boolean => name === allowChain || /^allow\d+_[46]$/.test(name)
+
 const isChain = (name: string): boolean => /^(c\d+_|p\d+$)/.test(name)
 
 const commonSets = ({ f, type }: Family) => {
   const events = `type ${type} . mark; size ${eventSetSize}; flags dynamic,timeout; counter;`
   return [
-    { name: `allow_${f}`, shape: `type ${type}; flags interval;` },
     { name: `done_${f}`, shape: events },
     { name: `told_${f}`, shape: events },
     {
@@ -153,8 +174,7 @@ const setsOf =
 const preRules = (sequences: readonly Sequence[], ports: readonly number[]): string[] => [
   'iifname "lo" accept',
   'fib daddr type != local accept',
-  'ip saddr @allow_4 accept',
-  'ip6 saddr @allow_6 accept',
+  `jump ${allowChain}`,
   ...ports.map(port => `meta l4proto { tcp, udp } th dport ${port} jump p${port}`),
   ...sequences.flatMap(({ id, knockPorts, protocol }) => {
     const among = `{ ${[...new Set(knockPorts)].sort((a, b) => a - b).join(', ')} }`

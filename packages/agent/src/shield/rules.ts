@@ -1,4 +1,4 @@
-import { fromNumber } from '../ip.ts'
+import { maskOf } from '../ip.ts'
 import type { SetShape } from '../netlink/tables.ts'
 import { bitsOf, setName } from './entry.ts'
 import type { Family } from './entry.ts'
@@ -88,15 +88,10 @@ const lookUps = (kind: 'ban' | 'keep', lengths: Lengths, verdict: string): strin
   families.flatMap(family =>
     lengths[family].map(length => {
       const source = family === 4 ? 'ip saddr' : 'ip6 saddr'
-      const masked = length === bitsOf(family) ? source : `${source} and ${maskOf(family, length)}`
+      const masked = length === bitsOf(family) ? source : `${source} and ${maskOf(bitsOf(family), length)}`
       return `${masked} @${setName(kind, family, length)} ${verdict}`
     }),
   )
-
-const maskOf = (family: Family, length: number): string => {
-  const bits = BigInt(bitsOf(family))
-  return fromNumber(((1n << bits) - 1n) ^ ((1n << (bits - BigInt(length))) - 1n), bitsOf(family))
-}
 
 /** A new table for nft. Without hooks it can be loaded without any effect on packets. */
 export const tableText = (shape: Shape, table: string, hasHooks: boolean): string => {
