@@ -14,7 +14,7 @@ export const liveServer = resource('LiveServer', {
   id: uuid,
   hostname: Type.String(),
   status: serverStatus,
-  protection: protectionLevel,
+  protection: field(protectionLevel, 'Whether what is banned on the host does not get through.'),
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   deleted: field(Type.Boolean(), 'Whether the server was removed.'),
 })

@@ -144,7 +144,7 @@ export const listServers = endpoint({
   access: 'read',
   query: shape({
     status: Type.Optional(oneOf(['online', 'offline', 'pending', 'all'])),
-    protection: Type.Optional(oneOf(protectionLevels)),
+    protection: field(Type.Optional(oneOf(protectionLevels)), 'Returns only servers of this level of protection.'),
     search: Type.Optional(text(1, bounds.hostname)),
     q: searchText,
     ...paging(pages.servers),
@@ -167,7 +167,7 @@ export const summariseServers = endpoint({
           id: uuid,
           hostname: Type.String(),
           status: serverStatus,
-          protection: protectionLevel,
+          protection: field(protectionLevel, 'Whether what is banned on the host does not get through.'),
         }),
       ),
       'All servers by host name.',

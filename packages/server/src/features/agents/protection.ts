@@ -21,7 +21,7 @@ export const createProtectionWatch = ({
   registry: Registry
 }): ((serverNo: number) => Promise<void>) => {
   const recordedAt = new Map<number, readonly number[]>()
-  return async serverNo => {
+  const watch = async (serverNo: number, isRetry = false): Promise<void> => {
     const server = registry.byNo(serverNo)
     if (!server?.protection) return
     const { row, protection } = server
@@ -33,7 +33,6 @@ export const createProtectionWatch = ({
     if (level === 'unknown' && (before === null || now - since < lastingUnknown)) return
     const recent = (recordedAt.get(serverNo) ?? []).filter(at => at > now - hour)
     if (recent.length >= mostChanges) return
-    recordedAt.set(serverNo, [...recent, now])
     const updated = await events.change(async change => {
       const done = await moveProtection(change.sql, serverNo, before, {
         protection_level: level,
@@ -57,8 +56,14 @@ export const createProtectionWatch = ({
         })
       return done
     })
-    // Another process recorded it first.
-    if (!updated) return registry.refresh(serverNo)
-    registry.put(updated)
+    if (updated) {
+      recordedAt.set(serverNo, [...recent, now])
+      registry.put(updated)
+      return
+    }
+    // The row in memory was old: another process recorded a change.
+    await registry.refresh(serverNo)
+    if (!isRetry) await watch(serverNo, true)
   }
+  return serverNo => watch(serverNo)
 }
