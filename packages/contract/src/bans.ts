@@ -53,6 +53,10 @@ const banFields = {
   active: Type.Boolean(),
   banned_by: field(Type.String(), 'What ordered the ban, such as the jail or a user.'),
   event_id: nullable(uuid),
+  origin: field(
+    nullable(oneOf(['adopted'])),
+    '`adopted`: the host held the ban before Stockade heard of it. Null: the host reported it when it was made.',
+  ),
   whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The host lifts such a ban.'),
 }
 /** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
@@ -402,6 +406,25 @@ export const reportBans = endpoint({
       'What became of each item, bans first, in the order of the request.',
     ),
   }),
+  refusals: [503],
+})
+
+export const adoptBans = endpoint({
+  method: 'PUT',
+  path: '/agent/adopted',
+  tag: 'Agent',
+  summary: 'Take over bans that the host held before (agent)',
+  description: `A page of at most ${bounds.batch} bans, each as in \`POST /bans\` with its \`event_id\`. They are listed, active and can be lifted. They cause no notification, no SIEM event and no reputation report, and do not count as bans of today. A ban that is known by its \`event_id\` stays as it is.`,
+  access: 'agent',
+  lenient: true,
+  bodyLimit: bounds.largeBody,
+  body: Type.Object({
+    page: field(Type.Optional(Type.Integer({ minimum: 1 })), 'Number of this page.'),
+    pages: field(Type.Optional(Type.Integer({ minimum: 1 })), 'Number of pages.'),
+    bans: field(Type.Array(Type.Unknown(), { maxItems: bounds.batch }), 'Bans, each as in `POST /bans`.'),
+  }),
+  status: 200,
+  reply: reportBans.reply,
   refusals: [503],
 })
 export const banReport = openResource('BanReport', report)

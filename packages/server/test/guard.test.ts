@@ -151,6 +151,7 @@ const table: Record<string, Row> = {
   'POST /servers/{serverId}/forget-reports': adminOnly,
   'POST /servers/heartbeat': agent,
   'PUT /agent/jails': agent,
+  'PUT /agent/adopted': agent,
   'GET /agent/state': agent,
   'POST /agent/state/ack': agent,
   'POST /agent/results': agent,

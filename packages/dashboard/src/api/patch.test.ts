@@ -27,6 +27,7 @@ const aBan = (given: Partial<Ban> = {}): Ban => ({
   unbanned_at: null,
   active: true,
   banned_by: 'engine',
+  origin: null,
   event_id: null,
   whitelisted: false,
   ...given,

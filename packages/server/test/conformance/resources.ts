@@ -216,6 +216,7 @@ const banFields = {
 } as const
 const banMore = {
   'decisions 7': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid) },
+  'no page': { origin: orNull('adopted') },
 } as const
 export const ban = extended(banFields, {
   ...banMore,

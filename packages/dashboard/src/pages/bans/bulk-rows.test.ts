@@ -22,6 +22,7 @@ const ban = (ip: string, given: Partial<Ban> = {}): Ban => ({
   unbanned_at: null,
   active: true,
   banned_by: 'engine',
+  origin: null,
   event_id: null,
   whitelisted: false,
   ...given,

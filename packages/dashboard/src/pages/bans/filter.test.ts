@@ -27,6 +27,7 @@ const ban: Ban = {
   unbanned_at: null,
   active: true,
   banned_by: 'engine',
+  origin: null,
   event_id: null,
   whitelisted: false,
 }

@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely'
 export const adopted = () => ({
   async up(db: Kysely<unknown>): Promise<void> {
     await sql.raw(`alter table bans add column origin text`).execute(db)
+    await sql.raw(`create index bans_adopted on bans (server_no, banned_at) where origin is not null`).execute(db)
     await sql.raw(`alter table servers add column reported_hostname text`).execute(db)
   },
 })

@@ -144,11 +144,15 @@ const addBans = async (client: PoolClient, bans: readonly NewBan[], now: number)
         active.map(row => row.expires),
       ],
     )
+    const reported = made.filter(row => !row.ban.isAdopted)
     await client.query(
       `insert into events (at, name, server_no, ban_id)
         select $1, 'ban.report', * from unnest($2::int[], $3::bigint[])`,
-      [now, made.map(row => row.ban.serverNo), made.map(row => row.id)],
+      [now, reported.map(row => row.ban.serverNo), reported.map(row => row.id)],
     )
+    const adopted = made.flatMap(row => (row.ban.isAdopted ? [row.id] : []))
+    if (adopted.length > 0)
+      await client.query(`update bans set origin = 'adopted' where id = any ($1::bigint[])`, [adopted])
     await addToSums(client, made)
   }
   for (const [key, row] of fresh)

@@ -74,6 +74,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     from bans where id between ? and ? and unbanned_at is null order by id`)
   const recordReports = db.prepare(`insert into events (at, name, server_no, ban_id)
     select ?, 'ban.report', server_no, id from bans where id between ? and ? order by id`)
+  const adopt = db.prepare(`update bans set origin = 'adopted' where id between ? and ?`)
   // By the address's index of the big table: what is active is clustered by time and has no index of its own for this.
   const findActive = (onJail: string) =>
     db.prepare(`select bans.id, bans.banned_at from bans
@@ -119,12 +120,17 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     readonly results: { -readonly [K in keyof Appended]: Appended[K] }[]
     readonly first: number
     last: number
+    readonly isAdopted: boolean
   } | null = null
   const settleFresh = (now: number) => {
     if (!fresh) return
-    const { results, first, last } = fresh
+    const { results, first, last, isAdopted } = fresh
     fresh = null
     activate.run(first, last)
+    if (isAdopted) {
+      adopt.run(first, last)
+      return
+    }
     const event = Number(recordReports.run(now, first, last).lastInsertRowid) - results.length + 1
     results.forEach((result, index) => (result.eventId = event + index))
   }
@@ -160,11 +166,13 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       return { id: first.id, changed: false, bannedAt: first.banned_at, eventId: null }
     }
     const id = nextId++
+    const { isAdopted = false } = ban
     const result = { id, changed: true, bannedAt: ban.bannedAt, eventId: null }
+    if (fresh && fresh.isAdopted !== isAdopted) settleFresh(now)
     if (fresh) {
       fresh.results.push(result)
       fresh.last = id
-    } else fresh = { results: [result], first: id, last: id }
+    } else fresh = { results: [result], first: id, last: id, isAdopted }
     return result
   }
   const endBan = (item: BanEnd, now: number): Appended => {

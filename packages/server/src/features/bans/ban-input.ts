@@ -16,6 +16,8 @@ export interface NewBan {
   readonly logLines: string
   readonly bannedBy: string | null
   readonly eventId: Uint8Array
+  /** The host held it before Stockade heard of it: it is no news, so no event is recorded. */
+  readonly isAdopted?: boolean
 }
 /** The end of a ban, as its host saw it. `jail` null: in every jail. */
 export interface BanEnd {

@@ -22,6 +22,7 @@ export const mountBans = (http: Http, bans: BansService, stats: BanStatsService,
   http.serve(contract.getBan, ({ actor, params }) => bans.read(actor, params.banId))
   http.serve(contract.reportBan, ({ actor, body }) => bans.report(actor, body))
   http.serve(contract.reportBans, ({ actor, body }) => bans.reportMany(actor, body))
+  http.serve(contract.adoptBans, ({ actor, body }) => bans.adopt(actor, body))
   http.serve(contract.createBan, ({ actor, params, body }) => bans.ban(actor, params.serverId, body))
   http.serve(contract.removeBan, ({ actor, params, query }) => bans.lift(actor, params.serverId, params.ip, query.jail))
 }

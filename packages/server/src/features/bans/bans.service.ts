@@ -42,7 +42,7 @@ import { createGroup } from '../../core/group.ts'
 import type { Quotas } from './quotas.ts'
 import { checkBanReport, checkUnbanReport } from './reports.ts'
 import { expiryOf } from './ban-input.ts'
-import type { Append, Appended, NewBan } from './ban-input.ts'
+import type { Append, Appended, BanEnd, NewBan } from './ban-input.ts'
 
 export interface BansService {
   list(actor: Principal, query: QueryOf<typeof contract.listBans>): Promise<ReplyOf<typeof contract.listBans>>
@@ -57,6 +57,8 @@ export interface BansService {
     agent: AgentActor,
     batch: { bans?: readonly unknown[]; unbans?: readonly unknown[] },
   ): Promise<ReplyOf<typeof contract.reportBans>>
+  /** Takes over bans that the host held before: they are stored, and nobody is told. */
+  adopt(agent: AgentActor, page: { bans: readonly unknown[] }): Promise<ReplyOf<typeof contract.adoptBans>>
   ban(actor: Principal, serverId: string, input: Params): Promise<ReplyOf<typeof contract.createBan>>
   lift(
     actor: Principal,
@@ -106,6 +108,7 @@ const plainView = (row: BanRow, now: number): Omit<contract.Ban, 'whitelisted'> 
     ...stateOf(row, now),
     banned_by: row.banned_by ?? 'engine',
     event_id: uuidText(row.event_id),
+    origin: row.origin,
   }
 }
 /** PostgreSQL's classes 22 and 23, SQLite's too big, constraint and mismatch. */
@@ -125,6 +128,42 @@ const shareOf = (items: readonly Append[]) => {
       bytes += bytesOfBan + item.logLines.length
     }
   return { reports, bytes }
+}
+const isAdopted = (item: Append): boolean => item.kind === 'ban' && item.isAdopted === true
+const refuseItem = (errors: typeof checkBanReport.errors): never => {
+  const details = detailsOf(errors)
+  throw invalid(details[0]?.path ?? '', details.map(detail => detail.message).join('; '))
+}
+interface Batch {
+  readonly items: readonly Append[]
+  /** Takes an item in, or notes why it is refused. */
+  add(raw: unknown, read: () => Append | Promise<Append>): Promise<void>
+  answers(results: readonly Appended[]): ReplyOf<typeof contract.reportBans>['results']
+}
+/** Items of one request, each judged on its own. */
+const createBatch = (): Batch => {
+  const items: Append[] = []
+  const judged: { event_id: string | null; error: string | null; item: number | null }[] = []
+  return {
+    items,
+    async add(raw, read) {
+      const given = (raw as { event_id?: unknown } | null)?.event_id
+      const event_id = typeof given === 'string' ? given.slice(0, 64) : null
+      try {
+        const item = await read()
+        judged.push({ event_id, error: null, item: items.push(item) - 1 })
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== 'Problem') throw error
+        judged.push({ event_id, error: error.message, item: null })
+      }
+    },
+    answers: results =>
+      judged.map(({ event_id, error, item }) => ({
+        event_id,
+        id: item === null ? null : (results[item]?.id ?? null),
+        error,
+      })),
+  }
 }
 /** So many bans of an export are in memory at once. */
 const exportPiece = 500
@@ -180,7 +219,7 @@ export const createBans = (needs: {
       unsummed = true
       const told = results.flatMap((result, index): StockadeEvent[] => {
         const item = items[index]
-        if (!result.changed || result.id === null || !item) return []
+        if (!result.changed || result.id === null || !item || isAdopted(item)) return []
         const name = item.kind === 'ban' ? ('ban.report' as const) : ('ban.end' as const)
         return [
           { id: result.eventId ?? 0, at: now, name, author: null, serverNo: item.serverNo, banId: result.id, data: {} },
@@ -237,6 +276,16 @@ export const createBans = (needs: {
       const by = command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)
       return complete(agent, report, by)
     })
+  }
+  const banOf = (agent: AgentActor, raw: unknown): NewBan | Promise<NewBan> =>
+    checkBanReport(raw) ? accept(agent, raw) : refuseItem(checkBanReport.errors)
+  const endOf = (agent: AgentActor, raw: unknown): BanEnd => {
+    if (!checkUnbanReport(raw)) return refuseItem(checkUnbanReport.errors)
+    const ip = parseRange(raw.ip)
+    if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
+    const now = clock()
+    const at = raw.unbanned_at === undefined ? now : Math.min(now, timeOf('unbanned_at', raw.unbanned_at))
+    return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
   }
   /** What new bans bring about. Nothing, for most of them: then there is nothing to wait for. */
   const follow = (serverNo: number, bans: readonly NewBan[]): Promise<void> | undefined => {
@@ -398,44 +447,27 @@ export const createBans = (needs: {
       servers.refuseQuarantined(agent.serverNo, 403)
       if (bans.length + unbans.length > bounds.batch)
         throw invalid('bans', `bans and unbans together may be at most ${bounds.batch}.`)
-      const items: Append[] = []
-      const answers: { event_id: string | null; error: string | null; item: number | null }[] = []
-      const judge = async (raw: unknown, check: () => Append | Promise<Append>) => {
-        const given = (raw as { event_id?: unknown } | null)?.event_id
-        const event_id = typeof given === 'string' ? given.slice(0, 64) : null
-        try {
-          const item = await check()
-          answers.push({ event_id, error: null, item: items.push(item) - 1 })
-        } catch (error) {
-          if (!(error instanceof Error) || error.name !== 'Problem') throw error
-          answers.push({ event_id, error: error.message, item: null })
-        }
-      }
-      const refuse = (errors: typeof checkBanReport.errors): never => {
-        const details = detailsOf(errors)
-        throw invalid(details[0]?.path ?? '', details.map(detail => detail.message).join('; '))
-      }
-      for (const raw of bans)
-        await judge(raw, () => (checkBanReport(raw) ? accept(agent, raw) : refuse(checkBanReport.errors)))
-      for (const raw of unbans)
-        await judge(raw, () => {
-          if (!checkUnbanReport(raw)) return refuse(checkUnbanReport.errors)
-          const ip = parseRange(raw.ip)
-          if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
-          const now = clock()
-          const at = raw.unbanned_at === undefined ? now : Math.min(now, timeOf('unbanned_at', raw.unbanned_at))
-          return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
-        })
-      const results = await write(agent.serverNo, items)
-      const fresh = items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
+      const batch = createBatch()
+      for (const raw of bans) await batch.add(raw, () => banOf(agent, raw))
+      for (const raw of unbans) await batch.add(raw, () => endOf(agent, raw))
+      const results = await write(agent.serverNo, batch.items)
+      const fresh = batch.items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
       if (fresh.length > 0) await follow(agent.serverNo, fresh)
-      return {
-        results: answers.map(({ event_id, error, item }) => ({
-          event_id,
-          id: item === null ? null : (results[item]?.id ?? null),
-          error,
-        })),
-      }
+      return { results: batch.answers(results) }
+    },
+    async adopt(agent, { bans }) {
+      servers.refuseQuarantined(agent.serverNo, 403)
+      const batch = createBatch()
+      for (const raw of bans)
+        await batch.add(raw, async () => {
+          const ban = await banOf(agent, raw)
+          if (!checkBanReport(raw) || raw.event_id === undefined) throw invalid('event_id', 'event_id is missing.')
+          return { ...ban, isAdopted: true }
+        })
+      const results = await write(agent.serverNo, batch.items)
+      for (const [index, item] of batch.items.entries())
+        if (item.kind === 'ban' && results[index]?.changed && isListed(item)) await undo(item)
+      return { results: batch.answers(results) }
     },
     async ban(actor, serverId, input) {
       const params = checkParams('ban-ip', { jail: 'stockade', ...input })

@@ -60,6 +60,7 @@ describe('a reported ban', () => {
       unbanned_at: null,
       active: true,
       banned_by: 'engine',
+      origin: null,
       event_id,
       whitelisted: false,
       reputation_score: null,

@@ -1,4 +1,4 @@
-import type { Append, AppendInput, Appended } from './ban-input.ts'
+import type { Append, AppendInput, Appended, NewBan } from './ban-input.ts'
 
 /*
  * A batch on its way to the writer thread and its answer on the way back: a few flat arrays instead of an object with
@@ -16,6 +16,7 @@ export interface PackedBatch {
   readonly texts: readonly (string | null)[]
 }
 
+const kinds = { end: 0, ban: 1, adopted: 2 } as const
 const perItem = 9
 const textsPerItem = 6
 const width = 16
@@ -28,7 +29,7 @@ export const packBatch = ({ items, now }: AppendInput): PackedBatch => {
   const texts: (string | null)[] = []
   items.forEach((item, index) => {
     const at = index * perItem
-    numbers[at] = item.kind === 'ban' ? 1 : 0
+    numbers[at] = item.kind === 'end' ? kinds.end : item.isAdopted ? kinds.adopted : kinds.ban
     numbers[at + 1] = item.serverNo
     numbers[at + 2] = item.ip.length
     numbers[at + 3] = orNaN(item.prefix)
@@ -59,8 +60,8 @@ export const unpackBatch = ({ count, numbers, bytes, texts }: PackedBatch): Appe
     const ip = bytes.subarray(start, start + (numbers[at + 2] ?? 0))
     const prefix = orNull(numbers[at + 3])
     const jail = texts[text] ?? null
-    if (numbers[at] !== 1) return { kind: 'end', serverNo, jail, ip, prefix, at: numbers[at + 4] ?? 0 }
-    return {
+    if (numbers[at] === kinds.end) return { kind: 'end', serverNo, jail, ip, prefix, at: numbers[at + 4] ?? 0 }
+    const ban: NewBan = {
       kind: 'ban',
       serverNo,
       jail: jail ?? '',
@@ -78,6 +79,7 @@ export const unpackBatch = ({ count, numbers, bytes, texts }: PackedBatch): Appe
       bannedBy: texts[text + 5] ?? null,
       eventId: bytes.subarray(start + width, start + 2 * width),
     }
+    return numbers[at] === kinds.adopted ? { ...ban, isAdopted: true } : ban
   })
 
 /** Four numbers a result: row, whether it changed, time of the ban, event. */

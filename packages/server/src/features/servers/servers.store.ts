@@ -205,7 +205,15 @@ export const bansSince = async (sql: Sql, no: number, bucket: number): Promise<n
     .where('server_no', '=', no)
     .where('bucket', '>=', bucket)
     .executeTakeFirst()
-  return Number(row?.n ?? 0)
+  // What a host held before it was enrolled is no ban of today.
+  const adopted = await sql
+    .selectFrom('bans')
+    .select(eb => eb.fn.countAll<number>().as('n'))
+    .where('server_no', '=', no)
+    .where('origin', 'is not', null)
+    .where('banned_at', '>=', bucket)
+    .executeTakeFirst()
+  return Number(row?.n ?? 0) - Number(adopted?.n ?? 0)
 }
 export const bansByJail = async (sql: Sql, no: number): Promise<ReadonlyMap<string, number>> => {
   const rows = await sql

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testAlone } from '../../testing/alone.ts'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+
+const clock = movableClock()
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+beforeAll(async () => {
+  server = await startServer({ clock })
+  admin = await server.setUp()
+  host = await aHost(server, admin.client, 'web-01')
+})
+afterAll(() => server.close())
+
+const adopt = (bans: readonly object[]) =>
+  raw(server, 'PUT', '/api/v1/agent/adopted', { token: host.key, body: { page: 1, pages: 1, bans } })
+const held = (ip: string, more: object = {}) => ({
+  event_id: randomUUID(),
+  jail: 'sshd',
+  ip,
+  banned_at: new Date(clock() - 60_000).toISOString(),
+  ban_duration: 3600,
+  ...more,
+})
+const listOf = async (ip: string) => (await admin.client.call('GET /bans', { query: { ip } })).bans
+const serverOf = () => admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })
+const metric = async () => {
+  const { text } = await raw(server, 'GET', '/metrics')
+  return Number(/^stockade_bans_reported_total (\d+)$/m.exec(text)?.[1] ?? 0)
+}
+
+testAlone('what a host held before is listed, active and no news', async () => {
+  const [active, over, endless] = [
+    held('192.0.2.1'),
+    held('192.0.2.2', { ban_duration: 10 }),
+    held('2001:db8::1', { ban_duration: undefined, jail: 'recidive' }),
+  ]
+  const reply = await adopt([active, over, endless, { ip: 'nonsense' }, held('192.0.2.9', { event_id: undefined })])
+  expect(reply.status, reply.text).toBe(200)
+  const { results } = reply.json as { results: { event_id: string | null; id: number | null; error: string | null }[] }
+  expect(results.map(({ id, error }) => [id !== null, error !== null])).toEqual([
+    [true, false],
+    [true, false],
+    [true, false],
+    [false, true],
+    [false, true],
+  ])
+  expect(await listOf('192.0.2.1')).toMatchObject([
+    { origin: 'adopted', active: true, banned_by: 'engine', event_id: active.event_id, ban_duration: 3600 },
+  ])
+  expect(await listOf('192.0.2.2')).toMatchObject([{ origin: 'adopted', active: false }])
+  expect(await listOf('2001:db8::1')).toMatchObject([{ origin: 'adopted', active: true, expires_at: null }])
+  expect(await metric()).toBe(0)
+  expect(await serverOf()).toMatchObject({ bans_today: 0, install: { first_ban_at: null } })
+  // A report is news, and only that.
+  await host.client.call('POST /bans', { body: { ip: '192.0.2.3', jail: 'sshd' } })
+  expect(await listOf('192.0.2.3')).toMatchObject([{ origin: null }])
+  expect(await metric()).toBe(1)
+  expect(await serverOf()).toMatchObject({ bans_today: 1 })
+})
+test('the same ban again, adopted or reported, is the same row', async () => {
+  const ban = held('192.0.2.4')
+  const idOf = (reply: Awaited<ReturnType<typeof adopt>>) =>
+    (reply.json as { results: { id: number }[] }).results[0]?.id
+  const first = idOf(await adopt([ban, ban]))
+  expect(idOf(await adopt([ban]))).toBe(first)
+  expect((await host.client.call('POST /bans', { body: ban })).id).toBe(first)
+  expect(await listOf('192.0.2.4')).toHaveLength(1)
+  const reported = held('192.0.2.5')
+  const { id } = await host.client.call('POST /bans', { body: reported })
+  expect(idOf(await adopt([reported]))).toBe(id)
+  expect(await listOf('192.0.2.5')).toMatchObject([{ origin: null }])
+})
+test('among reports of one batch it alone is no news', async () => {
+  const mixed = await Promise.all([
+    adopt([held('192.0.2.20'), held('192.0.2.21')]),
+    host.client.call('POST /bans', { body: held('192.0.2.22') }),
+    adopt([held('192.0.2.23')]),
+    host.client.call('POST /bans', { body: held('192.0.2.24') }),
+  ])
+  expect(mixed).toHaveLength(4)
+  await eventually(async () => {
+    const bans = await listOf('192.0.2.16/28')
+    expect(Object.fromEntries(bans.map(({ ip, origin }) => [ip, origin]))).toEqual({
+      '192.0.2.20': 'adopted',
+      '192.0.2.21': 'adopted',
+      '192.0.2.22': null,
+      '192.0.2.23': 'adopted',
+      '192.0.2.24': null,
+    })
+  })
+})
+test('its end is reported as of any other, and the whitelist lifts it', async () => {
+  await adopt([held('192.0.2.6')])
+  await host.client.call('POST /bans/batch', { body: { unbans: [{ ip: '192.0.2.6', jail: 'sshd' }] } })
+  expect(await listOf('192.0.2.6')).toMatchObject([{ active: false }])
+  await admin.client.call('POST /whitelist', { body: { ip: '198.51.100.1' } })
+  await adopt([held('198.51.100.1')])
+  const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
+    params: { serverId: host.id },
+  })
+  expect(commands).toMatchObject([{ type: 'unban-ip', params: { ip: '198.51.100.1' } }])
+})
+test('only for the host itself, and 1,000 a page', async () => {
+  const many = Array.from({ length: 1001 }, () => held('192.0.2.7'))
+  expect(await adopt(many)).toMatchObject({ status: 400 })
+  const body = { bans: [] }
+  expect(await raw(server, 'PUT', '/api/v1/agent/adopted', { token: admin.token, body })).toMatchObject({ status: 403 })
+})
