@@ -152,6 +152,17 @@ onStage(
       await wellAgain(scene())
     })
 
+    it('lifts a ban of the Stockade server at once, and says so', async () => {
+      const { host } = scene()
+      await host.client('set', 'sshd', 'banip', host.gateway)
+      await until(async () => !(await host.bannedInEngine('sshd', host.gateway)), 60, 'the end of the ban')
+      await seen(
+        scene(),
+        'protected',
+        new RegExp(`^jail sshd banned ${host.gateway}, the address of the Stockade server`),
+      )
+    })
+
     it('names a firewall program that is missing, before anything is banned', async () => {
       const { host } = scene()
       await host.client('unban', '--all')

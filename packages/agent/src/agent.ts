@@ -239,6 +239,8 @@ export const startAgent = async (
     transport,
     outbox,
     shield,
+    floor,
+    bans: { ledger, overrides, drain: tail.drain },
     options,
     onLevel,
     now,

@@ -20,6 +20,8 @@ export interface Engine {
   actionOption(jail: string, action: string, option: string): Promise<string | null>
   /** jail -> addresses banned now. */
   banned(): Promise<Map<string, Set<string>>>
+  /** Which jails ban each of these addresses; those that are not banned may be left out. */
+  jailsThatBan(ips: readonly string[]): Promise<Map<string, readonly string[]>>
   isBanned(jail: string, ip: string): Promise<boolean>
   ban(jail: string, ip: string): Promise<number>
   unban(jail: string, ip: string): Promise<number>
@@ -132,6 +134,12 @@ export const createEngine = (options: {
         for (const [jail, ips] of Object.entries(asFields(entry))) found.set(jail, new Set(strings(ips as Pickled)))
       }
       return found
+    },
+    async jailsThatBan(ips) {
+      if (ips.length === 0) return new Map()
+      const reply = await call(['banned', ...ips])
+      const rows = Array.isArray(reply) ? (reply as readonly Pickled[]) : []
+      return new Map(ips.map((ip, index) => [ip, strings(rows[index])]))
     },
     isBanned: async (jail, ip) => (await count(['get', jail, 'banned', ip])) === 1,
     ban: (jail, ip) => count(['set', jail, 'banip', ip]),

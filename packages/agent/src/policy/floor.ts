@@ -7,6 +7,8 @@ import { readText } from '../files.ts'
 export interface Floor {
   /** Why an address or a range is never banned; null when it may be. */
   whyNeverBan(ip: string): string | null
+  /** The addresses of the Stockade server, as far as they are known. */
+  servers(): string[]
   /** The host's own addresses, its gateways, its resolvers and the addresses of the Stockade server. */
   addresses(): string[]
 }
@@ -44,6 +46,7 @@ export const createFloor = (needs: {
   const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', host])]
 
   return {
+    servers: serverAddresses,
     addresses: () => [...new Set([...own(), ...gateways(read), ...resolvers(read), ...serverAddresses()])],
     /** Looks up the server's addresses if they are old; keeps the known ones if there is no answer. */
     lookUpServer,

@@ -18,6 +18,7 @@ import { databaseCheck } from './checks/database.ts'
 import { enforcedCheck } from './checks/enforced.ts'
 import { engineCheck } from './checks/engine.ts'
 import { jailCheck } from './checks/jail.ts'
+import { keepCheck } from './checks/keep.ts'
 import { logCheck } from './checks/log.ts'
 import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
@@ -38,6 +39,8 @@ export const createProtection = (needs: {
   transport: Pick<Transport, 'clockOffset'>
   outbox: Pick<Outbox, 'bytes'>
   shield: Shield
+  floor: Parameters<typeof keepCheck>[0]['floor']
+  bans: Pick<Parameters<typeof keepCheck>[0], 'ledger' | 'overrides' | 'drain'>
   options: Pick<Options, 'nft' | 'run' | 'checkPace'>
   onLevel: () => void
   now: () => number
@@ -51,6 +54,7 @@ export const createProtection = (needs: {
     logCheck({ engine, python, positions }),
     enforcedCheck({ engine, programs: createPrograms(config), nft: options.nft }),
     shieldCheck(needs),
+    keepCheck({ ...needs, ...needs.bans }),
     databaseCheck({ engine, python, positions }),
     configCheck(needs),
     clockCheck(needs.transport),
