@@ -163,6 +163,14 @@ onStage(
       )
     })
 
+    it('names published ports that bans of jails do not cover', async () => {
+      const { host } = scene()
+      const rule = ['PREROUTING', '-p', 'tcp', '--dport', '8080', '-j', 'DNAT', '--to-destination', '172.30.0.2:80']
+      await host.inside('iptables', '-w', '-t', 'nat', '-A', ...rule)
+      await seen(scene(), 'protected', /^port 8080 is forwarded to 172\.30\.0\.2:80, which bans of jails do not cover$/)
+      await host.inside('iptables', '-w', '-t', 'nat', '-D', ...rule)
+    })
+
     it('names a firewall program that is missing, before anything is banned', async () => {
       const { host } = scene()
       await host.client('unban', '--all')

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { progressOf } from '../src/protection/checks/log.ts'
+import { translations } from '../src/protection/checks/published.ts'
 import { parseBan } from '../src/protection/firewall/kinds.ts'
 import { judge } from '../src/protection/level.ts'
 import { bad, ok, unknown, warning } from '../src/protection/model.ts'
@@ -193,4 +194,20 @@ it('reads from an action how it bans', () => {
     name: 'firewall-cmd',
   })
   expect(parseBan('printf "Subject: banned <ip>" | /usr/sbin/sendmail root')).toBeNull()
+})
+
+it('reads published ports from the rules of the kernel', () => {
+  const rules = `table ip nat {
+	chain DOCKER {
+		iifname != "br-1" tcp dport 8080 counter packets 0 bytes 0 dnat to 172.30.0.2:80
+		tcp dport 22 accept
+	}
+	chain pre {
+		tcp dport 8443 dnat ip6 to [2001:db8::2]:443
+	}
+}`
+  expect(translations(rules)).toEqual([
+    ['8080', '172.30.0.2:80'],
+    ['8443', '[2001:db8::2]:443'],
+  ])
 })

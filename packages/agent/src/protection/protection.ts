@@ -20,6 +20,7 @@ import { engineCheck } from './checks/engine.ts'
 import { jailCheck } from './checks/jail.ts'
 import { keepCheck } from './checks/keep.ts'
 import { logCheck } from './checks/log.ts'
+import { publishedCheck } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
 import { createPrograms } from './firewall/programs.ts'
@@ -55,6 +56,7 @@ export const createProtection = (needs: {
     enforcedCheck({ engine, programs: createPrograms(config), nft: options.nft }),
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
+    publishedCheck(options),
     databaseCheck({ engine, python, positions }),
     configCheck(needs),
     clockCheck(needs.transport),

@@ -1,0 +1,51 @@
+import { runProgram } from '../../process.ts'
+import { warning } from '../model.ts'
+import type { Check, Finding } from '../model.ts'
+
+const maxNamed = 10
+const timeout = 20_000
+
+/**
+ * Ports that are translated to containers or other hosts. Their packets are forwarded, so a jail whose rule stands in the
+ * input chain does not stop them.
+ */
+export const publishedCheck = (needs: { nft: readonly string[] }): Check => ({
+  id: 'published',
+  every: 60_000,
+  badAfter: 0,
+  looks: 1,
+  needsEngine: false,
+  async look() {
+    const ports = new Map<string, string>()
+    let forwarded = ''
+    for (const family of ['ip', 'ip6', 'inet']) {
+      const listed = await runProgram([...needs.nft, '-t', 'list', 'tables', family], { timeout })
+      for (const [, table = ''] of listed.stdout.matchAll(/^table \S+ (\S+)$/gm)) {
+        const rules = await runProgram([...needs.nft, '-t', 'list', 'table', family, table], { timeout })
+        for (const [port, target] of translations(rules.stdout)) ports.set(port, target)
+        forwarded += jailSetsIn(rules.stdout)
+      }
+    }
+    if (forwarded !== '') return []
+    return [...ports]
+      .slice(0, maxNamed)
+      .map(([port, target]): Finding =>
+        warning(`port ${port}`, `port ${port} is forwarded to ${target}, which bans of jails do not cover`),
+      )
+  },
+})
+
+/** Published port -> where it leads, from the rules that nft lists, also those that iptables made. */
+export const translations = (rules: string): [port: string, target: string][] =>
+  [...rules.matchAll(/\bdport (\d+)\b[^\n]*\bdnat (?:ip6? )?to (\S+)/g)].map(([, port = '', target = '']) => [
+    port,
+    target,
+  ])
+
+/** The sets and chains of fail2ban's jails that are used where forwarded packets pass. */
+const jailSetsIn = (rules: string): string =>
+  rules
+    .split(/^\s*chain /m)
+    .filter(chain => /^(?:FORWARD|DOCKER-USER) /.test(chain) || /hook (?:forward|prerouting) /.test(chain))
+    .flatMap(chain => chain.match(/@addr6?-set-\S+|jump f2b-\S+/g) ?? [])
+    .join(' ')
