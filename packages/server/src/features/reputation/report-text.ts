@@ -21,9 +21,9 @@ const byJail: readonly (readonly [pattern: RegExp, categories: readonly number[]
 export const categoriesOf = (jail: string): readonly number[] =>
   byJail.find(([pattern]) => pattern.test(jail))?.[1] ?? [brute]
 
-/** Anything that looks like an address, by both families' letters. */
+/** Anything that looks like an address, by both families' letters. A time of day has colons too, and is none. */
 const addresses =
-  /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w:])(?=[\da-f:]*:[\da-f:]*:)[\da-f:]{2,45}(?:\.\d{1,3}){0,3}(?![\w:])/gi
+  /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w:])(?!\d{1,2}:\d\d:\d\d(?![\w:]))(?=[\da-f:]*:[\da-f:]*:)[\da-f:]{2,45}(?:\.\d{1,3}){0,3}(?![\w:])/gi
 const names =
   /((?:invalid user|authenticating user|illegal user|for user|user(?:name)?|login|logname|ruser|account|sasl_username|for|from user)\s*[=:]?\s*)(["'<(]?)[^\s"'<>(),;]+/gi
 const mails = /[^\s"'<>(),;=]+@[^\s"'<>(),;=]+/g

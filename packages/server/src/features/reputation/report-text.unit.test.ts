@@ -26,6 +26,12 @@ test.each([
   for (const word of ours) expect(text).not.toContain(word)
   expect(text).toContain('203.0.113.9')
 })
+test('leaves times of day as they are', () => {
+  const text = comment(
+    '2026-11-20 10:00:00 sshd: from 203.0.113.9 at 9:05:59.123 via 2001:db8::1 and 02:42:ac:11:00:02',
+  )
+  expect(text).toContain('2026-11-20 10:00:00 sshd: from 203.0.113.9 at 9:05:59.123 via [address] and [address]')
+})
 test('is short, whatever a host sends', () => {
   expect(comment('x'.repeat(100_000)).length).toBeLessThanOrEqual(1000)
   expect(comment(Array(500).fill('line').join('\n')).split('\n').length).toBeLessThanOrEqual(4)
