@@ -1,12 +1,14 @@
 import { ConfigError, readConfig } from './config.ts'
 import { createApp } from './app/app.ts'
 import { Problem } from './core/problem.ts'
+import { lockFolder } from './db/folder-lock.ts'
 
 /** Reads the configuration, starts, and stops gracefully on SIGTERM and SIGINT; a second signal stops at once. */
 const start = async (): Promise<void> => {
   // Nobody else on the host has business with the database or the key.
   process.umask(0o077)
   const config = readConfig(process.env)
+  if (config.databaseUrl === null) lockFolder(config.dataDir)
   const app = await createApp(config)
   let stopping = false
   const stop = (signal: string) => {
