@@ -154,6 +154,7 @@ const additions = [
   'POST /commands/sealed',
   'POST /servers/{serverId}/quarantine',
   'DELETE /servers/{serverId}/quarantine',
+  'DELETE /servers/{serverId}/clone',
   'POST /servers/{serverId}/forget-reports',
   'GET /servers/summary',
   'GET /servers/jails',
