@@ -291,7 +291,7 @@ describe('these tests', { retry: 0 }, () => {
   })
 
   test('know nothing of the contract package or of our shapes', () => {
-    const known = ['vitest', 'ws', '../../src/testing/index.ts']
+    const known = ['vitest', 'ws', '../../src/testing/index.ts', '../../src/testing/authenticator.ts']
     const imported = sources.flatMap(source =>
       [...source.matchAll(/^(?:import|\}).* from '([^']+)'$/gm)].map(found => found[1] ?? ''),
     )
