@@ -115,10 +115,7 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
     },
     report: async (bans, unbans) =>
       readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
-    adopt: async bans =>
-      readEventResults(
-        await transport.json('PUT', '/api/v1/agent/adopted', { body: { page: 1, pages: 1, bans }, timeout: 60_000 }),
-      ),
+    adopt: async bans => readEventResults(await send('PUT /agent/adopted', { bans }, { timeout: 60_000 })),
     knocks: async events => readEventResults(await send('POST /agent/knocks', { events }, { timeout: 60_000 })),
     answers: () =>
       transport.fresh(pathOf('GET /agent/state'), null, { urgency: 'heartbeat', timeout: 10_000, alone: true }).then(
