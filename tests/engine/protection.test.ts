@@ -185,7 +185,7 @@ onStage(
       await wellAgain(scene())
     })
   },
-  { agentArgs: ['--check-pace', '0.2'], jailLocal: web },
+  { agentArgs: ['--check-pace', '0.1'], jailLocal: web },
 )
 
 onStage('a calm day', [], scene => {
