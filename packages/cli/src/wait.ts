@@ -53,7 +53,7 @@ export const waitForBatch = async (
   return commands.sort((a, b) => (a.server.hostname < b.server.hostname ? -1 : 1))
 }
 
-/** Waits until a command has ended, at most so many seconds, and answers it as it is then. */
+/** Waits until a command has ended, for `seconds` at most, and returns its state then. */
 export const waitForCommand = async (
   client: Client,
   commandId: string,

@@ -12,7 +12,7 @@ export interface Adoption {
 }
 
 /**
- * Finds bans that fail2ban holds and the server was never told of: those from before the first run, and those that come
+ * Finds bans that fail2ban holds and that were never reported: those from before the first run, and those that come
  * with a jail. The server lists them as bans that were there already.
  */
 export const createAdoption = (needs: {

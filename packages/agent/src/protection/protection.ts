@@ -78,7 +78,7 @@ export const createProtection = (needs: {
       try {
         writeDurably(file, JSON.stringify(report))
       } catch (error) {
-        needs.log.debug(`the state of protection can not be written: ${errorText(error)}`)
+        needs.log.debug(`the state of protection cannot be written: ${errorText(error)}`)
       }
       if (isLevelNew) needs.onLevel()
     },

@@ -68,7 +68,7 @@ export const createWatch = (needs: {
   }
 
   const conclude = (): void => {
-    // While fail2ban is down, the checks that need it can not be done at all.
+    // While fail2ban is down, the checks that need it cannot be done at all.
     isSettled ||=
       tracker.isSettled(checks) || tracker.entries().some(({ id, state }) => id === 'engine' && state === 'bad')
     const next = isSettled ? judge(tracker.entries()).level : 'unknown'

@@ -51,7 +51,7 @@ export const questionOf = (
 const question = createQuestion<SshQuestion, boolean>(false)
 /** What waits for an answer, if anything does. */
 export const useSshAsked = question.useAsked
-/** Whoever leaves the page has not agreed. */
+/** A person who leaves the page has not agreed. */
 export const refuseSsh = question.refuse
 
 type Order = Pick<Command, 'type' | 'params'> & { readonly server: Server }

@@ -17,7 +17,7 @@ export const agentCheck = (needs: { waitingBytes: () => number; read?: (path: st
     const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1]
     const rights: Finding =
       mask !== undefined && (BigInt(`0x${mask}`) & netAdmin) === 0n
-        ? warning('rights', 'the agent runs without CAP_NET_ADMIN: it can not read the firewall')
+        ? warning('rights', 'the agent runs without CAP_NET_ADMIN: it cannot read the firewall')
         : ok('rights')
     const events: Finding =
       needs.waitingBytes() > halfFull

@@ -29,7 +29,7 @@ export const databaseCheck = (needs: {
     try {
       await needs.python.run(needs.positions, { db: file })
     } catch (error) {
-      return [bad(null, `fail2ban's database ${file} can not be read: ${errorText(error)}`)]
+      return [bad(null, `fail2ban's database ${file} cannot be read: ${errorText(error)}`)]
     }
     const { bavail, blocks, bsize } = fs.statfsSync(dirname(file))
     const isFull = bavail * bsize < minFreeBytes && bavail < blocks * minFreeShare

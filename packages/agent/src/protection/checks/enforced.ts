@@ -81,7 +81,7 @@ export const enforcedCheck = (needs: {
       case 'partly':
         return warning(jail, `bans of jail ${jail} are enforced by ${held.why}`)
       case 'unknown':
-        return unknown(jail, `bans of jail ${jail} can not be verified: ${held.why}`)
+        return unknown(jail, `bans of jail ${jail} cannot be verified: ${held.why}`)
     }
   }
 

@@ -6,7 +6,7 @@ const maxNamed = 10
 const timeout = 20_000
 
 /**
- * Ports that are translated to containers or other hosts. Their packets are forwarded, so a jail whose rule stands in the
+ * Ports that are translated to containers or other hosts. Their packets are forwarded, so a jail whose rule is in the
  * input chain does not stop them.
  */
 export const publishedCheck = (needs: { nft: readonly string[] }): Check => ({

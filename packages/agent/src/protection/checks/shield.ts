@@ -2,7 +2,7 @@ import type { Shield } from '../../shield/model.ts'
 import { bad, ok, warning } from '../model.ts'
 import type { Check } from '../model.ts'
 
-/** Whether the agent's own table holds its bans. It repairs itself, so damage that lasts is damage it can not repair. */
+/** Whether the agent's own table holds its bans. It repairs itself, so damage that lasts is damage it cannot repair. */
 export const shieldCheck = (needs: { shield: Pick<Shield, 'report' | 'health' | 'isOn'> }): Check => ({
   id: 'shield',
   every: 5000,

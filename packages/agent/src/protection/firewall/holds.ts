@@ -41,7 +41,7 @@ export const holds = async (run: Run, firewall: Firewall, ips: readonly string[]
     case 'hosts.deny':
       return { state: 'partly', why: 'hosts.deny, which only programs with libwrap obey' }
     case 'unread':
-      return unknown(`${firewall.name}, whose rules the agent can not read`)
+      return unknown(`${firewall.name}, whose rules the agent cannot read`)
   }
 }
 
@@ -76,7 +76,7 @@ const iptablesHolds = async (
   const no = (why: string, absent = ips): Held => ({ state: 'no', why, absent })
   const name = program[0] ?? ''
   const all = await run([...program, '-S'])
-  if (all.code !== 0) return unknown(`${name}, whose rules can not be read: ${firstLine(all)}`)
+  if (all.code !== 0) return unknown(`${name}, whose rules cannot be read: ${firstLine(all)}`)
   if (!all.stdout.includes(`-N ${chain}\n`)) return no(`chain ${chain} of ${name} is gone`)
   const inChain = all.stdout.split('\n').filter(line => line.startsWith(`-A ${chain} `))
   const absent = notAmong(inChain.join('\n').replace(/\/(?:32|128)(?!\d)/g, ''), ips)
@@ -100,7 +100,7 @@ const ipsetHolds = async (
   const absent = notAmong(listed.stdout, ips)
   if (absent.length > 0) return no(`it is not in ipset ${set}`, absent)
   const rules = await run([ips.some(ip => ip.includes(':')) ? 'ip6tables' : 'iptables', '-w', '-S'])
-  if (rules.code !== 0) return unknown('ipset, whose iptables rule can not be read')
+  if (rules.code !== 0) return unknown('ipset, whose iptables rule cannot be read')
   return rules.stdout.includes(`--match-set ${set} `) ? { state: 'yes' } : no(`no iptables rule uses ipset ${set}`)
 }
 
@@ -113,7 +113,7 @@ const routeHolds = async (run: Run, program: readonly string[], ips: readonly st
   return absent.length === 0 ? { state: 'yes' } : { state: 'no', why: 'it has no route that blocks it', absent }
 }
 
-/** The addresses and ranges that do not stand in a listing as words of their own. */
+/** The addresses and ranges that are missing from a listing as separate words. */
 const notAmong = (listing: string, ips: readonly string[]): string[] => {
   const found = new Set(listing.match(/[0-9a-f.:]+(?:\/\d+)?/gi) ?? [])
   return ips.filter(ip => !found.has(ip))

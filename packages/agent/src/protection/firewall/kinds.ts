@@ -13,7 +13,7 @@ export type Firewall =
   | { readonly kind: 'ipset'; readonly program: readonly string[]; readonly set: string }
   | { readonly kind: 'route'; readonly program: readonly string[] }
   | { readonly kind: 'hosts.deny' }
-  /** The agent can not read what it does. `program` is null if it needs none. */
+  /** The agent cannot read what it does. `program` is null if it needs none. */
   | { readonly kind: 'unread'; readonly name: string; readonly program: readonly string[] | null }
 
 type Family = 'ipv4' | 'ipv6'
