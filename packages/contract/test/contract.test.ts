@@ -165,7 +165,6 @@ const additions = [
   'POST /agent/state/ack',
   'PUT /agent/jails',
   'PUT /agent/adopted',
-  'DELETE /servers/{serverId}/clone',
   'POST /agent/results',
   'POST /agent/knocks',
   'POST /bans/batch',
