@@ -84,7 +84,7 @@ const Fleet = ({ counts, protection }: Pick<Summary, 'counts' | 'protection'>) =
   const t = textsOf(overviewTexts)
   const { counted } = textsOf(protectionTexts)
   const { offline, pending, online } = counts
-  // Servers that are offline or pending are told of by that.
+  // Offline and pending servers have marks of their own.
   const levels = { ...protection, unknown: Math.max(0, protection.unknown - offline - pending) }
   return (
     <span className={styles.marks}>

@@ -35,7 +35,7 @@ const inTurns = 'two agents in turns'
  * while the first host is heard: another agent id, another machine id, and two starts of the agent that report in turns.
  *
  * The host that came later is refused with 409. Starts in turns do not say which host is the original: the server is then
- * marked, and neither host gets commands until an administrator settles it or one of the hosts is enrolled anew.
+ * marked, and neither host gets commands until an administrator settles it or enrols one of the hosts again.
  */
 export interface Clones {
   /** @throws Problem 409 if the heartbeat comes from a second host */
@@ -49,7 +49,7 @@ export const createClones = (needs: {
   registry: Pick<Registry, 'put'>
 }): Clones => {
   const { clock, config, events, registry } = needs
-  /** By enrolment: an agent that was enrolled anew has another id. */
+  /** By enrolment: enrolling a host again gives its agent another id. */
   const startsOf = new Map<string, Starts>()
   const recordedAt = new Map<number, number>()
   const window = () => clock() - config.offlineAfter * second
