@@ -110,3 +110,11 @@ test('only for the host itself, and 1,000 a page', async () => {
   const body = { bans: [] }
   expect(await raw(server, 'PUT', '/api/v1/agent/adopted', { token: admin.token, body })).toMatchObject({ status: 403 })
 })
+test('from a host in quarantine nothing is taken over', async () => {
+  const stolen = await aHost(server, admin.client, 'stolen')
+  const params = { serverId: stolen.id }
+  await admin.client.call('POST /servers/{serverId}/quarantine', { params, body: { reason: 'Key leaked.' } })
+  const body = { bans: [held('198.51.100.99')] }
+  expect(await raw(server, 'PUT', '/api/v1/agent/adopted', { token: stolen.key, body })).toMatchObject({ status: 403 })
+  expect((await admin.client.call('GET /bans', { query: { ip: '198.51.100.99' } })).total).toBe(0)
+})
