@@ -54,7 +54,7 @@ export default ts.config(
    */
   {
     files: ['packages/*/src/**/*.{ts,tsx}'],
-    ignores: ['**/*.test.{ts,tsx}', 'packages/dashboard/src/texts/**', '**/*.texts.ts'],
+    ignores: ['**/*.test.{ts,tsx}', 'packages/dashboard/src/app/texts/**', '**/*.texts.ts'],
     rules: {
       'max-lines': ['error', 400],
       complexity: ['error', 15],

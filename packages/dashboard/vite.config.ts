@@ -118,7 +118,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src\/(?:(?:api|parts(?!\/(?:modal|views|path-link|list-keys))|words)\/|texts\/(?:catalogue|common|pseudo))/,
+              test: /src\/(?:api\/|lib\/|kit\/(?!search|charts|styles|theme|modal|views|path-link|list-keys))/,
             },
           ],
         },

@@ -7,7 +7,7 @@ import { formatted, streamBytes } from '../../packages/server/src/features/siem/
 import type { Format } from '../../packages/server/src/features/siem/formats/formats.ts'
 import { httpReceiver } from '../../packages/server/src/features/siem/receivers.ts'
 import type { HttpReceiver } from '../../packages/server/src/features/siem/receivers.ts'
-import { sampleEvent, samples } from '../../packages/dashboard/src/pages/siem/samples.ts'
+import { sampleEvent, samples } from '../../packages/dashboard/src/features/siem/samples.ts'
 import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
 
 /* Forwarding to a SIEM, as an admin meets it in the browser: events really go to a receiver, and are counted there. */

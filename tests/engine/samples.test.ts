@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { exampleFor } from '../../packages/dashboard/src/pages/templates/examples.ts'
+import { exampleFor } from '../../packages/dashboard/src/features/templates/examples.ts'
 import { builtins } from '../../packages/server/src/features/templates/builtin/catalogue.ts'
 import { blameOf } from '../../packages/server/src/features/templates/sample/blame.ts'
 import { Untriable } from '../../packages/server/src/features/templates/sample/javascript.ts'

@@ -44,14 +44,14 @@ describe('what the dashboard weighs, compressed', () => {
   }
   const inHead = () => [...read('index.html').matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, at]) => at ?? '')
   const firstLoad = (pages: readonly string[]) =>
-    new Set([...inHead(), ...filesOf(['index.html', 'src/app.tsx', ...pages])])
+    new Set([...inHead(), ...filesOf(['index.html', 'src/app/app.tsx', ...pages])])
 
-  const shell = ['src/shell/shell.tsx', 'src/shell/account-menu.tsx', 'src/pages/overview/overview.tsx']
+  const shell = ['src/app/shell/shell.tsx', 'src/app/shell/account-menu.tsx', 'src/features/overview/overview.tsx']
   it.each([
-    ['sign-in', ['src/pages/sign-in/sign-in.tsx']],
-    ['the second factor', ['src/pages/sign-in/second-factor.tsx']],
-    ['the enrolment', ['src/pages/sign-in/enrol.tsx']],
-    ['set-up', ['src/pages/set-up/set-up.tsx']],
+    ['sign-in', ['src/features/sign-in/sign-in.tsx']],
+    ['the second factor', ['src/features/sign-in/second-factor.tsx']],
+    ['the enrolment', ['src/features/sign-in/enrol.tsx']],
+    ['set-up', ['src/features/set-up/set-up.tsx']],
     ['the empty shell', shell],
   ])('the first load of %s: at most 190 KB of scripts and 40 KB of styles', (name, pages) => {
     const files = firstLoad(pages)
@@ -80,7 +80,7 @@ describe('what the dashboard weighs, compressed', () => {
   })
 
   it.each(['de', 'fr', 'es'])('the texts of %s: two files of at most 20 KB', language => {
-    const parts = ['first', 'later'].map(name => filesOf([`src/texts/${language}/${name}.ts`]))
+    const parts = ['first', 'later'].map(name => filesOf([`src/app/texts/${language}/${name}.ts`]))
     for (const files of parts) {
       const own = [...files].filter(file => !firstLoad([]).has(file))
       const kilobytes = sum(own, '.js')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 type Colour = readonly [number, number, number]
 const tokens = JSON.parse(read('../tokens.json')) as Record<'light' | 'dark', Record<string, string>>
-const opacity = Number(/\[data-old\] \{[^}]*opacity: ([\d.]+)/.exec(read('../src/styles/base.css'))?.[1])
+const opacity = Number(/\[data-old\] \{[^}]*opacity: ([\d.]+)/.exec(read('../src/kit/styles/base.css'))?.[1])
 
 const luminance = (colour: Colour) => {
   const [r, g, b] = colour.map(part => {

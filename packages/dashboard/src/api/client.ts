@@ -1,5 +1,5 @@
 import { ApiError, createClient } from '@stockade/client'
-import { ownAddress } from '../place.ts'
+import { ownAddress } from '../lib/place.ts'
 import { confirming } from './coverage.ts'
 
 /** The typed client; the session cookie speaks for the user. */

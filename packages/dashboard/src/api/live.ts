@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { LiveMessage } from '@stockade/contract'
-import { ownAddress } from '../place.ts'
+import { ownAddress } from '../lib/place.ts'
 import { backOff, next, starting } from './live-state.ts'
 import type { Happening, LiveState } from './live-state.ts'
 import { patch } from './patch.ts'

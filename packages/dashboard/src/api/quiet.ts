@@ -1,4 +1,4 @@
-import { preferences } from '../words/preferences.ts'
+import { preferences } from '../lib/preferences.ts'
 
 /* Whether this page asks for news by itself: not while the user has paused it, nor where data is dear. */
 

@@ -5,8 +5,8 @@ import { meQuery, queries } from './queries.ts'
 import type { Me } from './queries.ts'
 import { roleMay } from './roles.ts'
 import { tellEnded } from './tabs.ts'
-import { textsOf } from '../texts/catalogue.ts'
-import { commonTexts } from '../texts/common.texts.ts'
+import { textsOf } from '../lib/texts/catalogue.ts'
+import { commonTexts } from '../lib/texts/common.texts.ts'
 
 export const useMe = (): Me | undefined => useQuery(meQuery).data
 

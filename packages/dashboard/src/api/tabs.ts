@@ -1,4 +1,4 @@
-import { basePath } from '../place.ts'
+import { basePath } from '../lib/place.ts'
 import { readLease, renewEvery, turnOf } from './lease.ts'
 import type { Happening } from './live-state.ts'
 

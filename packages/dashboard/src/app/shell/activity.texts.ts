@@ -1,0 +1,21 @@
+import type { Catalogue } from '../../lib/texts/catalogue.ts'
+import { plural } from '../../lib/texts/catalogue.ts'
+
+const en = {
+  title: 'Activity',
+  what: 'the last commands',
+  running: (count: number) => `${count} running`,
+  waiting: (count: number) => `${count} waiting`,
+  failed: (count: number) => `${count} failed`,
+  none: 'Nothing was asked of the servers yet.',
+  lead: 'The last commands, newest first. Each leads to its output.',
+  all: 'All commands',
+  undo: 'Undo',
+  cancel: 'Cancel',
+  undoOf: (what: string, server: string) => `Undo: ${what}, ${server}`,
+  cancelOf: (what: string, server: string) => `Cancel: ${what}, ${server}`,
+  close: 'Close the activity',
+  more: (count: number) =>
+    plural(count, { one: '1 command is on its way or failed', other: `${count} commands are on their way or failed` }),
+}
+export const activityTexts: Catalogue<typeof en> = { name: 'activity', en }

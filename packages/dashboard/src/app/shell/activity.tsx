@@ -1,0 +1,156 @@
+import { useEffect, useRef, useState } from 'react'
+import { IconActivity, IconX } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import type { Command } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { useSaid } from '../../features/fleet/said.ts'
+import { canUndo, cancelCommand, undoCommand } from '../../features/fleet/undo.ts'
+import { announce } from '../../kit/announce.tsx'
+import { useWords } from '../../kit/now.ts'
+import parts from '../../kit/parts.module.css'
+import { Mark, State } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { activityTexts } from './activity.texts.ts'
+import { useActivityCounts, useActivityQuery, useFollowedActivity } from './activity.ts'
+import styles from './activity.module.css'
+
+/** What goes on in the fleet, in one line in the corner; on phones it stands on the page “More”. */
+export const Activity = () => {
+  const t = textsOf(activityTexts)
+  useFollowedActivity()
+  const [open, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setOpen(false)
+    button.current?.focus()
+  }
+  return (
+    <aside className={styles.activity} aria-label={t.title}>
+      {open && <Sheet onClose={close} onGone={() => setOpen(false)} />}
+      <button ref={button} type="button" className={styles.strip} aria-expanded={open} onClick={() => setOpen(!open)}>
+        <IconActivity size={16} />
+        <Words />
+      </button>
+    </aside>
+  )
+}
+
+/** `3 running · 1 failed`; where nothing goes on, only what it is. */
+const Words = () => {
+  const t = textsOf(activityTexts)
+  const { running, waiting, failed } = useActivityCounts()
+  // What ends well is seen where it was asked for.
+  useEffect(() => {
+    if (failed > 0) announce(t.failed(failed))
+  }, [failed, t])
+  if (running + waiting + failed === 0) return <>{t.title}</>
+  return (
+    <span className={styles.words}>
+      {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}
+      {waiting > 0 && <Mark tone="neutral">{t.waiting(waiting)}</Mark>}
+      {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
+    </span>
+  )
+}
+
+const Sheet = ({ onClose, onGone }: { onClose: () => void; onGone: () => void }) => {
+  const t = textsOf(activityTexts)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  return (
+    <section
+      className={styles.sheet}
+      aria-label={t.title}
+      onKeyDown={event => {
+        if (event.key === 'Escape') onClose()
+      }}
+    >
+      <header className={styles.top}>
+        <h2 className={parts.panelTitle} tabIndex={-1} ref={heading}>
+          {t.title}
+        </h2>
+        <Link to="/commands" search={{}} onClick={onGone}>
+          {t.all}
+        </Link>
+        <button type="button" className={styles.close} aria-label={t.close} onClick={onClose}>
+          <IconX size={16} />
+        </button>
+      </header>
+      <ActivityList />
+    </section>
+  )
+}
+
+/** The last commands, each with the way to its output and back. */
+export const ActivityList = () => {
+  const t = textsOf(activityTexts)
+  const query = useActivityQuery()
+  const rows = query.data
+  const said = useSaid()
+  return (
+    <>
+      <Trouble what={t.what} query={query} />
+      {query.isPending && <Waiting lines={3} />}
+      {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
+      {rows && rows.length > 0 && (
+        <>
+          <p className={parts.help}>{t.lead}</p>
+          <ul className={styles.list}>
+            {rows.map(row => (
+              <Line key={row.id} row={row} what={said(row)} />
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+const Line = ({ row, what }: { row: Command; what: string }) => (
+  <li className={styles.line}>
+    <State is={row.cancelled ? 'cancelled' : row.status} />
+    <span className={styles.what}>
+      <Link to="/commands/$commandId" params={{ commandId: row.id }} className={parts.link}>
+        <bdi>{what}</bdi>
+      </Link>
+      <span className={parts.help}>
+        <Stranger text={row.server.hostname} most={60} /> · <Time at={row.created_at} />
+      </span>
+    </span>
+    <Back row={row} what={what} />
+  </li>
+)
+
+const Back = ({ row, what }: { row: Command; what: string }) => {
+  const t = textsOf(activityTexts)
+  const { may } = useMay('write')
+  const undoable = useWords(now => canUndo(row, now))
+  const server = nameOf(row.server.hostname)
+  if (!may) return null
+  if (row.status === 'pending')
+    return (
+      <button
+        type="button"
+        className={parts.quiet}
+        aria-label={t.cancelOf(what, server)}
+        onClick={() => void cancelCommand(row)}
+      >
+        {t.cancel}
+      </button>
+    )
+  return undoable ? (
+    <button
+      type="button"
+      className={parts.quiet}
+      aria-label={t.undoOf(what, server)}
+      onClick={() => void undoCommand(row)}
+    >
+      {t.undo}
+    </button>
+  ) : null
+}

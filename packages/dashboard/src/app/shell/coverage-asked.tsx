@@ -1,0 +1,11 @@
+import { Suspense, lazy, useEffect } from 'react'
+import { refuseCoverage, useCoverageAsked } from '../../api/coverage.ts'
+
+const CoverageDialog = lazy(() => import('../../features/whitelist/coverage-dialog.tsx'))
+
+/** The question before the whitelist covers a large part of the Internet, on whatever page an entry is added. */
+export const CoverageAsked = () => {
+  const asked = useCoverageAsked()
+  useEffect(() => refuseCoverage, [])
+  return <Suspense>{asked && <CoverageDialog coverage={asked} answer={asked.answer} />}</Suspense>
+}

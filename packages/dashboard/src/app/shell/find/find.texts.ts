@@ -1,0 +1,42 @@
+import type { Catalogue } from '../../../lib/texts/catalogue.ts'
+
+const en = {
+  open: 'Find',
+  label: 'Find an address, server or page',
+  placeholder: 'Address, server, page or action',
+  shortcut: 'Ctrl K',
+  shortcutMac: '⌘ K',
+  results: 'Found',
+  none: (typed: string) => `Nothing is called “${typed}”.`,
+  noneHint: 'Enter an address, a range, the name of a server, template, user or setting, or an action such as “dark”.',
+  hint: 'Arrow keys choose, Enter opens, Esc closes.',
+  count: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+  groups: {
+    address: 'Address',
+    recent: 'Recent',
+    servers: 'Servers',
+    pages: 'Pages',
+    templates: 'Templates',
+    users: 'Users',
+    settings: 'Settings',
+    actions: 'Actions',
+  },
+  whatIp: (ip: string) => `what is known of ${ip}`,
+  about: (ip: string) => `About ${ip}`,
+  unban: (ip: string) => `Unban ${ip} everywhere…`,
+  ban: (ip: string) => `Ban ${ip}…`,
+  whitelist: (ip: string) => `Whitelist ${ip}…`,
+  bansIn: (range: string) => `Bans within ${range}`,
+  addServer: 'Add a server',
+  dark: 'Dark appearance',
+  light: 'Light appearance',
+  system: 'Appearance as the system',
+  copyRequest: 'Copy as API request (curl)',
+  requestCopied: (count: number) =>
+    count === 1 ? 'Copied the request of this page.' : `Copied the ${count} requests of this page.`,
+  noRequest: 'This page asks nothing of the API.',
+  signOut: 'Log out',
+  apiDocs: 'API documentation',
+  loading: 'Looking it up…',
+}
+export const findTexts: Catalogue<typeof en> = { name: 'find', en }

@@ -1,0 +1,10 @@
+import { Suspense, lazy } from 'react'
+import { useProofAsked } from '../../api/proof.ts'
+
+const ProofDialog = lazy(() => import('../../features/identity/proof-dialog.tsx'))
+
+/** The question who one is, on whatever page something dangerous is done. */
+export const ProofAsked = () => {
+  const asked = useProofAsked()
+  return <Suspense>{asked && <ProofDialog {...asked} />}</Suspense>
+}

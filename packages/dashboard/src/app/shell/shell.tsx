@@ -1,0 +1,133 @@
+import { Fragment, Suspense, lazy, useEffect } from 'react'
+import { IconDots, IconUser } from '@tabler/icons-react'
+import { Link, Outlet } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { live, useLive } from '../../api/live.ts'
+import { summaryQuery } from '../../api/queries.ts'
+import { useMe } from '../../api/session.ts'
+import { Announcer } from '../../kit/announce.tsx'
+import { DemoTag } from '../../kit/demo-tag.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { clockTime } from '../../lib/time.ts'
+import { useActivityCounts } from './activity.ts'
+import { activityTexts } from './activity.texts.ts'
+import { FindBox, FindButton } from './find/find-box.tsx'
+import { InShell } from '../../features/navigation/lone-pages.tsx'
+import { LiveWord } from './live-word.tsx'
+import { groupsFor } from '../../features/navigation/places.ts'
+import type { NavItem } from '../../features/navigation/places.ts'
+import { shellTexts } from '../../features/navigation/shell.texts.ts'
+import styles from './shell.module.css'
+
+const Notices = lazy(() => import('./notices.tsx'))
+const Second = lazy(() => import('./second.tsx'))
+const AccountMenu = lazy(() => import('./account-menu.tsx'))
+
+const inShell = { findButton: <FindButton /> }
+
+/** Surrounds every page of a signed-in user. */
+export const Shell = () => {
+  const t = textsOf(shellTexts)
+  const me = useMe()
+  const { phase, since } = useLive()
+  useEffect(() => live.start(), [])
+  return (
+    <>
+      <a className={styles.skip} href="#content" onClick={skip}>
+        {t.skip}
+      </a>
+      <nav className={styles.rail} aria-label={t.navigation}>
+        <Link to="/" className={styles.brand} tabIndex={-1}>
+          <img src="./icon.svg" alt="" />
+          <span>{textsOf(commonTexts).product}</span>
+          <DemoTag />
+        </Link>
+        <ul className={styles.items}>
+          {groupsFor(me?.role).map(({ name, items }) => (
+            <Fragment key={name}>
+              {name !== 'see' && <li className={`${styles.group} ${styles.rest}`}>{t.groups[name]}</li>}
+              {items.map(item => (
+                <Item key={item.to} {...item} />
+              ))}
+            </Fragment>
+          ))}
+          <li className={styles.only}>
+            <Link to="/more" className={styles.item}>
+              <IconDots size={18} stroke={1.75} />
+              <span>{t.more}</span>
+              <Badge />
+            </Link>
+          </li>
+        </ul>
+      </nav>
+      <header className={styles.bar}>
+        <img className={styles.barBrand} src="./icon.svg" alt="" />
+        <DemoTag className={styles.barTag} />
+        <LiveWord />
+        <FindBox />
+        {me && (
+          <Suspense
+            fallback={
+              <span className={styles.account}>
+                <IconUser size={18} />
+                <bdi>{me.username}</bdi>
+              </span>
+            }
+          >
+            <AccountMenu me={me} />
+          </Suspense>
+        )}
+      </header>
+      {phase === 'offline' && (
+        <p className={styles.stale} role="alert">
+          {t.stale(clockTime(since))}
+        </p>
+      )}
+      <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
+        {me?.server_access === 'specific' && <Limited />}
+        <Suspense>
+          <Notices />
+        </Suspense>
+        <InShell value={inShell}>
+          <Outlet />
+        </InShell>
+      </main>
+      <Announcer />
+      <Suspense>
+        <Second />
+      </Suspense>
+    </>
+  )
+}
+
+const Item = ({ to, icon: Icon, text, first }: NavItem) => (
+  <li className={first ? styles.place : `${styles.place} ${styles.rest}`}>
+    <Link to={to} className={styles.item} activeOptions={{ exact: to === '/', includeSearch: false }}>
+      <Icon size={18} stroke={1.75} />
+      <span>{textsOf(shellTexts)[text]}</span>
+    </Link>
+  </li>
+)
+
+/** On phones: how much goes on that the page “More” tells of. */
+const Badge = () => {
+  const { running, waiting, failed } = useActivityCounts()
+  const count = running + waiting + failed
+  return count === 0 ? null : (
+    <b className={styles.badge} data-failed={failed > 0 || undefined} aria-label={textsOf(activityTexts).more(count)}>
+      {count}
+    </b>
+  )
+}
+
+/** The base element would turn `#content` into another page. */
+const skip = (event: { preventDefault(): void }) => {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('main')?.focus()
+}
+
+const Limited = () => {
+  const count = useQuery(summaryQuery).data?.servers.length
+  return count === undefined ? null : <p className={styles.limited}>{textsOf(shellTexts).limited(count)}</p>
+}

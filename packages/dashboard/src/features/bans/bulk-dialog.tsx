@@ -1,0 +1,283 @@
+import { useEffect, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ApiError, api } from '../../api/client.ts'
+import { paced, patiently } from '../../api/paced.ts'
+import { queries, summaryQuery } from '../../api/queries.ts'
+import type { Ban } from '../../api/queries.ts'
+import { failedOf, orderAgain, useBatchCounts } from '../fleet/batch.ts'
+import { tellBannedMany } from '../fleet/undo.ts'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { number } from '../../lib/numbers.ts'
+import { bansTexts } from './bans.texts.ts'
+import { asFile, unbanTargets } from './bulk-rows.ts'
+import { saveAs } from './save-as.ts'
+import { addressesOf } from './selection.ts'
+
+type What = 'unban' | 'ban' | 'report' | 'export'
+interface Given {
+  readonly what: What
+  readonly bans: readonly Ban[]
+  readonly addresses: number
+  /** It is ordered: what was chosen is no longer as it was. */
+  readonly onRun: () => void
+  readonly onClose: () => void
+}
+
+/** Says what will be done to how many and where, does it, and follows it until each host has answered. */
+const BulkDialog = (props: Given) => {
+  const t = textsOf(bansTexts).bulk
+  const title = {
+    unban: t.unbanTitle,
+    ban: t.banTitle,
+    report: t.reportTitle,
+    export: t.exportTitle,
+  }[props.what](number(props.addresses), props.addresses)
+  return (
+    <Dialog title={title} onClose={props.onClose}>
+      {props.what === 'unban' && <UnbanMany {...props} />}
+      {props.what === 'ban' && <BanMany {...props} />}
+      {props.what === 'report' && <ReportMany {...props} />}
+      {props.what === 'export' && <ExportChosen {...props} />}
+    </Dialog>
+  )
+}
+export default BulkDialog
+
+const never = new AbortController().signal
+
+/** Names those that are away; the first ones, where they are many. */
+const Away = ({ servers }: { servers: ReadonlySet<string> }) => {
+  const t = textsOf(bansTexts).bulk
+  const away = (useQuery(summaryQuery).data?.servers ?? []).filter(
+    ({ id, status }) => servers.has(id) && status !== 'online',
+  )
+  if (away.length === 0) return null
+  const names = away.slice(0, 5).map(({ hostname }) => nameOf(hostname))
+  return (
+    <p className={parts.warn}>
+      <bdi>{t.away(names.join(', '), away.length - names.length)}</bdi>
+    </p>
+  )
+}
+
+const UnbanMany = ({ bans, onRun, onClose }: Given) => {
+  const t = textsOf(bansTexts).bulk
+  const targets = unbanTargets(bans)
+  const servers = new Set(targets.map(({ server_id }) => server_id))
+  const addresses = addressesOf(targets.map(({ params }) => params)).length
+  const over = bans.filter(({ active }) => !active).length
+  const unban = useMutation({
+    onSuccess: onRun,
+    mutationFn: () =>
+      patiently(() => api.call('POST /commands/batch', { body: { type: 'unban-ip', targets: [...targets] } }), never),
+  })
+  if (unban.data) return <Follow batchId={unban.data.batch_id} total={unban.data.commands.length} onClose={onClose} />
+  return (
+    <div className={parts.form}>
+      <p>{t.unbanText(number(targets.length), targets.length)}</p>
+      {over > 0 && <p className={parts.muted}>{t.over(number(over), over)}</p>}
+      <Away servers={servers} />
+      <Refusal error={unban.error} />
+      <div className={parts.row}>
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {textsOf(commonTexts).cancel}
+        </Button>
+        <Button
+          variant="danger"
+          loading={unban.isPending}
+          disabled={targets.length === 0}
+          onClick={() => unban.mutate()}
+        >
+          {t.unbanOn(number(addresses), addresses, servers.size)}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+/** Commands in one batch, whatever their number of servers. */
+const mostCommands = 10_000
+const mostAddresses = 1000
+/** What is banned by hand. */
+const jail = 'stockade'
+const BanMany = ({ bans, onRun, onClose }: Given) => {
+  const t = textsOf(bansTexts).bulk
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  const ips = addressesOf(bans)
+  const commands = ips.length * servers.length
+  const tooMany = commands > mostCommands || ips.length > mostAddresses
+  const [force, setForce] = useState(false)
+  const ban = useMutation({
+    onSuccess: ({ batch_id, commands }) => {
+      const before = bans.filter(({ active }) => active)
+      tellBannedMany(ips, servers, jail, before, { commands, batchId: batch_id })
+      onRun()
+    },
+    mutationFn: () =>
+      patiently(
+        () =>
+          api.call('POST /commands/batch', {
+            body: {
+              type: 'ban-ip',
+              server_ids: servers.map(({ id }) => id),
+              params_list: ips.map(ip => ({ ip, jail, ...(force ? { force: true } : {}) })),
+            },
+          }),
+        never,
+      ),
+  })
+  if (ban.data) return <Follow batchId={ban.data.batch_id} total={ban.data.commands.length} onClose={onClose} />
+  // Only one's own or a server's address can be forced; the API says so in its sentence.
+  const forcible = ban.error instanceof ApiError && ban.error.status === 409 && ban.error.message.includes('"force"')
+  return (
+    <div className={parts.form}>
+      <p>{t.banText}</p>
+      {tooMany && <p className={parts.warn}>{t.tooMany(number(mostAddresses), number(mostCommands))}</p>}
+      <Away servers={new Set(servers.map(({ id }) => id))} />
+      <Refusal error={ban.error} />
+      {forcible && (
+        <label className={parts.row}>
+          <input type="checkbox" checked={force} onChange={event => setForce(event.currentTarget.checked)} /> {t.force}
+        </label>
+      )}
+      <div className={parts.row}>
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {textsOf(commonTexts).cancel}
+        </Button>
+        <Button
+          variant="danger"
+          loading={ban.isPending}
+          disabled={tooMany || servers.length === 0}
+          onClick={() => ban.mutate()}
+        >
+          {t.banOn(number(ips.length), ips.length, servers.length)}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+const ReportMany = ({ bans, onClose }: Given) => {
+  const t = textsOf(bansTexts).bulk
+  // One ban for each address: the database is told of addresses.
+  const [wanted] = useState(() => [...new Map(bans.map(ban => [ban.ip, ban])).values()])
+  const [done, setDone] = useState(0)
+  const [failed, setFailed] = useState<readonly string[]>([])
+  const [stop] = useState(() => new AbortController())
+  useEffect(() => () => stop.abort(), [stop])
+  const report = useMutation({
+    mutationFn: () =>
+      paced(wanted, stop.signal, async (ban, index) => {
+        try {
+          await api.call('POST /bans/{banId}/report', { params: { banId: ban.id }, signal: stop.signal })
+          setDone(count => count + 1)
+        } catch (error) {
+          if (error instanceof ApiError && error.status === 429) throw error
+          // The first refusal is of all of them: it is not set up, or not allowed.
+          if (index === 0 || !(error instanceof ApiError)) throw error
+          setFailed(before => [...before, `${ban.ip}: ${sentenceOf(error)}`])
+        }
+      }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['bans'] }),
+  })
+  return (
+    <div className={parts.form}>
+      <p>{t.reportText}</p>
+      {(report.isPending || report.isSuccess || done > 0) && (
+        <p role="status">
+          <Mark tone={report.isPending ? 'info' : failed.length > 0 ? 'warn' : 'ok'}>
+            {t.reported(number(done), number(wanted.length))}
+          </Mark>
+        </p>
+      )}
+      {failed.length > 0 && (
+        <ul className={parts.help}>
+          {failed.slice(0, 10).map(line => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      )}
+      <Refusal error={report.error} />
+      <div className={parts.row}>
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {report.isSuccess ? t.done : textsOf(commonTexts).cancel}
+        </Button>
+        {!report.isSuccess && (
+          <Button loading={report.isPending} onClick={() => report.mutate()}>
+            {t.reportNow(number(wanted.length), wanted.length)}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const ExportChosen = ({ bans, onClose }: Given) => {
+  const t = textsOf(bansTexts)
+  return (
+    <div className={parts.form}>
+      <p>{t.bulk.exportText}</p>
+      <div className={parts.row}>
+        {(['csv', 'json', 'plain'] as const).map(format => (
+          <Button key={format} variant="default" onClick={() => saveAs(asFile(bans, format), format)}>
+            {t.formats[format]}
+          </Button>
+        ))}
+        <Button variant="subtle" onClick={onClose} data-autofocus>
+          {textsOf(commonTexts).close}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+/** Follows a batch until each host has answered; what failed can be ordered again, and only that. */
+const Follow = ({ batchId, total, onClose }: { batchId: string; total: number; onClose: () => void }) => {
+  const t = textsOf(bansTexts).bulk
+  const { done, failed, cancelled } = useBatchCounts(batchId, total)
+  const lost = failed + cancelled
+  const over = done + lost >= total
+  useEffect(() => {
+    if (over) void queries.invalidateQueries({ queryKey: ['bans'] })
+  }, [over])
+  const again = useMutation({
+    // Of more than one new batch the first is followed here.
+    mutationFn: async () => (await orderAgain(await failedOf(batchId, failed, never), never))[0] ?? null,
+  })
+  if (again.data) return <Follow key={again.data.batchId} {...again.data} onClose={onClose} />
+  return (
+    <div className={parts.form}>
+      <div role="status" className={parts.progress}>
+        {over && lost === 0 ? (
+          <Mark tone="ok">{t.allDone(number(total), total)}</Mark>
+        ) : (
+          <Mark tone={over ? 'warn' : 'info'}>{t.progress(number(done), number(total))}</Mark>
+        )}
+        {lost > 0 && <Mark tone="danger">{t.failed(number(lost))}</Mark>}
+      </div>
+      <progress className={parts.hidden} max={total} value={done + lost} aria-label={t.label} />
+      <Refusal error={again.error} />
+      <div className={parts.row}>
+        <Button onClick={onClose} variant={lost > 0 ? 'default' : 'filled'} data-autofocus>
+          {over ? t.done : t.toBackground}
+        </Button>
+        {failed > 0 && (
+          <Button loading={again.isPending} onClick={() => again.mutate()}>
+            {t.retryFailed(number(failed))}
+          </Button>
+        )}
+        <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>
+          {t.toBatch}
+        </Link>
+      </div>
+    </div>
+  )
+}

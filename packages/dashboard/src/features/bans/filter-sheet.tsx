@@ -1,0 +1,161 @@
+import type { ReactNode } from 'react'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { summaryQuery } from '../../api/queries.ts'
+import type { Ban } from '../../api/queries.ts'
+import { banStatsQuery } from '../fleet/queries.ts'
+import { Field } from '../../kit/field.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { valueOf, withValue } from '../../kit/search/terms.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { localInput } from '../../lib/time.ts'
+import { bansTexts } from './bans.texts.ts'
+import { countries } from './countries.ts'
+import type { BansSearch } from './filter.ts'
+import { language } from './matches.ts'
+import styles from './bans.module.css'
+import { useFilter } from './narrowing.tsx'
+
+interface Option {
+  readonly value: string
+  readonly name: string
+}
+
+/** The usual filters to choose from, for whoever does not want to write them. They become part of the search. */
+const FilterSheet = (props: {
+  rows: readonly Ban[]
+  /** The choice of a time, as the list has it too. */
+  range: ReactNode
+  onClose: () => void
+}) => {
+  const { rows, range, onClose } = props
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const navigate = useNavigate()
+  const filter = useFilter()
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  const month = useQuery(banStatsQuery('month')).data
+  const jails = [...new Set([...(month?.bans_by_jail ?? []), ...rows].map(({ jail }) => jail))].sort()
+  const { q = '' } = search
+  const choices: readonly {
+    field: string
+    label: string
+    none: string
+    given: Partial<BansSearch>
+    now: string
+    options: readonly Option[]
+  }[] = [
+    {
+      field: 'state',
+      label: t.state,
+      none: t.allStates,
+      given: { active: undefined },
+      now: search.active === 'true' ? 'active' : '',
+      options: (['active', 'expired', 'unbanned'] as const).map(value => ({ value, name: t.states[value] })),
+    },
+    {
+      field: 'server',
+      label: t.server,
+      none: t.allServers,
+      given: { server: undefined },
+      now: servers.find(({ id }) => id === search.server)?.hostname ?? '',
+      options: servers.map(({ hostname }) => ({ value: hostname, name: nameOf(hostname) })),
+    },
+    {
+      field: 'jail',
+      label: t.jail,
+      none: t.allJails,
+      given: { jail: undefined },
+      now: search.jail ?? '',
+      options: jails.map(name => ({ value: name, name })),
+    },
+    {
+      field: 'country',
+      label: t.country,
+      none: t.allCountries,
+      given: { country: undefined },
+      now: search.country ?? '',
+      options: countries().map(({ code, name }) => ({ value: code, name })),
+    },
+  ]
+  return (
+    <Dialog title={t.filters} onClose={onClose}>
+      <div className={parts.form}>
+        {choices.map(({ field, label, none, given, now, options }) => {
+          const value = valueOf(q, language, field) ?? now
+          return (
+            <Field key={field} label={label}>
+              {ids => (
+                <select
+                  {...ids}
+                  className={parts.input}
+                  value={value}
+                  onChange={event =>
+                    filter({ ...given, q: withValue(q, language, field, event.currentTarget.value) || undefined })
+                  }
+                >
+                  <option value="">{none}</option>
+                  {value !== '' && !options.some(option => option.value === value) && <option>{value}</option>}
+                  {options.map(option => (
+                    <option key={option.value} value={option.value}>
+                      {option.name}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          )
+        })}
+        <div className={styles.moments}>
+          <div className={parts.field}>
+            <span className={styles.label}>{t.range}</span>
+            {range}
+          </div>
+          <Moment
+            label={t.from}
+            value={search.from?.includes('T') ? search.from : undefined}
+            onValue={from => filter({ from })}
+          />
+          <Moment label={t.to} value={search.to} onValue={to => filter({ to })} />
+        </div>
+        <div className={parts.row}>
+          <Button onClick={onClose}>{t.showList}</Button>
+          <Button
+            variant="default"
+            onClick={() => {
+              onClose()
+              void navigate({ to: '/bans', search: search.cols ? { cols: search.cols } : {} })
+            }}
+          >
+            {t.clearFilters}
+          </Button>
+          <Button variant="subtle" onClick={onClose}>
+            {textsOf(commonTexts).close}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+export default FilterSheet
+
+const Moment = (props: { label: string; value: string | undefined; onValue: (value: string | undefined) => void }) => (
+  <Field label={props.label}>
+    {ids => (
+      <input
+        {...ids}
+        className={parts.input}
+        type="datetime-local"
+        value={props.value ? localInput(Date.parse(props.value)).slice(0, 16) : ''}
+        onChange={event => {
+          const at = new Date(event.currentTarget.value)
+          props.onValue(Number.isNaN(at.getTime()) ? undefined : at.toISOString())
+        }}
+      />
+    )}
+  </Field>
+)

@@ -1,0 +1,89 @@
+import { useSyncExternalStore } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import type { Ban as WholeBan } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { tellUnbanned } from '../fleet/undo.ts'
+import { CommandProgress, isOver, useCommand } from '../fleet/command-progress.tsx'
+import parts from '../../kit/parts.module.css'
+import { sentenceOf } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { bansTexts } from './bans.texts.ts'
+import { nameOf } from '../../lib/clip.ts'
+
+/** The look-up of an address does not tell how long a ban was to last, only when it ends. */
+type Ban = Pick<WholeBan, 'id' | 'ip' | 'jail' | 'server' | 'active' | 'expires_at'> &
+  Partial<Pick<WholeBan, 'ban_duration'>>
+
+/* Which command lifts which ban, for as long as the page is open: list and details show the same progress. */
+let commands: ReadonlyMap<number, string> = new Map()
+const watchers = new Set<() => void>()
+const watch = (tell: () => void) => {
+  watchers.add(tell)
+  return () => watchers.delete(tell)
+}
+const remember = (banId: number, commandId: string) => {
+  commands = new Map([...commands, [banId, commandId]])
+  for (const tell of watchers) tell()
+}
+
+/** Lifts one ban on one server, and shows in place how far that is. */
+export const Unban = ({ ban, wide = false }: { ban: Ban; wide?: boolean }) => {
+  const commandId = useSyncExternalStore(watch, () => commands.get(ban.id))
+  if (commandId !== undefined) return <Lifting ban={ban} commandId={commandId} wide={wide} />
+  return ban.active ? <Lift ban={ban} wide={wide} /> : null
+}
+
+const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: boolean }) => {
+  const t = textsOf(bansTexts)
+  const { may, reason } = useMay('write')
+  const unban = useMutation({
+    mutationFn: () =>
+      api.call('DELETE /servers/{serverId}/bans/{ip}', {
+        params: { serverId: ban.server.id, ip: ban.ip },
+        query: { jail: ban.jail },
+      }),
+    onSuccess: ({ command_id }) => {
+      remember(ban.id, command_id)
+      tellUnbanned(ban, command_id)
+    },
+  })
+  const words = again ? t.tryAgain : t.unban
+  return (
+    <>
+      <Button
+        variant={wide ? 'filled' : 'default'}
+        size={wide ? 'sm' : 'compact-sm'}
+        fullWidth={wide}
+        disabled={!may}
+        loading={unban.isPending}
+        onClick={() => unban.mutate()}
+        data-key="u"
+        {...(wide ? {} : { 'aria-label': t.unbanOf(ban.ip, ban.jail, nameOf(ban.server.hostname)) })}
+      >
+        {words}
+      </Button>
+      {wide && reason && <p className={parts.help}>{reason}</p>}
+      {unban.error && (
+        <span className={parts.error} role="alert">
+          {sentenceOf(unban.error)}
+        </span>
+      )}
+    </>
+  )
+}
+
+const Lifting = ({ ban, commandId, wide }: { ban: Ban; commandId: string; wide: boolean }) => {
+  const command = useCommand(commandId).data
+  // The row says Unbanned itself; what led there need not stay.
+  if (!ban.active && command?.status === 'completed') return null
+  return (
+    <>
+      <CommandProgress commandId={commandId} />
+      {command && isOver(command) && command.status !== 'completed' && ban.active && (
+        <Lift ban={ban} wide={wide} again />
+      )}
+    </>
+  )
+}

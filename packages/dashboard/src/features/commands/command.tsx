@@ -1,0 +1,63 @@
+import { useCallback, useMemo } from 'react'
+import { useParams } from '@tanstack/react-router'
+import { statusOf } from '../../api/client.ts'
+import { ButtonLink } from '../../kit/button-link.tsx'
+import { useCommand } from '../fleet/command-progress.tsx'
+import { Page } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { useSaid } from '../fleet/said.ts'
+import { Forbidden } from '../navigation/lone-pages.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { Facts } from './facts.tsx'
+import { useCommandKeys } from './keys.ts'
+import { RowAct } from './retry.tsx'
+
+/** One command, live. */
+export const CommandPage = () => {
+  const t = textsOf(commandsTexts)
+  const said = useSaid()
+  const { commandId } = useParams({ from: '/inside/commands/$commandId' })
+  const query = useCommand(commandId)
+  const row = query.data
+  const status = statusOf(query.error)
+  const rows = useMemo(() => (row ? [row] : []), [row])
+  useCommandKeys(
+    rows,
+    useCallback(() => commandId, [commandId]),
+  )
+  const back = (
+    <ButtonLink to="/commands" variant="default" search={{}}>
+      {t.back}
+    </ButtonLink>
+  )
+  if (status === 403) return <Forbidden />
+  if (status === 404 || status === 400)
+    return (
+      <Page title={t.title}>
+        <div className={parts.empty}>
+          <p>{t.gone}</p>
+          {back}
+        </div>
+      </Page>
+    )
+  const what = row ? said(row) : t.title
+  return (
+    <Page
+      title={what}
+      heading={<bdi>{what}</bdi>}
+      actions={
+        <>
+          {row && <RowAct row={row} />}
+          {back}
+        </>
+      }
+    >
+      <Trouble what={t.whatOne} query={query} />
+      {query.isPending && <Waiting lines={5} />}
+      {row && <Facts row={row} />}
+    </Page>
+  )
+}

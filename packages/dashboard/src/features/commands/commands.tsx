@@ -1,0 +1,205 @@
+import { Suspense, lazy, useMemo, useState } from 'react'
+import { Button } from '@mantine/core'
+import { IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { queryFields } from '@stockade/contract/query/index.ts'
+import { useLive } from '../../api/live.ts'
+import { summaryQuery } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
+import { useMay } from '../../api/session.ts'
+import { fleetTexts } from '../fleet/fleet.texts.ts'
+import { commandStatsQuery, commandsLimit, commandsQuery } from '../fleet/queries.ts'
+import type { CommandRow, CommandType } from '../fleet/queries.ts'
+import { isOver } from '../fleet/command-progress.tsx'
+import { useKeys } from '../../kit/keys.ts'
+import { Page } from '../../kit/page.tsx'
+import { Pages } from '../../kit/pages.tsx'
+import { PastEnd } from '../../kit/past-end.tsx'
+import parts from '../../kit/parts.module.css'
+import { Trouble } from '../../kit/trouble.tsx'
+import { Views } from '../../kit/views.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { Chips } from '../../kit/search/chips.tsx'
+import type { ValuesOf } from '../../kit/search/completion.ts'
+import { SearchField } from '../../kit/search/search-field.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { number, percent } from '../../lib/numbers.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { tookWords } from './facts.tsx'
+import type { CommandsSearch } from './filter.ts'
+import { grouped } from './rows.ts'
+import { CommandList } from './table.tsx'
+import styles from './commands.module.css'
+
+const RunDialog = lazy(() => import('./run-dialog.tsx'))
+
+const queryOf = (search: CommandsSearch) => ({
+  page: search.page ?? 1,
+  limit: commandsLimit,
+  ...(search.server ? { server_id: search.server } : {}),
+  ...(search.q ? { q: search.q } : {}),
+})
+
+/** A page of commands, live; where something is on its way it is asked for as well. */
+export const useCommands = (search: CommandsSearch) => {
+  const { phase } = useLive()
+  return useQuery({
+    ...commandsQuery(queryOf(search)),
+    refetchInterval: ({ state }) =>
+      state.data?.commands.every(isOver) ? every(30_000)() : phase === 'live' ? 10_000 : 3000,
+  })
+}
+
+/** What was asked, of whom, and what came back. */
+export const Commands = () => {
+  const t = textsOf(commandsTexts)
+  const search = useSearch({ from: '/inside/commands' })
+  const navigate = useNavigate()
+  const { may, reason } = useMay('write')
+  const [run, setRun] = useState<CommandType | null>(null)
+  useKeys(useMemo(() => [{ key: 'c', text: t.keys.run, act: () => setRun('reload-all'), there: () => may }], [t, may]))
+  const list = useCommands(search)
+  const rows = list.data?.commands
+  const page = search.page ?? 1
+  const filtered = Boolean(search.server ?? search.q)
+  const none = rows?.length === 0 && !filtered && page === 1
+  const last = page * commandsLimit >= (list.data?.total ?? 0)
+  return (
+    <Page
+      title={t.title}
+      actions={
+        <>
+          <Button leftSection={<IconPlayerPlay size={16} />} disabled={!may} onClick={() => setRun('reload-all')}>
+            {t.run}
+          </Button>
+          {reason && <span className={parts.help}>{reason}</span>}
+        </>
+      }
+    >
+      {!none && (
+        <>
+          <Stats />
+          <Search rows={rows ?? []} />
+          <Views list="commands" path="/commands" />
+        </>
+      )}
+      <Trouble what={t.what} query={list} />
+      {list.isPending && <Waiting />}
+      {none && (
+        <div className={parts.empty}>
+          <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
+          <p>{t.empty}</p>
+          {may && (
+            <div className={parts.row}>
+              <Button variant="default" onClick={() => setRun('reload-all')}>
+                {t.examples.reload}
+              </Button>
+              <Button variant="default" onClick={() => setRun('jail-status')}>
+                {t.examples.status}
+              </Button>
+              <Button variant="default" onClick={() => setRun('ban-ip')}>
+                {t.examples.ban}
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+      {rows?.length === 0 && page > 1 && (
+        <PastEnd onFirst={() => navigate({ to: '/commands', search: { ...search, page: undefined } })} />
+      )}
+      {rows?.length === 0 && !none && page === 1 && (
+        <div className={parts.empty}>
+          <p>{t.noMatch}</p>
+          <Button variant="default" onClick={() => navigate({ to: '/commands', search: {} })}>
+            {t.clear}
+          </Button>
+        </div>
+      )}
+      {rows && rows.length > 0 && <CommandList groups={grouped(rows, page === 1, last)} />}
+      {list.data && list.data.total > commandsLimit && (
+        <Pages
+          page={page}
+          limit={commandsLimit}
+          shown={list.data.commands.length}
+          total={list.data.total}
+          onPage={to => navigate({ to: '/commands', search: { ...search, page: to } })}
+        />
+      )}
+      {run && (
+        <Suspense>
+          <RunDialog type={run} server={search.server} onClose={() => setRun(null)} />
+        </Suspense>
+      )}
+    </Page>
+  )
+}
+
+const Stats = () => {
+  const t = textsOf(commandsTexts).stats
+  const { whatStats } = textsOf(commandsTexts)
+  const query = useQuery(commandStatsQuery('week'))
+  const stats = query.data
+  const { periods } = textsOf(fleetTexts)
+  if (!stats) return <Trouble what={whatStats} query={query} />
+  const figures = [
+    [`${t.total} · ${periods.week}`, number(stats.total)],
+    [t.success, stats.success_rate === null ? t.none : percent(stats.success_rate)],
+    [t.mean, tookWords(stats.avg_execution_time_ms)],
+    [t.failed, number(stats.by_status.failed + stats.by_status.timeout)],
+  ] as const
+  return (
+    <dl className={styles.figures}>
+      {figures.map(([name, value]) => (
+        <div key={name} className={styles.figure}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** What a field may be completed with: what the fleet and the rows that are shown have. */
+const useValues = (rows: readonly CommandRow[]): ValuesOf => {
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  return field => {
+    if (field === 'server') return servers.map(({ hostname }) => ({ value: hostname }))
+    if (field === 'by') return [...new Set(rows.map(row => row.initiated_by))].map(value => ({ value }))
+    return []
+  }
+}
+
+const Search = ({ rows }: { rows: readonly CommandRow[] }) => {
+  const t = textsOf(commandsTexts)
+  const search = useSearch({ from: '/inside/commands' })
+  const navigate = useNavigate()
+  const valuesOf = useValues(rows)
+  const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === search.server)
+  const filter = (change: Partial<CommandsSearch>, replace = false) =>
+    void navigate({ to: '/commands', search: { ...search, ...change, page: undefined }, replace })
+  return (
+    <div className={parts.row} role="search">
+      <SearchField
+        language={queryFields.commands}
+        value={search.q ?? ''}
+        onApply={(q, replace) => filter({ q: q || undefined }, replace)}
+        valuesOf={valuesOf}
+        label={t.search}
+        placeholder={t.searchHint}
+      />
+      {search.server && (
+        <Chips
+          chips={[
+            {
+              name: t.server,
+              value: server ? nameOf(server.hostname) : search.server,
+              onRemove: () => filter({ server: undefined }),
+            },
+          ]}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,177 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { summaryQuery } from '../../api/queries.ts'
+import fleet from '../fleet/fleet.module.css'
+import type { CommandRow } from '../fleet/queries.ts'
+import { CopyButton } from '../../kit/copy.tsx'
+import { Panel } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { State } from '../../kit/state.tsx'
+import { Lines, Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { clip, nameOf } from '../../lib/clip.ts'
+import { number } from '../../lib/numbers.ts'
+import { commandsTexts } from './commands.texts.ts'
+import { CommandValue } from './narrowing.tsx'
+import { tookOf, wordOf } from './rows.ts'
+
+/** `38 ms`, `1.4 s`. */
+export const tookWords = (ms: number | null): string => {
+  const t = textsOf(commandsTexts)
+  if (ms === null) return t.stats.none
+  return ms < 1000 ? t.tookMs(number(Math.round(ms))) : t.tookS((ms / 1000).toFixed(1))
+}
+
+export const ServerLink = ({ row }: { row: CommandRow }) => (
+  <CommandValue
+    field="server"
+    value={row.server.hostname}
+    shown={nameOf(row.server.hostname)}
+    link={
+      <Link to="/servers/$serverId" params={{ serverId: row.server.id }} className={parts.link}>
+        <Stranger text={row.server.hostname} most={60} />
+      </Link>
+    }
+  />
+)
+export const By = ({ row }: { row: CommandRow }) => (
+  <CommandValue field="by" value={row.initiated_by} shown={clip(row.initiated_by, 60).shown}>
+    <Stranger text={row.initiated_by} most={40} />
+  </CommandValue>
+)
+
+/** All that is known of a command: where it is, what was asked, what came back. */
+export const Facts = ({ row }: { row: CommandRow }) => {
+  const t = textsOf(commandsTexts).detail
+  const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === row.server.id)
+  const away = row.status === 'pending' && server !== undefined && server.status !== 'online'
+  const asked = Object.entries(row.params).filter(([, value]) => value !== '' && value !== null)
+  return (
+    <>
+      <div className={parts.row}>
+        <State is={wordOf(row)} tinted />
+        {away && (
+          <span className={parts.muted}>
+            {nameOf(row.server.hostname)} {t.away}
+          </span>
+        )}
+        {row.cancelled && <span className={parts.muted}>{t.cancelled}</span>}
+        {row.status === 'timeout' && <span className={parts.muted}>{t.timeout}</span>}
+      </div>
+      <div className={fleet.columns}>
+        <Panel>
+          <dl className={parts.details}>
+            <dt>{t.server}</dt>
+            <dd>
+              <ServerLink row={row} />
+            </dd>
+            <dt>{t.by}</dt>
+            <dd>
+              <By row={row} />
+            </dd>
+            <dt>{t.created}</dt>
+            <dd>
+              <Time at={row.created_at} />
+            </dd>
+            {row.started_at && (
+              <>
+                <dt>{t.started}</dt>
+                <dd>
+                  <Time at={row.started_at} />
+                </dd>
+              </>
+            )}
+            {row.completed_at && (
+              <>
+                <dt>{t.completed}</dt>
+                <dd>
+                  <Time at={row.completed_at} />
+                </dd>
+              </>
+            )}
+            {tookOf(row) !== null && (
+              <>
+                <dt>{t.took}</dt>
+                <dd>{tookWords(tookOf(row))}</dd>
+              </>
+            )}
+            {row.result && row.result.exit_code !== null && (
+              <>
+                <dt>{t.exit}</dt>
+                <dd>{row.result.exit_code}</dd>
+              </>
+            )}
+            {row.retry_of && (
+              <>
+                <dt>{t.retryOf}</dt>
+                <dd>
+                  <Link to="/commands/$commandId" params={{ commandId: row.retry_of }}>
+                    {t.earlier}
+                  </Link>
+                </dd>
+              </>
+            )}
+            {row.batch_id && (
+              <>
+                <dt>{t.batch}</dt>
+                <dd>
+                  <Link to="/batches/$batchId" params={{ batchId: row.batch_id }}>
+                    {t.wholeBatch}
+                  </Link>
+                </dd>
+              </>
+            )}
+          </dl>
+        </Panel>
+        {asked.length > 0 && (
+          <Panel title={t.asked}>
+            <dl className={parts.details}>
+              {asked.map(([name, value]) => (
+                <div key={name} style={{ display: 'contents' }}>
+                  <dt>{name}</dt>
+                  <dd className={parts.mono}>
+                    <Asked value={value} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </Panel>
+        )}
+      </div>
+      <Output row={row} />
+    </>
+  )
+}
+
+const Asked = ({ value }: { value: unknown }) =>
+  typeof value === 'object' && value !== null ? (
+    <>
+      {Object.entries(value).map(([name, each]) => (
+        <span key={name} style={{ display: 'block' }}>
+          {name} = <Stranger text={String(each)} most={200} />
+        </span>
+      ))}
+    </>
+  ) : (
+    <Stranger text={String(value)} most={500} />
+  )
+
+export const Output = ({ row }: { row: CommandRow }) => {
+  const t = textsOf(commandsTexts).detail
+  if (!row.result) return row.cancelled ? null : <p className={parts.muted}>{t.waitingOutput}</p>
+  if (row.result.output === '') return <p className={parts.muted}>{t.noOutput}</p>
+  return (
+    <>
+      <div className={parts.row}>
+        <h2 className={parts.panelTitle} style={{ margin: 0 }}>
+          {t.output}
+        </h2>
+        <CopyButton text={clip(row.result.output, 65_536).shown} label={t.copy} />
+      </div>
+      <div>
+        <Lines text={row.result.output} label={t.output} />
+      </div>
+    </>
+  )
+}

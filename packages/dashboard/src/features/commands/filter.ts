@@ -1,0 +1,39 @@
+import { withTerms } from '../../lib/terms.ts'
+
+/** What the URL says of the list of commands. */
+export interface CommandsSearch {
+  readonly server?: string | undefined
+  /** In the grammar of searches. */
+  readonly q?: string | undefined
+  readonly page?: number | undefined
+}
+const commandStatuses = ['pending', 'running', 'completed', 'failed', 'timeout'] as const
+export const commandTypes = [
+  'ban-ip',
+  'unban-ip',
+  'jail-status',
+  'jail-enable',
+  'jail-disable',
+  'jail-reload',
+  'reload-all',
+  'service-restart',
+  'deploy-template',
+  'remove-template',
+  'approve-whitelist',
+  'approve-port',
+  'self-test',
+] as const
+
+export const readCommandsSearch = (raw: Record<string, unknown>): CommandsSearch => {
+  const status = commandStatuses.find(known => known === raw.status)
+  const type = commandTypes.find(known => known === raw.type)
+  // Links from before there was a search named them apart.
+  const q = withTerms([status && `status:${status}`, type && `type:${type}`], raw.q)
+  const server = typeof raw.server === 'string' && /^[0-9a-f-]{36}$/i.test(raw.server) ? raw.server : undefined
+  const page = Number(raw.page)
+  return {
+    ...(server ? { server } : {}),
+    ...(q ? { q } : {}),
+    ...(Number.isInteger(page) && page > 1 ? { page } : {}),
+  }
+}

@@ -1,0 +1,60 @@
+import type { CommandRow } from '../fleet/queries.ts'
+
+export type Group =
+  | { readonly kind: 'one'; readonly row: CommandRow }
+  | {
+      readonly kind: 'batch'
+      readonly batchId: string
+      readonly rows: readonly CommandRow[]
+      /** Whether the batch may go on beyond this page of the list. */
+      readonly open: boolean
+    }
+
+/** Commands of one batch stand together as one row, at the place of the newest. `first` and `last`: whether the page is. */
+export const grouped = (rows: readonly CommandRow[], first: boolean, last: boolean): readonly Group[] => {
+  const ofBatch = new Map<string, CommandRow[]>()
+  for (const row of rows)
+    if (row.batch_id !== null) ofBatch.set(row.batch_id, [...(ofBatch.get(row.batch_id) ?? []), row])
+  const edge = new Set([first ? null : rows[0]?.batch_id, last ? null : rows.at(-1)?.batch_id])
+  const seen = new Set<string>()
+  return rows.flatMap((row): Group[] => {
+    if (row.batch_id === null) return [{ kind: 'one', row }]
+    if (seen.has(row.batch_id)) return []
+    seen.add(row.batch_id)
+    return [
+      {
+        kind: 'batch',
+        batchId: row.batch_id,
+        rows: ofBatch.get(row.batch_id) ?? [],
+        open: edge.has(row.batch_id),
+      },
+    ]
+  })
+}
+
+/** What a batch asks for: the one thing, or of what kind its different things are. `said` puts a command in words. */
+export const saidTogether = (
+  rows: readonly CommandRow[],
+  said: (row: CommandRow) => string,
+  mixed: (newest: CommandRow, different: number) => string,
+): string => {
+  const [newest] = rows
+  const different = new Set(rows.map(said)).size
+  return !newest ? '' : different === 1 ? said(newest) : mixed(newest, different)
+}
+
+/** One word for where a command is, as the whole product says it. */
+export const wordOf = (row: Pick<CommandRow, 'status' | 'cancelled'>): CommandRow['status'] | 'cancelled' =>
+  row.cancelled ? 'cancelled' : row.status
+
+/** How many of which state, in the order of a command's life. */
+export const tallyOf = (rows: readonly CommandRow[]) =>
+  (['pending', 'running', 'completed', 'failed', 'timeout', 'cancelled'] as const)
+    .map(state => ({ state, count: rows.filter(row => wordOf(row) === state).length }))
+    .filter(({ count }) => count > 0)
+
+/** How long the host took, in milliseconds; null while it has not ended or never began. */
+export const tookOf = (row: Pick<CommandRow, 'started_at' | 'completed_at'>): number | null =>
+  row.started_at === null || row.completed_at === null
+    ? null
+    : Math.max(0, Date.parse(row.completed_at) - Date.parse(row.started_at))

@@ -1,0 +1,107 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { isOver } from './command-progress.tsx'
+import { Panel } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import fleet from './fleet.module.css'
+import { protectionTexts } from './protection.texts.ts'
+import { commandsQuery } from './queries.ts'
+import type { CommandRow } from './queries.ts'
+import { readSelfTest } from './self-test.ts'
+import type { SelfTest } from './self-test.ts'
+
+const tones = { proved: 'ok', held: 'warn', failed: 'danger' } as const
+
+/** The last self-test of a host, and the button for the next one. */
+export const SelfTestPanel = ({ serverId }: { serverId: string }) => {
+  const t = textsOf(protectionTexts).test
+  const { may, reason } = useMay('write')
+  const last = useQuery(commandsQuery({ server_id: serverId, type: 'self-test', limit: 1 })).data?.commands[0]
+  const isRunning = last !== undefined && !isOver(last)
+  const run = useMutation({
+    mutationFn: () =>
+      api.call('POST /servers/{serverId}/commands', { params: { serverId }, body: { type: 'self-test' } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['commands'] }),
+  })
+  return (
+    <Panel title={t.title}>
+      <div className={fleet.stack}>
+        <p className={parts.help}>{t.help}</p>
+        {last && <LastTest command={last} />}
+        <Refusal error={run.error} />
+        <div className={parts.row}>
+          <Button
+            variant="default"
+            disabled={!may}
+            title={reason}
+            loading={run.isPending || isRunning}
+            onClick={() => run.mutate()}
+          >
+            {t.run}
+          </Button>
+        </div>
+      </div>
+    </Panel>
+  )
+}
+
+const LastTest = ({ command }: { command: CommandRow }) => {
+  const t = textsOf(protectionTexts).test
+  if (!isOver(command)) return <p role="status">{t.running}</p>
+  const output = command.result?.output ?? ''
+  const test = readSelfTest(output)
+  return (
+    <>
+      <p>
+        <Mark tone={tones[test?.result ?? 'failed']}>{t.results[test?.result ?? 'failed']}</Mark>{' '}
+        <span className={parts.muted}>
+          <Time at={command.completed_at ?? command.created_at} />
+        </span>
+      </p>
+      {test ? (
+        <Steps
+          of={test}
+          arrivedAfter={Date.parse(command.started_at ?? command.created_at) - Date.parse(command.created_at)}
+        />
+      ) : (
+        <p>{output ? <Stranger text={output} most={500} /> : t.silent}</p>
+      )}
+    </>
+  )
+}
+
+const Steps = ({ of, arrivedAfter }: { of: SelfTest; arrivedAfter: number }) => {
+  const t = textsOf(protectionTexts).test
+  return (
+    <ol className={fleet.lines} aria-label={t.steps}>
+      <li>
+        <span>
+          <strong>{t.arrived}</strong>
+        </span>
+        <span className={parts.muted}>{t.milliseconds(arrivedAfter)}</span>
+      </li>
+      {of.steps.map(({ step, family, ok, ms, text }, index) => (
+        <li key={index}>
+          <span>
+            <strong>{`IPv${family}: ${t.hops[step]}`}</strong>
+            <p className={parts.help}>
+              <Stranger text={text} most={300} />
+            </p>
+          </span>
+          <span className={parts.muted}>{t.milliseconds(ms)}</span>
+          <Mark tone={ok === null ? 'warn' : ok ? 'ok' : 'danger'}>
+            {ok === null ? t.untried : ok ? t.ok : t.failed}
+          </Mark>
+        </li>
+      ))}
+    </ol>
+  )
+}

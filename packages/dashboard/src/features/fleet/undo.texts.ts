@@ -1,0 +1,38 @@
+import type { Catalogue } from '../../lib/texts/catalogue.ts'
+import { plural } from '../../lib/texts/catalogue.ts'
+
+const en = {
+  banned: (ip: string, where: string) => `Ban of ${ip} on ${where} is on its way.`,
+  unbanned: (ip: string, jail: string, where: string) => `Unban of ${ip} from ${jail} on ${where} is on its way.`,
+  unbannedEverywhere: (ip: string, where: string) => `Unban of ${ip} on ${where} is on its way.`,
+  whitelisted: (what: string) => `${what} is on the whitelist.`,
+  unlisted: (what: string) => `${what} is off the whitelist.`,
+  enabled: (jail: string, where: string) => `Enabling ${jail} on ${where} is on its way.`,
+  disabled: (jail: string, where: string) =>
+    `Disabling ${jail} on ${where} is on its way. It bans nobody until it is on again.`,
+  whitelistedMany: (count: number) =>
+    plural(count, { one: '1 entry is on the whitelist.', other: `${count} entries are on the whitelist.` }),
+  addresses: (count: number) => plural(count, { one: '1 address', other: `${count} addresses` }),
+  show: 'Show it',
+  cancelled: 'Undone before it ran.',
+  failed: 'It had failed: there is nothing to undo.',
+  opposite: (what: string) => `It had run already. The opposite is on its way: ${what}.`,
+  opposites: (count: number) =>
+    plural(count, {
+      one: 'It had run already. The opposite is on its way.',
+      other: `It had run already on ${count} servers. The opposite is on its way there.`,
+    }),
+  bannedAgain: (ip: string) => `${ip} is off the whitelist, and its bans are on their way back.`,
+  delisted: 'It is off the whitelist again. Bans that it lifted stay lifted.',
+  delistedMany: (count: number) =>
+    plural(count, {
+      one: '1 entry is off the whitelist again. Bans that it lifted stay lifted.',
+      other: `${count} entries are off the whitelist again. Bans that they lifted stay lifted.`,
+    }),
+  listed: (what: string) => `${what} is on the whitelist again.`,
+  left: 'It stays as it is.',
+  leftPartly: 'Where it waited it is undone. Where it had run already it stays as it is.',
+  impossible: 'It had run already, and can not be undone from here.',
+  trouble: (why: string) => `Could not undo it: ${why}`,
+}
+export const undoTexts: Catalogue<typeof en> = { name: 'undo', en }

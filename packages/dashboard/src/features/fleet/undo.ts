@@ -1,0 +1,335 @@
+import { api, statusOf } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import type { Command } from '../../api/queries.ts'
+import { toasts } from '../../kit/toasts.ts'
+import type { ToastLink } from '../../kit/toasts.ts'
+import { sentenceOf } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { clip, nameOf } from '../../lib/clip.ts'
+import { ordersOf } from './batch-orders.ts'
+import type { Ordered } from './batch-orders.ts'
+import { fleetTexts } from './fleet.texts.ts'
+import type { Entry } from './queries.ts'
+import { saidOf } from './said.ts'
+import { agreed } from './ssh-asked.ts'
+import { undoTexts } from './undo.texts.ts'
+
+/* Small actions ask nothing first: they are told with an Undo, which cancels what has not begun and else does the opposite. */
+
+/** Of more commands, what they did is not asked one by one: only those can be undone whose opposite is known. */
+const mostUndone = 25
+/** So many entries of the whitelist at most in one request. */
+const mostTogether = 5000
+/** So many commands at most are cancelled in one request, and are in one batch. */
+const mostCancelled = 10_000
+/** How long the activity strip offers it, in milliseconds. */
+export const undoLasts = 10 * 60_000
+
+type Server = Command['server']
+interface Opposite {
+  readonly type: Command['type']
+  readonly params: Record<string, unknown>
+}
+
+/** What undoes a command; null where nothing does. `duration`: what an unban took off, in seconds, -1 for ever. */
+export const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, duration?: number): Opposite | null => {
+  const { ip, jail } = params
+  switch (type) {
+    case 'ban-ip':
+      return { type: 'unban-ip', params: { ip, jail } }
+    case 'unban-ip':
+      // Nobody knows here which jails had it.
+      if (jail === '*') return null
+      return { type: 'ban-ip', params: { ip, jail, ...(duration === undefined ? {} : { duration }) } }
+    case 'jail-enable':
+      return { type: 'jail-disable', params: { jail } }
+    case 'jail-disable':
+      return { type: 'jail-enable', params: { jail } }
+    default:
+      return null
+  }
+}
+
+/** What is left of a ban, as a new one takes it; undefined where its end is not known. */
+export const leftOf = (
+  ban: { readonly expires_at: string | null; readonly ban_duration?: number | null },
+  now: number,
+): number | undefined => {
+  if (ban.expires_at !== null) return Math.max(1, Math.round((Date.parse(ban.expires_at) - now) / 1000))
+  return ban.ban_duration === null ? undefined : -1
+}
+
+/** Cancels what no host has fetched yet; resolves to the others, and how they are. */
+const cancelled = async (ids: readonly string[]) => {
+  const { commands } = await api.call('POST /commands/cancel', { body: { ids: [...ids] } })
+  return commands.filter(({ cancelled }) => !cancelled)
+}
+const send = (serverId: string, { type, params }: Opposite) =>
+  api.call('POST /servers/{serverId}/commands', { params: { serverId }, body: { type, params } })
+
+interface Told {
+  readonly text: string
+  readonly link?: ToastLink
+}
+/** Sends what undoes something, all of one type: as few batches as it takes. */
+const sendAll = async (orders: readonly Ordered[]): Promise<ToastLink | undefined> => {
+  const [first, other] = orders
+  if (!first) return undefined
+  if (!other) return linkTo((await send(first.server.id, first)).id)
+  const batches: string[] = []
+  for (const body of ordersOf(orders)) batches.push((await api.call('POST /commands/batch', { body })).batch_id)
+  return batches.length === 1 ? whole([], batches[0]) : undefined
+}
+/**
+ * Cancels the commands that have not begun: they never run. Sends the opposite only of those that run or ran, by what `opposites`
+ * says of their ids; resolves to that in words.
+ */
+const undoCommands = async (
+  ids: readonly string[],
+  opposites: (ran: readonly string[]) => Promise<readonly Ordered[]>,
+): Promise<Told> => {
+  const t = textsOf(undoTexts)
+  const begun = await cancelled(ids)
+  if (begun.length === 0) return { text: t.cancelled }
+  const ran = begun.filter(({ status }) => status === 'running' || status === 'completed')
+  if (ran.length === 0) return { text: t.failed }
+  const wanted = await opposites(ran.map(({ id }) => id))
+  const [first] = wanted
+  if (!first) return { text: t.impossible }
+  if (!(await agreed(wanted))) return { text: begun.length < ids.length ? t.leftPartly : t.left }
+  const link = await sendAll(wanted)
+  const servers = new Set(wanted.map(({ server }) => server.id)).size
+  return { text: wanted.length === 1 ? t.opposite(saidOf(first)) : t.opposites(servers), ...(link ? { link } : {}) }
+}
+/** The opposites of commands, by asking what each of them was. */
+const read = (opposite: (command: Command) => readonly Opposite[]) => async (ids: readonly string[]) =>
+  (await Promise.all(ids.map(commandId => api.call('GET /commands/{commandId}', { params: { commandId } })))).flatMap(
+    command => opposite(command).map(asked => ({ server: command.server, ...asked })),
+  )
+const linkTo = (commandId: string): ToastLink => ({ path: `/commands/${commandId}`, text: textsOf(undoTexts).show })
+
+/** Runs an undo and says what came of it. */
+const take = (undo: () => Promise<Told>) => async () => {
+  try {
+    toasts.show(await undo())
+  } catch (error) {
+    toasts.show({ text: textsOf(undoTexts).trouble(sentenceOf(error)), error: true })
+  }
+  // What the live feed does not tell, or tells elsewhere.
+  for (const key of ['commands', 'command', 'lookup', 'whitelist']) void queries.invalidateQueries({ queryKey: [key] })
+}
+
+/* How to undo a command of this page's own making: only it knows what an unban took off. */
+const known = new Map<string, (command: Command) => readonly Opposite[]>()
+
+interface Done {
+  readonly text: string
+  readonly link?: ToastLink
+  readonly commands: readonly string[]
+  readonly opposite?: (command: Command) => readonly Opposite[]
+}
+const plainly = (command: Command): readonly Opposite[] => {
+  const opposite = oppositeOf(command)
+  return opposite ? [opposite] : []
+}
+const tellUndoable = ({ text, link, commands, opposite = plainly }: Done) => {
+  for (const id of commands) known.set(id, opposite)
+  toasts.show({
+    text,
+    ...(link ? { link } : {}),
+    ...(commands.length <= mostUndone ? { undo: () => void take(() => undoCommands(commands, read(opposite)))() } : {}),
+  })
+}
+
+/** Whether a command can be undone still: it changed something that has an opposite, and not long ago. */
+export const canUndo = (command: Command, now: number): boolean =>
+  now - Date.parse(command.created_at) < undoLasts &&
+  !command.cancelled &&
+  command.status !== 'failed' &&
+  command.status !== 'timeout' &&
+  (known.get(command.id) ?? plainly)(command).length > 0
+/** Cancels a command that has not begun, and says whether that was still possible. */
+export const cancelCommand = (command: Command): Promise<void> =>
+  take(() => undoCommands([command.id], async () => []))()
+/** Undoes one command, by cancelling it or by its opposite, and says so. */
+export const undoCommand = (command: Command): Promise<void> =>
+  take(() => undoCommands([command.id], read(known.get(command.id) ?? plainly)))()
+
+/** A command of a batch, as the answer to it names them. */
+interface Queued {
+  readonly id: string
+  readonly server_id: string
+  readonly params_index: number
+}
+interface Batch {
+  readonly commands: readonly Queued[]
+  readonly batchId?: string | undefined
+}
+/** `orders` are what undoes each command, by its id; nothing for what was so before. */
+const tellMany = (text: string, { commands, batchId }: Batch, orders: ReadonlyMap<string, Ordered>) => {
+  const ids = commands.map(({ id }) => id)
+  const opposites = (some: readonly string[]) => some.flatMap(id => orders.get(id) ?? [])
+  for (const id of ids) known.set(id, () => opposites([id]))
+  toasts.show({
+    text,
+    link: whole(ids, batchId),
+    ...(ids.length <= mostCancelled
+      ? { undo: () => void take(() => undoCommands(ids, async ran => opposites(ran)))() }
+      : {}),
+  })
+}
+const keyOf = ({ server, params }: Pick<Ordered, 'server' | 'params'>) =>
+  JSON.stringify([server.id, params.jail, params.ip])
+
+const placeOf = (servers: readonly string[]) =>
+  servers.length === 1 ? nameOf(servers[0] ?? '') : textsOf(fleetTexts).servers(servers.length)
+
+/** Tells that an address is being banned; `servers` are their names. */
+export const tellBanned = (ip: string, servers: readonly string[], commands: readonly string[], batchId?: string) =>
+  tellUndoable({ text: textsOf(undoTexts).banned(ip, placeOf(servers)), link: whole(commands, batchId), commands })
+/** Tells that many addresses are being banned in one jail; `before` are the bans that were known there. */
+export const tellBannedMany = (
+  ips: readonly string[],
+  servers: readonly Server[],
+  jail: string,
+  before: readonly Pick<LiftedBan, 'ip' | 'jail' | 'server'>[],
+  batch: Batch,
+) => {
+  const t = textsOf(undoTexts)
+  const were = new Set(before.map(({ ip, jail, server }) => keyOf({ server, params: { ip, jail } })))
+  const hosts = new Map(servers.map(server => [server.id, server]))
+  const orders = new Map<string, Ordered>()
+  for (const { id, server_id, params_index } of batch.commands) {
+    const [server, ip] = [hosts.get(server_id), ips[params_index]]
+    if (!server || ip === undefined) continue
+    const order = { type: 'unban-ip' as const, server, params: { ip, jail } }
+    if (!were.has(keyOf(order))) orders.set(id, order)
+  }
+  tellMany(t.banned(t.addresses(ips.length), placeOf(servers.map(({ hostname }) => hostname))), batch, orders)
+}
+const whole = (commands: readonly string[], batchId?: string): ToastLink =>
+  batchId === undefined ? linkTo(commands[0] ?? '') : { path: `/batches/${batchId}`, text: textsOf(undoTexts).show }
+
+interface LiftedBan {
+  readonly ip: string
+  readonly jail: string
+  readonly server: { readonly id: string; readonly hostname: string }
+  readonly expires_at: string | null
+  readonly ban_duration?: number | null
+}
+/** Tells that one ban is being lifted; undone, it lasts as long as it would have. */
+export const tellUnbanned = (ban: LiftedBan, commandId: string) =>
+  tellUndoable({
+    text: textsOf(undoTexts).unbanned(ban.ip, clip(ban.jail, 64).shown, nameOf(ban.server.hostname)),
+    link: linkTo(commandId),
+    commands: [commandId],
+    opposite: () => [banAgain(ban)],
+  })
+const banAgain = (ban: LiftedBan): Opposite => {
+  const duration = leftOf(ban, Date.now())
+  return { type: 'ban-ip', params: { ip: ban.ip, jail: ban.jail, ...(duration === undefined ? {} : { duration }) } }
+}
+/**
+ * Tells that an address is being lifted from every jail of some servers; `bans` are those that it had there, `entryId` is
+ * the whitelist entry that was made for it in the same go.
+ */
+export const tellUnbannedEverywhere = (
+  ip: string,
+  servers: number,
+  commands: readonly string[],
+  batchId: string,
+  bans: readonly LiftedBan[],
+  entryId?: number,
+) => {
+  const t = textsOf(undoTexts)
+  const text = t.unbannedEverywhere(ip, textsOf(fleetTexts).servers(servers))
+  const link = whole(commands, batchId)
+  if (entryId === undefined)
+    return tellUndoable({
+      text,
+      link,
+      commands,
+      opposite: command => bans.filter(({ server }) => server.id === command.server.id).map(banAgain),
+    })
+  // The entry has lifted the bans by orders of its own: they can't be cancelled, so what they do is undone after them.
+  const undo = async () => {
+    await delist(entryId)
+    for (const ban of bans) await send(ban.server.id, banAgain(ban))
+    return { text: t.bannedAgain(ip) }
+  }
+  toasts.show({ text, link, ...(bans.length <= mostUndone ? { undo: () => void take(undo)() } : {}) })
+}
+
+/** Tells that a jail is being switched on or off on several servers; `before` are those where it was the other way. */
+export const tellSwitchedMany = (
+  jail: string,
+  servers: readonly Server[],
+  on: boolean,
+  before: readonly Server[],
+  batch: Batch,
+) => {
+  const t = textsOf(undoTexts)
+  const type = on ? ('jail-disable' as const) : ('jail-enable' as const)
+  const text = (on ? t.enabled : t.disabled)(clip(jail, 64).shown, placeOf(servers.map(({ hostname }) => hostname)))
+  const were = new Map(before.map(server => [server.id, server]))
+  const orders = batch.commands.flatMap(({ id, server_id }) => {
+    const server = were.get(server_id)
+    return server ? [[id, { type, server, params: { jail } }] as const] : []
+  })
+  tellMany(text, batch, new Map(orders))
+}
+/** Tells that a jail is being switched on or off. */
+export const tellSwitched = (jail: string, hostname: string, on: boolean, commandId: string) => {
+  const t = textsOf(undoTexts)
+  tellUndoable({
+    text: (on ? t.enabled : t.disabled)(clip(jail, 64).shown, nameOf(hostname)),
+    link: linkTo(commandId),
+    commands: [commandId],
+  })
+}
+
+const toWhitelist = (): ToastLink => ({ path: '/whitelist', text: textsOf(undoTexts).show })
+
+const delist = (id: number): Promise<unknown> =>
+  api.call('DELETE /whitelist/{id}', { params: { id } }).catch((error: unknown) => {
+    // Somebody else was faster.
+    if (statusOf(error) !== 404) throw error
+  })
+
+/** `ids` are the entries to take off again; none where they are too many for that. */
+const tellListed = (text: string, ids: readonly number[]) => {
+  const t = textsOf(undoTexts)
+  const undo = async () => {
+    const { removed } = await api.call('POST /whitelist/remove', { body: { ids: [...ids] } })
+    return { text: ids.length === 1 ? t.delisted : t.delistedMany(removed), link: toWhitelist() }
+  }
+  const can = ids.length > 0 && ids.length <= mostTogether
+  toasts.show({ text, link: toWhitelist(), ...(can ? { undo: () => void take(undo)() } : {}) })
+}
+/** Tells what was whitelisted; undone, it is taken off again. */
+export const tellWhitelisted = (entries: readonly Pick<Entry, 'id' | 'ip'>[]) => {
+  const t = textsOf(undoTexts)
+  const [first] = entries
+  if (!first) return
+  const ids = entries.map(({ id }) => id)
+  tellListed(entries.length === 1 ? t.whitelisted(first.ip) : t.whitelistedMany(entries.length), ids)
+}
+/** Tells how many entries an import has added; undone, they are taken off again. */
+export const tellImported = (count: number, ids: readonly number[]) => {
+  if (count > 0) tellListed(textsOf(undoTexts).whitelistedMany(count), ids)
+}
+
+/** Tells what was taken off the whitelist; undone, it is put there again as it was. */
+export const tellUnlisted = (entry: Entry) => {
+  const t = textsOf(undoTexts)
+  const undo = async () => {
+    const { ip, description, expires_at } = entry
+    await api
+      .call('POST /whitelist', { body: { ip, description, ...(expires_at === null ? {} : { expires_at }) } })
+      .catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw error
+      })
+    return { text: t.listed(entry.ip), link: toWhitelist() }
+  }
+  toasts.show({ text: t.unlisted(entry.ip), link: toWhitelist(), undo: () => void take(undo)() })
+}

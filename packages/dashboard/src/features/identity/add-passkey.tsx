@@ -1,0 +1,58 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { announce } from '../../kit/announce.tsx'
+import { Field } from '../../kit/field.tsx'
+import parts from '../../kit/parts.module.css'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { addPasskey, hasPasskeys, passkeySentence } from './passkeys.ts'
+import { passkeysTexts } from './passkeys.texts.ts'
+
+/** A name, and then the browser asks which device shall keep the passkey. */
+export const AddPasskey = ({ onDone }: { onDone?: () => void }) => {
+  const t = textsOf(passkeysTexts)
+  const [name, setName] = useState('')
+  const [tried, setTried] = useState(false)
+  const add = useMutation({
+    mutationFn: () => addPasskey(name.trim()),
+    onSuccess: added => {
+      setName('')
+      setTried(false)
+      announce(t.added(added.name))
+      onDone?.()
+    },
+  })
+  if (!hasPasskeys()) return <p className={parts.note}>{t.unsupported}</p>
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (name.trim() && !add.isPending) add.mutate()
+  }
+  return (
+    <form className={parts.form} onSubmit={submit} noValidate>
+      <Field label={t.name} help={t.nameHelp} error={tried && !name.trim() ? t.nameMissing : undefined}>
+        {ids => (
+          <input
+            {...ids}
+            className={parts.input}
+            maxLength={64}
+            autoComplete="off"
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {add.error && (
+        <p className={parts.refusal} role="alert">
+          {passkeySentence(add.error)}
+        </p>
+      )}
+      <div className={parts.row}>
+        <Button type="submit" variant="default" loading={add.isPending}>
+          {t.add}
+        </Button>
+      </div>
+    </form>
+  )
+}

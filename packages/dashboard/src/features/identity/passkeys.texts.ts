@@ -1,0 +1,40 @@
+import type { Catalogue } from '../../lib/texts/catalogue.ts'
+
+const en = {
+  title: 'Passkeys',
+  what: 'the passkeys',
+  text: 'A passkey signs you in with the fingerprint, face or PIN of your device. It can also sign commands for hosts that ask for that.',
+  none: 'You have no passkey yet.',
+  add: 'Add a passkey',
+  name: 'Name of the passkey',
+  nameHelp: 'Where it is kept, such as “phone” or “key on my ring”.',
+  nameMissing: 'Enter a name of 1 to 64 characters.',
+  added: (name: string) => `${name} is added.`,
+  created: 'Added',
+  used: 'Last used',
+  never: 'Never used',
+  copied: 'Copied to your other devices',
+  rename: 'Rename',
+  renameOf: (name: string) => `Rename ${name}`,
+  save: 'Save',
+  remove: 'Remove',
+  removeOf: (name: string) => `Remove ${name}`,
+  removeTitle: 'Remove this passkey?',
+  removeText: (name: string) =>
+    `“${name}” no longer signs you in. Hosts that trust it for commands go on to trust it until their root removes it there.`,
+  removed: (name: string) => `${name} is removed.`,
+  sign: 'Use it to sign commands',
+  signText: 'Run this on each host that shall trust it, as root:',
+  signCommand: 'Command for the host',
+  fingerprint: 'The host shows this fingerprint. Go on there only if it is the same:',
+  signIn: 'Continue with a passkey',
+  use: 'Use a passkey',
+  unsupported:
+    'This browser offers no passkeys for this page. They need an address with a name, https, and a browser of these years.',
+  notDone: 'The passkey was not used: it was cancelled, or it took too long. Try it again.',
+  known: 'This device has a passkey of this account already.',
+  elsewhere: 'Passkeys belong to the address that this site gives itself. Open the page at that address.',
+  failed: (why: string) => `The browser could not use the passkey: ${why}`,
+  required: 'A passkey is required here: add one to go on.',
+}
+export const passkeysTexts: Catalogue<typeof en> = { name: 'passkeys', en }

@@ -1,0 +1,94 @@
+import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { summaryQuery } from '../../api/queries.ts'
+import parts from '../../kit/parts.module.css'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { Check, Choices } from './choices.tsx'
+import { identityTexts } from './identity.texts.ts'
+import styles from './identity.module.css'
+
+export interface Access {
+  readonly type: 'all' | 'specific'
+  readonly servers: ReadonlySet<string>
+}
+export const allServers: Access = { type: 'all', servers: new Set() }
+/** With more rows the page gets slow; whoever has so many servers types a name. */
+const most = 100
+
+/** All servers, or chosen ones. */
+export const ServerChoice = (props: {
+  value: Access
+  onValue: (access: Access) => void
+  disabled?: boolean
+  error?: string | undefined
+}) => {
+  const t = textsOf(identityTexts).servers
+  const { value, onValue, disabled } = props
+  return (
+    <Choices
+      legend={t.legend}
+      disabled={disabled ?? false}
+      options={[
+        { value: 'all', label: t.all, meaning: t.allMeans },
+        { value: 'specific', label: t.specific, meaning: t.specificMeans },
+      ]}
+      value={value.type}
+      onValue={type => onValue({ ...value, type })}
+    >
+      {value.type === 'specific' && (
+        <Servers chosen={value.servers} onChosen={servers => onValue({ type: 'specific', servers })} />
+      )}
+      {props.error && (
+        <p className={parts.error} role="alert">
+          {props.error}
+        </p>
+      )}
+    </Choices>
+  )
+}
+
+const Servers = (props: { chosen: ReadonlySet<string>; onChosen: (chosen: ReadonlySet<string>) => void }) => {
+  const t = textsOf(identityTexts).servers
+  const all = useQuery(summaryQuery).data?.servers
+  const [typed, setTyped] = useState('')
+  if (!all) return null
+  if (all.length === 0) return <p className={parts.help}>{t.empty}</p>
+  const wanted = typed.trim().toLowerCase()
+  const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
+  const toggle = (id: string, on: boolean) => {
+    const next = new Set(props.chosen)
+    if (on) next.add(id)
+    else next.delete(id)
+    props.onChosen(next)
+  }
+  return (
+    <div className={styles.servers}>
+      {all.length > 8 && (
+        <input
+          className={parts.input}
+          type="search"
+          aria-label={t.find}
+          placeholder={t.find}
+          autoCapitalize="none"
+          spellCheck={false}
+          value={typed}
+          onChange={event => setTyped(event.currentTarget.value)}
+        />
+      )}
+      {found.length === 0 ? (
+        <p className={parts.help}>{t.none}</p>
+      ) : (
+        <ul aria-label={t.list}>
+          {found.slice(0, most).map(({ id, hostname }) => (
+            <li key={id}>
+              <Check label={nameOf(hostname)} checked={props.chosen.has(id)} onChecked={on => toggle(id, on)} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {found.length > most && <p className={parts.help}>{t.more(found.length - most)}</p>}
+      <p className={parts.help}>{t.chosen(props.chosen.size)}</p>
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useMe } from '../../api/session.ts'
+import { Field } from '../../kit/field.tsx'
+import { Page } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { findAddress, tooLarge } from './read-address.ts'
+import { ipTexts } from './ip.texts.ts'
+import styles from './ip.module.css'
+
+/** What is wrong with what was typed, in words. */
+export const problemOf = (typed: string): string => {
+  const t = textsOf(ipTexts)
+  const large = tooLarge(typed)
+  return large ? t.tooLarge(typed.trim(), large.part, t.places[large.place - 1] ?? '') : t.wrong
+}
+
+/** The field that takes an address in any form and goes to its page. */
+export const LookUpField = ({ given = '', error }: { given?: string; error?: string }) => {
+  const t = textsOf(ipTexts)
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState(given)
+  const [wrong, setWrong] = useState(error)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const found = findAddress(typed)
+    if (!found) return setWrong(problemOf(typed))
+    setWrong(undefined)
+    void navigate({ to: '/ip/$addr', params: { addr: found.ip }, search: found.part ? { taken: '1' } : {} })
+  }
+  return (
+    <form className={styles.search} onSubmit={submit} role="search" noValidate>
+      <Field label={t.label} help={t.help} error={wrong}>
+        {ids => (
+          <input
+            {...ids}
+            className={parts.input}
+            type="text"
+            autoComplete="off"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            dir="ltr"
+            enterKeyHint="search"
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Button type="submit" mt={24}>
+        {t.go}
+      </Button>
+    </form>
+  )
+}
+
+export const LookUp = () => {
+  const t = textsOf(ipTexts)
+  const navigate = useNavigate()
+  const mine = useMe()?.ip_address
+  return (
+    <Page title={t.title}>
+      <LookUpField />
+      {mine && (
+        <div>
+          <Button variant="default" onClick={() => navigate({ to: '/ip/$addr', params: { addr: mine }, search: {} })}>
+            {t.mine}
+          </Button>
+        </div>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,142 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api, statusOf } from '../../api/client.ts'
+import { queries, summaryQuery } from '../../api/queries.ts'
+import { BatchProgress } from '../fleet/batch-progress.tsx'
+import type { LookUp } from '../fleet/queries.ts'
+import { tellUnbannedEverywhere } from '../fleet/undo.ts'
+import { Field } from '../../kit/field.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { Check, Choices } from '../identity/choices.tsx'
+import { EndChoice } from '../whitelist/end-choice.tsx'
+import { endAt } from '../whitelist/ends.ts'
+import type { End } from '../whitelist/ends.ts'
+import { endsTexts } from '../whitelist/ends.texts.ts'
+import { ipTexts } from './ip.texts.ts'
+
+/** Lifts an address from every jail of every server that has it, or of all of them; and may whitelist it first. */
+const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void }) => {
+  const t = textsOf(ipTexts)
+  const all = useQuery(summaryQuery).data?.servers.map(({ id }) => id) ?? []
+  // As it was when the dialog opened: bans that are lifted meanwhile must not change what the button says.
+  const [where] = useState(() => [...new Set(found.active_bans.map(line => line.server_id))])
+  const [scope, setScope] = useState<'where' | 'all'>(where.length > 0 ? 'where' : 'all')
+  const [whitelist, setWhitelist] = useState(false)
+  const [description, setDescription] = useState('')
+  // Long enough to get back in and look; who means for ever says so.
+  const [end, setEnd] = useState<End>({ kind: 'day', until: '' })
+  const [late, setLate] = useState(false)
+  const servers = scope === 'where' ? where : all
+  const unban = useMutation({
+    mutationFn: async () => {
+      const expires_at = endAt(end)
+      // First: what is whitelisted is not banned again while it is being lifted.
+      const entry = whitelist
+        ? await api
+            .call('POST /whitelist', {
+              body: { ip: found.ip, description: description.trim(), ...(expires_at ? { expires_at } : {}) },
+            })
+            .catch((error: unknown) => {
+              // It is on the list already: that is what was asked for.
+              if (statusOf(error) !== 409) throw error
+            })
+        : undefined
+      const batch = await api.call('POST /commands/batch', {
+        body: { server_ids: servers, type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
+      })
+      return { ...batch, entryId: entry?.id }
+    },
+    onSuccess: ({ batch_id, commands, entryId }) => {
+      const bans = found.active_bans.map(line => ({
+        ...line,
+        ip: found.ip,
+        server: { id: line.server_id, hostname: line.server },
+      }))
+      tellUnbannedEverywhere(
+        found.ip,
+        commands.length,
+        commands.map(({ id }) => id),
+        batch_id,
+        bans,
+        entryId,
+      )
+      void queries.invalidateQueries({ queryKey: ['lookup'] })
+      void queries.invalidateQueries({ queryKey: ['whitelist'] })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const over = whitelist && endAt(end) === undefined
+    setLate(over)
+    if (servers.length > 0 && !over && !unban.isPending) unban.mutate()
+  }
+  return (
+    <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
+      {unban.data ? (
+        <div className={parts.form}>
+          <BatchProgress batchId={unban.data.batch_id} />
+          <div className={parts.row}>
+            <Button onClick={onClose}>{t.done}</Button>
+          </div>
+        </div>
+      ) : (
+        <form className={parts.form} onSubmit={submit} noValidate>
+          <p>{t.unbanText}</p>
+          {where.length > 0 && (
+            <Choices
+              legend={t.scope}
+              options={[
+                { value: 'where', label: t.where(where.length) },
+                { value: 'all', label: t.everywhere(all.length) },
+              ]}
+              value={scope}
+              onValue={setScope}
+            />
+          )}
+          {!found.is_whitelisted && (
+            <Check
+              label={t.alsoWhitelist}
+              meaning={t.alsoWhitelistMeans}
+              checked={whitelist}
+              onChecked={setWhitelist}
+            />
+          )}
+          {whitelist && (
+            <Field label={t.description}>
+              {ids => (
+                <input
+                  {...ids}
+                  className={parts.input}
+                  autoComplete="off"
+                  maxLength={1000}
+                  value={description}
+                  onChange={event => setDescription(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          )}
+          {whitelist && (
+            <EndChoice value={end} onValue={setEnd} error={late ? textsOf(endsTexts).invalid : undefined} />
+          )}
+          {servers.length === 0 && <p className={parts.warn}>{t.noServers}</p>}
+          <Refusal error={unban.error} />
+          <div className={parts.row}>
+            <Button type="submit" disabled={servers.length === 0} loading={unban.isPending} data-autofocus>
+              {t.unbanOn(servers.length)}
+            </Button>
+            <Button variant="default" onClick={onClose}>
+              {textsOf(commonTexts).cancel}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}
+export default UnbanDialog

@@ -1,0 +1,109 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { outlines as world } from '../../../world/outlines.ts'
+import { countryName } from '../bans/countries.ts'
+import type { BansSearch } from '../bans/filter.ts'
+import parts from '../../kit/parts.module.css'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { number } from '../../lib/numbers.ts'
+import { chartsTexts } from '../../kit/charts/charts.texts.ts'
+import { bandsOf, stepOf } from './world-steps.ts'
+import styles from '../../kit/charts/charts.module.css'
+
+export interface Place {
+  /** `ZZ` where the place is not known. */
+  readonly code: string
+  readonly count: number
+}
+
+/** Countries by how many bans came from them, and the same as a table beside it. */
+export const WorldMap = ({ places, search }: { places: readonly Place[]; search: BansSearch }) => {
+  const t = textsOf(chartsTexts)
+  const navigate = useNavigate()
+  const known = places.filter(({ code }) => code !== 'ZZ')
+  const unknown = places.find(({ code }) => code === 'ZZ')?.count ?? 0
+  const counts = new Map(known.map(({ code, count }) => [code, count]))
+  const most = Math.max(0, ...counts.values())
+  const total = known.reduce((sum, { count }) => sum + count, 0)
+  const first = known[0]
+  const open = (code: string) => void navigate({ to: '/bans', search: { ...search, country: code } })
+  /** What a country is on the map: a shade and a way to its bans, or just land. */
+  const facts = (code: string) => {
+    const count = counts.get(code) ?? 0
+    return count === 0
+      ? { className: styles.land }
+      : { 'data-step': stepOf(count, most), 'data-country': code, onClick: () => open(code) }
+  }
+  const title = (code: string) =>
+    counts.has(code) ? <title>{t.map.title(countryName(code), number(counts.get(code) ?? 0))}</title> : null
+  return (
+    <div className={styles.world}>
+      <div>
+        <svg
+          className={styles.map}
+          viewBox={`0 0 ${world.width} ${world.height}`}
+          role="img"
+          aria-label={
+            first
+              ? t.map.sentence(
+                  t.bans(number(total), total),
+                  t.map.places(number(known.length), known.length),
+                  countryName(first.code),
+                )
+              : t.empty
+          }
+        >
+          <path className={styles.sphere} d={world.sphere} />
+          <path className={styles.land} d={world.rest} />
+          {world.shapes.map(([code, d]) => (
+            <path key={code} d={d} {...facts(code)}>
+              {title(code)}
+            </path>
+          ))}
+          {world.dots
+            .filter(([code]) => counts.has(code))
+            .map(([code, x, y]) => (
+              <circle key={code} cx={x} cy={y} r="5" {...facts(code)}>
+                {title(code)}
+              </circle>
+            ))}
+        </svg>
+        <ul className={styles.legend}>
+          {bandsOf(most).map(({ step, from, to }) => (
+            <li key={step}>
+              <svg viewBox="0 0 14 14" aria-hidden="true">
+                <rect data-step={step} x="0.5" y="0.5" width="13" height="13" />
+              </svg>
+              {t.map.step(number(from), number(to))}
+            </li>
+          ))}
+          {unknown > 0 && <li>{t.map.unknown(number(unknown))}</li>}
+        </ul>
+      </div>
+      <div className={styles.places} tabIndex={0} role="region" aria-label={t.map.caption}>
+        <table className={parts.table}>
+          <caption className={parts.hidden}>{t.map.caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{t.map.country}</th>
+              <th scope="col" className={parts.end}>
+                {t.count}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {known.map(({ code, count }) => (
+              <tr key={code}>
+                <td>
+                  <Link to="/bans" search={{ ...search, country: code }} className={parts.link} preload={false}>
+                    {countryName(code)}
+                  </Link>
+                </td>
+                <td className={parts.end}>{number(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  )
+}

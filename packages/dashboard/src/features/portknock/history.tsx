@@ -1,0 +1,212 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { summaryQuery } from '../../api/queries.ts'
+import { Pages } from '../../kit/pages.tsx'
+import { PastEnd } from '../../kit/past-end.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { TimeRange } from '../../kit/time-range.tsx'
+import { Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { useNarrow } from '../../kit/width.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { clip, nameOf } from '../../lib/clip.ts'
+import { Address, At, ServerLink } from './facts.tsx'
+import { historyLimit, statuses } from './filter.ts'
+import type { HistorySearch } from './filter.ts'
+import { KnockPage } from './knock-page.tsx'
+import { portknockTexts } from './portknock.texts.ts'
+import { historyQuery } from './queries.ts'
+import type { Knock, Sequence } from './queries.ts'
+import styles from './portknock.module.css'
+
+/** Who knocked, and with what result. */
+export const KnockHistory = () => <KnockPage tab="history">{sequences => <List sequences={sequences} />}</KnockPage>
+
+interface Known {
+  /** Undefined where they could not be read: then they have no names. */
+  readonly sequences: readonly Sequence[] | undefined
+}
+
+const useFilter = () => {
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const navigate = useNavigate()
+  return (change: HistorySearch, replace = false) =>
+    void navigate({ to: '/portknock/history', search: { ...search, page: undefined, ...change }, replace })
+}
+
+const List = ({ sequences }: Known) => {
+  const t = textsOf(portknockTexts)
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const navigate = useNavigate()
+  const filter = useFilter()
+  const narrow = useNarrow()
+  const query = useQuery(historyQuery(search))
+  const rows = query.data?.history
+  const { page = 1 } = search
+  const filtered = Object.entries(search).some(([key, value]) => key !== 'page' && value !== undefined)
+  return (
+    <>
+      <p className={parts.muted}>{t.history.lead}</p>
+      <Filters sequences={sequences} />
+      <Trouble what={t.what.history} query={query} />
+      {query.isPending && <Waiting />}
+      {rows?.length === 0 && page > 1 && <PastEnd onFirst={() => filter({})} />}
+      {rows?.length === 0 && page === 1 && (
+        <div className={parts.empty}>
+          <p>{filtered ? t.history.noMatch : t.history.empty}</p>
+          {filtered && (
+            <Button variant="default" onClick={() => navigate({ to: '/portknock/history', search: {} })}>
+              {t.history.clear}
+            </Button>
+          )}
+        </div>
+      )}
+      {rows && rows.length > 0 && (narrow ? <Cards rows={rows} /> : <Table rows={rows} />)}
+      {query.data && rows && rows.length > 0 && (
+        <Pages
+          page={page}
+          limit={historyLimit}
+          shown={rows.length}
+          total={query.data.total}
+          onPage={to => filter({ page: to > 1 ? to : undefined })}
+        />
+      )}
+    </>
+  )
+}
+
+const Filters = ({ sequences }: Known) => {
+  const t = textsOf(portknockTexts)
+  const h = t.history
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const filter = useFilter()
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  return (
+    <div className={styles.filters} role="search" aria-label={h.filters}>
+      <select
+        className={parts.input}
+        aria-label={t.server}
+        value={search.server ?? ''}
+        onChange={event => filter({ server: event.currentTarget.value || undefined })}
+      >
+        <option value="">{h.allServers}</option>
+        {servers.map(({ id, hostname }) => (
+          <option key={id} value={id}>
+            {nameOf(hostname)}
+          </option>
+        ))}
+      </select>
+      <select
+        className={parts.input}
+        aria-label={t.sequence}
+        value={search.sequence ?? ''}
+        onChange={event => filter({ sequence: Number(event.currentTarget.value) || undefined })}
+      >
+        <option value="">{h.allSequences}</option>
+        {search.sequence !== undefined && !sequences?.some(({ id }) => id === search.sequence) && (
+          <option value={search.sequence}>{sequences ? h.deletedSequence : `#${search.sequence}`}</option>
+        )}
+        {sequences?.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {clip(name, 60).shown}
+          </option>
+        ))}
+      </select>
+      <select
+        className={parts.input}
+        aria-label={h.status}
+        value={search.status ?? ''}
+        onChange={event => filter({ status: statuses.find(known => known === event.currentTarget.value) })}
+      >
+        <option value="">{h.allStatuses}</option>
+        {statuses.map(status => (
+          <option key={status} value={status}>
+            {h.statuses[status]}
+          </option>
+        ))}
+      </select>
+      <TimeRange from={search.from} to={search.to} onRange={filter} />
+    </div>
+  )
+}
+
+const tones = { success: 'ok', failed: 'warn', blocked: 'danger' } as const
+const Result = ({ status }: { status: Knock['status'] }) => (
+  <Mark tone={tones[status]}>{textsOf(portknockTexts).history.statuses[status]}</Mark>
+)
+
+const Table = ({ rows }: { rows: readonly Knock[] }) => {
+  const t = textsOf(portknockTexts).history
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
+      <table className={`${parts.table ?? ''} ${styles.table ?? ''}`}>
+        <caption className={parts.hidden}>{t.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.columns).map(([key, name]) => (
+              <th key={key} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(knock => (
+            <tr key={knock.id} data-knock={knock.id}>
+              <td>
+                <At at={knock.timestamp} />
+              </td>
+              <td>
+                <Address ip={knock.ip} />
+              </td>
+              <td className={styles.some} title={nameOf(knock.server.hostname)}>
+                <ServerLink {...knock.server} />
+              </td>
+              <td className={styles.some} title={clip(knock.sequence_name, 100).shown}>
+                <Stranger text={knock.sequence_name} most={60} />
+              </td>
+              <td>
+                <Result status={knock.status} />
+              </td>
+              <td className={styles.reason}>
+                <Stranger text={knock.reason ?? ''} most={200} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Cards = ({ rows }: { rows: readonly Knock[] }) => (
+  <ul className={parts.cards} aria-label={textsOf(portknockTexts).history.caption}>
+    {rows.map(knock => (
+      <li key={knock.id} className={parts.card} data-knock={knock.id}>
+        <div className={parts.cardTop}>
+          <Address ip={knock.ip} />
+          <Result status={knock.status} />
+        </div>
+        {knock.reason && (
+          <p>
+            <Stranger text={knock.reason} most={200} />
+          </p>
+        )}
+        <div className={parts.facts}>
+          <span>
+            <At at={knock.timestamp} />
+          </span>
+          <span>
+            <ServerLink {...knock.server} />
+          </span>
+          <span>
+            <Stranger text={knock.sequence_name} most={60} />
+          </span>
+        </div>
+      </li>
+    ))}
+  </ul>
+)

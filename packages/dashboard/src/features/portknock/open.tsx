@@ -1,0 +1,220 @@
+import { Suspense, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay, useMe } from '../../api/session.ts'
+import { Pages } from '../../kit/pages.tsx'
+import { PastEnd } from '../../kit/past-end.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Refusal, Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { useNarrow } from '../../kit/width.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { Confirm } from '../identity/dialogs.ts'
+import { Address, Left, ServerLink } from './facts.tsx'
+import { KnockPage, pageOf } from './knock-page.tsx'
+import { portknockTexts } from './portknock.texts.ts'
+import { openingsQuery } from './queries.ts'
+import type { Opening } from './queries.ts'
+import styles from './portknock.module.css'
+
+const limit = 50
+
+/** Which ports are open now, for whom, and for how long. */
+export const KnockOpen = () => <KnockPage tab="open">{() => <Openings />}</KnockPage>
+
+const close = (opening: Opening, cut: boolean) =>
+  api.call('DELETE /portknock/active/{openingId}', {
+    params: { openingId: opening.id },
+    ...(cut ? { query: { cut: true } } : {}),
+  })
+const readAgain = () => queries.invalidateQueries({ queryKey: openingsQuery.queryKey })
+
+const Openings = () => {
+  const t = textsOf(portknockTexts)
+  const { page = 1 } = useSearch({ from: '/inside/portknock/open' })
+  const navigate = useNavigate()
+  const narrow = useNarrow()
+  const mine = useMe()?.ip_address
+  const [cutting, setCutting] = useState<Opening | null>(null)
+  const [said, setSaid] = useState('')
+  const query = useQuery(openingsQuery)
+  const closing = useMutation({
+    mutationFn: (opening: Opening) => close(opening, false),
+    onSuccess: ({ message }) => setSaid(message),
+    // Refused or not: it may be over already.
+    onSettled: readAgain,
+  })
+  const cut = async (opening: Opening) => {
+    setSaid((await close(opening, true)).message)
+    await readAgain()
+  }
+  const all = query.data?.openings
+  const rows = pageOf(all ?? [], page, limit)
+  const acts = {
+    onClose: (opening: Opening) => closing.mutate(opening),
+    onCut: setCutting,
+    busy: closing.isPending ? closing.variables.id : null,
+  }
+  return (
+    <>
+      <p className={parts.muted}>{t.open.lead}</p>
+      <div role="status" className={styles.said}>
+        {said && <p className={parts.note}>{said}</p>}
+      </div>
+      <Refusal error={closing.error} />
+      <Trouble what={t.what.open} query={query} />
+      {query.isPending && <Waiting lines={4} />}
+      {all?.length === 0 && (
+        <div className={parts.empty}>
+          <p>{t.open.empty}</p>
+        </div>
+      )}
+      {all && all.length > 0 && rows.length === 0 && (
+        <PastEnd onFirst={() => navigate({ to: '/portknock/open', search: {} })} />
+      )}
+      {rows.length > 0 && (narrow ? <Cards rows={rows} {...acts} /> : <Table rows={rows} {...acts} />)}
+      {all && all.length > limit && (
+        <Pages
+          page={page}
+          limit={limit}
+          shown={rows.length}
+          total={all.length}
+          onPage={to => navigate({ to: '/portknock/open', search: to > 1 ? { page: to } : {} })}
+        />
+      )}
+      <Suspense>
+        {cutting && (
+          <Confirm
+            title={t.open.cutTitle}
+            text={
+              <>
+                {t.open.cutText(cutting.protected_port, nameOf(cutting.server.hostname), cutting.ip)}
+                {cutting.ip === mine && <strong> {t.open.cutYou}</strong>}
+              </>
+            }
+            verb={t.open.cut}
+            onClose={() => setCutting(null)}
+            act={() => cut(cutting)}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+interface Acting {
+  readonly onClose: (opening: Opening) => void
+  readonly onCut: (opening: Opening) => void
+  /** The one that is being closed. */
+  readonly busy: string | null
+}
+interface Rows extends Acting {
+  readonly rows: readonly Opening[]
+}
+
+const Acts = ({ opening, onClose, onCut, busy }: Acting & { opening: Opening }) => {
+  const t = textsOf(portknockTexts).open
+  const { may } = useMay('write')
+  if (!may) return null
+  const names = [opening.protected_port, nameOf(opening.server.hostname), opening.ip] as const
+  return (
+    <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={t.closeOf(...names)}
+        loading={busy === opening.id}
+        onClick={() => onClose(opening)}
+      >
+        {t.close}
+      </Button>
+      <Button size="compact-sm" variant="default" aria-label={t.cutOf(...names)} onClick={() => onCut(opening)}>
+        {t.cut}
+      </Button>
+    </span>
+  )
+}
+const Confirmed = ({ opening }: { opening: Opening }) => {
+  const t = textsOf(portknockTexts).open
+  return <Mark tone={opening.confirmed ? 'ok' : 'info'}>{opening.confirmed ? t.confirmed : t.waiting}</Mark>
+}
+
+const Table = ({ rows, ...acting }: Rows) => {
+  const t = textsOf(portknockTexts).open
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.columns).map(([key, name]) => (
+              <th key={key} scope="col" className={key === 'actions' ? parts.last : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(opening => (
+            <tr key={opening.id} data-opening={opening.id}>
+              <td>
+                <Address ip={opening.ip} />
+              </td>
+              <td>
+                <ServerLink {...opening.server} />
+              </td>
+              <td>
+                <Stranger text={opening.sequence_name} most={60} />
+              </td>
+              <td>{opening.protected_port}</td>
+              <td>
+                <Confirmed opening={opening} />
+              </td>
+              <td>
+                <Left until={opening.expires_at} />
+              </td>
+              <td className={parts.last}>
+                <Acts opening={opening} {...acting} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Cards = ({ rows, ...acting }: Rows) => {
+  const t = textsOf(portknockTexts)
+  return (
+    <ul className={parts.cards} aria-label={t.open.caption}>
+      {rows.map(opening => (
+        <li key={opening.id} className={parts.card} data-opening={opening.id}>
+          <div className={parts.cardTop}>
+            <Address ip={opening.ip} />
+            <Confirmed opening={opening} />
+          </div>
+          <div className={parts.facts}>
+            <span>{t.sequences.protects(opening.protected_port)}</span>
+            <span>
+              <Left until={opening.expires_at} />
+            </span>
+            <span>
+              <ServerLink {...opening.server} />
+            </span>
+            <span>
+              <Stranger text={opening.sequence_name} most={60} />
+            </span>
+          </div>
+          <Acts opening={opening} {...acting} />
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,113 @@
+import { plural } from '../../lib/texts/catalogue.ts'
+import type { Catalogue } from '../../lib/texts/catalogue.ts'
+
+const en = {
+  sections: 'Settings',
+  service: 'Service',
+  security: 'Security',
+  oauth: 'Sign-in providers',
+  notifications: 'Notifications',
+  reputation: 'Reputation',
+  backup: 'Backup',
+  licence: 'Licence',
+  what: 'the settings',
+  find: 'Find a setting',
+  found: (count: number) =>
+    count === 0
+      ? 'No setting matches.'
+      : plural(count, { one: '1 setting matches.', other: `${count} settings match.` }),
+  saved: 'Saved.',
+  discard: 'Discard',
+  willChange: 'Not saved yet:',
+  change: (name: string, from: string, to: string) => `${name}: ${from} → ${to}`,
+  on: 'on',
+  off: 'off',
+  set: 'set',
+  notSet: 'not set',
+  changedTo: 'a new one',
+  changedBy: 'Changed by',
+  overtaken: (names: string) =>
+    `Somebody else changed this meanwhile: ${names}. Below stands what is there now. Save again to replace it.`,
+  remove: 'Remove it',
+  keep: 'Keep it',
+  removeOf: (name: string) => `Remove it: ${name}`,
+  keepOf: (name: string) => `Keep it: ${name}`,
+  willBeRemoved: 'It will be removed.',
+  empty: 'nobody',
+  timeout: 'Sessions end without use after',
+  timeoutHelp: 'Such as 12h, 7d or 90d; at least 1 minute, at most 90 days. 7d unless changed.',
+  timeoutWrong: 'Enter a time between 1m and 90d.',
+  length: 'Shortest password',
+  lengthHelp: '8 to 128 characters. It counts for passwords that are chosen from now on.',
+  lengthWrong: 'Enter a number from 8 to 128.',
+  factor: 'Require a second factor',
+  factorHelp: 'Whoever has none can do nothing but set one up. A sign-in with a provider counts as having one.',
+  passkey: 'Require a passkey',
+  passkeyHelp:
+    'Passkeys can not be guessed or given away on a false page. Whoever must have one and has none can do nothing but add it.',
+  passkeyFor: { off: 'Of nobody', admins: 'Of admins', all: 'Of everybody who has no provider' },
+  common: 'Refuse common passwords',
+  commonHelp: 'New passwords must not be one of the most common ones. Those of today stay.',
+  without: (none: number, total: number) =>
+    none === 0
+      ? plural(total, { one: 'The only user has one.', other: `All ${total} users have one.` })
+      : `${none} of ${total} ${plural(total, { one: 'user', other: 'users' })} ${plural(none, { one: 'has', other: 'have' })} none.`,
+  withoutMany: 'There are too many users to count those who have none.',
+  youToo: 'You are one of them: set yours up before or right after saving.',
+  toAccount: 'Go to your account',
+  provider_a: 'GitHub',
+  provider_b: 'OpenID Connect',
+  aboutA:
+    'Register an OAuth app at GitHub with this callback address. A GitHub Enterprise is named in the environment of the server.',
+  aboutB:
+    'Register a client at your provider with this redirect address. Which provider it is stands in the environment of the server.',
+  redirect: 'Redirect address to register',
+  enabled: 'Offer it at the sign-in',
+  clientId: 'Client ID',
+  clientSecret: 'Client secret',
+  isSet: 'One is set. Leave this empty to keep it.',
+  isNotSet: 'None is set yet.',
+  users: 'Allowed users',
+  usersHelp: 'One GitHub login on each line. With no user and no organisation nobody gets in.',
+  org: 'Allowed organisation',
+  orgHelp: 'Its members get in.',
+  domains: 'Allowed domains',
+  domainsHelp:
+    'One on each line, such as stockade.example. Only verified addresses of these domains get in; with none nobody does.',
+  nobody: 'It is offered, and the lists are empty: nobody gets in.',
+  incomplete: 'It needs a client ID and a secret before anybody can use it.',
+  defaultRole: 'Role of newcomers',
+  local: 'Passwords',
+  localOff: 'Turn signing in with a password off',
+  localHelp:
+    'Possible once an admin has signed in with a provider, so that this locks nobody out: sign in with a provider, let another admin give that account the role Admin, then come back.',
+  siteName: 'Name of this site',
+  siteNameHelp: 'Stands in titles, e-mails and chat messages. Stockade unless changed.',
+  siteNameWrong: 'Enter a name of 1 to 100 characters.',
+  siteUrl: 'Address of this site',
+  siteUrlHelp:
+    'Install commands, links in e-mails and sign-in providers use it: hosts and browsers have to reach it. That of the server’s environment unless changed.',
+  siteUrlWrong: 'Enter an address that begins with http:// or https://.',
+  siteUrlOther: (here: string) => `You are using ${here} at the moment.`,
+  timezone: 'Time zone',
+  timezoneHelp: 'Such as Europe/Vienna. The daily summary goes by it. UTC unless changed.',
+  timezoneWrong: 'There is no such time zone. Choose one such as Europe/Vienna.',
+  timezoneNow: (time: string) => `It is ${time} there now.`,
+  reputationAbout:
+    'Asks AbuseIPDB how often an address was reported, and reports addresses that your hosts ban. Without a key of yours nothing is asked or sent.',
+  reputationEnabled: 'Look up and report addresses',
+  reputationEnabledHelp:
+    'Off unless changed. Only public addresses are reported, with the matching log lines made anonymous.',
+  reputationKey: 'API key',
+  reputationKeyHelp: 'From your account at AbuseIPDB. It is kept encrypted and never shown.',
+  reputationNoKey: 'It is on, and there is no key: nothing is asked or sent.',
+  reputationLimit: 'Reports a day',
+  reputationLimitHelp: '0 to 1,000,000. 1,000 unless changed: what the free plan allows. 0 reports nothing.',
+  reputationLimitWrong: 'Enter a whole number from 0 to 1,000,000.',
+  reputationUsed: 'Used today',
+  reputationUsedOf: (used: string, limit: string) => `${used} of ${limit} reports`,
+  reputationLast: 'Last report',
+  reputationNever: 'None yet',
+  localRefused: 'No admin signs in with a provider yet.',
+}
+export const settingsTexts: Catalogue<typeof en> = { name: 'settings', en }

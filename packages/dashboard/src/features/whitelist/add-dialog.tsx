@@ -1,0 +1,180 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { checkQuery } from '../fleet/queries.ts'
+import { tellWhitelisted } from '../fleet/undo.ts'
+import { Field } from '../../kit/field.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { covers } from '../../lib/address.ts'
+import { number } from '../../lib/numbers.ts'
+import { isWide, readLines, sizeOf } from './lines.ts'
+import { EndChoice } from './end-choice.tsx'
+import { endAt, noEnd } from './ends.ts'
+import { endsTexts } from './ends.texts.ts'
+import { SyncLine } from './sync-panel.tsx'
+import { whitelistTexts } from './whitelist.texts.ts'
+import styles from './whitelist.module.css'
+
+/** Adds one entry or many; says first how many addresses that are, and which bans it lifts. */
+const AddDialog = ({ given = '', onClose }: { given?: string; onClose: () => void }) => (
+  <Dialog title={textsOf(whitelistTexts).dialog.title} onClose={onClose}>
+    <Form given={given} onClose={onClose} />
+  </Dialog>
+)
+export default AddDialog
+
+const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
+  const t = textsOf(whitelistTexts).dialog
+  const [typed, setTyped] = useState(given)
+  const [end, setEnd] = useState(noEnd)
+  // Whether the end was over when it was sent.
+  const [late, setLate] = useState(false)
+  const [again, setAgain] = useState('')
+  const [tried, setTried] = useState(false)
+  const { entries, wrong } = readLines(typed)
+  const wide = entries.find(({ ip }) => isWide(ip))
+  const add = useMutation({
+    mutationFn: async () => {
+      const expires_at = endAt(end)
+      const made = entries.map(entry => (expires_at ? { ...entry, expires_at } : entry))
+      const [only] = made
+      // One by itself, so that it is told when it is there already.
+      if (made.length === 1 && only) {
+        const entry = await api.call('POST /whitelist', { body: only })
+        tellWhitelisted([entry])
+        return { added: 1, asked: 1 }
+      }
+      const { added, entries: listed } = await api.call('POST /whitelist/bulk', { body: { entries: made } })
+      tellWhitelisted(listed)
+      return { added, asked: made.length }
+    },
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['whitelist'] })
+      void queries.invalidateQueries({ queryKey: ['lookup'] })
+    },
+  })
+  const sure = !wide || again.trim() === wide.ip
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    const over = endAt(end) === undefined
+    setLate(over)
+    if (entries.length > 0 && wrong.length === 0 && sure && !over && !add.isPending) add.mutate()
+  }
+  if (add.data)
+    return (
+      <div className={parts.form}>
+        <p role="status">
+          {t.added(add.data.added)} {add.data.asked > add.data.added && t.skipped(add.data.asked - add.data.added)}
+        </p>
+        <div>
+          <p className={parts.help}>{t.syncing}</p>
+          <SyncLine />
+        </div>
+        <div className={parts.row}>
+          <Button onClick={onClose}>{t.done}</Button>
+        </div>
+      </div>
+    )
+  const shown = wrong.slice(0, 5)
+  return (
+    <form className={parts.form} onSubmit={submit} noValidate>
+      <Field
+        label={t.lines}
+        help={t.help}
+        error={
+          (tried && entries.length === 0 && wrong.length === 0 ? t.none : undefined) ?? fieldProblem(add.error, 'ip')
+        }
+      >
+        {ids => (
+          <textarea
+            {...ids}
+            className={`${parts.input ?? ''} ${styles.ip ?? ''}`}
+            rows={Math.min(10, Math.max(3, typed.split('\n').length + 1))}
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            dir="ltr"
+            data-autofocus
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {tried && wrong.length > 0 && (
+        <div role="alert">
+          <ul className={styles.wrong}>
+            {shown.map(({ line, text }) => (
+              <li key={line}>{t.wrong(line, text.slice(0, 80))}</li>
+            ))}
+            {wrong.length > shown.length && <li>{t.andMore(wrong.length - shown.length)}</li>}
+          </ul>
+        </div>
+      )}
+      <EndChoice
+        value={end}
+        onValue={value => {
+          setEnd(value)
+          setLate(false)
+        }}
+        error={(late ? textsOf(endsTexts).invalid : undefined) ?? fieldProblem(add.error, 'expires_at')}
+      />
+      {entries.length > 0 && <Consequence entries={entries.map(({ ip }) => ip)} />}
+      {wide && (
+        <Field label={t.wide(wide.ip)} error={tried && !sure ? t.wideWrong : undefined}>
+          {ids => (
+            <input
+              {...ids}
+              className={parts.input}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              dir="ltr"
+              value={again}
+              onChange={event => setAgain(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Refusal error={add.error} />
+      <div className={parts.row}>
+        <Button type="submit" loading={add.isPending}>
+          {t.submit}
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          {textsOf(commonTexts).cancel}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** What the entry means: its size, the bans that it lifts, and what covers it already. */
+const Consequence = ({ entries }: { entries: readonly string[] }) => {
+  const t = textsOf(whitelistTexts).dialog
+  const [only = ''] = entries
+  const one = entries.length === 1
+  const bans = useQuery({
+    queryKey: ['bans', 'covered', only],
+    queryFn: ({ signal }) => api.call('GET /bans', { query: { ip: only, active: true, limit: 1 }, signal }),
+    enabled: one,
+  }).data?.total
+  // Of a range its first address is asked for: what covers the range covers that too.
+  const entry = useQuery({ ...checkQuery(only.split('/')[0] ?? ''), enabled: one }).data?.matched_entry
+  if (!one) return <p className={parts.help}>{t.many(entries.length)}</p>
+  const size = sizeOf(only)
+  return (
+    <p className={bans ? parts.warn : parts.help} role="status">
+      {size !== null && t.holds(number(size), size)}{' '}
+      {bans !== undefined && (bans === 0 ? t.liftsNone : t.lifts(number(bans), bans))}{' '}
+      {entry && (covers(entry.ip, only) ? t.within(entry.ip, entry.description) : t.around(entry.ip))}
+    </p>
+  )
+}

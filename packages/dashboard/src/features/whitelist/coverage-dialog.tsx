@@ -1,0 +1,64 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import type { Coverage } from '../../api/coverage.ts'
+import { useMay } from '../../api/session.ts'
+import { Field } from '../../kit/field.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { number } from '../../lib/numbers.ts'
+import { whitelistTexts } from './whitelist.texts.ts'
+
+/** Says how much the whitelist would cover. An administrator goes on by typing the figure. */
+const CoverageDialog = (props: { coverage: Coverage; answer: (confirmed: boolean) => void }) => {
+  const { percent, family, limit_percent } = props.coverage
+  const t = textsOf(whitelistTexts).coverage
+  const { may } = useMay('admin')
+  const [typed, setTyped] = useState('')
+  const [tried, setTried] = useState(false)
+  const sure = Number(typed.replace('%', '').replace(',', '.').trim() || NaN) === percent
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (sure) props.answer(true)
+  }
+  return (
+    <Dialog title={t.title} onClose={() => props.answer(false)}>
+      <form className={parts.form} onSubmit={submit} noValidate>
+        <p className={parts.warn}>{t.share(number(percent), t.families[family], number(limit_percent))}</p>
+        <p>{t.means}</p>
+        {may ? (
+          <Field label={t.type(number(percent))} error={tried && !sure ? t.wrong : undefined}>
+            {ids => (
+              <input
+                {...ids}
+                className={parts.input}
+                autoComplete="off"
+                inputMode="decimal"
+                dir="ltr"
+                data-autofocus
+                value={typed}
+                onChange={event => setTyped(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        ) : (
+          <p>{t.adminsOnly}</p>
+        )}
+        <div className={parts.row}>
+          {may && (
+            <Button type="submit" variant="danger">
+              {t.submit}
+            </Button>
+          )}
+          <Button variant="default" onClick={() => props.answer(false)}>
+            {textsOf(commonTexts).cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+export default CoverageDialog

@@ -1,0 +1,88 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import type { Entry } from '../fleet/queries.ts'
+import { Field } from '../../kit/field.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { localInput } from '../../lib/time.ts'
+import { EndChoice } from './end-choice.tsx'
+import { endAt, noEnd } from './ends.ts'
+import type { End } from './ends.ts'
+import { endsTexts } from './ends.texts.ts'
+import { whitelistTexts } from './whitelist.texts.ts'
+
+const endOf = ({ expires_at }: Entry): End =>
+  expires_at === null ? noEnd() : { kind: 'until', until: localInput(Date.parse(expires_at)) }
+
+const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) => {
+  const t = textsOf(whitelistTexts)
+  const [description, setDescription] = useState(entry.description)
+  const [before] = useState(() => endOf(entry))
+  const [end, setEnd] = useState(before)
+  // Whether the end was over when it was sent.
+  const [late, setLate] = useState(false)
+  const save = useMutation({
+    mutationFn: () => {
+      const expires_at = endAt(end)
+      const changed = end.kind !== before.kind || (end.kind === 'until' && end.until !== before.until)
+      return api.call('PATCH /whitelist/{id}', {
+        params: { id: entry.id },
+        body: { description, ...(changed && expires_at !== undefined ? { expires_at } : {}) },
+      })
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['whitelist'] })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (endAt(end) === undefined) setLate(true)
+    else if (!save.isPending) save.mutate()
+  }
+  return (
+    <Dialog title={t.editTitle} onClose={onClose}>
+      <form className={parts.form} onSubmit={submit} noValidate>
+        <p className={parts.mono}>{entry.ip}</p>
+        <Field label={t.dialog.description} error={fieldProblem(save.error, 'description')}>
+          {ids => (
+            <input
+              {...ids}
+              className={parts.input}
+              autoComplete="off"
+              maxLength={1000}
+              data-autofocus
+              value={description}
+              onChange={event => setDescription(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <EndChoice
+          value={end}
+          onValue={value => {
+            setEnd(value)
+            setLate(false)
+          }}
+          error={late ? textsOf(endsTexts).invalid : fieldProblem(save.error, 'expires_at')}
+        />
+        <Refusal error={save.error} />
+        <div className={parts.row}>
+          <Button type="submit" loading={save.isPending}>
+            {textsOf(commonTexts).save}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {textsOf(commonTexts).cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+export default EditDialog

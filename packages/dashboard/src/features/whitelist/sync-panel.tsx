@@ -1,0 +1,140 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { useLive } from '../../api/live.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import fleet from '../fleet/fleet.module.css'
+import { syncQuery } from '../fleet/queries.ts'
+import type { Sync } from '../fleet/queries.ts'
+import { CopyField } from '../../kit/copy.tsx'
+import { Panel } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark, State } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { Refusal, Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { ownAddress } from '../../lib/place.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { number } from '../../lib/numbers.ts'
+import { Approve } from '../commands/approve.tsx'
+import { whitelistTexts } from './whitelist.texts.ts'
+
+/** Which server holds the list: live, or asked for every few seconds where the feed does not get through. */
+export const useSync = () => {
+  const { phase } = useLive()
+  return useQuery({
+    ...syncQuery,
+    refetchInterval: ({ state }) =>
+      state.data?.servers.every(server => server.sync_status === 'synced') ? false : phase === 'live' ? 20_000 : 3000,
+  })
+}
+
+/** How many servers confirmed, in one line. */
+export const SyncLine = () => {
+  const t = textsOf(whitelistTexts).sync
+  const servers = useSync().data?.servers ?? []
+  const synced = servers.filter(server => server.sync_status === 'synced').length
+  const failed = servers.some(server => server.sync_status === 'failed')
+  if (servers.length === 0) return <p className={parts.muted}>{t.none}</p>
+  return (
+    <span role="status">
+      <Mark tone={failed ? 'danger' : synced === servers.length ? 'ok' : 'info'}>{t.of(synced, servers.length)}</Mark>
+    </span>
+  )
+}
+
+const urgency = { failed: 0, pending: 1, never: 2, synced: 3 } as const
+const first = 50
+
+export const SyncPanel = () => {
+  const t = textsOf(whitelistTexts).sync
+  const texts = textsOf(whitelistTexts)
+  const { may } = useMay('write')
+  const query = useSync()
+  const [all, setAll] = useState(false)
+  const servers = [...(query.data?.servers ?? [])].sort((a, b) => urgency[a.sync_status] - urgency[b.sync_status])
+  const shown = all ? servers : servers.slice(0, first)
+  const sync = useMutation({
+    mutationFn: () => api.call('POST /whitelist/sync', { body: {} }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: syncQuery.queryKey }),
+  })
+  return (
+    <Panel title={t.title}>
+      <div className={fleet.stack}>
+        <Trouble what={texts.whatSync} query={query} />
+        {query.isPending && <Waiting lines={3} />}
+        {query.data && (
+          <div className={fleet.line}>
+            <SyncLine />
+            {servers.length > 0 && may && (
+              <Button size="compact-sm" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
+                {t.all}
+              </Button>
+            )}
+          </div>
+        )}
+        <Refusal error={sync.error} />
+        <ul className={fleet.lines} aria-label={t.title}>
+          {shown.map(server => (
+            <SyncRow key={server.id} server={server} />
+          ))}
+        </ul>
+        {servers.length > shown.length && (
+          <button type="button" className={parts.quiet} onClick={() => setAll(true)}>
+            {t.more(servers.length - shown.length)}
+          </button>
+        )}
+        <p className={parts.help}>{t.text}</p>
+        <CopyField text={`${ownAddress}/api/v1/whitelist.txt`} label={t.textLabel} />
+      </div>
+    </Panel>
+  )
+}
+
+export const SyncRow = ({ server }: { server: Sync }) => {
+  const t = textsOf(whitelistTexts).sync
+  const { may } = useMay('write')
+  const sync = useMutation({
+    mutationFn: () => api.call('POST /whitelist/sync', { body: { server_ids: [server.id] } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: syncQuery.queryKey }),
+  })
+  return (
+    <li data-sync={server.sync_status}>
+      <span>
+        <Stranger text={server.hostname} most={60} />
+        <span className={parts.help}>
+          {server.entry_count !== null && <> {t.entries(number(server.entry_count), server.entry_count)}</>}
+          {server.last_sync && (
+            <>
+              {' · '}
+              <Time at={server.last_sync} />
+            </>
+          )}
+        </span>
+        {server.error && (
+          <p className={parts.error}>
+            <Stranger text={server.error} most={200} />
+          </p>
+        )}
+        {may && <Approve server={server} error={server.error} />}
+        <Refusal error={sync.error} />
+      </span>
+      <State is={server.sync_status} />
+      {may && server.sync_status !== 'synced' && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={t.one(nameOf(server.hostname))}
+          loading={sync.isPending}
+          onClick={() => sync.mutate()}
+        >
+          {t.oneShort}
+        </Button>
+      )}
+    </li>
+  )
+}

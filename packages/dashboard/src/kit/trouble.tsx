@@ -1,0 +1,90 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { ApiError, statusOf } from '../api/client.ts'
+import { roleMay } from '../api/roles.ts'
+import { useMe } from '../api/session.ts'
+import { textsOf } from '../lib/texts/catalogue.ts'
+import { commonTexts } from '../lib/texts/common.texts.ts'
+import { clockTime } from '../lib/time.ts'
+import { useWords } from './now.ts'
+import parts from './parts.module.css'
+
+/** What went wrong as a sentence: the API's own, or that nothing answered. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof ApiError ? error.message : textsOf(commonTexts).noAnswer
+
+/** The message that belongs to a field of what was sent, if the refusal names it. */
+export const fieldProblem = (error: unknown, field: string): string | undefined =>
+  error instanceof ApiError
+    ? error.body.details?.find(({ path }) => path.replace(/^\//, '') === field)?.message
+    : undefined
+
+/** Seconds until a refused request may be tried again, counting down; null without a limit. */
+export const useCountdown = (error: unknown, at: number): number | null => {
+  const seconds = useWords(now =>
+    error instanceof ApiError && error.retryAfter !== null ? Math.ceil((at + error.retryAfter * 1000 - now) / 1000) : 0,
+  )
+  return seconds > 0 ? seconds : null
+}
+
+interface Asked {
+  readonly error: unknown
+  readonly failureReason: unknown
+  readonly failureCount: number
+  readonly dataUpdatedAt: number
+  readonly isFetching: boolean
+  refetch(): unknown
+}
+/** Whether there is data or a first failure, so that what needs neither need not wait any longer. */
+export const hasAnswered = (query: Pick<Asked, 'error' | 'failureReason' | 'dataUpdatedAt'>): boolean =>
+  query.dataUpdatedAt > 0 || query.error !== null || query.failureReason !== null
+/** What failed, since when, and a way to try again. Data that is on screen stays there. */
+export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
+  const t = textsOf(commonTexts)
+  if (!query.error)
+    return statusOf(query.failureReason) === 429 ? (
+      <Limited key={query.failureCount} error={query.failureReason} />
+    ) : null
+  return (
+    <div className={parts.trouble} role="alert">
+      <div>
+        <strong>{t.failedToLoad(what)}</strong>
+        <p>
+          {sentenceOf(query.error)} <ToLicence error={query.error} />
+        </p>
+        {query.dataUpdatedAt > 0 && <p>{t.shownFrom(clockTime(query.dataUpdatedAt))}</p>}
+      </div>
+      <Button variant="default" loading={query.isFetching} onClick={() => query.refetch()}>
+        {t.retry}
+      </Button>
+    </div>
+  )
+}
+
+/** Too many requests: when it goes on, by itself. One for each refusal, which is as old as this is. */
+const Limited = ({ error }: { error: unknown }) => {
+  const [at] = useState(() => Date.now())
+  const seconds = useCountdown(error, at)
+  return seconds === null ? null : (
+    <p className={parts.note} role="status">
+      {textsOf(commonTexts).tryingAgain(seconds)}
+    </p>
+  )
+}
+
+/** Where the licence is what is missing: the way to it, for those who may go it. */
+const ToLicence = ({ error }: { error: unknown }) => {
+  const t = textsOf(commonTexts)
+  const me = useMe()
+  if (statusOf(error) !== 402 || !me) return null
+  return roleMay(me.role, 'admin') ? <Link to="/settings/licence">{t.toLicence}</Link> : t.askForLicence
+}
+
+/** A refused change, in words. */
+export const Refusal = ({ error }: { error: unknown }) =>
+  error ? (
+    <p className={parts.refusal} role="alert">
+      {sentenceOf(error)} <ToLicence error={error} />
+    </p>
+  ) : null

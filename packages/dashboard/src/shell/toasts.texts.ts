@@ -1,8 +1,0 @@
-import type { Catalogue } from '../texts/catalogue.ts'
-
-const en = {
-  label: 'News',
-  undo: 'Undo',
-  close: 'Close this',
-}
-export const toastsTexts: Catalogue<typeof en> = { name: 'toasts', en }

@@ -1,0 +1,154 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { cruise } from 'dependency-cruiser'
+
+/*
+ * The rooms of the dashboard: app -> features -> kit -> api -> lib. A feature uses another one only through the files that
+ * the other one offers here. A list instead of an `index.ts` in each feature: a barrel file would pull the styles of a
+ * whole feature into every page that needs one function of it.
+ */
+const floors = ['lib', 'api', 'kit', 'features', 'app'] as const
+
+const offered: Readonly<Record<string, readonly string[]>> = {
+  'add-server': ['rotate-key.tsx'],
+  audit: ['audit.texts.ts', 'filter.ts'],
+  bans: [
+    'ban-dialog.tsx',
+    'ban-state.ts',
+    'bans-list.ts',
+    'bans-rows.tsx',
+    'countries.ts',
+    'filter.ts',
+    'load-over-time.ts',
+    'narrowing.tsx',
+    'part-value.tsx',
+    'unban.tsx',
+  ],
+  commands: [
+    'approve.tsx',
+    'commands.tsx',
+    'narrowing.tsx',
+    'rows.ts',
+    'run-dialog.tsx',
+    'ssh-question.tsx',
+    'table.tsx',
+  ],
+  fleet: [
+    'bars.tsx',
+    'batch-progress.tsx',
+    'batch.ts',
+    'command-progress.tsx',
+    'fleet-strip.tsx',
+    'fleet.module.css',
+    'fleet.texts.ts',
+    'meters.tsx',
+    'picks.tsx',
+    'protection.texts.ts',
+    'protection.tsx',
+    'queries.ts',
+    'said.ts',
+    'self-test.tsx',
+    'ssh-asked.ts',
+    'undo.ts',
+  ],
+  identity: [
+    'add-passkey.tsx',
+    'backup-codes.tsx',
+    'browser-words.ts',
+    'choices.tsx',
+    'code-field.tsx',
+    'dialogs.ts',
+    'enrolment.tsx',
+    'identity.module.css',
+    'identity.texts.ts',
+    'keys.tsx',
+    'limits.texts.ts',
+    'new-password.tsx',
+    'passkey-button.tsx',
+    'passkeys.texts.ts',
+    'passkeys.ts',
+    'queries.ts',
+    'role-choice.tsx',
+    'sections.tsx',
+    'server-choice.tsx',
+    'sessions.tsx',
+  ],
+  navigation: ['lone-pages.tsx', 'places.ts', 'shell.texts.ts'],
+  overview: ['ranked.tsx'],
+  server: ['guard.texts.ts'],
+  servers: ['narrowing.tsx', 'servers.texts.ts'],
+  'set-up': ['rules.ts'],
+  settings: ['draft.ts', 'fields.tsx', 'save-file.ts', 'settings-page.tsx', 'settings.texts.ts', 'typed.ts'],
+  'sign-in': ['entry.module.css', 'entry.tsx', 'password-input.tsx'],
+  templates: ['for-servers.ts'],
+  whitelist: ['add-dialog.tsx', 'end-choice.tsx', 'ends.texts.ts', 'ends.ts', 'lines.ts', 'sync-panel.tsx'],
+}
+
+const source = fileURLToPath(new URL('../../packages/dashboard/src/', import.meta.url))
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  path => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path),
+)
+const imports = files.flatMap(from =>
+  [...readFileSync(join(source, from), 'utf8').matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g)].map(
+    ([, target = '']) => ({ from, to: relative(source, resolve(dirname(join(source, from)), target)) }),
+  ),
+)
+const floorOf = (path: string) => floors.findIndex(floor => path.startsWith(`${floor}/`))
+const featureOf = (path: string) => /^features\/([\w-]+)\//.exec(path)?.[1]
+
+test('every file stands in a room', () => {
+  expect(imports.length).toBeGreaterThan(1000)
+  expect(
+    files.filter(path => floorOf(path) < 0),
+    'Put it into app/, features/<noun>/, kit/, api/ or lib/.',
+  ).toEqual([])
+})
+
+test('arrows point down', () => {
+  expect(
+    imports.filter(({ from, to }) => floorOf(to) > floorOf(from)).map(({ from, to }) => `${from} -> ${to}`),
+    'Move what both need to the lower room, or hand it down as a property.',
+  ).toEqual([])
+})
+
+test('a feature uses another one only through the files that it offers', () => {
+  const crossing = imports.filter(({ from, to }) => {
+    const [user, used] = [featureOf(from), featureOf(to)]
+    return user !== undefined && used !== undefined && user !== used
+  })
+  expect(
+    crossing
+      .filter(({ to }) => !offered[featureOf(to) ?? '']?.includes(to.split('/').slice(2).join('/')))
+      .map(({ from, to }) => `${from} -> ${to}`),
+    'Offer the file in this test, or move what both need to kit/ or lib/.',
+  ).toEqual([])
+  const used = new Set(crossing.map(({ to }) => to))
+  expect(
+    Object.entries(offered).flatMap(([feature, names]) =>
+      names.map(name => `features/${feature}/${name}`).filter(path => !used.has(path)),
+    ),
+    'No other feature uses it: take it from the list.',
+  ).toEqual([])
+})
+
+test('no circle of modules', async () => {
+  const { output } = await cruise(
+    ['packages/dashboard/src'],
+    {
+      baseDir: fileURLToPath(new URL('../../', import.meta.url)),
+      tsPreCompilationDeps: true,
+      doNotFollow: { path: 'node_modules' },
+      exclude: { path: String.raw`(node_modules|/dist/|\.test\.tsx?$)` },
+      validate: true,
+      ruleSet: { forbidden: [{ name: 'no-circular', severity: 'error', from: {}, to: { circular: true } }] },
+    },
+    { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  )
+  if (typeof output === 'string') throw new Error(output)
+  expect(output.summary.totalCruised).toBeGreaterThan(200)
+  expect(
+    output.summary.violations.map(({ from, cycle }) => [from, ...(cycle ?? []).map(({ name }) => name)].join(' -> ')),
+  ).toEqual([])
+})
