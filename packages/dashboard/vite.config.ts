@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
@@ -7,18 +7,18 @@ import type { HtmlTagDescriptor, Plugin } from 'vite'
 import { drawWorld } from './world/world.ts'
 
 type Scheme = 'light' | 'dark'
-type Tokens = Record<Scheme, Record<string, string>> & Record<'chart' | 'map', Record<Scheme, readonly string[]>>
+type Tokens = Record<Scheme, Record<string, string>> & Record<'series' | 'map', Record<Scheme, readonly string[]>>
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** `tokens.json` as custom properties: `--surface`, `--chart-1`, `--map-5`; one block a scheme. */
+/** `tokens.json` as custom properties: `--surface`, `--series-1`, `--map-5`; one block a scheme. */
 const tokensCss = (): string => {
   const tokens = JSON.parse(read('tokens.json')) as Tokens
   const block = (scheme: Scheme) =>
     [
       `--scheme:${scheme}`,
       ...Object.entries(tokens[scheme]).map(([name, value]) => `--${name}:${value}`),
-      ...(['chart', 'map'] as const).flatMap(kind =>
+      ...(['series', 'map'] as const).flatMap(kind =>
         tokens[kind][scheme].map((value, index) => `--${kind}-${index + 1}:${value}`),
       ),
     ].join(';')
@@ -95,13 +95,50 @@ const worldMap = (): Plugin => ({
       : undefined,
 })
 
+/** The flags of the package `country-flag-icons` (MIT) as one file of symbols: `flags.svg#UA`. One request instead of one a row. */
+const flagSprite = (): Plugin => {
+  const folder = new URL('../../node_modules/country-flag-icons/3x2/', import.meta.url)
+  const symbols = () =>
+    readdirSync(folder)
+      .filter(name => /^[A-Z]{2}\.svg$/.test(name))
+      .map(name => {
+        const svg = readFileSync(new URL(name, folder), 'utf8')
+        const [, box = '', body = ''] = /viewBox="([^"]+)"[^>]*>(.*)<\/svg>/s.exec(svg) ?? []
+        return `<symbol id="${name.slice(0, 2)}" viewBox="${box}" preserveAspectRatio="xMidYMid slice">${body.trim()}</symbol>`
+      })
+      .join('')
+  const source = () => `<svg xmlns="http://www.w3.org/2000/svg">${symbols()}</svg>`
+  const module = '\0flags'
+  let reference = ''
+  let serving = false
+  return {
+    name: 'flag-sprite',
+    configResolved(config) {
+      serving = config.command === 'serve'
+    },
+    buildStart() {
+      if (!serving) reference = this.emitFile({ type: 'asset', name: 'flags.svg', source: source() })
+    },
+    configureServer(server) {
+      server.middlewares.use('/flags.svg', (_request, response) => {
+        response.setHeader('content-type', 'image/svg+xml').end(source())
+      })
+    },
+    resolveId: id => (id === 'virtual:flags' ? module : undefined),
+    load(id) {
+      if (id !== module) return undefined
+      return serving ? `export default '/flags.svg'` : `export default import.meta.ROLLUP_FILE_URL_${reference}`
+    },
+  }
+}
+
 const { version } = JSON.parse(read('../server/package.json')) as { version: string }
 
 export default defineConfig({
   root: new URL('.', import.meta.url).pathname,
   base: './',
   define: { __VERSION__: JSON.stringify(version) },
-  plugins: [react(), firstPaint(), worldMap()],
+  plugins: [react(), firstPaint(), worldMap(), flagSprite()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -3,7 +3,7 @@ import type { CSSVariablesResolver, VariantColorsResolver } from '@mantine/core'
 
 /* Mantine speaks our tokens: its own palettes are never used, their contrast was not checked. */
 
-const mixed = (token: string) => `color-mix(in srgb, var(--${token}) 88%, var(--text))`
+const mixed = (token: string) => `color-mix(in srgb, var(--${token}) 88%, var(--ink))`
 
 const variantColorResolver: VariantColorsResolver = ({ variant }) => {
   switch (variant) {
@@ -11,36 +11,36 @@ const variantColorResolver: VariantColorsResolver = ({ variant }) => {
       return {
         background: 'var(--accent)',
         hover: mixed('accent'),
-        color: 'var(--accent-fg)',
+        color: 'var(--accent-ink)',
         border: '1px solid transparent',
       }
     case 'danger':
       return {
-        background: 'var(--danger-solid)',
-        hover: mixed('danger-solid'),
-        color: 'var(--danger-fg)',
+        background: 'var(--crit)',
+        hover: mixed('crit'),
+        color: 'var(--crit-ink)',
         border: '1px solid transparent',
       }
     case 'danger-outline':
       return {
         background: 'transparent',
-        hover: 'var(--danger-bg)',
-        color: 'var(--danger)',
-        border: '1px solid var(--danger)',
+        hover: 'var(--crit-soft)',
+        color: 'var(--crit)',
+        border: '1px solid var(--crit)',
       }
     case 'subtle':
       return {
         background: 'transparent',
-        hover: 'var(--surface-2)',
-        color: 'var(--text)',
+        hover: 'var(--hover)',
+        color: 'var(--ink)',
         border: '1px solid transparent',
       }
     default:
       return {
         background: 'var(--surface)',
-        hover: 'var(--surface-2)',
-        color: 'var(--text)',
-        border: '1px solid var(--border)',
+        hover: 'var(--hover)',
+        color: 'var(--ink)',
+        border: '1px solid var(--line-2)',
       }
   }
 }
@@ -48,11 +48,11 @@ const variantColorResolver: VariantColorsResolver = ({ variant }) => {
 const accent = 'var(--accent)'
 
 export const theme = createTheme({
-  fontFamily: 'Inter, ui-sans-serif, system-ui, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
-  fontSizes: { xs: '12px', sm: '14px', md: '14px', lg: '15px', xl: '20px' },
-  lineHeights: { xs: '1.3333', sm: '1.4286', md: '1.4286', lg: '1.4667', xl: '1.4' },
-  radius: { xs: '4px', sm: '6px', md: '6px', lg: '8px', xl: '8px' },
+  fontFamily: 'var(--font)',
+  fontFamilyMonospace: 'var(--mono)',
+  fontSizes: { xs: '12px', sm: '13px', md: '13px', lg: '15px', xl: '17px' },
+  lineHeights: { xs: '1.3333', sm: '1.5385', md: '1.5385', lg: '1.4667', xl: '1.4118' },
+  radius: { xs: '3px', sm: '6px', md: '6px', lg: '10px', xl: '12px' },
   spacing: { xs: '4px', sm: '8px', md: '12px', lg: '16px', xl: '24px' },
   defaultRadius: '6px',
   cursorType: 'pointer',
@@ -64,20 +64,20 @@ export const theme = createTheme({
 
 const shared = {
   '--mantine-color-body': 'var(--canvas)',
-  '--mantine-color-text': 'var(--text)',
-  '--mantine-color-dimmed': 'var(--muted)',
-  '--mantine-color-placeholder': 'var(--muted)',
-  '--mantine-color-anchor': 'var(--link)',
-  '--mantine-color-error': 'var(--danger)',
+  '--mantine-color-text': 'var(--ink)',
+  '--mantine-color-dimmed': 'var(--ink-2)',
+  '--mantine-color-placeholder': 'var(--ink-2)',
+  '--mantine-color-anchor': 'var(--accent)',
+  '--mantine-color-error': 'var(--crit)',
   '--mantine-color-default': 'var(--surface)',
-  '--mantine-color-default-hover': 'var(--surface-2)',
-  '--mantine-color-default-color': 'var(--text)',
-  '--mantine-color-default-border': 'var(--border)',
-  '--mantine-color-disabled': 'var(--surface-2)',
-  '--mantine-color-disabled-color': 'var(--muted)',
-  '--mantine-color-disabled-border': 'var(--border)',
+  '--mantine-color-default-hover': 'var(--hover)',
+  '--mantine-color-default-color': 'var(--ink)',
+  '--mantine-color-default-border': 'var(--line-2)',
+  '--mantine-color-disabled': 'var(--sunken)',
+  '--mantine-color-disabled-color': 'var(--ink-2)',
+  '--mantine-color-disabled-border': 'var(--line)',
   '--mantine-primary-color-filled': 'var(--accent)',
   '--mantine-primary-color-filled-hover': mixed('accent'),
-  '--mantine-primary-color-contrast': 'var(--accent-fg)',
+  '--mantine-primary-color-contrast': 'var(--accent-ink)',
 }
 export const mapTokens: CSSVariablesResolver = () => ({ variables: {}, light: shared, dark: shared })

@@ -10,7 +10,6 @@ import {
   IconLogout,
   IconPlayerPause,
   IconShieldLock,
-  IconUser,
 } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { live, useLive } from '../../api/live.ts'
@@ -23,6 +22,7 @@ import { times, useExact } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { shellTexts } from '../../features/navigation/shell.texts.ts'
+import { initialsOf } from './initials.ts'
 import styles from './shell.module.css'
 
 const schemes = ['auto', 'light', 'dark'] as const
@@ -58,12 +58,11 @@ const AccountMenu = ({ me }: { me: Me }) => {
       position="bottom-end"
       width={220}
       transitionProps={{ duration: 0 }}
-      shadow="var(--shadow)"
+      shadow="var(--float)"
     >
       <Menu.Target>
         <button type="button" className={styles.account} aria-label={t.account(me.username)}>
-          <IconUser size={18} />
-          <bdi>{me.username}</bdi>
+          {initialsOf(me.username)}
         </button>
       </Menu.Target>
       <Menu.Dropdown>

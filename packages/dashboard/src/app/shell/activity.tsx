@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { IconActivity, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { Command } from '../../api/queries.ts'
@@ -19,8 +20,8 @@ import { activityTexts } from './activity.texts.ts'
 import { useActivityCounts, useActivityQuery, useFollowedActivity } from './activity.ts'
 import styles from './activity.module.css'
 
-/** What goes on in the fleet, in one line in the corner; on phones it stands on the page “More”. */
-export const Activity = () => {
+/** What goes on in the fleet: an icon with a count in the top bar; phones have it on the page “More”. */
+export const Activity = ({ place }: { place: HTMLElement }) => {
   const t = textsOf(activityTexts)
   useFollowedActivity()
   const [open, setOpen] = useState(false)
@@ -29,18 +30,19 @@ export const Activity = () => {
     setOpen(false)
     button.current?.focus()
   }
-  return (
-    <aside className={styles.activity} aria-label={t.title}>
-      {open && <Sheet onClose={close} onGone={() => setOpen(false)} />}
+  return createPortal(
+    <div className={styles.activity} role="group" aria-label={t.title}>
       <button ref={button} type="button" className={styles.strip} aria-expanded={open} onClick={() => setOpen(!open)}>
-        <IconActivity size={16} />
+        <IconActivity size={18} stroke={1.75} />
         <Words />
       </button>
-    </aside>
+      {open && <Sheet onClose={close} onGone={() => setOpen(false)} />}
+    </div>,
+    place,
   )
 }
 
-/** `3 running · 1 failed`; where nothing goes on, only what it is. */
+/** `3 running · 1 failed`; where nothing goes on, only its name for screen readers. */
 const Words = () => {
   const t = textsOf(activityTexts)
   const { running, waiting, failed } = useActivityCounts()
@@ -48,7 +50,7 @@ const Words = () => {
   useEffect(() => {
     if (failed > 0) announce(t.failed(failed))
   }, [failed, t])
-  if (running + waiting + failed === 0) return <>{t.title}</>
+  if (running + waiting + failed === 0) return <span className={parts.hidden}>{t.title}</span>
   return (
     <span className={styles.words}>
       {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}

@@ -8,9 +8,9 @@ import { SshAsked } from './ssh-asked.tsx'
 import { Toasts } from './toasts.tsx'
 
 /** What the shell needs only once the page is there: it comes right after it. */
-const Second = () => (
+const Second = ({ activityPlace }: { activityPlace: HTMLElement | null }) => (
   <>
-    <Activity />
+    {activityPlace && <Activity place={activityPlace} />}
     <Toasts />
     <ShellKeys />
     <KeptPreferences />

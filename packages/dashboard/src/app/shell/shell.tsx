@@ -1,23 +1,28 @@
-import { Fragment, Suspense, lazy, useEffect } from 'react'
-import { IconDots, IconUser } from '@tabler/icons-react'
+import { Fragment, Suspense, lazy, useEffect, useState } from 'react'
+import { IconBook2, IconMenu2 } from '@tabler/icons-react'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { live, useLive } from '../../api/live.ts'
 import { summaryQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
+import { worstOf } from '../../features/fleet/protection.tsx'
+import { InShell } from '../../features/navigation/lone-pages.tsx'
+import { groupsFor } from '../../features/navigation/places.ts'
+import type { NavItem } from '../../features/navigation/places.ts'
+import { shellTexts } from '../../features/navigation/shell.texts.ts'
 import { Announcer } from '../../kit/announce.tsx'
 import { DemoTag } from '../../kit/demo-tag.tsx'
+import { TitlePlace } from '../../kit/page.tsx'
+import { Shape } from '../../kit/state.tsx'
+import { builtVersion } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { clockTime } from '../../lib/time.ts'
 import { useActivityCounts } from './activity.ts'
 import { activityTexts } from './activity.texts.ts'
+import { initialsOf } from './initials.ts'
 import { FindBox, FindButton } from './find/find-box.tsx'
-import { InShell } from '../../features/navigation/lone-pages.tsx'
 import { LiveWord } from './live-word.tsx'
-import { groupsFor } from '../../features/navigation/places.ts'
-import type { NavItem } from '../../features/navigation/places.ts'
-import { shellTexts } from '../../features/navigation/shell.texts.ts'
 import styles from './shell.module.css'
 
 const Notices = lazy(() => import('./notices.tsx'))
@@ -31,50 +36,24 @@ export const Shell = () => {
   const t = textsOf(shellTexts)
   const me = useMe()
   const { phase, since } = useLive()
+  const [titlePlace, setTitlePlace] = useState<HTMLElement | null>(null)
+  const [activityPlace, setActivityPlace] = useState<HTMLElement | null>(null)
   useEffect(() => live.start(), [])
   return (
     <>
       <a className={styles.skip} href="#content" onClick={skip}>
         {t.skip}
       </a>
-      <nav className={styles.rail} aria-label={t.navigation}>
-        <Link to="/" className={styles.brand} tabIndex={-1}>
-          <img src="./icon.svg" alt="" />
-          <span>{textsOf(commonTexts).product}</span>
-          <DemoTag />
-        </Link>
-        <ul className={styles.items}>
-          {groupsFor(me?.role).map(({ name, items }) => (
-            <Fragment key={name}>
-              {name !== 'see' && <li className={`${styles.group} ${styles.rest}`}>{t.groups[name]}</li>}
-              {items.map(item => (
-                <Item key={item.to} {...item} />
-              ))}
-            </Fragment>
-          ))}
-          <li className={styles.only}>
-            <Link to="/more" className={styles.item}>
-              <IconDots size={18} stroke={1.75} />
-              <span>{t.more}</span>
-              <Badge />
-            </Link>
-          </li>
-        </ul>
-      </nav>
+      <Rail />
       <header className={styles.bar}>
         <img className={styles.barBrand} src="./icon.svg" alt="" />
+        <div className={styles.title} ref={setTitlePlace} />
         <DemoTag className={styles.barTag} />
-        <LiveWord />
         <FindBox />
+        <LiveWord />
+        <span className={styles.activityPlace} ref={setActivityPlace} />
         {me && (
-          <Suspense
-            fallback={
-              <span className={styles.account}>
-                <IconUser size={18} />
-                <bdi>{me.username}</bdi>
-              </span>
-            }
-          >
+          <Suspense fallback={<span className={styles.account}>{initialsOf(me.username)}</span>}>
             <AccountMenu me={me} />
           </Suspense>
         )}
@@ -89,28 +68,78 @@ export const Shell = () => {
         <Suspense>
           <Notices />
         </Suspense>
-        <InShell value={inShell}>
-          <Outlet />
-        </InShell>
+        <TitlePlace value={titlePlace}>
+          <InShell value={inShell}>{titlePlace && <Outlet />}</InShell>
+        </TitlePlace>
       </main>
       <Announcer />
       <Suspense>
-        <Second />
+        <Second activityPlace={activityPlace} />
       </Suspense>
     </>
+  )
+}
+
+const Rail = () => {
+  const t = textsOf(shellTexts)
+  const me = useMe()
+  return (
+    <nav className={styles.rail} aria-label={t.navigation}>
+      <Link to="/" className={styles.brand} tabIndex={-1}>
+        <img src="./icon.svg" alt="" />
+        <span>{textsOf(commonTexts).product}</span>
+        <DemoTag />
+      </Link>
+      <ul className={styles.items}>
+        {groupsFor(me?.role).map(({ name, items }) => (
+          <Fragment key={name}>
+            {name !== 'see' && <li className={`${styles.group} ${styles.rest}`}>{t.groups[name]}</li>}
+            {items.map(item => (
+              <Item key={item.to} {...item} />
+            ))}
+          </Fragment>
+        ))}
+        <li className={styles.only}>
+          <Link to="/more" className={styles.item}>
+            <IconMenu2 size={18} stroke={1.75} />
+            <span>{t.more}</span>
+            <Badge />
+          </Link>
+        </li>
+      </ul>
+      <p className={styles.foot}>
+        <span title={t.version(builtVersion)}>{builtVersion}</span>
+        <a href="./api/docs" target="_blank" rel="noreferrer" aria-label={t.help} title={t.help}>
+          <IconBook2 size={16} stroke={1.75} />
+        </a>
+      </p>
+    </nav>
   )
 }
 
 const Item = ({ to, icon: Icon, text, first }: NavItem) => (
   <li className={first ? styles.place : `${styles.place} ${styles.rest}`}>
     <Link to={to} className={styles.item} activeOptions={{ exact: to === '/', includeSearch: false }}>
-      <Icon size={18} stroke={1.75} />
+      <Icon size={16} stroke={1.75} />
       <span>{textsOf(shellTexts)[text]}</span>
+      {to === '/servers' && <Attention />}
     </Link>
   </li>
 )
 
-/** On phones: how much goes on that the page “More” tells of. */
+/** How many servers need attention, with the shape of the worst. */
+const Attention = () => {
+  const t = textsOf(shellTexts)
+  const worst = worstOf(useQuery({ ...summaryQuery, enabled: false }).data)
+  return worst === null ? null : (
+    <b className={styles.attention} data-tone={worst.tone} title={t.attention(worst.count)}>
+      <Shape tone={worst.tone} />
+      <span aria-hidden="true">{worst.count}</span>
+    </b>
+  )
+}
+
+/** On phones: how much goes on that the page “More” shows. */
 const Badge = () => {
   const { running, waiting, failed } = useActivityCounts()
   const count = running + waiting + failed

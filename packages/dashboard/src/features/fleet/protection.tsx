@@ -1,3 +1,4 @@
+import type { Reply } from '@stockade/client'
 import type { ProtectionLevel } from '@stockade/contract'
 import type { Server, ServerRow } from '../../api/queries.ts'
 import { Panel } from '../../kit/page.tsx'
@@ -11,6 +12,19 @@ import { protectionTexts } from './protection.texts.ts'
 
 export const levelTones = { protected: 'ok', degraded: 'warn', unprotected: 'danger', unknown: 'neutral' } as const
 const checkTones = { bad: 'danger', warning: 'warn', unknown: 'neutral' } as const
+
+interface Attention {
+  readonly count: number
+  readonly tone: 'danger' | 'warn'
+}
+/** The servers of a fleet that need a person, and how bad the worst of them is; null when all is well. */
+export const worstOf = (summary: Reply<'GET /servers/summary'> | undefined): Attention | null => {
+  if (!summary) return null
+  const { unprotected, degraded } = summary.protection
+  const count = unprotected + degraded + summary.counts.offline
+  if (count === 0) return null
+  return { count, tone: unprotected + summary.counts.offline > 0 ? 'danger' : 'warn' }
+}
 
 const Level = ({ level }: { level: ProtectionLevel }) => (
   <Mark tone={levelTones[level]}>{textsOf(protectionTexts).levels[level]}</Mark>

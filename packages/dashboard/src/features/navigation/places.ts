@@ -1,15 +1,15 @@
 import {
   IconBan,
   IconDoorEnter,
+  IconFingerprint,
   IconLayoutDashboard,
   IconHistory,
-  IconListCheck,
-  IconSearch,
   IconSend,
   IconServer2,
   IconSettings,
   IconShieldCheck,
   IconTemplate,
+  IconTerminal2,
   IconUsers,
 } from '@tabler/icons-react'
 import type { Me } from '../../api/queries.ts'
@@ -23,38 +23,44 @@ import { roleMay } from '../../api/roles.ts'
 const see = [
   { to: '/', icon: IconLayoutDashboard, text: 'overview', letter: 'o', first: true },
   { to: '/bans', icon: IconBan, text: 'bans', letter: 'b', first: true },
-  { to: '/ip', icon: IconSearch, text: 'lookUp', letter: 'i', first: true },
+  { to: '/ip', icon: IconFingerprint, text: 'lookUp', letter: 'i', first: true },
   { to: '/servers', icon: IconServer2, text: 'servers', letter: 's', first: true },
 ] as const
-const control = [
+const protection = [
   { to: '/whitelist', icon: IconShieldCheck, text: 'whitelist', letter: 'w', first: false },
-  { to: '/commands', icon: IconListCheck, text: 'commands', letter: 'c', first: false },
   { to: '/templates', icon: IconTemplate, text: 'templates', letter: 't', first: false },
   { to: '/portknock', icon: IconDoorEnter, text: 'portknock', letter: 'p', first: false },
 ] as const
-/** Among what controls the fleet, and only admins have it. */
-const controlOfAdmins = [...control, { to: '/siem', icon: IconSend, text: 'siem', letter: 'e', first: false }] as const
+const operations = [{ to: '/commands', icon: IconTerminal2, text: 'commands', letter: 'c', first: false }] as const
+/** Only admins have these. */
+const operationsOfAdmins = [
+  ...operations,
+  { to: '/siem', icon: IconSend, text: 'siem', letter: 'e', first: false },
+  { to: '/audit', icon: IconHistory, text: 'audit', letter: 'a', first: false },
+] as const
 const admin = [
   { to: '/users', icon: IconUsers, text: 'users', letter: 'u', first: false },
   { to: '/settings', icon: IconSettings, text: 'settings', letter: 'x', first: false },
-  { to: '/audit', icon: IconHistory, text: 'audit', letter: 'a', first: false },
 ] as const
 
-export type NavItem = (typeof see)[number] | (typeof controlOfAdmins)[number] | (typeof admin)[number]
+export type NavItem =
+  (typeof see)[number] | (typeof protection)[number] | (typeof operationsOfAdmins)[number] | (typeof admin)[number]
 export interface NavGroup {
-  readonly name: 'see' | 'control' | 'admin'
+  readonly name: 'see' | 'protection' | 'operations' | 'admin'
   readonly items: readonly NavItem[]
 }
 
-/** What someone of that role finds in the rail. */
+/** The groups of the rail for a role. */
 export const groupsFor = (role: Me['role'] | undefined): readonly NavGroup[] =>
   role && roleMay(role, 'admin')
     ? [
         { name: 'see', items: see },
-        { name: 'control', items: controlOfAdmins },
+        { name: 'protection', items: protection },
+        { name: 'operations', items: operationsOfAdmins },
         { name: 'admin', items: admin },
       ]
     : [
         { name: 'see', items: see },
-        { name: 'control', items: control },
+        { name: 'protection', items: protection },
+        { name: 'operations', items: operations },
       ]

@@ -6,7 +6,7 @@ const en = {
   navigation: 'Main',
   overview: 'Overview',
   bans: 'Bans',
-  lookUp: 'IP lookup',
+  lookUp: 'Addresses',
   servers: 'Servers',
   whitelist: 'Whitelist',
   commands: 'Commands',
@@ -14,7 +14,7 @@ const en = {
   portknock: 'Port knocking',
   siem: 'SIEM',
   more: 'More',
-  groups: { see: 'See', control: 'Control', admin: 'Admin' },
+  groups: { see: 'See', protection: 'Protection', operations: 'Operations', admin: 'Admin' },
   users: 'Users',
   settings: 'Settings',
   audit: 'Audit log',
@@ -47,6 +47,10 @@ const en = {
   exactTimes: 'Show exact times',
   relativeTimes: 'Show relative times',
   signOut: 'Log out',
+  attention: (count: number) =>
+    plural(count, { one: '1 server needs attention', other: `${count} servers need attention` }),
+  help: 'API documentation',
+  version: (version: string) => `Version ${version}`,
   limited: (count: number) =>
     plural(count, {
       one: 'You see the one server that you have access to.',

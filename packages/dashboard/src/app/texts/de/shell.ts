@@ -83,7 +83,7 @@ export const shell: Texts['shell'] = {
   navigation: 'Hauptmenü',
   overview: 'Übersicht',
   bans: 'Sperren',
-  lookUp: 'IP nachschlagen',
+  lookUp: 'Adressen',
   servers: 'Server',
   whitelist: 'Whitelist',
   commands: 'Befehle',
@@ -91,7 +91,7 @@ export const shell: Texts['shell'] = {
   portknock: 'Portknocking',
   siem: 'SIEM',
   more: 'Mehr',
-  groups: { see: 'Ansehen', control: 'Steuern', admin: 'Verwalten' },
+  groups: { see: 'Ansehen', protection: 'Schutz', operations: 'Betrieb', admin: 'Verwaltung' },
   users: 'Benutzer',
   settings: 'Einstellungen',
   audit: 'Protokoll',
@@ -126,6 +126,10 @@ export const shell: Texts['shell'] = {
   exactTimes: 'Genaue Zeiten zeigen',
   relativeTimes: 'Zeiten wie „vor 5 min“ zeigen',
   signOut: 'Abmelden',
+  attention: count =>
+    plural(count, { one: '1 Server braucht Aufmerksamkeit', other: `${count} Server brauchen Aufmerksamkeit` }),
+  help: 'API-Dokumentation',
+  version: version => `Version ${version}`,
   limited: count =>
     plural(count, {
       one: 'Sie sehen den einen Server, auf den Sie Zugriff haben.',

@@ -83,7 +83,7 @@ export const shell: Texts['shell'] = {
   navigation: 'Menú principal',
   overview: 'Resumen',
   bans: 'Bloqueos',
-  lookUp: 'Consultar IP',
+  lookUp: 'Direcciones',
   servers: 'Servidores',
   whitelist: 'Whitelist',
   commands: 'Comandos',
@@ -91,7 +91,7 @@ export const shell: Texts['shell'] = {
   portknock: 'Port knocking',
   siem: 'SIEM',
   more: 'Más',
-  groups: { see: 'Ver', control: 'Controlar', admin: 'Administrar' },
+  groups: { see: 'Ver', protection: 'Protección', operations: 'Operaciones', admin: 'Administración' },
   users: 'Usuarios',
   settings: 'Ajustes',
   audit: 'Auditoría',
@@ -124,6 +124,10 @@ export const shell: Texts['shell'] = {
   exactTimes: 'Mostrar horas exactas',
   relativeTimes: 'Mostrar horas relativas',
   signOut: 'Cerrar sesión',
+  attention: count =>
+    plural(count, { one: '1 servidor requiere atención', other: `${count} servidores requieren atención` }),
+  help: 'Documentación de la API',
+  version: version => `Versión ${version}`,
   limited: count =>
     plural(count, {
       one: 'Ve el único servidor al que tiene acceso.',

@@ -83,7 +83,7 @@ export const shell: Texts['shell'] = {
   navigation: 'Menu principal',
   overview: 'Aperçu',
   bans: 'Bans',
-  lookUp: 'Recherche d’IP',
+  lookUp: 'Adresses',
   servers: 'Serveurs',
   whitelist: 'Whitelist',
   commands: 'Commandes',
@@ -91,7 +91,7 @@ export const shell: Texts['shell'] = {
   portknock: 'Port knocking',
   siem: 'SIEM',
   more: 'Plus',
-  groups: { see: 'Voir', control: 'Agir', admin: 'Admin' },
+  groups: { see: 'Voir', protection: 'Protection', operations: 'Exploitation', admin: 'Administration' },
   users: 'Utilisateurs',
   settings: 'Réglages',
   audit: 'Journal d’audit',
@@ -126,6 +126,10 @@ export const shell: Texts['shell'] = {
   exactTimes: 'Afficher les heures exactes',
   relativeTimes: 'Afficher les heures relatives',
   signOut: 'Se déconnecter',
+  attention: count =>
+    plural(count, { one: '1 serveur demande votre attention', other: `${count} serveurs demandent votre attention` }),
+  help: 'Documentation de l’API',
+  version: version => `Version ${version}`,
   limited: count =>
     plural(count, {
       one: 'Vous voyez le seul serveur auquel vous avez accès.',
