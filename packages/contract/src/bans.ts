@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
+import { banReason } from './reasons.ts'
 import {
   field,
   count,
@@ -64,6 +65,10 @@ export const ban = resource('LiveBan', banFields)
 export type Ban = Static<typeof ban>
 
 const reputation_score = nullable(Type.Integer())
+const reason = field(
+  nullable(banReason),
+  'Why the address was banned, read from the log lines; null when they tell nothing.',
+)
 /** A ban as lists show it; both fields more are always there, and only live messages, which end up in the same rows, lack them. */
 export const listedBan = resource('Ban', {
   ...banFields,
@@ -72,10 +77,12 @@ export const listedBan = resource('Ban', {
     'Number of bans of the same address that the caller may see, this one included.',
   ),
   reputation_score: Type.Optional(reputation_score),
+  reason: Type.Optional(reason),
 })
 export type ListedBan = Static<typeof listedBan>
 
-const banFilter = {
+/** Filters of the lists of bans. */
+export const banFilter = {
   server_id: Type.Optional(uuid),
   jail: Type.Optional(text(1, 64)),
   ip: field(Type.Optional(ipOrRange), 'Address or range that the banned address must be in.'),
@@ -144,7 +151,7 @@ export const getBan = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: resource('BanDetail', { ...banFields, reputation_score }),
+  reply: resource('BanDetail', { ...banFields, reputation_score, reason }),
   refusals: [404],
 })
 
@@ -280,6 +287,7 @@ const historyLine = resource('BanHistoryEntry', {
   expires_at: nullable(timestamp),
   unbanned_at: nullable(timestamp),
   active: Type.Boolean(),
+  reason,
 })
 export const lookUp = endpoint({
   method: 'GET',

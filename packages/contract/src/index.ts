@@ -1,8 +1,11 @@
 import type { Endpoint, NameOf } from './endpoint.ts'
 import * as agents from './agents.ts'
+import * as attackers from './attackers.ts'
 import * as auth from './auth.ts'
 import * as bans from './bans.ts'
+import * as bootstrap from './bootstrap.ts'
 import * as commands from './commands.ts'
+import * as hostMetrics from './host-metrics.ts'
 import * as keys from './keys.ts'
 import * as passkeys from './passkeys.ts'
 import * as portknock from './portknock.ts'
@@ -23,6 +26,7 @@ export type { PasskeyResponse } from './passkey-response.ts'
 export type { Passkey } from './passkeys.ts'
 export * from './protection.ts'
 export * from './query/index.ts'
+export * from './reasons.ts'
 export * as shapes from './shapes.ts'
 export * from './tags.ts'
 export type { ProblemBody } from './shapes.ts'
@@ -32,14 +36,17 @@ export {
   keys,
   users,
   servers,
+  hostMetrics,
   agents,
   commands,
   bans,
+  attackers,
   whitelist,
   templates,
   settings,
   portknock,
   siem,
+  bootstrap,
   service,
 }
 
@@ -49,14 +56,17 @@ const rooms = {
   keys,
   users,
   servers,
+  hostMetrics,
   agents,
   commands,
   bans,
+  attackers,
   whitelist,
   templates,
   settings,
   portknock,
   siem,
+  bootstrap,
   service,
 }
 type Rooms = typeof rooms

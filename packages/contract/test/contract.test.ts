@@ -170,6 +170,9 @@ const additions = [
   'POST /bans/batch',
   'GET /bans/export',
   'GET /bans/top',
+  'GET /bans/attackers',
+  'GET /servers/{serverId}/metrics',
+  'GET /bootstrap',
   'GET /settings/audit/export',
   'GET /siem/deliveries',
   'GET /auth/invite',
@@ -187,6 +190,7 @@ const pagedLists: Record<string, readonly [key: string, limit: number, maximum: 
   'GET /servers': ['servers', 20, 100],
   'GET /commands': ['commands', 50, 100],
   'GET /bans': ['bans', 50, 100],
+  'GET /bans/attackers': ['attackers', 50, 100],
   'GET /whitelist': ['whitelist', 50, 100],
   'GET /settings/audit': ['entries', 50, 100],
   'GET /portknock/history': ['history', 50, 100],
@@ -323,7 +327,13 @@ describe('the contract', () => {
         default: limit,
       })
       expect(schemaOf(query)?.required ?? [], name).toEqual([])
-      expect(fieldsOf(reply), name).toEqual([key, 'total', 'page', 'limit'])
+      expect(fieldsOf(reply), name).toEqual([
+        key,
+        'total',
+        'page',
+        'limit',
+        ...(name === 'GET /bans/attackers' ? ['totals'] : []),
+      ])
     }
     expect(schemaOf(get('GET /siem/queue').query)?.properties?.limit).toMatchObject({ default: 100, maximum: 1000 })
   })

@@ -3,6 +3,7 @@ import { accountsFeature } from '../features/accounts/accounts.feature.ts'
 import { agentsFeature } from '../features/agents/agents.feature.ts'
 import { auditFeature } from '../features/audit/audit.feature.ts'
 import { bansFeature } from '../features/bans/bans.feature.ts'
+import { bootstrapFeature } from '../features/bootstrap/bootstrap.feature.ts'
 import { commandsFeature } from '../features/commands/commands.feature.ts'
 import { deploymentsFeature } from '../features/deployments/deployments.feature.ts'
 import { desiredFeature } from '../features/desired/desired.feature.ts'
@@ -60,19 +61,20 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   )
   const fleet = { ...below, servers, registry, mirror, templates, commands }
   add(deploymentsFeature(fleet))
-  const { service: bans, quotas } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
+  const { service: bans, quotas, reasons } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))
   add(notificationsFeature(fleet))
   add(siemFeature({ ...fleet, bans, license }))
   const { service: whitelist } = add(whitelistFeature(fleet))
-  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist }))
+  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist, reasons }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
   const { service: desired } = add(await desiredFeature({ ...fleet, portknock }))
   add(agentsFeature({ ...fleet, keys, bans, desired }))
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
-  add(preferencesFeature(below))
-  add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
+  const { service: preferences } = add(preferencesFeature(below))
+  const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
+  add(bootstrapFeature({ ...signIn, preferences, servers, license }))
   add(liveFeature({ ...fleet, bans, taken }))
   return { built, baseUrl, users, keys, sessions, license, noteRefusal }
 }

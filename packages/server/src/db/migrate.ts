@@ -28,6 +28,8 @@ import { reportVersions } from './migrations/0033-report-versions.ts'
 import { protection } from './migrations/0034-protection.ts'
 import { adopted } from './migrations/0035-adopted.ts'
 import { clones } from './migrations/0036-clones.ts'
+import { addressCommands } from './migrations/0040-address-commands.ts'
+import { metricsHistory } from './migrations/0041-metrics-history.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
@@ -65,6 +67,8 @@ export const migrate = async (db: Database): Promise<void> => {
         '0034-protection': protection(db.engine),
         '0035-adopted': adopted(),
         '0036-clones': clones(),
+        '0040-address-commands': addressCommands(db.engine),
+        '0041-metrics-history': metricsHistory(db.engine),
       }),
     },
   })

@@ -224,6 +224,13 @@ export interface HeartbeatsTable {
   /** What the host last reported of its protection, as JSON; null before the first report. */
   protection: string | null
 }
+/** Load of a server in one hour, in steps of five minutes; packed by `servers/metrics-steps.ts`. */
+export interface MetricsHoursTable {
+  server_no: number
+  /** Start of the hour. */
+  hour: number
+  steps: Bytes
+}
 export interface ServerTotalsTable {
   server_no: number
   /** Bans ever reported; retention does not shrink it. */
@@ -694,6 +701,7 @@ export interface Schema {
   api_keys: ApiKeysTable
   servers: ServersTable
   heartbeats: HeartbeatsTable
+  metrics_hours: MetricsHoursTable
   server_totals: ServerTotalsTable
   server_quotas: ServerQuotasTable
   jails: JailsTable

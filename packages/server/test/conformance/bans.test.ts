@@ -2,7 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { date, extended, id, integer, like, maybe, number, oneOf, orNull, text, time, uuid, yesNo } from './kinds.ts'
+import {
+  anyObject,
+  date,
+  extended,
+  id,
+  integer,
+  like,
+  maybe,
+  number,
+  oneOf,
+  orNull,
+  text,
+  time,
+  uuid,
+  yesNo,
+} from './kinds.ts'
 import type { Shape } from './kinds.ts'
 import { deviations } from './kinds.ts'
 import { ban, oneBan, oneCommand, onePage, reportedBan } from './resources.ts'
@@ -392,7 +407,10 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
     const { admin, operator, viewer } = place
     const pastBan = extended(
       { server: 'web.example', jail: 'sshd', banned_at: time },
-      { 'dashboard 10': { id, server_id: uuid, expires_at: orNull(time), unbanned_at: orNull(time), active: yesNo } },
+      {
+        'dashboard 10': { id, server_id: uuid, expires_at: orNull(time), unbanned_at: orNull(time), active: yesNo },
+        'no page': { reason: orNull(anyObject) },
+      },
     )
     const lookup = extended(
       {

@@ -227,10 +227,15 @@ export const ban = extended(banFields, {
     occurrences: maybe(integer),
     reputation_score: maybe(orNull(integer)),
   },
+  'no page': { ...banMore['no page'], reason: maybe(orNull(anyObject)) },
 })
 export const oneBan = extended(
   { ...banFields, expires_at: orNull(time), reputation_score: orNull(integer) },
-  { ...banMore, 'dashboard 10': { whitelisted: yesNo } },
+  {
+    ...banMore,
+    'dashboard 10': { whitelisted: yesNo },
+    'no page': { ...banMore['no page'], reason: orNull(anyObject) },
+  },
 )
 export const reportedBan = {
   id,

@@ -6,6 +6,11 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { GuardBan } from '../whitelist/mirror.feature.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
+import { createAttackers } from './attackers.ts'
+import { createBanFilterReader } from './ban-filters.ts'
+import { createBanReasons } from './ban-reasons.ts'
+import type { BanReasons } from './ban-reasons.ts'
+import { wordsOfManualBans } from './manual-reasons.ts'
 import { mountBans } from './bans.routes.ts'
 import { createBans } from './bans.service.ts'
 import type { BansService } from './bans.service.ts'
@@ -23,7 +28,7 @@ export const bansFeature = async (
     mirror: Mirror
     guardBan: GuardBan
   },
-): Promise<Feature<BansService> & { readonly quotas: Quotas }> => {
+): Promise<Feature<BansService> & { readonly quotas: Quotas; readonly reasons: BanReasons }> => {
   const { config, metrics, servers, mirror, isShared } = needs
   const quotas = await createQuotas({
     ...needs,
@@ -32,8 +37,13 @@ export const bansFeature = async (
       if (!needs.isStorageError(error)) needs.log.error({ err: error }, 'recording an exhausted quota failed')
     },
   })
+  const { db } = needs
+  const reasons = createBanReasons(db.read, wordsOfManualBans(db))
+  const filters = createBanFilterReader(db, servers)
   const service = createBans({
     ...needs,
+    filters,
+    reasons,
     quotas,
     logLines: config.logLines,
     isListed: ip => mirror.covers(ip) !== null,
@@ -43,7 +53,15 @@ export const bansFeature = async (
   return {
     service,
     quotas,
-    mount: http => mountBans(http, service, createBanStats(needs), createTopBans(needs)),
+    reasons,
+    mount: http =>
+      mountBans(
+        http,
+        service,
+        createBanStats(needs),
+        createTopBans(needs),
+        createAttackers({ ...needs, filters, reasons }),
+      ),
     jobs: [
       { name: 'quotas', every: 2 * second, everywhere: true, run: quotas.flush },
       { name: 'bans without an end', every: minute, everywhere: true, run: quotas.recount },

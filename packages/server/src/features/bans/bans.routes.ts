@@ -1,14 +1,22 @@
 import { Readable } from 'node:stream'
-import { bans as contract, servers } from '@stockade/contract'
+import { attackers as attackersContract, bans as contract, servers } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
+import type { AttackersService } from './attackers.ts'
 import type { BansService } from './bans.service.ts'
 import type { BanStatsService } from './stats.ts'
 import type { TopBansService } from './top.ts'
 
-export const mountBans = (http: Http, bans: BansService, stats: BanStatsService, top: TopBansService): void => {
+export const mountBans = (
+  http: Http,
+  bans: BansService,
+  stats: BanStatsService,
+  top: TopBansService,
+  attackers: AttackersService,
+): void => {
   http.serve(contract.banStats, ({ actor, query }) => stats.ofBans(actor, query))
   http.serve(contract.topBans, ({ actor, query }) => top.of(actor, query))
   http.serve(servers.serverStats, ({ actor, params, query }) => stats.ofServer(actor, params.serverId, query.period))
+  http.serve(attackersContract.listAttackers, ({ actor, query }) => attackers.list(actor, query))
   http.serve(contract.listBans, ({ actor, query }) => bans.list(actor, query))
   http.serve(contract.exportBans, async ({ actor, query, reply }) => {
     const { format = 'json' } = query

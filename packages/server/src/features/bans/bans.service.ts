@@ -1,4 +1,4 @@
-import { asnOfQuery, bounds, times } from '@stockade/contract'
+import { bounds, times } from '@stockade/contract'
 import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
 import { system, authorOf } from '../../core/author.ts'
 import { sees } from '../../core/actor.ts'
@@ -8,12 +8,11 @@ import type { Clock } from '../../core/clock.ts'
 import { uuid7Bytes, uuidBytes, uuidText } from '../../core/ids.ts'
 import { ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
-import { timeOf, timeRange } from '../../core/page.ts'
+import { timeOf } from '../../core/page.ts'
 import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { scanFor } from '../../db/scans.ts'
-import { readSearch } from '../../db/search.ts'
 import type { Change, Events, StockadeEvent } from '../../events/events.ts'
 import { detailsOf } from '../../http/validate.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
@@ -25,18 +24,11 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { appendBans } from './append.ts'
 import { exportAs } from './export.ts'
-import {
-  bansById,
-  countBans,
-  countryIdOf,
-  endActive,
-  jailIdOf,
-  keyOfIp,
-  occurrencesOf,
-  pageOfBans,
-} from './bans.store.ts'
+import type { BanFilterReader } from './ban-filters.ts'
+import type { BanReasons } from './ban-reasons.ts'
+import { bansById, countBans, endActive, keyOfIp, occurrencesOf, pageOfBans } from './bans.store.ts'
 import type { BanRow } from './bans.store.ts'
-import { countSearch, narrow, pageOfSearch } from './search.store.ts'
+import { countSearch, pageOfSearch } from './search.store.ts'
 import type { BanSearch, Before, SearchContext } from './search.store.ts'
 import { createGroup } from '../../core/group.ts'
 import type { Quotas } from './quotas.ts'
@@ -170,19 +162,6 @@ const exportPiece = 500
 /** So many ids more than a page holds: where there are no more, the number that match is known without counting. */
 const beyondPage = 1000
 
-type Filters = Omit<QueryOf<typeof contract.exportBans>, 'format'>
-let knownCountries: SearchContext['countries'] | null = null
-/** Every country that has a name. */
-const countryNames = (): SearchContext['countries'] => {
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  return (knownCountries ??= letters
-    .flatMap(first => letters.map(second => first + second))
-    .flatMap(code => {
-      const name = countryName(code)
-      return name === null ? [] : [{ code, name }]
-    }))
-}
-
 export const createBans = (needs: {
   db: Database
   clock: Clock
@@ -190,6 +169,8 @@ export const createBans = (needs: {
   registry: Pick<Registry, 'byNo'>
   servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined'>
   quotas: Quotas
+  filters: BanFilterReader
+  reasons: Pick<BanReasons, 'ofRows'>
   /** So many bytes of a ban's log lines are kept. */
   logLines: number
   commands: Pick<CommandsService, 'queue' | 'initiatorOf'>
@@ -201,7 +182,7 @@ export const createBans = (needs: {
   onFirstBan: (serverNo: number, at: number) => Promise<void>
   onReported: (count: number) => void
 }): BansService => {
-  const { db, clock, events, registry, servers, commands, ipinfo, quotas } = needs
+  const { db, clock, events, registry, servers, commands, ipinfo, quotas, filters, reasons } = needs
 
   const viewOf = (row: BanRow, now: number): contract.Ban => ({
     ...plainView(row, now),
@@ -312,31 +293,6 @@ export const createBans = (needs: {
       throw error
     }
   }
-  const contextAt = (now: number): SearchContext => ({ engine: db.engine, now, countries: countryNames() })
-  /** What the filters of a list ask for together; null where nothing can match. */
-  const filterOf = async (actor: Principal, query: Filters, context: SearchContext): Promise<BanSearch | null> => {
-    const tree = readSearch(query.q, 'bans')
-    const server = query.server_id === undefined ? null : servers.named(actor, 'server_id', query.server_id)
-    const jailId = query.jail === undefined ? undefined : await jailIdOf(db.read, query.jail)
-    const countryId = query.country === undefined ? undefined : await countryIdOf(db.read, query.country.toUpperCase())
-    const range = timeRange(query.from, query.to)
-    // A name that no ban has ever had matches nothing.
-    if (jailId === null || countryId === null) return null
-    const ip = query.ip === undefined ? undefined : (parseRange(query.ip) ?? undefined)
-    const asn = query.asn === undefined ? undefined : (asnOfQuery(query.asn) ?? undefined)
-    if (query.asn !== undefined && asn === undefined) throw invalid('asn', 'asn must be at most 4294967295.')
-    const filter = {
-      servers: actor.servers,
-      ...(server ? { serverNo: server.no } : {}),
-      ...(jailId === undefined ? {} : { jailId }),
-      ...(countryId === undefined ? {} : { countryId }),
-      ...(ip ? { ip } : {}),
-      ...(asn === undefined ? {} : { asn }),
-      ...(query.active === undefined ? {} : { active: query.active }),
-      ...range,
-    }
-    return narrow(db.read, filter, tree, context)
-  }
   const isPlain = (filter: BanSearch) => filter.tree === undefined && filter.asn === undefined
   /** In the order of the ids; what retention took meanwhile is left out. */
   const rowsOf = async (ids: readonly number[]): Promise<BanRow[]> => {
@@ -371,10 +327,12 @@ export const createBans = (needs: {
       actor.servers,
       rows.map(row => row.ip),
     )
+    const told = await reasons.ofRows(rows)
     return rows.map(row => ({
       ...viewOf(row, now),
       occurrences: times.get(keyOfIp(row.ip)) ?? 1,
       reputation_score: row.reputation_score,
+      reason: told.get(row.id) ?? null,
     }))
   }
   async function* piecesOf(scan: Database['scan'], actor: Principal, filter: BanSearch, context: SearchContext) {
@@ -396,16 +354,16 @@ export const createBans = (needs: {
   return {
     async list(actor, query) {
       const { page = 1, limit = 50, sort = '-banned_at' } = query
-      const context = contextAt(clock())
-      const filter = await filterOf(actor, query, context)
+      const context = filters.contextAt(clock())
+      const filter = await filters.read(actor, query, context)
       if (!filter) return { bans: [], total: 0, page, limit }
       const scan = scanFor(db, 'bans', query)
       const { rows, total } = await pageOf(scan, filter, context, sort, (page - 1) * limit, limit)
       return { bans: await listed(actor, rows, context.now), total, page, limit }
     },
     async export(actor, { format = 'json', ...query }) {
-      const context = contextAt(clock())
-      const filter = await filterOf(actor, query, context)
+      const context = filters.contextAt(clock())
+      const filter = await filters.read(actor, query, context)
       const pieces = filter ? piecesOf(scanFor(db, 'bans', query), actor, filter, context) : none()
       return exportAs(format, pieces, context.now)
     },
@@ -413,7 +371,8 @@ export const createBans = (needs: {
       const [row] = await bansById(db.read, [id])
       if (!row) throw notFound(`There is no ban ${id}.`)
       if (!sees(actor, row.server_no)) throw outside
-      return { ...viewOf(row, clock()), reputation_score: row.reputation_score }
+      const reason = (await reasons.ofRows([row])).get(row.id) ?? null
+      return { ...viewOf(row, clock()), reputation_score: row.reputation_score, reason }
     },
     async viewsOf(ids) {
       const now = clock()

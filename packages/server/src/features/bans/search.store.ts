@@ -56,7 +56,7 @@ const among = (engine: Engine, condition: Condition): Condition =>
     ? raw`id in (select id from bans where ${condition})`
     : raw`exists (select 1 from bans as few where few.id = bans.id and ${condition})`
 /** Ended before its time was up. In the words of the partial index `bans_lifted`. */
-const endedEarly: Condition = raw`unbanned_at is not null
+export const endedEarly: Condition = raw`unbanned_at is not null
   and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000)`
 const stateIs = (state: string, { engine, now }: SearchContext): Condition => {
   const lifted = among(engine, endedEarly)
@@ -180,7 +180,7 @@ const permanent: Condition = raw`(ban_duration is not null and ban_duration = -1
 const byOperator: Condition = raw`banned_by is not null`
 const asnIs = (asn: number): Condition => raw`(asn is not null and asn = ${asn})`
 
-const all = (filter: BanSearch, context: SearchContext): Condition =>
+export const matchingSearch = (filter: BanSearch, context: SearchContext): Condition =>
   allOf([
     ...conditions(filter),
     ...(filter.active === undefined
@@ -193,7 +193,7 @@ const all = (filter: BanSearch, context: SearchContext): Condition =>
 /** So narrow that its rows are read one by one. */
 const isNarrow = ({ prefix, bytes }: IpRange) => prefix === null || prefix >= (bytes.length === 4 ? 16 : 48)
 /** SQLite would choose an index by how it looks, not by how much of the rows it spares. PostgreSQL measures. */
-const readBy = ({ engine }: SearchContext, { ip }: BanSearch) =>
+export const readBy = ({ engine }: SearchContext, { ip }: BanSearch) =>
   engine === 'sqlite' ? raw`indexed by ${raw.ref(ip && isNarrow(ip) ? 'bans_ip' : 'bans_at')}` : raw``
 
 const numberOf = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
@@ -223,8 +223,11 @@ const countsFor = (filter: BanSearch, column?: Grouped) =>
 /** The exact number that match. */
 export const countSearch = (sql: Sql, filter: BanSearch, context: SearchContext): Promise<number> =>
   isOfCube(filter)
-    ? numberOf(sql, raw`select sum(n) as n from ${countsFor(filter)} where ${all(filter, context)}`)
-    : numberOf(sql, raw`select count(*) as n from bans ${readBy(context, filter)} where ${all(filter, context)}`)
+    ? numberOf(sql, raw`select sum(n) as n from ${countsFor(filter)} where ${matchingSearch(filter, context)}`)
+    : numberOf(
+        sql,
+        raw`select count(*) as n from bans ${readBy(context, filter)} where ${matchingSearch(filter, context)}`,
+      )
 
 /** The values of a column that match, and how often. */
 const countBy = async (sql: Sql, column: Grouped, filter: BanSearch, context: SearchContext) => {
@@ -234,9 +237,9 @@ const countBy = async (sql: Sql, column: Grouped, filter: BanSearch, context: Se
       ? raw<{
           id: number
           n: number
-        }>`select ${key} as id, sum(n) as n from ${countsFor(filter, column)} where ${all(filter, context)} group by ${key}`
+        }>`select ${key} as id, sum(n) as n from ${countsFor(filter, column)} where ${matchingSearch(filter, context)} group by ${key}`
       : raw<{ id: number; n: number }>`select ${key} as id, count(*) as n from bans ${readBy(context, filter)}
-        where ${all(filter, context)} group by ${key}`
+        where ${matchingSearch(filter, context)} group by ${key}`
   ).execute(sql)
   return rows.map(row => ({ id: row.id, n: Number(row.n) })).filter(({ n }) => n > 0)
 }
@@ -281,7 +284,7 @@ const pageByName = async (
     raw` `,
   )} end`
   const { rows } = await raw<{ id: number }>`select id from bans ${readBy(context, filter)}
-    where ${all(filter, context)} and ${key} in (${raw.join(touched)})
+    where ${matchingSearch(filter, context)} and ${key} in (${raw.join(touched)})
     order by ${rank}, banned_at desc, id desc limit ${limit} offset ${offset - skipped}`.execute(sql)
   return rows.map(({ id }) => id)
 }
@@ -306,7 +309,7 @@ export const pageOfSearch = async (
   if (by === 'server' || by === 'jail' || by === 'country')
     return pageByName(sql, grouped[by], descending, filter, context, offset, limit)
   const way = descending ? raw`desc` : raw`asc`
-  const found = all(filter, context)
+  const found = matchingSearch(filter, context)
   const page = raw`limit ${limit} offset ${offset}`
   const read = async (query: RawBuilder<{ id: number }>) => (await query.execute(sql)).rows.map(({ id }) => id)
   const hint = readBy(context, filter)

@@ -1,4 +1,5 @@
 import type { Core, Feature } from '../feature.ts'
+import type { BanReasons } from '../bans/ban-reasons.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ReputationService } from '../reputation/reputation.service.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -9,7 +10,13 @@ import type { LookupService } from './lookup.service.ts'
 import { createReverse } from './reverse.ts'
 
 export const lookupFeature = (
-  needs: Core & { ipinfo: IpInfo; reputation: ReputationService; registry: Registry; whitelist: WhitelistService },
+  needs: Core & {
+    ipinfo: IpInfo
+    reputation: ReputationService
+    registry: Registry
+    whitelist: WhitelistService
+    reasons: BanReasons
+  },
 ): Feature<LookupService> => {
   const service = createLookup({
     ...needs,

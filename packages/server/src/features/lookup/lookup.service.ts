@@ -9,6 +9,7 @@ import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { countBans, pageOfBans } from '../bans/bans.store.ts'
 import { stateOf } from '../bans/bans.service.ts'
+import type { BanReasons } from '../bans/ban-reasons.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ReputationService } from '../reputation/reputation.service.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -37,6 +38,7 @@ export const createLookup = (needs: {
   reputation: Pick<ReputationService, 'check'>
   registry: Pick<Registry, 'all'>
   reverse: Reverse
+  reasons: Pick<BanReasons, 'ofRows'>
   /** The most specific entry of the whitelist that covers an address. */
   entryFor: (ip: IpRange) => Promise<{ id: number; ip: string; description: string } | null>
 }): LookupService => {
@@ -77,6 +79,7 @@ export const createLookup = (needs: {
       const server = registry
         .all()
         .find(({ row }) => sees(actor, row.no) && row.ip_address !== null && parseIp(row.ip_address)?.text === ip.text)
+      const told = await needs.reasons.ofRows([...rows, ...active])
       const line = (row: (typeof rows)[number]) => ({
         id: row.id,
         server: row.hostname,
@@ -84,6 +87,7 @@ export const createLookup = (needs: {
         jail: row.jail,
         banned_at: iso(row.banned_at),
         ...stateOf(row, now),
+        reason: told.get(row.id) ?? null,
       })
       return {
         ip: ip.text,

@@ -1,8 +1,9 @@
 import type { Core, Feature } from '../feature.ts'
 import { mountPreferences } from './preferences.routes.ts'
 import { createPreferences } from './preferences.service.ts'
+import type { PreferencesService } from './preferences.service.ts'
 
-export const preferencesFeature = ({ db, clock }: Core): Feature<null> => ({
-  service: null,
-  mount: http => mountPreferences(http, createPreferences(db, clock)),
-})
+export const preferencesFeature = ({ db, clock }: Core): Feature<PreferencesService> => {
+  const service = createPreferences(db, clock)
+  return { service, mount: http => mountPreferences(http, service) }
+}

@@ -55,7 +55,12 @@ export interface Registry {
   refresh(no: number): Promise<void>
 }
 
-export const createRegistry = async (db: Database, clock: Clock): Promise<Registry> => {
+/** @param heard is given each accepted report of a host, and must cost no query */
+export const createRegistry = async (
+  db: Database,
+  clock: Clock,
+  heard: (no: number, state: HostState) => void = () => {},
+): Promise<Registry> => {
   const byNo = new Map<number, Server>()
   const nos = new Map<string, number>()
   const dirty = new Set<number>()
@@ -125,6 +130,7 @@ export const createRegistry = async (db: Database, clock: Clock): Promise<Regist
       if (state === server) return false
       byNo.set(no, { ...state, row: server.row })
       dirty.add(no)
+      heard(no, state)
       return true
     },
     async writeJails(sql, no, change = jails => jails) {

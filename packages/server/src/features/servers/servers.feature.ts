@@ -1,7 +1,9 @@
-import { second } from '../../core/clock.ts'
+import { hour, second } from '../../core/clock.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { LicenseService } from '../license/license.service.ts'
+import { createMetricsHistory } from './metrics-history.ts'
+import { removeHoursOf } from './metrics-history.store.ts'
 import { levelOf } from './protection.ts'
 import { createRegistry } from './registry.ts'
 import type { Registry } from './registry.ts'
@@ -13,8 +15,13 @@ export const serversFeature = async (
   needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string },
 ): Promise<Feature<ServersService> & { readonly registry: Registry }> => {
   const { db, clock, metrics, isShared } = needs
-  const registry = await createRegistry(db, clock)
+  const history = createMetricsHistory(needs)
+  const registry = await createRegistry(db, clock, history.note)
   const service = createServers({ ...needs, registry, admit: needs.license.admit })
+  service.onRemoval(async (change, serverNo) => {
+    history.forget(serverNo)
+    await removeHoursOf(change.sql, serverNo)
+  })
   metrics.gauge({ name: 'stockade_servers', help: 'Servers by state', label: 'status' }, () => {
     const counts = { online: 0, offline: 0, pending: 0 }
     for (const { row } of registry.all()) counts[row.status]++
@@ -28,9 +35,18 @@ export const serversFeature = async (
   return {
     service,
     registry,
-    mount: http => mountServers(http, service),
+    mount: http => mountServers(http, service, history),
     jobs: [
-      { name: 'heartbeats', every: 5 * second, everywhere: true, run: registry.flush },
+      {
+        name: 'heartbeats',
+        every: 5 * second,
+        everywhere: true,
+        async run() {
+          await registry.flush()
+          await history.flush()
+        },
+      },
+      { name: 'old metrics', every: hour, run: history.sweep },
       ...(isShared ? [{ name: 'sync', every: 2 * second, everywhere: true, run: registry.sync }] : []),
     ],
     follow: {
@@ -38,6 +54,9 @@ export const serversFeature = async (
       reload: events =>
         Promise.all([...new Set(events.flatMap(({ serverNo }) => serverNo ?? []))].map(no => registry.refresh(no))),
     },
-    close: registry.flush,
+    async close() {
+      await registry.flush()
+      await history.flush(true)
+    },
   }
 }

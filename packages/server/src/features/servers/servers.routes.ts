@@ -1,8 +1,9 @@
-import { servers as contract } from '@stockade/contract'
+import { hostMetrics, servers as contract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
+import type { MetricsHistory } from './metrics-history.ts'
 import type { ServersService } from './servers.service.ts'
 
-export const mountServers = (http: Http, servers: ServersService): void => {
+export const mountServers = (http: Http, servers: ServersService, history: Pick<MetricsHistory, 'read'>): void => {
   http.serve(contract.listServers, ({ actor, query }) => servers.list(actor, query))
   http.serve(contract.summariseServers, ({ actor }) => servers.summary(actor))
   http.serve(contract.listJailsOfName, ({ actor, query }) => servers.jailsOfName(actor, query.name))
@@ -25,5 +26,8 @@ export const mountServers = (http: Http, servers: ServersService): void => {
     await servers.settleClone(actor, params.serverId)
     return { message: 'Commands go out again.' }
   })
+  http.serve(hostMetrics.serverMetricsHistory, ({ actor, params, query }) =>
+    history.read(servers.get(actor, params.serverId).row.no, query.hours ?? 24),
+  )
   http.serve(contract.listJails, ({ actor, params }) => servers.jails(actor, params.serverId))
 }

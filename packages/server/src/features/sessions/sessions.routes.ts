@@ -2,14 +2,13 @@ import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auth, bounds, times } from '@stockade/contract'
 import { isTimeZone, webAddress } from '../../core/checks.ts'
-import { iso } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { invalid } from '../../core/problem.ts'
 import { cookieNames } from '../../http/identity.ts'
 import { addressOf } from '../../http/request.ts'
 import type { Http } from '../../http/http.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { Me } from './me.ts'
+import type { SignInOptions } from './options.ts'
 import type { Proofs } from './proof.ts'
 import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
 
@@ -37,9 +36,8 @@ export const mountSessions = (
   settings: Pick<SettingsService, 'get'>,
   about: {
     baseUrl: () => string
-    clock: Clock
-    demo: boolean
     me: Me
+    options: SignInOptions
   },
 ): void => {
   const welcome = <S extends SignIn | HalfSignIn>(reply: FastifyReply, signIn: S): S['reply'] => {
@@ -47,16 +45,7 @@ export const mountSessions = (
     return signIn.reply
   }
 
-  http.serve(auth.authOptions, async () => ({
-    site_name: settings.get('service.site_name'),
-    base_url: about.baseUrl(),
-    timezone: settings.get('service.timezone'),
-    providers: providersOf(settings),
-    local_login_disabled: settings.get('oauth.local_login_disabled'),
-    setup_required: await sessions.setupRequired(),
-    server_time: iso(about.clock()),
-    demo: about.demo,
-  }))
+  http.serve(auth.authOptions, () => about.options())
   http.serve(auth.getSetup, async () => ({ required: await sessions.setupRequired() }))
   http.serve(auth.setUp, async ({ body, request, reply }) => {
     if (body.site_url !== undefined && webAddress(body.site_url) === null)
@@ -102,13 +91,4 @@ export const mountSessions = (
     return { message: 'Signed out.' }
   })
   http.serve(auth.me, ({ actor }) => about.me(actor))
-}
-
-const providersOf = (settings: Pick<SettingsService, 'get'>) => {
-  const ready = (id: 'provider_a' | 'provider_b') =>
-    settings.get(`oauth.${id}.enabled`) && settings.get(`oauth.${id}.client_id`) !== null
-  return [
-    ...(ready('provider_a') ? [{ id: 'provider_a' as const, label: 'GitHub' }] : []),
-    ...(ready('provider_b') ? [{ id: 'provider_b' as const, label: 'Single sign-on' }] : []),
-  ]
 }

@@ -4,6 +4,9 @@ import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { createMe } from './me.ts'
+import type { Me } from './me.ts'
+import { createSignInOptions } from './options.ts'
+import type { SignInOptions } from './options.ts'
 import { mountPasskeys } from './passkeys.routes.ts'
 import type { Proofs } from './proof.ts'
 import { mountSessions } from './sessions.routes.ts'
@@ -20,16 +23,15 @@ export const signInFeature = (
     registry: Pick<Registry, 'all'>
     lookup: LookupService
   },
-): Feature<null> => ({
-  service: null,
-  mount(http) {
-    const { baseUrl, clock, config, sessions } = needs
-    mountSessions(http, sessions, needs.proofs, needs.settings, {
-      baseUrl,
-      clock,
-      demo: config.demo,
-      me: createMe(needs),
-    })
-    mountPasskeys(http, needs.passkeys, sessions, baseUrl)
-  },
-})
+): Feature<{ readonly me: Me; readonly options: SignInOptions }> => {
+  const { baseUrl, config, sessions } = needs
+  const me = createMe(needs)
+  const options = createSignInOptions({ ...needs, demo: config.demo })
+  return {
+    service: { me, options },
+    mount(http) {
+      mountSessions(http, sessions, needs.proofs, needs.settings, { baseUrl, me, options })
+      mountPasskeys(http, needs.passkeys, sessions, baseUrl)
+    },
+  }
+}

@@ -186,3 +186,9 @@ export const activeAfter = async (
       where (banned_at, ban_id) > (${after.banned_at}, ${after.ban_id}) and ${isActive(now)}
       order by banned_at, ban_id limit ${most}`.execute(sql)
   ).rows
+/** Descriptions of these entries by their ids. */
+export const descriptionsOf = async (sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, string>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await sql.selectFrom('whitelist').select(['id', 'description']).where('id', 'in', ids).execute()
+  return new Map(rows.map(({ id, description }) => [id, description]))
+}

@@ -1,0 +1,217 @@
+import { sql as raw } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
+import type { attackers as contract } from '@stockade/contract'
+import { hour } from '../../core/clock.ts'
+import type { Schema } from '../../db/schema.ts'
+import { keyOfIp, onServers } from './bans.store.ts'
+import type { BanFilter } from './bans.store.ts'
+import { endedEarly, matchingSearch, readBy } from './search.store.ts'
+import type { BanSearch, SearchContext } from './search.store.ts'
+
+type Sql = Kysely<Schema>
+
+/** Hours that an attacker is shown with, and matching bans whose log lines tell the reason. */
+export const shownHours = 24
+export const mostReasons = 20
+
+export interface AttackersAsked {
+  readonly filter: BanSearch
+  readonly sort: contract.AttackerSort
+  readonly descending: boolean
+  readonly offset: number
+  readonly limit: number
+}
+/** One address of a page. Of the bans that match, unless said otherwise. */
+export interface AttackerFacts {
+  readonly ip: Uint8Array
+  readonly bans: number
+  readonly servers: number
+  readonly first: number
+  readonly last: number
+  /** Ids of jails and the bans in each, most first. */
+  readonly jails: readonly { readonly jailId: number; readonly n: number }[]
+  /** Ids of the last bans, newest first. */
+  readonly latest: readonly number[]
+  /** Of all bans on the listed servers. */
+  readonly now: StandingFacts
+}
+/** What holds for an address now on the listed servers, whichever filters there are. */
+export interface StandingFacts {
+  readonly activeBans: number
+  readonly activeServers: number
+  /** When the last ban in force ends; null where there is none, or one without a known end. */
+  readonly expires: number | null
+  readonly permanent: boolean
+  /** Whether the newest ban was lifted before its time was up. */
+  readonly lifted: boolean
+  readonly hours: readonly number[]
+}
+export interface AttackerPage {
+  readonly rows: readonly AttackerFacts[]
+  readonly attackers: number
+  readonly bans: number
+  readonly activeAddresses: number
+}
+/** One way to group bans by address; all answer the same. */
+export type GroupAttackers = (asked: AttackersAsked, context: SearchContext) => Promise<AttackerPage>
+
+interface Grouped {
+  readonly ip: Uint8Array
+  readonly bans: number
+  readonly servers: number
+  readonly first: number
+  readonly last: number
+}
+const orders: Readonly<Record<contract.AttackerSort, RawBuilder<unknown>>> = {
+  last: raw`max(banned_at)`,
+  first: raw`min(banned_at)`,
+  bans: raw`count(*)`,
+  servers: raw`count(distinct server_no)`,
+}
+const and = (parts: readonly RawBuilder<unknown>[]) => raw.join([...parts], raw` and `)
+/** The servers that a list is about. */
+const listed = ({ servers, serverNo }: BanFilter) =>
+  serverNo === undefined ? onServers(servers) : [raw`server_no = ${serverNo}`]
+const inForce = (now: number) => raw`(expires_at is null or expires_at > ${now})`
+const among = (ips: readonly Uint8Array[]) => raw`ip in (${raw.join([...ips])})`
+
+const groupsOf = async (
+  sql: Sql,
+  { filter, sort, descending, offset, limit }: AttackersAsked,
+  context: SearchContext,
+): Promise<Grouped[]> => {
+  const { rows } = await raw<Grouped>`select ip, count(*) as bans, count(distinct server_no) as servers,
+    min(banned_at) as first, max(banned_at) as last from bans ${readBy(context, filter)}
+    where ${matchingSearch(filter, context)} group by ip
+    order by ${orders[sort]} ${descending ? raw`desc` : raw`asc`}, ip limit ${limit} offset ${offset}`.execute(sql)
+  return rows.map(row => ({
+    ip: row.ip,
+    bans: Number(row.bans),
+    servers: Number(row.servers),
+    first: Number(row.first),
+    last: Number(row.last),
+  }))
+}
+const totalsOf = async (sql: Sql, filter: BanSearch, context: SearchContext) => {
+  const active = raw`select ip from active_bans where ${and([...listed(filter), inForce(context.now)])}`
+  const { rows } = await raw<{ attackers: number; bans: number; active: number }>`select count(*) as attackers,
+    coalesce(sum(n), 0) as bans, coalesce(sum(case when ip in (${active}) then 1 else 0 end), 0) as active
+    from (select ip, count(*) as n from bans ${readBy(context, filter)}
+      where ${matchingSearch(filter, context)} group by ip) as grouped`.execute(sql)
+  const [row] = rows
+  return {
+    attackers: Number(row?.attackers ?? 0),
+    bans: Number(row?.bans ?? 0),
+    activeAddresses: Number(row?.active ?? 0),
+  }
+}
+
+const byAddress = <R extends { readonly ip: Uint8Array }>(rows: readonly R[]): ReadonlyMap<string, readonly R[]> => {
+  const found = new Map<string, R[]>()
+  for (const row of rows) {
+    const key = keyOfIp(row.ip)
+    const known = found.get(key)
+    if (known) known.push(row)
+    else found.set(key, [row])
+  }
+  return found
+}
+const jailsOf = async (sql: Sql, filter: BanSearch, context: SearchContext, ips: readonly Uint8Array[]) => {
+  const { rows } = await raw<{ ip: Uint8Array; jail_id: number; n: number }>`select ip, jail_id, count(*) as n
+    from bans where ${among(ips)} and ${matchingSearch(filter, context)}
+    group by ip, jail_id order by n desc, jail_id`.execute(sql)
+  return byAddress(rows)
+}
+const latestOf = async (sql: Sql, filter: BanSearch, context: SearchContext, ips: readonly Uint8Array[]) => {
+  const { rows } = await raw<{ ip: Uint8Array; id: number }>`select ip, id from (select ip, id, banned_at,
+      row_number() over (partition by ip order by banned_at desc, id desc) as nth
+      from bans where ${among(ips)} and ${matchingSearch(filter, context)}) as numbered
+    where nth <= ${mostReasons} order by banned_at desc, id desc`.execute(sql)
+  return byAddress(rows)
+}
+
+interface ActiveRow {
+  readonly ip: Uint8Array
+  readonly server_no: number
+  readonly expires_at: number | null
+  readonly permanent: number
+}
+/** What holds now for each of these addresses, in their order. */
+export const standingOf = async (
+  sql: Sql,
+  filter: BanFilter,
+  now: number,
+  ips: readonly Uint8Array[],
+): Promise<StandingFacts[]> => {
+  if (ips.length === 0) return []
+  // By the addresses' index: what is active is clustered by time.
+  const { rows: active } = await raw<ActiveRow>`select bans.ip, bans.server_no, active_bans.expires_at,
+      case when bans.ban_duration = -1 then 1 else 0 end as permanent
+    from bans join active_bans on active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id
+    where bans.ip in (${raw.join([...ips])}) and ${and([...onServers(filter.serverNo === undefined ? filter.servers : new Set([filter.serverNo]), raw`bans.server_no`), raw`(active_bans.expires_at is null or active_bans.expires_at > ${now})`])}`.execute(
+    sql,
+  )
+  const scope = listed(filter)
+  const { rows: recent } = await raw<{ ip: Uint8Array; at: number }>`select ip, banned_at as at from bans
+    where ${and([among(ips), raw`banned_at >= ${now - shownHours * hour}`, ...scope])}`.execute(sql)
+  const { rows: newest } = await raw<{ ip: Uint8Array; lifted: number }>`select ip, lifted from (select ip,
+      case when ${endedEarly} then 1 else 0 end as lifted,
+      row_number() over (partition by ip order by banned_at desc, id desc) as nth
+      from bans where ${and([among(ips), ...scope])}) as numbered where nth = 1`.execute(sql)
+  const activeByIp = byAddress(active)
+  const recentByIp = byAddress(recent)
+  const newestByIp = byAddress(newest)
+  return ips.map(ip => {
+    const key = keyOfIp(ip)
+    const inForceNow = activeByIp.get(key) ?? []
+    const hours = Array.from({ length: shownHours }, () => 0)
+    for (const { at } of recentByIp.get(key) ?? []) {
+      const index = hourIndex(Number(at), now)
+      if (index >= 0) hours[index] = (hours[index] ?? 0) + 1
+    }
+    const isEndless = inForceNow.some(({ expires_at }) => expires_at === null)
+    return {
+      activeBans: inForceNow.length,
+      activeServers: new Set(inForceNow.map(({ server_no }) => server_no)).size,
+      expires:
+        inForceNow.length === 0 || isEndless
+          ? null
+          : inForceNow.reduce((latest, { expires_at }) => Math.max(latest, Number(expires_at)), 0),
+      permanent: inForceNow.some(({ permanent }) => Number(permanent) === 1),
+      lifted: Number(newestByIp.get(key)?.[0]?.lifted ?? 0) === 1,
+      hours,
+    }
+  })
+}
+/** Which of the shown hours a ban belongs to, oldest first; -1 where it is older. A host's clock may be a little ahead. */
+export const hourIndex = (at: number, now: number): number =>
+  Math.max(-1, shownHours - 1 - Math.max(0, Math.floor((now - at) / hour)))
+
+/** Groups by SQL, beside the event loop: exact for every filter, and as slow as the bans that match are many. */
+export const groupBySql =
+  (scan: Sql): GroupAttackers =>
+  async (asked, context) => {
+    const { filter } = asked
+    const totals = await totalsOf(scan, filter, context)
+    const groups = asked.offset >= totals.attackers ? [] : await groupsOf(scan, asked, context)
+    const ips = groups.map(({ ip }) => ip)
+    if (ips.length === 0) return { rows: [], ...totals }
+    const jails = await jailsOf(scan, filter, context, ips)
+    const latest = await latestOf(scan, filter, context, ips)
+    const standing = await standingOf(scan, filter, context.now, ips)
+    const rows = groups.flatMap((group, index) => {
+      const key = keyOfIp(group.ip)
+      const now = standing[index]
+      return now
+        ? [
+            {
+              ...group,
+              jails: (jails.get(key) ?? []).map(({ jail_id, n }) => ({ jailId: jail_id, n: Number(n) })),
+              latest: (latest.get(key) ?? []).map(({ id }) => Number(id)),
+              now,
+            },
+          ]
+        : []
+    })
+    return { rows, ...totals }
+  }

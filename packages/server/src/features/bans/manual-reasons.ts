@@ -1,0 +1,23 @@
+import type { Database } from '../../db/database.ts'
+import { minute } from '../../core/clock.ts'
+import { ipText } from '../../core/ip.ts'
+import type { ReasonSource } from './ban-reasons.ts'
+import { commandsOfAddresses } from './ban-reasons.store.ts'
+
+/** The operators' own words for manual bans: those of the command that each ban answers. */
+export const wordsOfManualBans =
+  ({ read, engine }: Pick<Database, 'read' | 'engine'>) =>
+  async (rows: readonly ReasonSource[]): Promise<ReadonlyMap<number, string>> => {
+    const texts = new Map(rows.map(({ id, ip, prefix }) => [id, ipText(ip, prefix)]))
+    const commands = await commandsOfAddresses(read, engine, 'ban-ip', [...new Set(texts.values())])
+    const found = new Map<number, string>()
+    for (const { id, server_no, banned_at } of rows) {
+      const command = commands.find(
+        ({ ip, server_no: no, created_at }) =>
+          ip === texts.get(id) && no === server_no && created_at <= banned_at + minute,
+      )
+      const { reason } = (command ? JSON.parse(command.params) : {}) as { reason?: unknown }
+      if (typeof reason === 'string' && reason !== '') found.set(id, reason)
+    }
+    return found
+  }
