@@ -19,7 +19,6 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'ban-state.ts',
     'bans-list.ts',
     'bans-rows.tsx',
-    'countries.ts',
     'filter.ts',
     'load-over-time.ts',
     'narrowing.tsx',

@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { outlines as world } from '../../../world/outlines.ts'
-import { countryName } from '../bans/countries.ts'
+import { countryName } from '../../lib/countries.ts'
 import type { BansSearch } from '../bans/filter.ts'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'

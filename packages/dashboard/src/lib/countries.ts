@@ -1,4 +1,4 @@
-import { locale } from '../../lib/texts/catalogue.ts'
+import { locale } from './texts/catalogue.ts'
 
 const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
