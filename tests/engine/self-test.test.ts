@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { SelfTestResult } from '../../packages/agent/src/self-test/self-test.ts'
+import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
 import { carriedOut } from './scenarios.ts'
 import { onStage } from './stage.ts'
 

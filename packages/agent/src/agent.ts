@@ -3,7 +3,7 @@ import { openMemory } from './bans/memory.ts'
 import { createHostBans } from './bans/host-bans.ts'
 import { createGuard } from './commands/guard.ts'
 import { openJournal } from './commands/journal.ts'
-import { createOrders } from './commands/orders.ts'
+import { createHandlers } from './commands/handlers.ts'
 import { createRunner } from './commands/runner.ts'
 import { createShieldOrders } from './commands/shield-orders.ts'
 import type { Identity } from './config.ts'
@@ -193,7 +193,7 @@ export const startAgent = async (
   const guard = createGuard({ floor, whitelisted: whitelist.covers })
   const shieldOrders = createShieldOrders({ shield, guard, now })
   const templates = createTemplates({ engine, config, loader, python, policy, drain: tail.drain })
-  const orders = createOrders({
+  const handlers = createHandlers({
     engine,
     config,
     loader,
@@ -216,9 +216,11 @@ export const startAgent = async (
     service: serviceKind(options),
     nft: options.nft,
     now,
+    approvals: approvals.handlers,
+    selfTest: createHostSelfTest(shield.testBan, python),
   })
   const runner = createRunner({
-    orders: { ...orders, ...approvals.orders, 'self-test': createHostSelfTest(shield.testBan, python) },
+    handlers,
     journal,
     seals,
     policy,

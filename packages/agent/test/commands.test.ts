@@ -9,6 +9,7 @@ import { createSealGate } from '../src/seal/gate.ts'
 import { openSpent } from '../src/seal/spent.ts'
 import { overlaps } from '../src/ip.ts'
 import { openJournal } from '../src/commands/journal.ts'
+import type { Handlers } from '../src/commands/params.ts'
 import { createLanes } from '../src/commands/lanes.ts'
 import { createRunner } from '../src/commands/runner.ts'
 
@@ -96,19 +97,37 @@ const noSeals = () =>
     now: Date.now,
   })
 
+const unused = () => Promise.reject(new Error('this test runs no such command'))
+const unusedHandlers: Handlers = {
+  'ban-ip': unused,
+  'unban-ip': unused,
+  'jail-status': unused,
+  'jail-enable': unused,
+  'jail-disable': unused,
+  'jail-reload': unused,
+  'reload-all': unused,
+  'service-restart': unused,
+  'deploy-template': unused,
+  'remove-template': unused,
+  'approve-whitelist': unused,
+  'approve-port': unused,
+  'self-test': unused,
+}
+const handlersWith = (own: Partial<Handlers>): Handlers => ({ ...unusedHandlers, ...own })
+
 describe('the runner', () => {
   it('carries each command out once, however often it comes', async () => {
     let runs = 0
     const journal = open()
-    const orders = {
+    const handlers = handlersWith({
       'reload-all': async () => {
         runs += 1
         await new Promise(resolve => setTimeout(resolve, 10))
         return `run ${runs}`
       },
-    }
+    })
     const runner = createRunner({
-      orders,
+      handlers,
       journal,
       seals: noSeals(),
       policy: createPolicy({ directory, now: Date.now }),
@@ -128,10 +147,10 @@ describe('the runner', () => {
 
   it('refuses what it does not know, and what the host does not want', async () => {
     const journal = open()
-    const orders = { 'service-restart': () => Promise.resolve('restarted') }
+    const handlers = handlersWith({ 'service-restart': () => Promise.resolve('restarted') })
     fs.writeFileSync(join(directory, 'policy.json'), '{"refuse": ["service-restart"]}')
     const runner = createRunner({
-      orders,
+      handlers,
       journal,
       seals: noSeals(),
       policy: createPolicy({ directory, now: Date.now }),
@@ -154,9 +173,9 @@ describe('the runner', () => {
   it('does not begin what it cannot note down', async () => {
     let runs = 0
     const journal = open()
-    const orders = { 'reload-all': () => Promise.resolve(String((runs += 1))) }
+    const handlers = handlersWith({ 'reload-all': () => Promise.resolve(String((runs += 1))) })
     const runner = createRunner({
-      orders,
+      handlers,
       journal,
       seals: noSeals(),
       policy: createPolicy({ directory, now: Date.now }),

@@ -19,7 +19,10 @@ export const addApprovals = (program: Command): void => {
     .option('--yes', 'yes, sign it')
     .action(async (ip: string, options: Where, command: Command) => {
       const context = contextOf(command)
-      await send(context, options, await targetsAsked(context.client, options), 'approve-whitelist', { ip })
+      await send(context, options, await targetsAsked(context.client, options), {
+        type: 'approve-whitelist',
+        params: { ip },
+      })
     })
 
   places(
@@ -31,6 +34,9 @@ export const addApprovals = (program: Command): void => {
     .option('--yes', 'yes, sign it')
     .action(async (port: number, options: Where, command: Command) => {
       const context = contextOf(command)
-      await send(context, options, await targetsAsked(context.client, options), 'approve-port', { port })
+      await send(context, options, await targetsAsked(context.client, options), {
+        type: 'approve-port',
+        params: { port },
+      })
     })
 }

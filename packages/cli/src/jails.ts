@@ -14,7 +14,7 @@ export const addJailCommands = (program: Command): void => {
       .argument('<jail>', 'its name, as fail2ban knows it'),
   ).action(async (jail: string, options: Where, command: Command) => {
     const context = contextOf(command)
-    await send(context, options, await targetsAsked(context.client, options), 'jail-enable', { jail })
+    await send(context, options, await targetsAsked(context.client, options), { type: 'jail-enable', params: { jail } })
   })
 
   places(
@@ -28,6 +28,6 @@ export const addJailCommands = (program: Command): void => {
       const context = contextOf(command)
       const targets = await targetsAsked(context.client, options)
       if (!options.yes) await agreeToUnguard(context.client, 'jail', jail, targets)
-      await send(context, options, targets, 'jail-disable', { jail })
+      await send(context, options, targets, { type: 'jail-disable', params: { jail } })
     })
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { ApiError } from '@stockade/client'
 import type { Client } from '@stockade/client'
-import type { CommandType } from '@stockade/contract/command-params.ts'
+import type { Command as Order, CommandType } from '@stockade/contract/command-types/index.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
@@ -47,13 +47,14 @@ export const addOrders = (program: Command): void => {
       if ((options.server === undefined) === (options.all !== true))
         throw new Misuse('Say where: --server NAME..., or --all.')
       const { jail = ownJail.jail, duration = jail === ownJail.jail ? ownJail.duration : undefined } = options
-      await order(contextOf(command), options, 'ban-ip', {
+      const params = {
         ip,
         jail,
         ...(duration === undefined ? {} : { duration }),
         ...(options.reason === undefined ? {} : { reason: options.reason }),
         ...(options.force ? { force: true } : {}),
-      })
+      }
+      await order(contextOf(command), options, { type: 'ban-ip', params })
     })
 
   program
@@ -67,7 +68,7 @@ export const addOrders = (program: Command): void => {
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(async (ip: string, options: Options, command: Command) => {
       if (options.server && options.all) throw new Misuse('Give --server or --all, not both.')
-      await order(contextOf(command), options, 'unban-ip', { ip, jail: options.jail ?? '*' })
+      await order(contextOf(command), options, { type: 'unban-ip', params: { ip, jail: options.jail ?? '*' } })
     })
 }
 
@@ -103,22 +104,17 @@ export const targetsOf = async (client: Client, names: readonly string[] | undef
   return enrolled
 }
 
-const order = async (
-  context: Context,
-  options: Options,
-  type: 'ban-ip' | 'unban-ip',
-  params: Record<string, unknown>,
-): Promise<void> => send(context, options, await targetsOf(context.client, options.server), type, params)
+const order = async (context: Context, options: Options, command: Order<'ban-ip' | 'unban-ip'>): Promise<void> =>
+  send(context, options, await targetsOf(context.client, options.server), command)
 
 /** Queues one order for each of the servers, and says so or, with --wait, what became of it. */
 export const send = async (
   { client, json }: Context,
   options: Pick<Options, 'wait' | 'timeout' | 'sign' | 'yes'>,
   targets: readonly Target[],
-  type: Exclude<CommandType, 'deploy-template'>,
-  params: Record<string, unknown>,
+  command: Order<Exclude<CommandType, 'deploy-template'>>,
 ): Promise<void> => {
-  const asked = { server_ids: targets.map(({ id }) => id), type, params }
+  const asked = { server_ids: targets.map(({ id }) => id), ...command }
   const queued = options.sign
     ? sendSigned(client, options.sign, targets, asked, options.yes === true)
     : client.call('POST /commands/batch', { body: asked })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
+import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
 import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
@@ -9,13 +10,6 @@ import { wholeOf } from './times.ts'
 import { waitForCommand } from './wait.ts'
 
 type Ended = Reply<'GET /commands/{commandId}'>
-interface Step {
-  readonly step: string
-  readonly family: number
-  readonly ok: boolean | null
-  readonly ms: number
-  readonly text: string
-}
 
 const sentences = {
   proved: 'Proved: a packet of a banned address is dropped on this host, and passes again after the ban.',
@@ -65,9 +59,9 @@ const printSelfTest = (ended: Ended): void => {
 }
 
 /** Null where the host answered with a sentence instead. */
-const readResult = (output: string): { result: keyof typeof sentences; steps: readonly Step[] } | null => {
+const readResult = (output: string): SelfTestResult | null => {
   try {
-    const value = JSON.parse(output) as { result: keyof typeof sentences; steps: readonly Step[] }
+    const value = JSON.parse(output) as SelfTestResult
     return Object.hasOwn(sentences, value.result) && Array.isArray(value.steps) ? value : null
   } catch {
     return null

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import type { Client } from '@stockade/client'
-import type { CommandType } from '@stockade/contract/command-params.ts'
+import type { Command as Order } from '@stockade/contract/command-types/index.ts'
 import { checkPrepared } from '@stockade/contract/prepared.ts'
 import { canonicalJson, sealMessage, sealTree, writeOperatorKey } from '@stockade/contract/seal.ts'
 import { agree, namesOf } from './ask.ts'
@@ -64,14 +64,8 @@ export const signable = (command: Command): Command =>
 
 type Prepared = Awaited<ReturnType<typeof prepare>>
 type Asked = Parameters<typeof prepare>[1]
-const prepare = (
-  client: Client,
-  body: {
-    type: CommandType
-    params: Record<string, unknown>
-    server_ids: string[]
-  },
-) => client.call('POST /commands/prepare', { body })
+const prepare = (client: Client, body: Order & { readonly server_ids: string[] }) =>
+  client.call('POST /commands/prepare', { body })
 
 /** @throws Failure that names what is not as it was asked for. */
 const check = async (prepared: Prepared, asked: Asked): Promise<void> => {

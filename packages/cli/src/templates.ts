@@ -144,7 +144,7 @@ export const addTemplateCommands = (program: Command): void => {
       const targets = await targetsAsked(context.client, options)
       if (!options.yes) await agreeToUnguard(context.client, 'template', template_name, targets)
       // By its name and not its id: a host may still have one that is gone from the server.
-      await send(context, options, targets, 'remove-template', { template_name })
+      await send(context, options, targets, { type: 'remove-template', params: { template_name } })
     })
 
   templates

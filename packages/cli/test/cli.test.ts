@@ -362,7 +362,7 @@ describe('orders', () => {
     const nonsense = await run('ban', '300.1.2.3', '--all')
     expect(nonsense).toMatchObject({
       code: 1,
-      err: 'stockade: params.ip must be an IPv4 or IPv6 address or a CIDR.\n',
+      err: 'stockade: params.ip must be an IPv4 or IPv6 address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6).\n',
     })
     const unknown = await run('ban', '203.0.113.9', '--server', 'web-01', 'web-99')
     expect(unknown).toMatchObject({ code: 1, err: 'stockade: There is no server "web-99". See: stockade servers\n' })

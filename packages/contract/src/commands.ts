@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { commandParams, commandTypes } from './command-params.ts'
-import type { CommandType } from './command-params.ts'
+import { commandTypeNames, commandTypes, frozenTemplate } from './command-types/index.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages, times } from './limits.ts'
 import { sealBounds, sealTimes } from './seal.ts'
@@ -26,15 +25,19 @@ import {
 const tag = 'Commands'
 const params = shape({ commandId: uuid })
 
-export { commandParams, commandTypes }
-export type { CommandType }
+export * from './command-types/index.ts'
 
-export const commandType = oneOf(Object.keys(commandParams) as CommandType[], { title: 'CommandType' })
+export const commandType = oneOf(commandTypeNames, { title: 'CommandType' })
 export const commandStatus = oneOf(['pending', 'running', 'completed', 'failed', 'timeout'], { title: 'CommandStatus' })
 export type CommandStatus = Static<typeof commandStatus>
-/** What a command carries; which fields it must have depends on its type, see `commandParams`. */
-export const paramsInput = Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 32 })
-const paramsReply = Type.Record(Type.String(), Type.Unknown())
+/** The parameters of each type of command; the API document shows them where a command is sent or returned. */
+const documentedAs = Type.Union(
+  Object.values(commandTypes).map(({ params }) => params),
+  { title: 'CommandParams' },
+)
+/** Parameters whose type of command stands beside them: the service checks them by `commandTypes`. */
+const paramsInput = Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 32, documentedAs })
+const paramsReply = Type.Record(Type.String(), Type.Unknown(), { documentedAs })
 
 export const commandResult = resource('CommandResult', {
   success: Type.Boolean(),
@@ -95,8 +98,9 @@ export const createCommand = endpoint({
   path: '/servers/{serverId}/commands',
   tag,
   summary: 'Queue a command for one server',
-  description:
-    'Types and required parameters: `ban-ip` jail, ip (also duration in seconds or -1, reason, force); `unban-ip` jail (`*` for every jail), ip; `jail-status`, `jail-enable`, `jail-disable`, `jail-reload` jail; `reload-all`; `service-restart`; `deploy-template` template_id, settings; `remove-template` template_name; `approve-whitelist` ip and `approve-port` port, for hosts that take wide whitelist entries and closed ports only approved; `self-test` bans an address for documentation on the host, tries whether a packet of it is dropped, and lifts the ban: its output is JSON with `result` (`proved`, `held` or `failed`) and `steps`.',
+  description: Object.values(commandTypes)
+    .map(({ type, documentation }) => `- \`${type}\`: ${documentation}`)
+    .join('\n'),
   access: 'write',
   params: shape({ serverId: uuid }),
   body: shape({ type: commandType, params: Type.Optional(paramsInput) }),
@@ -232,15 +236,6 @@ export const commandStats = endpoint({
   }),
 })
 
-/** What `deploy-template` puts on a host, frozen when it was queued. `settings` are the options that win, merged. */
-export const frozenTemplate = resource('FrozenTemplate', {
-  name: Type.String(),
-  jail_config: Type.String(),
-  filter_config: Type.String(),
-  required_files: Type.Array(Type.String()),
-  settings: field(Type.Record(Type.String(), Type.Unknown()), 'Options that override those of `jail_config`.'),
-})
-export type FrozenTemplate = Static<typeof frozenTemplate>
 const base64url = (most: number) => Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: most })
 const keyFingerprint = Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$', maxLength: 64 })
 /** An operator's signature (docs/spec/sealed-commands.md). */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commandTypes } from '../src/commands.ts'
+import { commandTypeNames } from '../src/commands.ts'
 import {
   matchesValue,
   parseQuery,
@@ -207,7 +207,7 @@ test('every list describes fields that read as they say', () => {
   for (const language of Object.values(queryFields))
     for (const field of language.fields)
       expect([field.example, parseQuery(field.example, language).ok]).toEqual([field.example, true])
-  expect(queryFields.commands.fields.find(({ name }) => name === 'type')?.choices).toEqual(commandTypes)
+  expect(queryFields.commands.fields.find(({ name }) => name === 'type')?.choices).toEqual(commandTypeNames)
 })
 
 test('the guide names every field and every choice', () => {

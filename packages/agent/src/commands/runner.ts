@@ -1,10 +1,12 @@
+import { isCommandType } from '@stockade/contract/command-types/names.ts'
 import type { Log } from '../log.ts'
 import { commandOutput, errorText } from '../text.ts'
 import type { Command, CommandResult } from '../wire.ts'
 import type { Journal } from './journal.ts'
 import { createLanes } from './lanes.ts'
-import { laneOf, refusalText } from './orders.ts'
-import type { Orders } from './orders.ts'
+import { laneOf, refusalText } from './handlers.ts'
+import { runHandler } from './params.ts'
+import type { Handlers } from './params.ts'
 import { Refused } from './refused.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
 import type { SealGate } from '../seal/gate.ts'
@@ -16,7 +18,7 @@ export interface Runner {
 
 /** Runs each command once, however often and by whatever request it is delivered. */
 export const createRunner = (needs: {
-  orders: Orders
+  handlers: Handlers
   journal: Journal
   seals: Pick<SealGate, 'open'>
   policy: Pick<PolicyOfHost, 'whyNotCommand' | 'countBan'>
@@ -51,22 +53,22 @@ export const createRunner = (needs: {
   }
 
   const resultOf = async (command: Command): Promise<CommandResult> => {
-    const order = Object.hasOwn(needs.orders, command.type) ? needs.orders[command.type] : undefined
+    const { type } = command
     try {
-      if (!order)
-        return { success: false, output: `this agent does not know commands of type ${command.type}`, exit_code: 1 }
-      const veto = needs.policy.whyNotCommand(command.type, command.params)
+      if (!isCommandType(type))
+        return { success: false, output: `this agent does not know commands of type ${type}`, exit_code: 1 }
+      const veto = needs.policy.whyNotCommand(type, command.params)
       if (veto !== null) return { success: false, output: veto, exit_code: 1 }
       const operator = await needs.seals.open(command).catch((error: unknown) => {
         throw new Refused(errorText(error))
       })
-      if (command.type === 'ban-ip') {
+      if (type === 'ban-ip') {
         // Bans run side by side, so the limit is checked again where it is counted.
-        const limit = needs.policy.whyNotCommand(command.type, command.params)
+        const limit = needs.policy.whyNotCommand(type, command.params)
         if (limit !== null) return { success: false, output: limit, exit_code: 1 }
         needs.policy.countBan()
       }
-      const output = await order(command)
+      const output = await runHandler(needs.handlers, type, command.params, command.id)
       return {
         success: true,
         output: commandOutput(operator ? `${output} (signed by ${operator})` : output),

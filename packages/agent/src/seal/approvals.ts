@@ -1,15 +1,15 @@
 import { isWide } from '@stockade/contract/seal.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
-import { canonicalIp, isCidr } from '../ip.ts'
 import { Refused } from '../commands/refused.ts'
-import type { Orders } from '../commands/orders.ts'
+import type { Handlers } from '../commands/params.ts'
 
 const maxApprovals = 1000
+type ApprovalHandlers = Pick<Handlers, 'approve-whitelist' | 'approve-port'>
 
 export interface Approvals {
   /** The commands that approve something. */
-  readonly orders: Orders
+  readonly handlers: ApprovalHandlers
   /** The first entry that lacks an approval, or null. Entries that the host already holds need none. */
   unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null
   isPortApproved(port: number): boolean
@@ -57,23 +57,19 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
     if (unsaved) save()
   }
 
-  const orders: Orders = {
-    'approve-whitelist': command => {
-      const range = canonicalIp(asText(command.params['ip']))
-      if (range === null || !isCidr(range)) throw new Refused('the range to approve is missing')
+  const handlers: ApprovalHandlers = {
+    'approve-whitelist': ({ ip: range }) => {
       approve(ranges, range)
       return Promise.resolve(`${range} may be whitelisted on this host`)
     },
-    'approve-port': command => {
-      const port = asInteger(command.params['port'], 0)
-      if (port < 1 || port > 65_535) throw new Refused('the port to approve is missing')
+    'approve-port': ({ port }) => {
       approve(ports, port)
       return Promise.resolve(`port knocking may close port ${port} on this host`)
     },
   }
 
   return {
-    orders,
+    handlers,
     unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null {
       const wide = entries.filter(entry => isWide(entry) && !ranges.has(entry))
       if (wide.length === 0) return null

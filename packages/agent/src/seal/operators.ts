@@ -2,7 +2,7 @@ import { createHash, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { commandTypes } from '@stockade/contract/command-params.ts'
+import { commandTypeNames } from '@stockade/contract/command-types/names.ts'
 import { readOperatorKey, sealBounds, usuallySealed } from '@stockade/contract/seal.ts'
 import type { OperatorKey } from '@stockade/contract/seal.ts'
 import { privateDirectory, writeDurably } from '../files.ts'
@@ -75,7 +75,7 @@ const parseTrust = (value: unknown): Trust => {
 
 /** @throws Error for a class that this agent cannot ask a signature for. */
 export const checkClasses = (classes: readonly unknown[]): string[] => {
-  const known: readonly string[] = [...commandTypes, ...usuallySealed]
+  const known: readonly string[] = [...commandTypeNames, ...usuallySealed]
   return classes.map(name => {
     if (typeof name === 'string' && known.includes(name)) return name
     throw new Error(`${String(name)} is no class of commands; known are ${[...new Set(known)].join(', ')}`)

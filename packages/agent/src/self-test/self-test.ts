@@ -1,24 +1,10 @@
 import { randomInt } from 'node:crypto'
+import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
 import { Refused } from '../commands/refused.ts'
 import { errorText } from '../text.ts'
 import type { Answer, Probe, Target } from './probe.ts'
 
-/** One hop of the test. `ok` is null where the host could not try it; `text` then says why. */
-export interface Step {
-  readonly step: 'control' | 'ban' | 'drop' | 'lift'
-  readonly family: 4 | 6
-  readonly ok: boolean | null
-  readonly ms: number
-  readonly text: string
-}
-/**
- * The output of the command `self-test`, as JSON. `proved`: a packet as if from outside was answered, dropped while its
- * sender was banned, and answered again. `held`: the kernel held the ban, but no packet could be tried.
- */
-export interface SelfTestResult {
-  readonly result: 'proved' | 'held' | 'failed'
-  readonly steps: readonly Step[]
-}
+type Step = SelfTestResult['steps'][number]
 
 /** What the test needs of the shield. Nothing of it is reported to the server, and the kernel ends it by itself. */
 export interface TestBan {

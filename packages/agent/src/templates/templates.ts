@@ -15,7 +15,7 @@ import { strangers } from './stream.ts'
 
 export interface Templates {
   deploy(sent: unknown): Promise<string>
-  remove(sent: unknown): Promise<string>
+  remove(name: string): Promise<string>
 }
 
 /**
@@ -101,8 +101,8 @@ export const createTemplates = (needs: {
       : `\nWarning: other jails of this host have errors, and the next restart of fail2ban may fail:\n${faults.join('\n')}`
   }
 
-  const remove = async (sent: unknown): Promise<string> => {
-    const name = checkTemplateName(typeof sent === 'string' ? sent : '')
+  const remove = async (sent: string): Promise<string> => {
+    const name = checkTemplateName(sent)
     if (!deployedTemplates(config.directory).has(name)) return `${name} was not deployed on this host`
     const state = jailStateFile(config.directory, name, true)
     const files = noTemplateFiles(config.directory, name)

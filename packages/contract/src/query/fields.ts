@@ -1,4 +1,4 @@
-import { commandTypes } from '../command-params.ts'
+import { commandTypeNames } from '../command-types/names.ts'
 
 /** How long a query may be, how many terms it may hold, and how deep its parentheses may go. */
 export const queryBounds = { length: 1000, terms: 50, depth: 10, wildcards: 8 } as const
@@ -63,7 +63,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
       {
         name: 'type',
         kind: 'choice',
-        choices: commandTypes,
+        choices: commandTypeNames,
         example: 'type:unban-ip',
       },
       { name: 'server', kind: 'name', example: 'server:web-*' },

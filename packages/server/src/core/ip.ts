@@ -108,6 +108,9 @@ export const widestListed = ({ bytes }: IpRange): number => {
   return (head & 0xfe00) === 0xfc00 ? 7 : (head & 0xffc0) === 0xfe80 ? 10 : 16
 }
 
+/** The shortest prefix that a ban may have: no engine bans more than this at once, so a wider range is a slip of the finger. */
+export const widestBan = ({ bytes }: IpRange): number => (bytes.length === 4 ? 16 : 32)
+
 export const ipText = (bytes: Uint8Array, prefix: number | null): string =>
   prefix === null ? textOf(bytes) : `${textOf(bytes)}/${prefix}`
 

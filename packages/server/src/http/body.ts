@@ -3,7 +3,7 @@ import { Problem } from '../core/problem.ts'
 import { withoutNul } from '../core/text.ts'
 import { createLargeBodies, largeFrom } from './large-body.ts'
 import { nameOf } from './request.ts'
-import { compileBody, compileText } from './validate.ts'
+import { compileBody, compileText } from '../core/validation.ts'
 
 export const notJson = () =>
   new Problem(415, 'Unsupported Media Type', 'Send the body as JSON, with Content-Type: application/json.')

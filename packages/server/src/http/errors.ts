@@ -6,7 +6,7 @@ import { notJson } from './body.ts'
 import { readOut } from './read-out.ts'
 import { addressOf, changing, nameOf, prefix } from './request.ts'
 import type { SecurityLog } from './security-log.ts'
-import { validationProblem } from './validate.ts'
+import { validationProblem } from '../core/validation.ts'
 
 const closing = () => unavailable('The server is shutting down. Try again in a moment.')
 

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { endpoints } from '@stockade/contract'
 import { withoutNul } from '../core/text.ts'
 import type { Judged, LargeBody } from './large-body.ts'
-import { compileLargeBody, detailsOf } from './validate.ts'
+import { compileLargeBody, detailsOf } from '../core/validation.ts'
 
 /* Judges large bodies in a thread of its own: text that is made to be slow to parse or to refuse keeps nobody else waiting. */
 

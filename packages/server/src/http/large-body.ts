@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ProblemBody } from '@stockade/contract'
 import { badRequest, unavailable } from '../core/problem.ts'
-import { refusedDetails } from './validate.ts'
+import { refusedDetails } from '../core/validation.ts'
 
 /** A body to be judged: the endpoint's name, such as `POST /whitelist/bulk`, and the text as it came. */
 export interface LargeBody {

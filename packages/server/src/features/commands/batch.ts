@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds, commands } from '@stockade/contract'
 import type { BodyOf, commands as contract } from '@stockade/contract'
 import { invalid } from '../../core/problem.ts'
 import type { Params } from './params.ts'
@@ -15,16 +15,14 @@ export interface Entry {
   readonly serverIds: readonly string[]
 }
 
-const templates = new Set<Batch['type']>(['deploy-template', 'remove-template'])
-
 /**
  * The three forms of a batch as one.
  * @throws Problem 400 where two forms are mixed, or it would be too many commands.
  */
 export const entriesOf = ({ type, server_ids, params, params_list, targets }: Batch): Entry[] => {
   const list = params_list ? 'params_list' : 'targets'
-  // What a deployment carries is frozen and told of once, for all of its hosts.
-  if ((params_list || targets) && templates.has(type))
+  // One snapshot and one audit entry describe a deployment on all of its servers.
+  if ((params_list || targets) && commands.commandTypes[type].changesTemplate)
     throw invalid(list, `${type} takes server_ids and params: one template at a time.`)
   if (targets) {
     if (server_ids || params || params_list)

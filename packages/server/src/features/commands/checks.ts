@@ -1,53 +1,60 @@
+import { commands } from '@stockade/contract'
+import { atLeast } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
-import { Problem, invalid } from '../../core/problem.ts'
+import { Problem, forbidden, invalid } from '../../core/problem.ts'
 import { requireProof } from '../../core/proof.ts'
 import { inSlices } from '../../core/slices.ts'
-import type { Settings, Snapshot, TemplatesService } from '../templates/templates.service.ts'
-import { checkParams } from './params.ts'
-import type { Params } from './params.ts'
-import type { CommandType } from './rows.ts'
+import type { Snapshot, TemplatesService } from '../templates/templates.service.ts'
+import { checkCommand } from './params.ts'
+import type { CheckedCommand, CommandType, Params, ParamsOf } from './params.ts'
 
 /** How many refused bans of a batch are named. */
 const namedRefusals = 100
 
-/** Parameters fit to be stored, and the template that a deployment carries. */
-export interface Checked {
-  readonly params: Params
+/** Refuses what an operator must not ban, 409 with the reason. */
+export type RefuseBan = (actor: Principal, params: ParamsOf<'ban-ip'>) => void
+
+/** A command fit to be stored, and the template that a deployment carries. */
+export interface Frozen {
+  readonly command: CheckedCommand
   readonly snapshot: Snapshot | null
 }
 
 /** Checks what an operator asks for, before anything is queued. */
-export const createCommandChecks = (needs: {
-  templates: Pick<TemplatesService, 'freeze'>
-  /** Refuses what an operator must not ban, 409 with the reason. */
-  guardBan: (actor: Principal, params: Params) => void
-}) => {
+export const createCommandChecks = (needs: { templates: Pick<TemplatesService, 'freeze'>; guardBan: RefuseBan }) => {
   const { templates, guardBan } = needs
-  const freeze = async (type: CommandType, params: Params): Promise<Checked> => {
-    if (type !== 'deploy-template') return { params, snapshot: null }
-    const { template_id, settings } = params as { template_id: number | string; settings: Settings }
+  const freeze = async (command: CheckedCommand): Promise<Frozen> => {
+    if (command.type !== 'deploy-template') return { command, snapshot: null }
+    const { template_id, settings } = command.params
     const snapshot = await templates.freeze(template_id, settings, 'params.settings')
     if (!snapshot) throw invalid('params.template_id', `There is no template ${template_id}.`)
-    return { params: { ...params, template_id: snapshot.templateId }, snapshot }
+    return { command: { ...command, params: { ...command.params, template_id: snapshot.templateId } }, snapshot }
   }
   return {
     freeze,
-    async check(actor: Principal, type: CommandType, given: Params | undefined): Promise<Checked> {
-      const params = checkParams(type, given)
-      if (type === 'ban-ip') guardBan(actor, params)
-      return freeze(type, params)
+    async check(actor: Principal, type: CommandType, given: Params | undefined): Promise<Frozen> {
+      const command = checkCommand(type, given)
+      if (command.type === 'ban-ip') guardBan(actor, command.params)
+      return freeze(command)
     },
-    /** A deployment writes root's configuration, so a session cookie alone is not enough. @throws Problem 403 with `step_up` */
-    proveFor(actor: Principal, type: string): void {
-      if (type === 'deploy-template') requireProof(actor)
+    /**
+     * Refuses a caller without the permission that the type of command needs. A deployment writes root's configuration, so a session
+     * cookie alone is not enough for it.
+     * @throws Problem 403, with `step_up` for a missing proof of identity
+     */
+    authorize(actor: Principal, type: CommandType): void {
+      const { permission, stepUp } = commands.commandTypes[type]
+      if (!atLeast(actor.permission, permission)) throw forbidden(`${type} needs the permission ${permission}.`)
+      if (stepUp) requireProof(actor)
     },
     /** Refuses the bans of a batch that must not be, naming each by its place, so that the rest can be sent without them. */
-    async guardAll(actor: Principal, entries: readonly { readonly at: string; readonly params: Params }[]) {
+    async guardAll(actor: Principal, entries: readonly { readonly at: string; readonly command: CheckedCommand }[]) {
       const refused: { path: string; message: string }[] = []
       let count = 0
-      await inSlices(entries, ({ at, params }) => {
+      await inSlices(entries, ({ at, command }) => {
+        if (command.type !== 'ban-ip') return
         try {
-          guardBan(actor, params)
+          guardBan(actor, command.params)
         } catch (error) {
           if (!(error instanceof Problem)) throw error
           if (++count <= namedRefusals) refused.push({ path: `${at}.ip`, message: error.message })

@@ -15,6 +15,7 @@ import type { TemplatesService } from '../templates/templates.service.ts'
 import { createAdding } from './adding.ts'
 import { createCancellation, noAccess, noCommand } from './cancellation.ts'
 import { createCommandChecks } from './checks.ts'
+import type { RefuseBan } from './checks.ts'
 import {
   commandSearch,
   countCommandRows,
@@ -26,12 +27,12 @@ import {
 import type { CommandView } from './commands.store.ts'
 import { createCreation } from './creation.ts'
 import { createDelivery } from './delivery.ts'
-import type { Params } from './params.ts'
+import type { CheckedCommand, CommandType, Params, ParamsOf } from './params.ts'
 import { createQueue } from './queue.ts'
 import { createResults } from './results.ts'
 import type { ApplyEffect, Result } from './results.ts'
 import { createRows, viewOf } from './rows.ts'
-import type { Command, CommandType, Queued } from './rows.ts'
+import type { Command, Queued } from './rows.ts'
 import { createSealing } from './sealing.ts'
 import { createCommandStats } from './stats.ts'
 import { createWaiting } from './waiting.ts'
@@ -65,12 +66,15 @@ export interface CommandsService {
     body: BodyOf<typeof contract.createSealed>,
   ): Promise<ReplyOf<typeof contract.createSealed>>
   /** Queues a command whose server and parameters are checked already; `also` is recorded with it. */
-  queue(author: Author, serverNo: number, type: CommandType, params: Params, also?: EventName): Promise<Queued>
-  /** Queues many that are checked already, some hundreds in a transaction. */
-  queueMany(
+  queue<T extends CommandType>(
     author: Author,
-    orders: readonly { readonly serverNo: number; readonly type: CommandType; readonly params: Params }[],
-  ): Promise<void>
+    serverNo: number,
+    type: T,
+    params: ParamsOf<T>,
+    also?: EventName,
+  ): Promise<Queued>
+  /** Queues many that are checked already, some hundreds in a transaction. */
+  queueMany(author: Author, orders: readonly (CheckedCommand & { readonly serverNo: number })[]): Promise<void>
   cancel(actor: Principal, id: string): Promise<void>
   /** Cancels those that are pending, in one transaction, and says of each what became of it. */
   cancelMany(actor: Principal, ids: readonly string[]): Promise<ReplyOf<typeof contract.cancelMany>>
@@ -99,8 +103,7 @@ interface Needs {
   config: Pick<Config, 'commandTtl' | 'commandTimeout'>
   servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined' | 'isWithheld'>
   templates: Pick<TemplatesService, 'freeze' | 'keep' | 'frozen'>
-  /** Refuses what an operator must not ban, 409 with the reason. */
-  guardBan: (actor: Principal, params: Params) => void
+  guardBan: RefuseBan
   sealedOf: Parameters<typeof createSealing>[0]['sealedOf']
   /** The site that passkeys belong to; null where there are none. */
   site: Parameters<typeof createSealing>[0]['site']

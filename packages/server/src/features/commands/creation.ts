@@ -9,12 +9,12 @@ import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot } from '../templates/templates.service.ts'
 import type { createAdding, NewCommands } from './adding.ts'
 import { entriesOf } from './batch.ts'
-import type { CommandChecks } from './checks.ts'
+import type { CommandChecks, RefuseBan } from './checks.ts'
 import type { CommandRow, CommandView } from './commands.store.ts'
-import { checkParams } from './params.ts'
-import type { Params } from './params.ts'
-import { paramsOf, queuedOf } from './rows.ts'
-import type { CommandType, Queued, RowOf } from './rows.ts'
+import { checkCommand, commandOf, storedCommand } from './params.ts'
+import type { CheckedCommand, CommandType, Params, ParamsOf } from './params.ts'
+import { queuedOf } from './rows.ts'
+import type { Queued, RowOf } from './rows.ts'
 import type { Sealing } from './sealing.ts'
 
 type Batch = BodyOf<typeof contract.createBatch>
@@ -26,7 +26,7 @@ const perTransaction = 500
 export const createCreation = (needs: {
   clock: Clock
   servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined'>
-  guardBan: (actor: Principal, params: Params) => void
+  guardBan: RefuseBan
   checks: CommandChecks
   sealing: Sealing
   rowOf: RowOf
@@ -45,28 +45,28 @@ export const createCreation = (needs: {
     const entries = entriesOf(batch).map(({ at, given, named, serverIds }) => ({
       at,
       servers: serverIds.map(id => servers.named(actor, named, id)),
-      params: checkParams(type, given, at),
+      command: checkCommand(type, given, at),
     }))
     const [first] = entries
-    if (type === 'ban-ip' && batch.params && first) guardBan(actor, first.params)
-    else if (type === 'ban-ip') await checks.guardAll(actor, entries)
+    if (batch.params && first?.command.type === 'ban-ip') guardBan(actor, first.command.params)
+    else await checks.guardAll(actor, entries)
     return entries
   }
 
   return {
     async create(actor: Principal, serverId: string, type: CommandType, given: Params | undefined): Promise<Queued> {
-      checks.proveFor(actor, type)
-      const { params, snapshot } = await checks.check(actor, type, given)
+      checks.authorize(actor, type)
+      const { command, snapshot } = await checks.check(actor, type, given)
       const { row: server } = servers.get(actor, serverId)
       servers.refuseQuarantined(server.no, 409)
       const author = authorOf(actor)
-      const row = rowOf(author, server.no, type, params, { template_hash: snapshot?.hash ?? null })
+      const row = rowOf(author, server.no, command, { template_hash: snapshot?.hash ?? null })
       await addUnsigned({ author, rows: [row], name: 'command.create', snapshot })
       return queuedOf(row)
     },
     async createBatch(actor: Principal, batch: Batch): Promise<ReplyOf<typeof contract.createBatch>> {
       const { type } = batch
-      checks.proveFor(actor, type)
+      checks.authorize(actor, type)
       const entries = await batchEntries(actor, batch)
       const author = authorOf(actor)
       const batch_id = uuid7(clock())
@@ -74,11 +74,11 @@ export const createCreation = (needs: {
       let snapshot: Snapshot | null = null
       const added: { server_id: string; params_index: number; row: CommandRow }[] = []
       for (const [params_index, entry] of entries.entries()) {
-        const frozen = await checks.freeze(type, entry.params)
+        const frozen = await checks.freeze(entry.command)
         snapshot = frozen.snapshot
         for (const server of entry.servers) {
           const more = { id: ids[added.length] ?? uuid7(clock()), batch_id, template_hash: snapshot?.hash ?? null }
-          added.push({ server_id: server.id, params_index, row: rowOf(author, server.no, type, frozen.params, more) })
+          added.push({ server_id: server.id, params_index, row: rowOf(author, server.no, frozen.command, more) })
         }
       }
       const rows = added.map(({ row }) => row)
@@ -100,8 +100,8 @@ export const createCreation = (needs: {
       const author = authorOf(actor)
       const batch_id = uuid7(clock())
       const ids = idsFor(signed.length)
-      const rows = signed.map(({ server, type, params, snapshot, seal }, index) =>
-        rowOf(author, server.no, type, params, {
+      const rows = signed.map(({ server, command, snapshot, seal }, index) =>
+        rowOf(author, server.no, command, {
           id: ids[index] ?? uuid7(clock()),
           batch_id,
           template_hash: snapshot?.hash ?? null,
@@ -117,44 +117,45 @@ export const createCreation = (needs: {
       }))
       return { batch_id, commands }
     },
-    async queue(
+    async queue<T extends CommandType>(
       author: Author,
       serverNo: number,
-      type: CommandType,
-      params: Params,
+      type: T,
+      params: ParamsOf<T>,
       also?: EventName,
     ): Promise<Queued> {
       const isSystem = author === system
       if (!isSystem) servers.refuseQuarantined(serverNo, 409)
-      const row = rowOf(author, serverNo, type, params)
+      const row = rowOf(author, serverNo, commandOf(type, params))
       // What Stockade itself lifts is sent unsigned to every host: the host decides.
       await (isSystem ? add : addUnsigned)({ author, rows: [row], name: 'command.create', also })
       return queuedOf(row)
     },
     async queueMany(
       author: Author,
-      orders: readonly { readonly serverNo: number; readonly type: CommandType; readonly params: Params }[],
+      orders: readonly (CheckedCommand & { readonly serverNo: number })[],
     ): Promise<void> {
       // For a host in quarantine they wait until its release.
       for (let start = 0; start < orders.length; start += perTransaction) {
         const part = orders.slice(start, start + perTransaction)
-        const rows = part.map(({ serverNo, type, params }) => rowOf(author, serverNo, type, params))
+        const rows = part.map(({ serverNo, ...command }) => rowOf(author, serverNo, command))
         await add({ author, rows, name: 'command.create' })
       }
     },
     async retry(actor: Principal, failed: CommandView): Promise<Queued & { retry_of: string }> {
-      checks.proveFor(actor, failed.type)
+      const stored = storedCommand(failed)
+      checks.authorize(actor, stored.type)
       if (failed.status !== 'failed' && failed.status !== 'timeout')
         throw conflict(`Only a failed or timed-out command can be tried again; this one is ${failed.status}.`)
       // A server that was removed has no agent to run it.
       const { row: server } = servers.get(actor, failed.server_id)
-      const type = failed.type as CommandType
-      const given = paramsOf(failed)
       // A deployment is tried again as it was frozen, whatever became of the template since.
-      const { params } = failed.template_hash ? { params: given } : await checks.check(actor, type, given)
+      const { command } = failed.template_hash
+        ? { command: stored }
+        : await checks.check(actor, stored.type, stored.params)
       servers.refuseQuarantined(server.no, 409)
       const author = authorOf(actor)
-      const row = rowOf(author, server.no, type, params, { retry_of: failed.id, template_hash: failed.template_hash })
+      const row = rowOf(author, server.no, command, { retry_of: failed.id, template_hash: failed.template_hash })
       await addUnsigned({ author, rows: [row], name: 'command.retry' })
       return { ...queuedOf(row), retry_of: failed.id }
     },

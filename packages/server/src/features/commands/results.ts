@@ -9,6 +9,7 @@ import type { Change, Events } from '../../events/events.ts'
 import { changeCommand, findCommandRow } from './commands.store.ts'
 import type { CommandRow } from './commands.store.ts'
 import { grouped } from './delivery.ts'
+import { storedCommand } from './params.ts'
 import type { Queue } from './queue.ts'
 
 /** What an agent says of a command. */
@@ -27,12 +28,14 @@ export type ApplyEffect = (change: Change, effect: Effect) => Promise<void>
 
 export const effectsOf = (row: Pick<CommandRow, 'type' | 'params' | 'server_no' | 'template_hash'>): Effect[] => {
   const serverNo = row.server_no
-  const params = JSON.parse(row.params) as { ip: string; jail: string; template_name: string }
-  switch (row.type) {
-    case 'unban-ip':
-      return [{ kind: 'bans-lifted', serverNo, address: params.ip, jail: params.jail === '*' ? null : params.jail }]
+  const command = storedCommand(row)
+  switch (command.type) {
+    case 'unban-ip': {
+      const { ip: address, jail } = command.params
+      return [{ kind: 'bans-lifted', serverNo, address, jail: jail === '*' ? null : jail }]
+    }
     case 'remove-template':
-      return [{ kind: 'template-removed', serverNo, name: params.template_name }]
+      return [{ kind: 'template-removed', serverNo, name: command.params.template_name }]
     case 'deploy-template':
       return row.template_hash === null ? [] : [{ kind: 'template-deployed', serverNo, hash: row.template_hash }]
     default:

@@ -1,4 +1,4 @@
-import { times } from '@stockade/contract'
+import { commands } from '@stockade/contract'
 import type { ReplyOf, commands as contract } from '@stockade/contract'
 import type { Config } from '../../config.ts'
 import type { Author } from '../../core/author.ts'
@@ -6,9 +6,8 @@ import { iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
 import type { CommandRow, CommandView } from './commands.store.ts'
-import type { Params } from './params.ts'
+import type { CheckedCommand, CommandType, Params, ParamsOf } from './params.ts'
 
-export type CommandType = contract.CommandType
 export type Command = ReplyOf<typeof contract.getCommand>
 
 /** A command that was just queued. */
@@ -19,34 +18,23 @@ export interface Queued {
   readonly created_at: string
 }
 
-/** Commands that must not surprise anyone hours later. */
-const shortLived = new Set<CommandType>([
-  'service-restart',
-  'reload-all',
-  'jail-status',
-  'jail-enable',
-  'jail-disable',
-  'jail-reload',
-  'self-test',
-])
-/** Seconds until a command that nobody fetched times out. */
-const lifetimeOf = (type: CommandType, params: Params, longest: number): number => {
-  if (shortLived.has(type)) return Math.min(longest, times.commandTtlShort)
-  if (type === 'ban-ip' && typeof params.duration === 'number' && params.duration > 0)
-    return Math.min(longest, params.duration)
-  return longest
-}
+type Expiry = { readonly [T in CommandType]: { readonly expiresAfter: (params: ParamsOf<T>) => number | null } }
+const expiry: Expiry = commands.commandTypes
+/** Seconds until a command that no agent fetched times out; `longest` unless its type says less. */
+const lifetimeOf = (command: CheckedCommand, longest: number): number =>
+  Math.min(longest, secondsOf(command) ?? longest)
+const secondsOf = <T extends CommandType>({ type, params }: CheckedCommand<T>) => expiry[type].expiresAfter(params)
 
 /** Makes the rows of new commands. */
 export const createRows =
   ({ clock, config }: { clock: Clock; config: Pick<Config, 'commandTtl'> }) =>
-  (author: Author, serverNo: number, type: CommandType, params: Params, more: Partial<CommandRow> = {}): CommandRow => {
+  (author: Author, serverNo: number, command: CheckedCommand, more: Partial<CommandRow> = {}): CommandRow => {
     const now = clock()
     return {
       id: uuid7(now),
       server_no: serverNo,
-      type,
-      params: JSON.stringify(params),
+      type: command.type,
+      params: JSON.stringify(command.params),
       status: 'pending',
       success: null,
       output: null,
@@ -60,7 +48,7 @@ export const createRows =
       deliveries: 0,
       delivered_at: null,
       created_at: now,
-      expires_at: now + lifetimeOf(type, params, config.commandTtl) * second,
+      expires_at: now + lifetimeOf(command, config.commandTtl) * second,
       started_at: null,
       completed_at: null,
       ...more,

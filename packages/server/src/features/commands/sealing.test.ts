@@ -160,7 +160,7 @@ describe('what is not in order is refused, and nothing is queued', () => {
     [
       'other parameters than a jail-disable has',
       400,
-      /not a parameter/,
+      /is not a known field/,
       p => ({ statements: [(p.statements[0] ?? '').replace('"jail":', '"jaul":')] }),
     ],
   ])('%s', async (_, status, reason, change) => refused(status, reason, change))

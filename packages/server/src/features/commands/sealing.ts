@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { bounds } from '@stockade/contract'
+import { bounds, commands as commandsContract } from '@stockade/contract'
 import type { BodyOf, ReplyOf, commands as contract, servers as serversContract } from '@stockade/contract'
 import {
   canonicalJson,
@@ -19,10 +19,10 @@ import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot } from '../templates/templates.service.ts'
 import { entriesOf } from './batch.ts'
 import type { CommandRow } from './commands.store.ts'
-import { checkParams } from './params.ts'
-import type { Params } from './params.ts'
+import type { Frozen, RefuseBan } from './checks.ts'
+import { checkCommand, storedCommand } from './params.ts'
+import type { CheckedCommand, Params } from './params.ts'
 
-type Type = contract.CommandType
 export type Sealed = NonNullable<ReplyOf<typeof serversContract.getServer>['sealed']>
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
@@ -32,8 +32,7 @@ const few = 5
 /** A command that an operator signed, checked as far as the server can; the host judges the signature. */
 export interface SignedCommand {
   readonly server: { readonly no: number; readonly id: string; readonly hostname: string }
-  readonly type: Type
-  readonly params: Params
+  readonly command: CheckedCommand
   readonly snapshot: Snapshot | null
   readonly seal: Seal
 }
@@ -43,9 +42,8 @@ export const createSealing = (needs: {
   servers: Pick<ServersService, 'named'>
   /** What a host says that it wants signed; null for nothing. */
   sealedOf: (serverNo: number) => { readonly hostname: string; readonly sealed: Sealed | null } | null
-  freeze: (type: Type, params: Params) => Promise<{ params: Params; snapshot: Snapshot | null }>
-  /** Refuses what an operator must not ban. */
-  guardBan: (actor: Principal, params: Params) => void
+  freeze: (command: CheckedCommand) => Promise<Frozen>
+  guardBan: RefuseBan
   site: () => { rp_id: string; origin: string } | null
 }) => {
   const { clock, servers, sealedOf, freeze, guardBan } = needs
@@ -53,11 +51,11 @@ export const createSealing = (needs: {
     names.slice(0, few).join(', ') + (names.length > few ? ` and ${names.length - few} more` : '')
 
   /** Hosts that would refuse a command without a signature. */
-  const wanting = (commands: readonly { serverNo: number; type: string; params: Params }[]): string[] => [
+  const wanting = (orders: readonly { serverNo: number; command: CheckedCommand }[]): string[] => [
     ...new Set(
-      commands.flatMap(({ serverNo, type, params }) => {
+      orders.flatMap(({ serverNo, command }) => {
         const host = sealedOf(serverNo)
-        return host?.sealed && needsSeal(host.sealed.types, type, params) ? [host.hostname] : []
+        return host?.sealed && needsSeal(host.sealed.types, command.type, command.params) ? [host.hostname] : []
       }),
     ),
   ]
@@ -82,31 +80,32 @@ export const createSealing = (needs: {
   const commandOf = async (actor: Principal, text: string, at: string, frozen: Map<string, Snapshot | null>) => {
     const statement = read(text, at)
     checkTimes(statement, at)
-    const type = statement.type as Type
+    const { type } = statement
+    if (!commandsContract.isCommandType(type)) throw invalid(at, `${at}: ${type} is not a type of command.`)
     const { template_sha256: _, ...given } = statement.params
     const key = `${type} ${canonicalJson(statement.params)}`
-    const checked = checkParams(type, given, `${at}.params`)
-    if (type === 'ban-ip') guardBan(actor, checked)
+    const checked = checkCommand(type, given, `${at}.params`)
+    if (checked.type === 'ban-ip') guardBan(actor, checked.params)
     const known = frozen.get(key)
-    const { params, snapshot } =
-      known === undefined ? await freeze(type, checked) : { params: checked, snapshot: known }
+    const { command, snapshot } = known === undefined ? await freeze(checked) : { command: checked, snapshot: known }
     frozen.set(key, snapshot)
-    if (known === undefined && canonicalJson(await stated(params, snapshot)) !== canonicalJson(statement.params))
+    if (
+      known === undefined &&
+      canonicalJson(await stated(command.params, snapshot)) !== canonicalJson(statement.params)
+    )
       throw new Problem(
         409,
         'Conflict',
         `${at}: what was signed is not what is there now. Look at it again, and sign again.`,
       )
-    return { server: servers.named(actor, at, statement.target), type, params, snapshot }
+    return { server: servers.named(actor, at, statement.target), command, snapshot }
   }
 
   return {
     /** @throws Problem 409 that names the hosts which take these commands only signed. */
     requireNone(rows: readonly CommandRow[]): void {
       const unsigned = rows.filter(row => row.seal === null)
-      const hosts = wanting(
-        unsigned.map(row => ({ serverNo: row.server_no, type: row.type, params: JSON.parse(row.params) as Params })),
-      )
+      const hosts = wanting(unsigned.map(row => ({ serverNo: row.server_no, command: storedCommand(row) })))
       if (hosts.length === 0) return
       throw new Problem(
         409,
@@ -124,18 +123,18 @@ export const createSealing = (needs: {
       const expires = issued + (batch.valid_for ?? sealTimes.usual)
       const { type } = batch
       const statements: string[] = []
-      const commands: { serverNo: number; type: string; params: Params }[] = []
+      const commands: { serverNo: number; command: CheckedCommand }[] = []
       let template: Snapshot['template'] | null = null
       for (const { at, given, named, serverIds } of entriesOf(batch)) {
-        const checked = checkParams(type, given, at)
-        if (type === 'ban-ip') guardBan(actor, checked)
-        const { params, snapshot } = await freeze(type, checked)
+        const checked = checkCommand(type, given, at)
+        if (checked.type === 'ban-ip') guardBan(actor, checked.params)
+        const { command, snapshot } = await freeze(checked)
         template = snapshot?.template ?? null
-        const signed = await stated(params, snapshot)
+        const signed = await stated(command.params, snapshot)
         for (const id of serverIds) {
           const server = servers.named(actor, named, id)
           const nonce = randomBytes(16).toString('base64url')
-          commands.push({ serverNo: server.no, type, params })
+          commands.push({ serverNo: server.no, command })
           statements.push(canonicalJson({ v: 1, type, params: signed, target: server.id, nonce, issued, expires }))
         }
       }
@@ -159,15 +158,15 @@ export const createSealing = (needs: {
       const frozen = new Map<string, Snapshot | null>()
       const signed: SignedCommand[] = []
       for (const [index, statement] of statements.entries()) {
-        const command = await commandOf(actor, statement, `statements.${index}`, frozen)
-        signed.push({ ...command, seal: { statement, proof: proofs[index] ?? [], signature } })
+        const opened = await commandOf(actor, statement, `statements.${index}`, frozen)
+        signed.push({ ...opened, seal: { statement, proof: proofs[index] ?? [], signature } })
       }
       requireOneType(signed)
-      const distrusting = signed.filter(({ server, type, params }) => {
+      const distrusting = signed.filter(({ server, command }) => {
         const sealed = sealedOf(server.no)?.sealed
         return (
           sealed &&
-          needsSeal(sealed.types, type, params) &&
+          needsSeal(sealed.types, command.type, command.params) &&
           !sealed.operators.some(trusted => trusted.fingerprint === signature.key)
         )
       })
@@ -185,7 +184,8 @@ export const createSealing = (needs: {
 export type Sealing = ReturnType<typeof createSealing>
 
 const requireOneType = (signed: readonly SignedCommand[]) => {
-  if (new Set(signed.map(({ type }) => type)).size > 1) throw badRequest('All statements must be of one type.')
+  if (new Set(signed.map(({ command }) => command.type)).size > 1)
+    throw badRequest('All statements must be of one type.')
 }
 
 /** A passkey that answered something else is told of at once, rather than by each host. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { endpointNames, endpoints, eventKinds } from '@stockade/contract'
+import { commands, endpointNames, endpoints, eventKinds } from '@stockade/contract'
 import type { EventKind } from '@stockade/contract'
 import { commonFields } from '@stockade/contract/fields.ts'
 import { openApiOf } from './document.ts'
@@ -91,6 +91,17 @@ describe('the OpenAPI document', () => {
         },
       },
     })
+  })
+
+  test('names the parameters of each type of command', () => {
+    const types: readonly { readonly params: object }[] = Object.values(commands.commandTypes)
+    const named = types.map(({ params }) => String((params as Json).title))
+    expect(named).toContain('BanIpParams')
+    expect(schemas.CommandParams?.anyOf).toEqual(named.map(name => ({ $ref: `#/components/schemas/${name}` })))
+    expect(schemas.BanIpParams).toMatchObject({ required: ['jail', 'ip'], additionalProperties: false })
+    const params = { $ref: '#/components/schemas/CommandParams' }
+    for (const name of ['Command', 'AgentCommand', 'CommandTarget'])
+      expect(schemas[name]?.properties, name).toMatchObject({ params })
   })
 
   test('describes each message of the live feed', () => {

@@ -18,7 +18,7 @@ export interface Components {
 /** Keywords whose values are schemas by name. */
 const maps = new Set(['properties', 'patternProperties'])
 /** Keywords that only the server itself uses. */
-const internal = new Set(['title', 'errorMessage'])
+const internal = new Set(['title', 'errorMessage', 'documentedAs'])
 /** What TypeBox writes for a record whose keys are any text. */
 const anyKey = '^.*$'
 
@@ -50,6 +50,7 @@ export const createComponents = (): Components => {
 
   const refer = (schema: object): Json => {
     const own = schema as Json
+    if (isJson(own.documentedAs)) return referDocumented(own, own.documentedAs)
     const source = shapes.sourceOf(schema) as Json
     if (typeof source.title !== 'string') return inline(own)
     const reference = define(source.title, source)
@@ -58,6 +59,12 @@ export const createComponents = (): Components => {
       ? { anyOf: [reference, { type: 'null' }], ...described }
       : { ...reference, ...described }
   }
+
+  /** A field that the service checks by a schema of its own choice: the document shows all that it may be. */
+  const referDocumented = ({ description }: Json, documented: Json): Json => ({
+    ...referAs(String(documented.title), documented),
+    ...(description === undefined ? {} : { description }),
+  })
 
   const inline = (schema: Json): Json =>
     Object.fromEntries(
@@ -98,9 +105,12 @@ export const createComponents = (): Components => {
   const isNameless = (schema: Json) =>
     shapes.sourceOf(schema) === schema && schema.title === undefined && ('properties' in schema || 'anyOf' in schema)
 
+  const referAs = (name: string, schema: object): Json =>
+    isNameless(schema as Json) ? define(name, schema) : refer(schema)
+
   return {
     refer,
-    referAs: (name, schema) => (isNameless(schema as Json) ? define(name, schema) : refer(schema)),
+    referAs,
     all: () =>
       Object.fromEntries(
         [...components].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { schema }]) => [name, schema]),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Type } from 'typebox'
 import { auth, bans, shapes } from '@stockade/contract'
-import { compileBody, compileText, detailsOf } from './validate.ts'
-import type { TextValidator } from './validate.ts'
+import { compileBody, compileText, detailsOf } from './validation.ts'
+import type { TextValidator } from './validation.ts'
 
 const messagesOf = (schema: object, data: unknown, compile: (schema: object) => TextValidator = compileBody) => {
   const check = compile(schema)

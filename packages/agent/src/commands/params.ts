@@ -1,0 +1,84 @@
+import type { CommandParamsOf, CommandType } from '@stockade/contract/command-types/index.ts'
+import { bounds } from '@stockade/contract/limits.ts'
+import { isJailName } from '@stockade/contract/names.ts'
+import { ownJail } from '../engine/own-files.ts'
+import { canonicalIp, isCidr } from '../ip.ts'
+import { asInteger, asText } from '../json.ts'
+import type { Fields } from '../json.ts'
+import { Refused } from './refused.ts'
+
+/** The parameters that a handler gets. A template stays as it arrived: `templates/` reads it, because it is root's configuration. */
+export type HandlerParams = {
+  readonly [T in CommandType]: T extends 'deploy-template' ? { readonly template: unknown } : CommandParamsOf<T>
+}
+/** What runs a type of command. Returns the output, or throws. */
+export type Handlers = {
+  readonly [T in CommandType]: (params: HandlerParams[T], commandId: string) => Promise<string>
+}
+type Readers = { readonly [T in CommandType]: (fields: Fields) => HandlerParams[T] }
+
+const readJail = ({ jail }: Fields): string => {
+  if (!isJailName(jail)) throw new Refused('"jail" must be the name of a jail')
+  return jail
+}
+
+const readIp = ({ ip }: Fields): string => {
+  const canonical = canonicalIp(asText(ip))
+  if (canonical === null) throw new Refused('"ip" must be an IP address')
+  return canonical
+}
+
+const readDuration = ({ duration }: Fields): number | undefined => {
+  if (duration === undefined || duration === null) return undefined
+  const seconds = asInteger(duration, 0)
+  if (seconds !== -1 && (seconds < 1 || seconds > bounds.seconds))
+    throw new Refused(`"duration" must be -1 or 1 to ${bounds.seconds} seconds`)
+  return seconds
+}
+
+const jailOnly = (fields: Fields) => ({ jail: readJail(fields) })
+const nothing = () => ({})
+
+/** One reader for each type of command: the agent runs as root, so it checks again what the server checked. */
+const readers: Readers = {
+  'ban-ip': fields => {
+    const jail = fields['jail'] === undefined ? ownJail : readJail(fields)
+    const ip = readIp(fields)
+    const duration = readDuration(fields)
+    return { jail, ip, ...(duration === undefined ? {} : { duration }), force: fields['force'] === true }
+  },
+  'unban-ip': fields => ({
+    ip: readIp(fields),
+    jail: fields['jail'] === undefined || fields['jail'] === '*' ? '*' : readJail(fields),
+  }),
+  'jail-status': jailOnly,
+  'jail-enable': jailOnly,
+  'jail-disable': jailOnly,
+  'jail-reload': jailOnly,
+  'reload-all': nothing,
+  'service-restart': nothing,
+  'deploy-template': ({ template }) => {
+    if (template === undefined) throw new Refused('the order came without its template: nothing was done')
+    return { template }
+  },
+  'remove-template': ({ template_name }) => ({ template_name: asText(template_name) }),
+  'approve-whitelist': ({ ip }) => {
+    const range = canonicalIp(asText(ip))
+    if (range === null || !isCidr(range)) throw new Refused('the range to approve is missing')
+    return { ip: range }
+  },
+  'approve-port': fields => {
+    const port = asInteger(fields['port'], 0)
+    if (port < 1 || port > 65_535) throw new Refused('the port to approve is missing')
+    return { port }
+  },
+  'self-test': nothing,
+}
+
+/** Reads the parameters and runs the command. @throws Refused for parameters that make no sense */
+export const runHandler = async <T extends CommandType>(
+  handlers: Handlers,
+  type: T,
+  fields: Fields,
+  commandId: string,
+): Promise<string> => handlers[type](readers[type](fields), commandId)

@@ -1,0 +1,20 @@
+/** Every command type. Plain values without schemas, so that the bundles of the agent and the dashboard can use them. */
+export const commandTypeNames = [
+  'ban-ip',
+  'unban-ip',
+  'jail-status',
+  'jail-enable',
+  'jail-disable',
+  'jail-reload',
+  'reload-all',
+  'service-restart',
+  'deploy-template',
+  'remove-template',
+  'approve-whitelist',
+  'approve-port',
+  'self-test',
+] as const
+export type CommandType = (typeof commandTypeNames)[number]
+
+const known: ReadonlySet<string> = new Set(commandTypeNames)
+export const isCommandType = (type: string): type is CommandType => known.has(type)
