@@ -23,6 +23,8 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'load-over-time.ts',
     'narrowing.tsx',
     'part-value.tsx',
+    'reason-words.ts',
+    'reason.tsx',
     'unban.tsx',
   ],
   commands: [

@@ -10,6 +10,7 @@ import type { rotateKeyTexts } from '../../features/add-server/rotate-key.texts.
 import type { auditTexts } from '../../features/audit/audit.texts.ts'
 import type { banDialogTexts } from '../../features/bans/ban-dialog.texts.ts'
 import type { bansTexts } from '../../features/bans/bans.texts.ts'
+import type { reasonsTexts } from '../../features/bans/reasons.texts.ts'
 import type { commandsTexts } from '../../features/commands/commands.texts.ts'
 import type { sealingTexts } from '../../features/commands/sealing.texts.ts'
 import type { identityTexts } from '../../features/identity/identity.texts.ts'
@@ -65,6 +66,7 @@ export interface Texts {
   audit: Of<typeof auditTexts>
   'ban-dialog': Of<typeof banDialogTexts>
   bans: Of<typeof bansTexts>
+  reasons: Of<typeof reasonsTexts>
   commands: Of<typeof commandsTexts>
   identity: Of<typeof identityTexts>
   passkeys: Of<typeof passkeysTexts>
@@ -114,6 +116,7 @@ export type First =
   | 'add-server'
   | 'ban-dialog'
   | 'bans'
+  | 'reasons'
   | 'ends'
   | 'invite'
   | 'ip'

@@ -1,4 +1,5 @@
 import type { First, Texts } from '../texts.ts'
+import { reasons } from './attackers.ts'
 import { banDialog, bans, overview, search } from './bans.ts'
 import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
 import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
@@ -13,6 +14,7 @@ export const texts: Pick<Texts, First> = {
   'add-server': addServer,
   'ban-dialog': banDialog,
   bans,
+  reasons,
   ends,
   invite,
   ip,

@@ -4,6 +4,7 @@ import { activity, charts, command, common, find, fleet, notices, search, shell,
 import { portknock } from './portknock.ts'
 import { guard, limits, passkeys, protection, sealing } from './trust.ts'
 import type { First, Texts } from '../texts.ts'
+import { reasons } from './attackers.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -12,6 +13,7 @@ export const texts: Pick<Texts, First> = {
   'add-server': addServer,
   'ban-dialog': banDialog,
   bans,
+  reasons,
   ends,
   invite,
   ip,
