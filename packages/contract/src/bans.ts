@@ -194,6 +194,8 @@ export const removeBan = endpoint({
 })
 
 const share = { count }
+/** Jails that a statistic gives a series of its own. */
+export const seriesJails = 5
 /** Where a statistic begins and ends, and how the bans lie in it: UTC hours for a day, else UTC dates; zeros included. */
 export const windowFields = {
   from: timestamp,
@@ -201,6 +203,16 @@ export const windowFields = {
   series: field(
     Type.Array(resource('BanCountSince', { start: field(timestamp, 'Start of this part of the window.'), count })),
     'Number of bans in each part of the window: hours for a day, dates otherwise, in UTC. Zeros are included.',
+  ),
+  series_by_jail: field(
+    Type.Array(
+      resource('JailBanSeries', {
+        jail: Type.String(),
+        counts: field(Type.Array(count), 'Bans of the jail in each part of the window, aligned with `series`.'),
+      }),
+      { maxItems: seriesJails },
+    ),
+    'The same for each of the five jails with the most bans. The difference to `series` are the bans of all other jails.',
   ),
   previous_total: field(count, 'Number of bans in the window of the same length before this one.'),
   active_now: field(count, 'Number of bans in force now, whenever they began.'),

@@ -71,6 +71,40 @@ export const countBy = async (
   return sumUp([buckets.rows, edge.rows])
 }
 
+/** Counts of one jail by the start of each step. */
+export type JailCounts = ReadonlyMap<number, Counts>
+interface CountedJail extends Counted {
+  readonly jail: number
+}
+/**
+ * Bans since `from` by jail and by step of time (`hour` or `day`, in UTC). Whole buckets come from sums; the partial one at the
+ * beginning comes from rows, and so do the hours of single servers, whose sums are kept by day only.
+ */
+export const countByJailAndTime = async (
+  sql: Sql,
+  engine: Engine,
+  servers: ServerScope,
+  from: number,
+  step: number,
+): Promise<JailCounts> => {
+  const summedBy = servers === 'all' ? hour : day
+  const whole = step < summedBy ? Infinity : from + ((summedBy - (from % summedBy)) % summedBy)
+  const stepOf = (column: string) => raw`${raw.ref(column)} - ${raw.ref(column)} % ${raw.lit(step)}`
+  const table = raw.table(servers === 'all' ? 'ban_hours_jail' : 'ban_days_jail')
+  const sums =
+    whole === Infinity
+      ? { rows: [] }
+      : await raw<CountedJail>`select jail_id as jail, ${stepOf('bucket')} as key, sum(n) as n from ${table}
+          where ${all([...on(servers), raw`bucket >= ${whole}`])} group by 1, 2`.execute(sql)
+  const before = whole === Infinity ? [] : [raw`banned_at < ${whole}`]
+  const edge = await raw<CountedJail>`select jail_id as jail, ${stepOf('banned_at')} as key, count(*) as n
+    from ${bansOf(engine, servers)} where ${all([...on(servers), raw`banned_at >= ${from}`, ...before])}
+    group by 1, 2`.execute(sql)
+  const rows = [...sums.rows, ...edge.rows]
+  const jails = new Set(rows.map(({ jail }) => Number(jail)))
+  return new Map([...jails].map(id => [id, sumUp([rows.filter(({ jail }) => Number(jail) === id)])]))
+}
+
 const one = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
   Number((await query.execute(sql)).rows[0]?.n ?? 0)
 

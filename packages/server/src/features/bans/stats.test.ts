@@ -1,3 +1,4 @@
+import type { Reply } from '@stockade/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { Client } from '@stockade/client'
@@ -93,15 +94,28 @@ const simple = (reply: { bans_by_country: { code: string; count: number }[] }) =
     .map(({ code, count }): [string, number] => [code, count])
     .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)),
 })
+/** Each series sums up to its jail's total, and no step has more bans of the jails than bans. */
+const checkJailSeries = (reply: Reply<'GET /bans/stats'>) => {
+  expect(
+    reply.series_by_jail.map(({ jail, counts }) => ({ jail, count: counts.reduce((sum, n) => sum + n, 0) })),
+  ).toEqual(reply.bans_by_jail.slice(0, 5))
+  for (const [index, { count }] of reply.series.entries()) {
+    const ofJails = reply.series_by_jail.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0)
+    if (reply.bans_by_jail.length <= 5) expect(ofJails).toBe(count)
+    else expect(ofJails).toBeLessThanOrEqual(count)
+  }
+}
 const periods: Period[] = ['day', 'week', 'month']
 const check = async () => {
   for (const period of periods) {
     const reply = await admin.client.call('GET /bans/stats', { query: { period } })
     expect(simple(reply)).toMatchObject(expected(period))
     expect(reply.series.reduce((sum, { count }) => sum + count, 0)).toBe(reply.total_bans)
+    checkJailSeries(reply)
     for (const [index, host] of hosts.entries()) {
       const one = await admin.client.call('GET /bans/stats', { query: { period, server_id: host.id } })
       expect(simple(one)).toMatchObject(expected(period, index))
+      checkJailSeries(one)
     }
   }
 }

@@ -1,5 +1,5 @@
-import { shapes } from '@stockade/contract'
-import type { QueryOf, ReplyOf, bans as contract, servers as serversContract } from '@stockade/contract'
+import { bans as contract, shapes } from '@stockade/contract'
+import type { QueryOf, ReplyOf, servers as serversContract } from '@stockade/contract'
 import type { Principal, ServerScope } from '../../core/actor.ts'
 import { day, hour, iso, second, dayOf, hourOf } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -13,6 +13,7 @@ import {
   countAddressesOn,
   countBy,
   countByHour,
+  countByJailAndTime,
   countryCodes,
   jailNames,
   newestBan,
@@ -65,6 +66,10 @@ export const createBanStats = (needs: {
     const days = regroup(hours, dayOf)
     const jails = await countBy(sql, db.engine, 'jail', scope, from)
     const named = await jailNames(sql, jails.keys())
+    const step = period === 'day' ? hour : day
+    const first = period === 'day' ? hourOf(from) : dayOf(from)
+    const lastStep = period === 'day' ? hourOf(last) : dayOf(last)
+    const jailSeries = await countByJailAndTime(sql, db.engine, scope, from, step)
     const countries = await countBy(sql, db.engine, 'country', scope, from)
     const codes = await countryCodes(sql)
     const total = sum(hours)
@@ -73,10 +78,11 @@ export const createBanStats = (needs: {
       : countAddressesOn(sql, db.engine, scope, from))
     // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
     const to = Math.max(now, ((await newestBan(sql, db.engine, scope, now)) ?? 0) + 1)
+    const ranked = [...jails].map(([id, count]) => ({ id, name: named.get(id) ?? '', count })).sort(byCount)
     return {
       total,
       addresses,
-      jails: [...jails].map(([id, count]) => ({ name: named.get(id) ?? '', count })).sort(byCount),
+      jails: ranked.map(({ name, count }) => ({ name, count })),
       countries: [...countries]
         .map(([id, count]) => {
           const code = codes.get(id)
@@ -93,10 +99,14 @@ export const createBanStats = (needs: {
       window: {
         from: iso(from),
         to: iso(to),
-        series: (period === 'day'
-          ? steps(hours, hourOf(from), hourOf(last), hour)
-          : steps(days, dayOf(from), dayOf(last), day)
-        ).map(({ start, count }) => ({ start: iso(start), count })),
+        series: steps(period === 'day' ? hours : days, first, lastStep, step).map(({ start, count }) => ({
+          start: iso(start),
+          count,
+        })),
+        series_by_jail: ranked.slice(0, contract.seriesJails).map(({ id, name }) => ({
+          jail: name,
+          counts: steps(jailSeries.get(id) ?? new Map(), first, lastStep, step).map(({ count }) => count),
+        })),
         previous_total: await countBans(
           sql,
           db.engine,
