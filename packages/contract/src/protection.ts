@@ -67,6 +67,36 @@ export const protectionReport = openResource('ProtectionReport', {
 })
 export type ProtectionReport = Static<typeof protectionReport>
 
+/** The first of the checks that are not fine. */
+export const protectionProblem = resource('ProtectionProblem', {
+  check: field(Type.String(), 'Id of the check.'),
+  subject: field(nullable(Type.String()), subject),
+  state: field(oneOf(checkStates), 'The outcome. A `warning` alone never changes the level.'),
+  since: field(timestamp, since),
+  detail: field(Type.String(), detail),
+})
+export type ProtectionProblem = Static<typeof protectionProblem>
+
+/** Groups of checks, in the order in which a log line becomes a ban that holds. */
+export const markNames = ['engine', 'jails', 'logs', 'firewall', 'containers', 'whitelist'] as const
+export type MarkName = (typeof markNames)[number]
+export const markStates = ['passed', 'doubtful', 'failed', 'none'] as const
+export type MarkState = (typeof markStates)[number]
+const mark = (of: string) =>
+  field(
+    oneOf(markStates),
+    `${of} \`passed\`: all checks are fine. \`doubtful\`: a warning, or unknown. \`failed\`: a check is bad. \`none\`: nothing was reported.`,
+  )
+export const protectionMarks = resource('ProtectionMarks', {
+  engine: mark('fail2ban, its database and the agent.'),
+  jails: mark('Jails that are switched on do run.'),
+  logs: mark('Logs and journals that jails read.'),
+  firewall: mark('Bans that the kernel enforces.'),
+  containers: mark('Ports that containers publish.'),
+  whitelist: mark('The whitelist on the host. It is `doubtful` while a change is on its way.'),
+})
+export type ProtectionMarks = Static<typeof protectionMarks>
+
 /** The part of it that lists of servers carry. */
 const protectionHead = {
   level: field(protectionLevel, 'The level now: `unknown` while the server is pending or offline.'),
@@ -77,6 +107,11 @@ const protectionHead = {
     'The level that the host reported last; null before the first report.',
   ),
   reported_at: field(nullable(timestamp), 'Time of the last report; null before the first one.'),
+  problem: field(
+    nullable(protectionProblem),
+    'The worst check that was not fine at the last report; null when all were fine.',
+  ),
+  marks: field(protectionMarks, 'Six groups of checks at the last report.'),
 }
 export const protectionSummary = resource('ProtectionSummary', protectionHead)
 export const protection = resource('Protection', {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { windowFields } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import { protection, protectionLevel, protectionLevels, protectionSummary } from './protection.ts'
+import { protection, protectionLevel, protectionLevels, protectionProblem, protectionSummary } from './protection.ts'
 import {
   field,
   count,
@@ -133,7 +133,13 @@ const serverFields = {
   created_at: timestamp,
   updated_at: timestamp,
 }
-export const serverRow = resource('Server', serverFields)
+export const serverRow = resource('Server', {
+  ...serverFields,
+  bans_24h: field(
+    Type.Optional(Type.Array(count)),
+    'Bans in each of the last 24 hours (UTC), oldest first; the last hour is the running one. Only where `bans_24h` was asked for.',
+  ),
+})
 
 export const listServers = endpoint({
   method: 'GET',
@@ -147,6 +153,7 @@ export const listServers = endpoint({
     protection: field(Type.Optional(oneOf(protectionLevels)), 'Returns only servers of this level of protection.'),
     search: Type.Optional(text(1, bounds.hostname)),
     q: searchText,
+    bans_24h: field(Type.Optional(Type.Boolean()), 'Whether each server carries its bans of the last 24 hours.'),
     ...paging(pages.servers),
   }),
   status: 200,
@@ -168,6 +175,11 @@ export const summariseServers = endpoint({
           hostname: Type.String(),
           status: serverStatus,
           protection: field(protectionLevel, 'Whether what is banned on the host does not get through.'),
+          since: field(nullable(timestamp), 'Time since which the level holds; null before the first report.'),
+          problem: field(
+            nullable(protectionProblem),
+            'The worst check that was not fine at the last report; null when all were fine.',
+          ),
         }),
       ),
       'All servers by host name.',

@@ -137,6 +137,8 @@ const protection = {
   summary: orNull(text),
   reported_level: orNull(level),
   reported_at: orNull(time),
+  problem: orNull(anyObject),
+  marks: anyObject,
 } as const
 export const server = extended(serverFields, {
   'no page': { ...quarantined, ...policy, protection, reported_hostname: orNull(text) },

@@ -58,7 +58,15 @@ describe('the protection of a server', () => {
   test('is unknown until its host reports it, and has the reasons since when', async () => {
     const host = await aHost(server, admin.client, 'p-first')
     const nothing = { level: 'unknown', since: null, summary: null, reported_level: null, reported_at: null }
-    expect(await read(host)).toEqual({ ...nothing, checks: [], counted: null })
+    const marks = {
+      engine: 'none',
+      jails: 'none',
+      logs: 'none',
+      firewall: 'none',
+      containers: 'none',
+      whitelist: 'none',
+    }
+    expect(await read(host)).toEqual({ ...nothing, problem: null, marks, checks: [], counted: null })
     await beat(host, null)
     expect(await read(host)).toMatchObject(nothing)
     await beat(host, report('protected'))
@@ -80,6 +88,44 @@ describe('the protection of a server', () => {
     expect(servers).toMatchObject([{ id: host.id, protection: { level: 'unprotected', since } }])
     expect(servers[0]?.protection).not.toHaveProperty('checks')
     expect(await admin.client.call('GET /servers/summary')).toMatchObject({ protection: { unprotected: 1 } })
+  })
+  test('has a mark for each group of checks, and the worst check as its problem', async () => {
+    const host = await aHost(server, admin.client, 'p-marks')
+    const since = at()
+    const check = (id: string, state: 'bad' | 'warning' | 'unknown', detail: string) => ({
+      id,
+      subject: 'sshd',
+      state,
+      since,
+      detail,
+    })
+    const checks = [
+      check('keep', 'warning', 'The rules are not kept over a restart.'),
+      check('log', 'bad', 'The log has had no line for 3 days.'),
+      check('published', 'unknown', 'The ports of containers could not be read.'),
+      check('of a newer agent', 'warning', 'Unheard of.'),
+    ]
+    await beat(host, report('degraded', { since, checks }))
+    const problem = { check: 'log', subject: 'sshd', state: 'bad', since, detail: checks[1]?.detail }
+    expect(await read(host)).toMatchObject({
+      problem,
+      marks: {
+        engine: 'doubtful',
+        jails: 'passed',
+        logs: 'failed',
+        firewall: 'doubtful',
+        containers: 'doubtful',
+        whitelist: 'none',
+      },
+    })
+    const { servers } = await admin.client.call('GET /servers/summary')
+    expect(servers.find(({ id }) => id === host.id)).toMatchObject({ protection: 'degraded', since, problem })
+    const ban = { ip: '192.0.2.77', jail: 'sshd' }
+    await host.client.call('POST /bans', { body: ban })
+    const list = (bans_24h: boolean) =>
+      admin.client.call('GET /servers', { query: { q: 'name:p-marks', ...(bans_24h ? { bans_24h } : {}) } })
+    expect((await list(false)).servers[0]).not.toHaveProperty('bans_24h')
+    expect((await list(true)).servers[0]?.bans_24h).toEqual([...Array.from({ length: 23 }, () => 0), 1])
   })
   test('is unknown once the host is silent, with what it reported last', async () => {
     const host = await aHost(server, admin.client, 'p-silent')

@@ -1,5 +1,14 @@
 import { protectionBounds } from '@stockade/contract'
-import type { Protection, ProtectionLevel, ProtectionReport } from '@stockade/contract'
+import type {
+  MarkName,
+  MarkState,
+  Protection,
+  ProtectionCheckId,
+  ProtectionLevel,
+  ProtectionMarks,
+  ProtectionProblem,
+  ProtectionReport,
+} from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import { tameLine } from '../../core/text.ts'
 
@@ -54,8 +63,58 @@ export const readProtection = (
 export const levelOf = (server: Known): ProtectionLevel =>
   isKnownNow(server) ? (server.protection?.level ?? 'unknown') : 'unknown'
 
-/** The protection of a server as lists show it. */
-export const protectionHead = (server: Known) => {
+/** The group that shows each check. Checks of newer agents belong to the engine. */
+const markOfCheck: Readonly<Record<ProtectionCheckId, MarkName>> = {
+  engine: 'engine',
+  database: 'engine',
+  clock: 'engine',
+  agent: 'engine',
+  config: 'engine',
+  jail: 'jails',
+  log: 'logs',
+  journal: 'logs',
+  enforced: 'firewall',
+  shield: 'firewall',
+  keep: 'firewall',
+  published: 'containers',
+}
+const markOf = (id: string): MarkName =>
+  Object.hasOwn(markOfCheck, id) ? markOfCheck[id as ProtectionCheckId] : 'engine'
+
+/** Six marks from the checks of the last report. */
+const marksOf = (protection: ReportedProtection | null, whitelist: MarkState): ProtectionMarks => {
+  const calm: MarkState = protection ? 'passed' : 'none'
+  const marks: Record<MarkName, MarkState> = {
+    engine: calm,
+    jails: calm,
+    logs: calm,
+    firewall: calm,
+    containers: calm,
+    whitelist,
+  }
+  for (const { id, state } of protection?.checks ?? []) {
+    const name = markOf(id)
+    if (state === 'bad') marks[name] = 'failed'
+    else if (marks[name] === 'passed') marks[name] = 'doubtful'
+  }
+  return marks
+}
+/** The worst check that was not fine; hosts report them in this order. */
+export const problemOf = ({ protection }: Pick<Known, 'protection'>): ProtectionProblem | null => {
+  const checks = protection?.checks ?? []
+  const worst = checks.find(({ state }) => state === 'bad') ?? checks[0]
+  if (!worst) return null
+  const { id: check, subject, state, since, detail } = worst
+  return { check, subject, state, since: iso(since), detail }
+}
+/** Since when the level holds: for a silent host since its last report. */
+export const sinceOf = (server: Known): string | null => {
+  const { protection } = server
+  return protection && iso(isKnownNow(server) ? protection.since : protection.reportedAt)
+}
+
+/** The protection of a server as lists show it; `whitelist` is the mark of its whitelist. */
+export const protectionHead = (server: Known, whitelist: MarkState) => {
   const { row, protection } = server
   const isNow = isKnownNow(server)
   const silence =
@@ -64,16 +123,18 @@ export const protectionHead = (server: Known) => {
       : 'The server is silent. Bans that its kernel holds go on to their ends.'
   return {
     level: levelOf(server),
-    since: protection && iso(isNow ? protection.since : protection.reportedAt),
+    since: sinceOf(server),
     summary: protection && (isNow ? protection.summary : silence),
     reported_level: protection && protection.level,
     reported_at: protection && iso(protection.reportedAt),
+    problem: problemOf(server),
+    marks: marksOf(protection, whitelist),
   }
 }
 
 /** The protection of a server with the checks that were not fine at the last report. */
-export const protectionView = (server: Known): Protection => ({
-  ...protectionHead(server),
+export const protectionView = (server: Known, whitelist: MarkState): Protection => ({
+  ...protectionHead(server, whitelist),
   checks: (server.protection?.checks ?? []).map(check => ({ ...check, since: iso(check.since) })),
   counted: server.protection?.counted ?? null,
 })

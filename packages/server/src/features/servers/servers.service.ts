@@ -1,9 +1,9 @@
 import { bounds, matchesValue, queryHolds, rangeOfQuery, times } from '@stockade/contract'
-import type { QueryOf, QueryTerm, QueryValue, ReplyOf, servers as contract } from '@stockade/contract'
+import type { MarkState, QueryOf, QueryTerm, QueryValue, ReplyOf, servers as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { atLeast, sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
-import { day, iso, isoOrNull, second } from '../../core/clock.ts'
+import { day, hour, hourOf, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
@@ -14,9 +14,10 @@ import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { installCommand } from './install-command.ts'
-import { levelOf, protectionHead, protectionView } from './protection.ts'
+import { levelOf, problemOf, protectionHead, protectionView, sinceOf } from './protection.ts'
 import type { Registry, Server } from './registry.ts'
 import {
+  bansByHour,
   bansByJail,
   bansSince,
   cloneOf,
@@ -24,6 +25,7 @@ import {
   moveQuarantine,
   totalsOf,
   updateServer,
+  whitelistMarksOf,
 } from './servers.store.ts'
 import type { ServerRow } from './servers.store.ts'
 
@@ -103,6 +105,10 @@ const isFoundBy = ({ field, values }: QueryTerm, server: Server): boolean => {
   })
 }
 
+/** Bans of 24 UTC hours, oldest first. */
+const dayOfHours = (hours: ReadonlyMap<number, number> | undefined, from: number): number[] =>
+  Array.from({ length: 24 }, (_, index) => hours?.get(from + index * hour) ?? 0)
+
 const quarantineOf = (row: ServerRow | undefined) =>
   row?.quarantined_at
     ? { since: iso(row.quarantined_at), by: row.quarantined_by ?? '', reason: row.quarantine_reason ?? '' }
@@ -139,14 +145,14 @@ export const createServers = (needs: {
       columns: { install_token_hash: sha256(token), install_token_expires_at: clock() + times.installToken * second },
     }
   }
-  const view = (server: Server, totals: ReadonlyMap<number, number>) => ({
+  const view = (server: Server, totals: ReadonlyMap<number, number>, whitelist: ReadonlyMap<number, MarkState>) => ({
     id: server.row.id,
     hostname: server.row.hostname,
     reported_hostname: server.row.reported_hostname,
     ip_address: server.row.ip_address,
     description: server.row.description,
     status: server.row.status,
-    protection: protectionHead(server),
+    protection: protectionHead(server, whitelist.get(server.row.no) ?? 'none'),
     os: server.row.os,
     engine_version: server.row.engine_version,
     agent_version: server.row.agent_version,
@@ -198,7 +204,7 @@ export const createServers = (needs: {
       if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
       return { no: server.row.no, id: server.row.id, hostname: server.row.hostname }
     },
-    async list(actor, { status = 'all', protection, search, q, page = 1, limit = 20 }) {
+    async list(actor, { status = 'all', protection, search, q, bans_24h = false, page = 1, limit = 20 }) {
       const asked = readSearch(q, 'servers')
       const wanted = search?.toLowerCase()
       // A search for an address finds it however it is written.
@@ -214,11 +220,20 @@ export const createServers = (needs: {
             (address !== undefined && server.row.ip_address === address)),
       )
       const shown = rows.slice((page - 1) * limit, page * limit)
-      const totals = await totalsOf(
-        db.read,
-        shown.map(server => server.row.no),
-      )
-      return { servers: shown.map(server => view(server, totals)), total: rows.length, page, limit }
+      const nos = shown.map(server => server.row.no)
+      const totals = await totalsOf(db.read, nos)
+      const whitelist = await whitelistMarksOf(db.read, nos)
+      const from = hourOf(clock()) - 23 * hour
+      const hours = bans_24h ? await bansByHour(db.read, nos, from) : null
+      return {
+        servers: shown.map(server => ({
+          ...view(server, totals, whitelist),
+          ...(hours ? { bans_24h: dayOfHours(hours.get(server.row.no), from) } : {}),
+        })),
+        total: rows.length,
+        page,
+        limit,
+      }
     },
     summary(actor) {
       const counts = { online: 0, offline: 0, pending: 0 }
@@ -228,7 +243,7 @@ export const createServers = (needs: {
         const level = levelOf(server)
         counts[status]++
         protection[level]++
-        return { id, hostname, status, protection: level }
+        return { id, hostname, status, protection: level, since: sinceOf(server), problem: problemOf(server) }
       })
       return { servers, counts, protection }
     },
@@ -236,10 +251,11 @@ export const createServers = (needs: {
       const server = get(actor, id)
       const { row } = server
       const totals = await totalsOf(db.read, [row.no])
+      const whitelist = await whitelistMarksOf(db.read, [row.no])
       const today = Math.floor(clock() / day) * day
       return {
-        ...view(server, totals),
-        protection: protectionView(server),
+        ...view(server, totals, whitelist),
+        protection: protectionView(server, whitelist.get(row.no) ?? 'none'),
         bans_today: await bansSince(db.read, row.no, today),
         keys: atLeast(actor.permission, 'admin') ? await keys.listOfServer(row.no) : null,
         key_rotated_at: isoOrNull(row.key_rotated_at),

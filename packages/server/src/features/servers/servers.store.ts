@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
+import type { MarkState } from '@stockade/contract'
 import type { Engine } from '../../db/database.ts'
 import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
 import { silentHost } from './host-state.ts'
@@ -229,3 +230,43 @@ export const bansByJail = async (sql: Sql, no: number): Promise<ReadonlyMap<stri
 /** Two hosts report in turns: since when, the start of the agent that is refused, and the address of the last report then. */
 export const cloneOf = (text: string | null): { since: string; boot: string; ip: string | null } | null =>
   text === null ? null : (JSON.parse(text) as { since: string; boot: string; ip: string | null })
+
+/** Whether these hosts hold the present whitelist; of a host that said nothing there is no entry. */
+export const whitelistMarksOf = async (sql: Sql, nos: readonly number[]): Promise<ReadonlyMap<number, MarkState>> => {
+  if (nos.length === 0) return new Map()
+  const rows = await sql
+    .selectFrom('host_states')
+    .innerJoin('whitelist_state', join => join.onTrue())
+    .select(['server_no', 'whitelist_version', 'error', 'whitelist_state.version as wanted'])
+    .where('server_no', 'in', nos)
+    .execute()
+  return new Map(
+    rows.flatMap(({ server_no, whitelist_version, error, wanted }): [number, MarkState][] => {
+      if (error !== null) return [[server_no, 'failed']]
+      if (whitelist_version === null) return []
+      return [[server_no, whitelist_version === wanted ? 'passed' : 'doubtful']]
+    }),
+  )
+}
+/** Bans of each of these servers by the start of their UTC hour, from the sums. */
+export const bansByHour = async (
+  sql: Sql,
+  nos: readonly number[],
+  from: number,
+): Promise<ReadonlyMap<number, ReadonlyMap<number, number>>> => {
+  if (nos.length === 0) return new Map()
+  const rows = await sql
+    .selectFrom('ban_hours_server')
+    .select(eb => ['server_no', 'bucket', eb.fn.sum<number>('n').as('n')])
+    .where('server_no', 'in', nos)
+    .where('bucket', '>=', from)
+    .groupBy(['server_no', 'bucket'])
+    .execute()
+  const found = new Map<number, Map<number, number>>()
+  for (const { server_no, bucket, n } of rows) {
+    const hours = found.get(server_no) ?? new Map<number, number>()
+    hours.set(Number(bucket), Number(n))
+    found.set(server_no, hours)
+  }
+  return found
+}

@@ -44,6 +44,8 @@ test('registering answers a key, a command, and a server that waits', async () =
       summary: null,
       reported_level: null,
       reported_at: null,
+      problem: null,
+      marks: { engine: 'none', jails: 'none', logs: 'none', firewall: 'none', containers: 'none', whitelist: 'none' },
       checks: [],
       counted: null,
     },
