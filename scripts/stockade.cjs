@@ -2,7 +2,8 @@
 'use strict'
 /*
  * Runs the command line on a Node that is new enough: the one among the packages, else this one. What recovers or checks
- * the server on its own host (`admin`, `doctor`, `backup`, ...) works on its storage, `license` on files; everything else speaks to a server
+ * the server on its own host (`admin`, `doctor`, `backup`, ...) works on its storage, `license keygen` and `license issue` on
+ * files; everything else speaks to a server
  * over its API.
  * Plain old JavaScript, so that an old Node can read it and say what to do.
  */
@@ -15,7 +16,7 @@ var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
 var onHost = ['admin', 'audit', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
 var entry =
-  onHost || args[0] === 'license'
+  onHost || (args[0] === 'license' && args[1] !== 'self')
     ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')
     : path.join(root, 'packages', 'cli', 'src', 'main.ts')
 var version = process.versions.node.split('.').map(Number)

@@ -7,6 +7,7 @@ import { Failure, Misuse } from './failure.ts'
 import { addApprovals } from './approve.ts'
 import { addJailCommands } from './jails.ts'
 import { addKeyCommands } from './keys.ts'
+import { addLicense } from './license.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
@@ -43,6 +44,7 @@ addTemplateCommands(program)
 addWhitelistCommands(program)
 addKeyCommands(program)
 addKnock(program)
+addLicense(program)
 addSiemCommands(program)
 addOperatorKeys(program)
 addWhoAmI(program)

@@ -29,6 +29,7 @@ export const bounds = {
   sequencesPerHost: 1000,
   openingsPerHost: 10_000,
   preferences: 64 * 1024,
+  licensedServers: 1_000_000,
   /** Networks that one API key may be used from; API keys and sessions of one user. */
   keyNetworks: 32,
   keysPerUser: 200,

@@ -281,6 +281,10 @@ export const getLicense = endpoint({
     registered_to: field(nullable(Type.String()), 'Owner of the license; null without a license.'),
     state: field(oneOf(['none', 'active', 'expired', 'invalid']), 'State of the license.'),
     authority_set: field(Type.Boolean(), 'Whether this server can verify licenses.'),
+    self_issue: field(
+      Type.Boolean(),
+      'Whether this installation may issue its own license: STOCKADE_LICENSE_PUBLIC_KEY names no other authority.',
+    ),
   }),
 })
 
@@ -294,6 +298,24 @@ export const activateLicense = endpoint({
   body: shape({ license_key: field(text(1, 16 * 1024), 'The license key.') }),
   status: 200,
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
+})
+
+export const issueOwnLicense = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/settings/license/self',
+  summary: 'Issue and activate a license of this installation itself',
+  description:
+    'Makes a key pair in the data folder, issues a `pro` license to the name of the site, and activates it. The pair is kept, so a later request only changes the number of servers. Answers 409 where STOCKADE_LICENSE_PUBLIC_KEY names another authority.',
+  body: shape({
+    servers: field(
+      Type.Integer({ minimum: 1, maximum: bounds.licensedServers }),
+      'Number of servers that the license covers.',
+    ),
+  }),
+  status: 200,
+  reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
+  refusals: [409],
 })
 
 const allowed = (maxLength: number) => Type.Array(text(1, maxLength), { maxItems: 1000 })

@@ -402,7 +402,7 @@ export const licence = extended(
     expires_at: orNull(time),
     registered_to: orNull(text),
   },
-  { 'no page': { state: text, authority_set: yesNo } },
+  { 'no page': { state: text, authority_set: yesNo, self_issue: yesNo } },
 )
 // decisions 8: GETs show `*_set` in place of secrets.
 const secretSet = { client_secret_set: yesNo } as const

@@ -4,14 +4,16 @@ import { system } from '../../core/author.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createLatest } from '../../core/latest.ts'
-import { invalid, paymentRequired } from '../../core/problem.ts'
+import { conflict, invalid, paymentRequired } from '../../core/problem.ts'
 import type { Problem } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
-import { BadLicence, readLicence, tidy, tierFeatures, tierLimits } from './document.ts'
+import { BadLicence, issueLicence, readLicence, tidy, tierFeatures, tierLimits } from './document.ts'
 import type { Licence } from './document.ts'
-import { countServers, keepKey, keepSeen, lockLicence, readKept } from './license.store.ts'
+import { countServers, keepAuthority, keepKey, keepSeen, lockLicence, readKept } from './license.store.ts'
+import type { Kept } from './license.store.ts'
+import { ownAuthority } from './own-authority.ts'
 
 type Reading = ReplyOf<typeof contract.getLicense>
 
@@ -19,6 +21,11 @@ export interface LicenseService {
   read(): Promise<Reading>
   /** Takes a licence over. @throws Problem 400 when it is none for this server; nothing changes then. */
   activate(author: Author, key: string): Promise<ReplyOf<typeof contract.activateLicense>>
+  /**
+   * Makes this installation its own authority, and activates a licence of it for so many servers.
+   * @throws Problem 409 where the environment names another authority
+   */
+  issueOwn(author: Author, servers: number): Promise<ReplyOf<typeof contract.issueOwnLicense>>
   /** Why the feature can't be used, or null. */
   refusal(feature: LicenceFeature): Problem | null
   /** Whether one more server may be added, decided within the change that adds it. @throws Problem 402 */
@@ -46,9 +53,13 @@ export const createLicense = async (needs: {
   events: Events
   publicKey: string | null
   key: string | null
+  dataDir: string
+  siteName: () => string
   log: { warn(message: string): void }
 }): Promise<LicenseService> => {
-  const { db, clock, events, publicKey } = needs
+  const { db, clock, events } = needs
+  /** That of the environment; without one, the installation's own. */
+  let publicKey = needs.publicKey
   let stored: { licence: Licence | null; key: string | null } = { licence: null, key: null }
   let seen = 0
   let looked = clock()
@@ -61,9 +72,14 @@ export const createLicense = async (needs: {
       throw error
     }
   }
-  const take = (key: string | null) => {
-    if (key !== stored.key) stored = { key, licence: key === null ? null : opened(key) }
+  const take = ({ key, authority }: Pick<Kept, 'key' | 'authority'>) => {
+    const trusted = needs.publicKey ?? authority
+    if (key === stored.key && trusted === publicKey) return
+    publicKey = trusted
+    stored = { key, licence: key === null ? null : opened(key) }
   }
+  const ownWay =
+    needs.publicKey === null ? ' This installation can issue its own: POST /api/v1/settings/license/self.' : ''
   const now = () => Math.max(clock(), seen)
   const isOver = (licence: Licence, at: number) => licence.expiresAt !== null && licence.expiresAt <= at
   /** The one that counts now; null: as without any. */
@@ -76,12 +92,18 @@ export const createLicense = async (needs: {
     latest(
       () => readKept(db.read),
       kept => {
-        take(kept.key)
+        take(kept)
         seen = kept.seen
       },
     )
   /** Under the lock: what it compares with is what is stored, not what this process remembers. */
-  const store = async (author: Author, key: string, licence: Licence, older: 'replace' | 'keep'): Promise<void> => {
+  const store = async (
+    author: Author,
+    key: string,
+    licence: Licence,
+    older: 'replace' | 'keep',
+    authority: string | null = null,
+  ): Promise<void> => {
     await events.change(async change => {
       await lockLicence(change.sql, db.engine)
       const kept = await readKept(change.sql)
@@ -90,6 +112,7 @@ export const createLicense = async (needs: {
       const isNewer = before === null || licence.issuedAt > before.issuedAt
       if (older === 'keep' && before !== null && (!isNewer || isOver(licence, clock()))) return
       await keepKey(change.sql, key)
+      if (authority !== null) await keepAuthority(change.sql, authority)
       // The authority signed it later than the one before: a clock that once ran ahead is forgiven.
       if (isNewer && before !== null) await keepSeen(change.sql, clock())
       await change.record({
@@ -137,6 +160,7 @@ export const createLicense = async (needs: {
         registered_to: licence?.registeredTo ?? null,
         state: current ? 'active' : licence ? 'expired' : stored.key === null ? 'none' : 'invalid',
         authority_set: publicKey !== null,
+        self_issue: needs.publicKey === null,
       }
     },
     async activate(author, typed) {
@@ -161,12 +185,28 @@ export const createLicense = async (needs: {
       await store(author, key, licence, 'replace')
       return { message: 'The licence is active.', tier: licence.tier, server_limit: limit(), features: features() }
     },
+    async issueOwn(author, servers) {
+      if (needs.publicKey !== null)
+        throw conflict(
+          'STOCKADE_LICENSE_PUBLIC_KEY names the authority of this server. Activate a licence of it instead.',
+        )
+      const authority = ownAuthority(needs.dataDir)
+      const key = issueLicence(authority.privateKey, {
+        tier: 'pro',
+        serverLimit: servers,
+        registeredTo: needs.siteName(),
+        issuedAt: now(),
+        expiresAt: null,
+      })
+      await store(author, key, readLicence(key, authority.publicKey), 'replace', authority.publicKey)
+      return { message: 'The licence is active.', tier: 'pro', server_limit: limit(), features: features() }
+    },
     refusal(feature) {
       if (features()[feature]) return null
       return paymentRequired(
         stored.licence && !inForce()
-          ? `This needs a Pro licence; yours expired on ${iso(stored.licence.expiresAt ?? 0)}. An administrator can activate another: POST /api/v1/settings/license.`
-          : 'This needs a Pro licence. An administrator can activate one: POST /api/v1/settings/license.',
+          ? `This needs a Pro licence; yours expired on ${iso(stored.licence.expiresAt ?? 0)}. An administrator can activate another: POST /api/v1/settings/license.${ownWay}`
+          : `This needs a Pro licence. An administrator can activate one: POST /api/v1/settings/license.${ownWay}`,
       )
     },
     async admit(change) {
@@ -174,7 +214,7 @@ export const createLicense = async (needs: {
       const used = await countServers(change.sql)
       if (used < limit()) return
       throw paymentRequired(
-        `The licence covers ${limit()} servers, and ${used} are registered. Delete one, or activate a larger licence: POST /api/v1/settings/license.`,
+        `The licence covers ${limit()} servers, and ${used} are registered. Delete one, or activate a larger licence: POST /api/v1/settings/license.${ownWay}`,
       )
     },
     async observe() {

@@ -4,18 +4,20 @@ import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
-const names = { key: 'license.key', seen: 'license.seen' } as const
+const names = { key: 'license.key', seen: 'license.seen', authority: 'license.authority' } as const
 
 export interface Kept {
   /** The key that was activated last. */
   readonly key: string | null
   /** The latest time that this installation has seen. */
   readonly seen: number
+  /** The public key of this installation, where it is its own authority. */
+  readonly authority: string | null
 }
 export const readKept = async (sql: Sql): Promise<Kept> => {
-  const rows = await sql.selectFrom('meta').selectAll().where('key', 'in', [names.key, names.seen]).execute()
+  const rows = await sql.selectFrom('meta').selectAll().where('key', 'in', Object.values(names)).execute()
   const of = (name: string) => rows.find(({ key }) => key === name)?.value ?? null
-  return { key: of(names.key), seen: Number(of(names.seen) ?? 0) }
+  return { key: of(names.key), seen: Number(of(names.seen) ?? 0), authority: of(names.authority) }
 }
 const write = (sql: Sql, key: string, value: string) =>
   sql
@@ -24,6 +26,7 @@ const write = (sql: Sql, key: string, value: string) =>
     .onConflict(on => on.column('key').doUpdateSet({ value }))
     .execute()
 export const keepKey = (sql: Sql, key: string) => write(sql, names.key, key)
+export const keepAuthority = (sql: Sql, publicKey: string) => write(sql, names.authority, publicKey)
 /** As it is said: also backwards. */
 export const keepSeen = (sql: Sql, at: number) => write(sql, names.seen, String(at))
 

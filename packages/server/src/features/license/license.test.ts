@@ -66,6 +66,7 @@ describe('without a licence', () => {
       registered_to: null,
       state: 'none',
       authority_set: true,
+      self_issue: false,
     })
   })
 
@@ -154,6 +155,57 @@ test('without an authority activating says so', async () => {
   }
 })
 
+test('an installation without an authority issues its own licence, keeps the pair and can change the number', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stockade-self-'))
+  const database = await freshDatabase()
+  const options = {
+    licence: null,
+    dataDir,
+    env: { STOCKADE_LICENSE_PUBLIC_KEY: '' },
+    ...(database ? { databaseUrl: database.url } : {}),
+  }
+  let server = await startServer(options)
+  try {
+    const { client } = await server.setUp()
+    const issue = (servers: number) => client.call('POST /settings/license/self', { body: { servers } })
+    for (const name of ['a', 'b', 'c']) await add(client, name)
+    expect(await refused(add(client, 'd'))).toEqual({
+      status: 402,
+      message: expect.stringContaining('POST /api/v1/settings/license/self') as string,
+    })
+    expect(await issue(4)).toMatchObject({ tier: 'pro', server_limit: 4, features: { siem: true } })
+    await add(client, 'd')
+    expect((await refused(add(client, 'e'))).status).toBe(402)
+    const key = readFileSync(join(dataDir, 'license-private.pem'), 'utf8')
+    expect(statSync(join(dataDir, 'license-private.pem')).mode & 0o777).toBe(0o600)
+    expect(await issue(40)).toMatchObject({ server_limit: 40 })
+    expect(readFileSync(join(dataDir, 'license-private.pem'), 'utf8')).toBe(key)
+    expect((await refused(issue(0))).status).toBe(400)
+    await server.close()
+    server = await startServer(options)
+    const again = (await server.signIn()).client
+    expect(await again.call('GET /settings/license')).toMatchObject({
+      state: 'active',
+      server_limit: 40,
+      registered_to: 'Stockade',
+      authority_set: true,
+      self_issue: true,
+    })
+    const { entries } = await again.call('GET /settings/audit', { query: { action: 'license.activate' } })
+    expect(entries).toHaveLength(2)
+    // Another authority that is configured later wins.
+    await server.close()
+    server = await startServer({ ...options, env: {} })
+    const other = (await server.signIn()).client
+    expect(await other.call('GET /settings/license')).toMatchObject({ state: 'invalid', tier: 'personal' })
+    expect((await refused(other.call('POST /settings/license/self', { body: { servers: 5 } }))).status).toBe(409)
+  } finally {
+    await server.close()
+    await database?.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
+
 test('it expires on a running server: servers stay, new ones are refused; activated again all is well', async () => {
   const clock = movableClock()
   const server = await startServer({ licence: null, clock })
@@ -196,7 +248,7 @@ const aService = async () => {
   return {
     time,
     start: (key: string | null = null, publicKey: string | null = authority.publicKey) =>
-      createLicense({ db, clock, events, publicKey, key, log: { warn: () => {} } }),
+      createLicense({ db, clock, events, publicKey, key, dataDir, siteName: () => 'Tests', log: { warn: () => {} } }),
     async close() {
       await db.close()
       await database?.drop()
