@@ -7,6 +7,7 @@ import * as bootstrap from './bootstrap.ts'
 import * as commands from './commands.ts'
 import * as hostMetrics from './host-metrics.ts'
 import * as keys from './keys.ts'
+import * as neighbours from './neighbours.ts'
 import * as passkeys from './passkeys.ts'
 import * as portknock from './portknock.ts'
 import * as servers from './servers.ts'
@@ -41,6 +42,7 @@ export {
   commands,
   bans,
   attackers,
+  neighbours,
   whitelist,
   templates,
   settings,
@@ -61,6 +63,7 @@ const rooms = {
   commands,
   bans,
   attackers,
+  neighbours,
   whitelist,
   templates,
   settings,

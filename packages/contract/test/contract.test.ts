@@ -173,6 +173,8 @@ const additions = [
   'GET /bans/attackers',
   'GET /servers/{serverId}/metrics',
   'GET /bootstrap',
+  'POST /settings/license/self',
+  'GET /bans/lookup/{ip}/neighbours',
   'GET /settings/audit/export',
   'GET /siem/deliveries',
   'GET /auth/invite',

@@ -7,6 +7,7 @@ import type { WhitelistService } from '../whitelist/whitelist.service.ts'
 import { mountLookup } from './lookup.routes.ts'
 import { createLookup } from './lookup.service.ts'
 import type { LookupService } from './lookup.service.ts'
+import { createNeighbours } from './neighbours.ts'
 import { createReverse } from './reverse.ts'
 
 export const lookupFeature = (
@@ -23,5 +24,5 @@ export const lookupFeature = (
     reverse: createReverse(),
     entryFor: async ip => (await needs.whitelist.check(ip.text)).matched_entry,
   })
-  return { service, mount: http => mountLookup(http, service) }
+  return { service, mount: http => mountLookup(http, service, createNeighbours(needs)) }
 }
