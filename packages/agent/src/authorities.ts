@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import * as tls from 'node:tls'
 
 /** Where distributions keep the certificate authorities that the host trusts: Debian, Red Hat, SUSE, Alpine. */
-export const systemStores = [
+const systemStores = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
   '/etc/ssl/ca-bundle.pem',

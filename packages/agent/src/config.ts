@@ -18,7 +18,7 @@ export interface Identity {
   readonly insecure_http: boolean
 }
 
-export const identityFile = (configDirectory: string): string => join(configDirectory, 'agent.json')
+const identityFile = (configDirectory: string): string => join(configDirectory, 'agent.json')
 
 /** Throws with a sentence for the operator when the host is not enrolled or the file is damaged. */
 export const loadIdentity = (configDirectory: string): Identity => {

@@ -89,7 +89,7 @@ export const aboutHost = (identity: Pick<Identity, 'server_id' | 'agent_id'>) =>
  * Tells two machines with one agent.json apart: a digest of the server's id and the machine id, so that the machine id itself
  * stays on the host. Null where the host has none.
  */
-export const machineDigest = (
+const machineDigest = (
   serverId: string,
   files: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id'],
 ): string | null => {

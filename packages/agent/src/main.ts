@@ -17,7 +17,7 @@ import { agentVersion } from './version.ts'
 const say = (text: string): void => void process.stdout.write(text)
 
 /** Runs the command of the command line. Answers the exit code. */
-export const main = async (args: readonly string[]): Promise<number> => {
+const main = async (args: readonly string[]): Promise<number> => {
   const { command, rest, options } = parseInvocation(args)
   switch (command) {
     case 'version':

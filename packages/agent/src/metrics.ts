@@ -26,12 +26,12 @@ export const createMetrics = () => {
 }
 
 /** user nice system idle iowait irq softirq steal; guest time is in user already. */
-export const cpuTimes = (stat: string): { total: number; idle: number } => {
+const cpuTimes = (stat: string): { total: number; idle: number } => {
   const numbers = (/^cpu\s+(.*)$/m.exec(stat)?.[1] ?? '').trim().split(/\s+/).slice(0, 8).map(Number)
   return { total: numbers.reduce((sum, value) => sum + (value || 0), 0), idle: (numbers[3] ?? 0) + (numbers[4] ?? 0) }
 }
 
-export const memoryPercent = (meminfo: string): number => {
+const memoryPercent = (meminfo: string): number => {
   const value = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1] ?? 0)
   const total = value('MemTotal')
   return total > 0 ? percent(1 - value('MemAvailable') / total) : 0

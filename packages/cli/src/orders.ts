@@ -22,7 +22,7 @@ interface Options extends Where, Signing {
 /** A ban that nobody gave an end to lasts a day in the jail that is kept for this, as one from the dashboard does. */
 const ownJail = { jail: 'stockade', duration: 86_400 } as const
 /** How long results are awaited unless told otherwise, in seconds. */
-export const patience = 120
+const patience = 120
 
 export const addOrders = (program: Command): void => {
   program
@@ -92,7 +92,7 @@ export const targetsAsked = async (client: Client, where: Where): Promise<readon
 }
 
 /** The named servers, each once; or all that have an agent. */
-export const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
+const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
   const { servers } = await client.call('GET /servers/summary')
   if (names) {
     const ids = new Set(names.map(name => serverNamed(servers, name)))

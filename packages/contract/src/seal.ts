@@ -41,7 +41,7 @@ export const sealTimes = { longest: 7 * 86_400, ahead: 300, usual: 3600 } as con
 export const sealBounds = { statement: 64 * 1024, proof: 32, operators: 100, name: 64 } as const
 
 /** Classes of commands that a host can ask a signature for: types, and two that depend on the parameters. */
-export const wideBan = 'wide-ban'
+const wideBan = 'wide-ban'
 export const wideWhitelist = 'wide-whitelist'
 export const closedPort = 'closed-port'
 /** What a host asks for when its root names no types. */
@@ -55,7 +55,7 @@ export const usuallySealed = [
   'upgrade-agent',
 ] as const
 /** Commands that mean nothing but an operator's approval of something that the server wants the host to hold. */
-export const approvals: Readonly<Record<string, string>> = {
+const approvals: Readonly<Record<string, string>> = {
   'approve-whitelist': wideWhitelist,
   'approve-port': closedPort,
 }

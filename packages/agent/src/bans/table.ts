@@ -48,7 +48,7 @@ export const readTable = async (
   return parseRead(text)
 }
 
-export const parseRead = (text: string): TableRead => {
+const parseRead = (text: string): TableRead => {
   const [first = '', ...rest] = text.split('\n')
   const head = asFields(JSON.parse(first) as unknown)
   const key = asList(head['key'])

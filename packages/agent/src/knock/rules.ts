@@ -17,9 +17,9 @@ export const tableName = 'stockade_knock'
 export const eventSets = ['done_4', 'done_6', 'told_4', 'told_6'] as const
 export const doneSeconds = 86_400
 export const toldSeconds = 60
-export const eventSetSize = 4096
+const eventSetSize = 4096
 
-export const kinds = ['success', 'wrong', 'late', 'block', 'hit'] as const
+const kinds = ['success', 'wrong', 'late', 'block', 'hit'] as const
 export type Kind = (typeof kinds)[number]
 
 /** Packs sequence and kind into the 32 bits of an element's mark. */

@@ -107,7 +107,7 @@ export const createHeartbeat = (
 }
 
 /** Every configured jail and every running one. */
-export const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetail[]> => {
+const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetail[]> => {
   const running = await engine.jails()
   const configured = await config.jails().catch(() => [])
   const templates = deployedTemplates(config.directory)

@@ -26,7 +26,7 @@ export interface NetlinkChannel {
 }
 
 /** The variable in which the launcher names the descriptor. */
-export const descriptorVariable = 'STOCKADE_NETLINK_FD'
+const descriptorVariable = 'STOCKADE_NETLINK_FD'
 
 const errorType = 2
 const doneType = 3

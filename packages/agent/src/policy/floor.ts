@@ -77,7 +77,7 @@ const interfaceAddresses = (): string[] =>
   )
 
 /** The next hops of all routes, as the kernel's tables show them. */
-export const gateways = (read: (path: string) => string | null): string[] => {
+const gateways = (read: (path: string) => string | null): string[] => {
   const rows = (path: string): string[][] => (read(path) ?? '').split('\n').map(line => line.trim().split(/\s+/))
   const v4 = rows('/proc/net/route')
     .map(([, , gateway = '']) => gateway)
@@ -91,7 +91,7 @@ export const gateways = (read: (path: string) => string | null): string[] => {
   return canonical([...v4, ...v6])
 }
 
-export const resolvers = (read: (path: string) => string | null): string[] => {
+const resolvers = (read: (path: string) => string | null): string[] => {
   const lines = (read('/etc/resolv.conf') ?? '').split('\n')
   return canonical(lines.map(line => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? ''))
 }

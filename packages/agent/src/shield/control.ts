@@ -24,7 +24,7 @@ export interface ShieldAnswer {
 const maxRequestBytes = 4096
 const answerTimeout = 30_000
 
-export const controlSocket = (runDirectory: string): string => join(runDirectory, 'shield.sock')
+const controlSocket = (runDirectory: string): string => join(runDirectory, 'shield.sock')
 
 /** Carries out a request. Never throws. */
 export const answerRequest = async (

@@ -28,7 +28,7 @@ import { chainsOf, setsOf, shieldTable, tableText } from './rules.ts'
 import type { Shape } from './rules.ts'
 
 /** Where nft compiles rules. Nothing in it is hooked, so no packet sees it. */
-export const tryTable = 'stockade_try'
+const tryTable = 'stockade_try'
 
 /** From the most to the least that a kernel may support: persist is of Linux 6.9, and an owner without it must not end the table. */
 const wantedFlags = [tableFlag.owner | tableFlag.persist, 0]

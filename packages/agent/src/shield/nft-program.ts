@@ -5,7 +5,7 @@ import { KernelRefused } from './kernel.ts'
 const readTimeout = 20_000
 const loadTimeout = 120_000
 
-export const isAbsent = (stderr: string): boolean => /No such file or directory|does not exist/.test(stderr)
+const isAbsent = (stderr: string): boolean => /No such file or directory|does not exist/.test(stderr)
 
 /** Executes a script as one transaction. @throws KernelRefused */
 export const loadScript = async (nft: readonly string[], script: string): Promise<void> => {

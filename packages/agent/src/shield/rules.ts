@@ -8,7 +8,7 @@ import type { Family } from './entry.ts'
 export const shieldTable = 'stockade_shield'
 
 /** How many bans a set takes, and how many addresses that are never dropped. */
-export const maxBans = 131_072
+const maxBans = 131_072
 const maxKept = 262_144
 
 /** Prefix lengths in use, by family. Each one is a hash set and a rule. */

@@ -13,7 +13,7 @@ import { coversEntry, createTable } from './table.ts'
 import type { ShieldTable, Wanted } from './table.ts'
 import { createWatch } from './watch.ts'
 
-export type { BanOrder, MovedBan, Shield, ShieldHealth, ShieldReport } from './model.ts'
+export type { MovedBan, Shield, ShieldReport } from './model.ts'
 export type { ShieldBan } from './store.ts'
 
 /** A ban on trial ends by itself after this time. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { conflict } from '../core/problem.ts'
-import { recount, repair } from '../features/retention/recount.ts'
-import type { Difference } from '../features/retention/recount.ts'
+import { recount, repair } from '../features/retention/recount.store.ts'
+import type { Difference } from '../features/retention/recount.store.ts'
 import { openStorage, schemaState, storageExists } from './storage.ts'
 
 /** Compares the sums of bans with the rows, and mends them where asked. @returns what was wrong. */

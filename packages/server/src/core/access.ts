@@ -52,7 +52,7 @@ export const refusal = (actor: Actor, endpoint: AccessRule, userId?: number): Pr
 const proofFor = (actor: Principal, endpoint: AccessRule) => (endpoint.stepUp ? proofRefusal(actor) : null)
 
 /** Whether a key with scopes is for that family; what has none is for keys without scopes. */
-export const inScope = (actor: Pick<KeyActor, 'scopes'>, scope: KeyScope | null): boolean =>
+const inScope = (actor: Pick<KeyActor, 'scopes'>, scope: KeyScope | null): boolean =>
   actor.scopes === null || (scope !== null && actor.scopes.has(scope))
 const scopeRefusal = (actor: KeyActor, endpoint: AccessRule): Problem | null =>
   inScope(actor, scopeOf(endpoint))

@@ -1,5 +1,5 @@
 /** Errors of a database that is away or full: the same work may pass later. */
-export const isStorageAway = (error: unknown): boolean => {
+const isStorageAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')
   // PostgreSQL: connection (08), out of resources (53), shutting down or starting (57P0x). SQLite: 5 busy, 10 I/O, 13 full.

@@ -42,7 +42,7 @@ if (!port) throw new Error('This runs as a worker thread.')
  * all of it at the end of each transaction that moved pages of an index (the file system has the rest in memory). It
  * checkpoints by itself only when the checkpointer beside it did not get to it.
  */
-export const openForWriting = (file: string): DatabaseSync => {
+const openForWriting = (file: string): DatabaseSync => {
   const db = new DatabaseSync(file, { timeout: 2000 })
   db.exec(`pragma page_size = 2048; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;
     pragma wal_autocheckpoint = 120000; pragma cache_size = -16384; pragma temp_store = memory;

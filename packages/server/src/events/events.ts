@@ -47,7 +47,7 @@ export interface Events {
   subscribe(listener: Listener): () => void
 }
 
-export const rowOf = (event: EventInput, at: number): Insertable<EventsTable> => ({
+const rowOf = (event: EventInput, at: number): Insertable<EventsTable> => ({
   at,
   name: event.name,
   actor: event.author?.name ?? null,

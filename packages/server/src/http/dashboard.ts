@@ -21,7 +21,7 @@ const policy = (nonce: string) =>
   ].join('; ')
 
 /** Headers of every page: no framing, no guessing of types, no address told to others. */
-export const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
+const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
   'content-security-policy': policy(nonce),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

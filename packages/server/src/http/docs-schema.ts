@@ -74,13 +74,7 @@ const notesOf = (schema: Json): string[] => [
 ]
 
 /** One field, and the fields inside it: `jails`, `jails[].name`. */
-export const fieldsOf = (
-  schema: unknown,
-  document: Json,
-  name: string,
-  required: boolean,
-  depth = 0,
-): readonly Field[] => {
+const fieldsOf = (schema: unknown, document: Json, name: string, required: boolean, depth = 0): readonly Field[] => {
   const own = resolve(schema, document)
   const line: Field = {
     name,

@@ -94,7 +94,7 @@ const wrapped = ({ bytes }: IpRange): IpRange[] => {
   return found.flatMap(parts => parseIp(parts.join('.')) ?? [])
 }
 /** Whether a connection to the address is refused whatever the port. */
-export const isRefused = (ip: IpRange): boolean =>
+const isRefused = (ip: IpRange): boolean =>
   refusedRanges.some(range => covers(range, ip)) || wrapped(ip).some(isRefused)
 
 /**

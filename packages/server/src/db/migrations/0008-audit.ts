@@ -1,7 +1,19 @@
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
-import { eventKinds } from '@stockade/contract'
 import type { Engine } from '../database.ts'
+
+/** The events that stood in the audit log when this was written. */
+const audited =
+  `ban.create ban.remove ban.reputation server.create server.update server.delete server.regenerate_token server.enroll
+    server.enroll_refused server.quota server.quarantine server.release server.forget_reports server.clone
+    server.clone_settled server.protection command.create command.cancel command.retry auth.login auth.login_failed
+    auth.guessing auth.logout auth.password_change auth.step_up access.refused audit.checkpoint mfa.enable mfa.disable
+    mfa.reset mfa.backup_codes passkey.create passkey.update passkey.delete user.create user.update user.delete
+    user.invite user.accept_invite user.reset_password user.server_access session.end key.create key.delete
+    whitelist.add whitelist.update whitelist.remove whitelist.sync template.create template.update template.delete
+    template.deploy template.remove settings.update settings.import license.activate siem.update siem.test siem.flush
+    siem.discard siem.replay portknock.create portknock.update portknock.delete portknock.knock portknock.close
+    portknock.unblock`.split(/\s+/)
 
 /**
  * The audit log: which events stand in it, narrow and indexed as it is asked for, so that bans, of which there are far more,
@@ -41,7 +53,6 @@ export const audit = (engine: Engine) => ({
           ]),
     ]
     for (const statement of statements) await sql.raw(statement).execute(db)
-    const audited = Object.entries(eventKinds).flatMap(([name, kind]) => (kind.audited ? [name] : []))
     await sql`insert into audit (event_id, at, name, user_id)
       select id, at, name, actor_user_id from events where name in (${sql.join(audited)})`.execute(db)
   },

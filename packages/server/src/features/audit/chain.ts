@@ -44,8 +44,7 @@ const textOf = (entry: Entry): string =>
     entry.ban_id === null ? null : Number(entry.ban_id),
     entry.data,
   ])
-export const hashOf = (before: string, seq: number, entry: Entry): string =>
-  sha256(`${before}\n${seq}\n${textOf(entry)}`)
+const hashOf = (before: string, seq: number, entry: Entry): string => sha256(`${before}\n${seq}\n${textOf(entry)}`)
 const saidBy = ({ number, kind, seq, hash, at, before }: Omit<Checkpoint, 'public_key' | 'signature'>) =>
   JSON.stringify(['stockade audit checkpoint', number, kind, Number(seq), hash, Number(at), before])
 
@@ -58,7 +57,7 @@ export const auditKeyIn = (file: string): KeyObject => {
   }
   return createPrivateKey(readFileSync(file, 'utf8'))
 }
-export const publicText = (key: KeyObject): string =>
+const publicText = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
 
 /** The last checkpoint signed, stored beside the key: an attacker with only the database can't undo it. */

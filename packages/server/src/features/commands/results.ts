@@ -26,7 +26,7 @@ export type Effect =
 /** Applies an effect in the transaction of its result. */
 export type ApplyEffect = (change: Change, effect: Effect) => Promise<void>
 
-export const effectsOf = (row: Pick<CommandRow, 'type' | 'params' | 'server_no' | 'template_hash'>): Effect[] => {
+const effectsOf = (row: Pick<CommandRow, 'type' | 'params' | 'server_no' | 'template_hash'>): Effect[] => {
   const serverNo = row.server_no
   const command = storedCommand(row)
   switch (command.type) {

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { KnockSequenceServersTable, Schema } from '../../db/schema.ts'
-import { given } from './given.ts'
+import { given } from './given.store.ts'
 
 type Sql = Kysely<Schema>
 const chunk = 500

@@ -1,11 +1,10 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
-import type { KnockBlockedTable, KnockOpeningsTable, Schema } from '../../db/schema.ts'
+import type { KnockOpeningsTable, Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type OpeningRow = Selectable<KnockOpeningsTable>
-export type BlockedRow = Selectable<KnockBlockedTable>
 
 export interface NewOpening extends Pick<
   OpeningRow,

@@ -114,4 +114,3 @@ export const createAbuseIpdb = (outgoing: Outgoing, baseUrl: string) => {
     },
   }
 }
-export type AbuseIpdb = ReturnType<typeof createAbuseIpdb>

@@ -15,7 +15,7 @@ import { createReader } from '../../events/reader.ts'
 import { migrate } from '../../db/migrate.ts'
 import { aHost, engine, eventually, freshDatabase, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
-import { recount } from './recount.ts'
+import { recount } from './recount.store.ts'
 import { createRetention } from './retention.service.ts'
 
 interface Stage {

@@ -16,7 +16,7 @@ import type { SettingsService } from '../settings/settings.service.ts'
 import { factorsOf } from '../users/factors.ts'
 import type { Factor } from '../users/factors.ts'
 import { amongStrangers } from '../users/hashing.ts'
-import { isKnownNetwork, noteNetwork } from '../users/networks.ts'
+import { isKnownNetwork, noteNetwork } from '../users/networks.store.ts'
 import { checkPassword, requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -43,7 +43,7 @@ import {
   touchSessions,
 } from './sessions.store.ts'
 import type { SessionRow } from './sessions.store.ts'
-import { isSetupCode } from './setup-code.ts'
+import { isSetupCode } from './setup-code.store.ts'
 import { accessSecret } from './tokens.ts'
 import type { Tokens } from './tokens.ts'
 

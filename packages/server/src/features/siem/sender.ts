@@ -57,7 +57,7 @@ const batchBytes = 1024 * 1024
 
 const waitAfter = backoff({ first: second, most: minute })
 /** When a failed batch is tried again; a fifth more or less, so that many servers do not retry at the same moment. */
-export const retryDelay = (failures: number): number => Math.round(waitAfter(failures) * (randomInt(80, 121) / 100))
+const retryDelay = (failures: number): number => Math.round(waitAfter(failures) * (randomInt(80, 121) / 100))
 
 const bytesFor = (target: Target) => (target.way === 'udp' ? datagramBytes : streamBytes)
 

@@ -10,10 +10,10 @@ export type State = Selectable<SiemStateTable>
 export type Delivery = Omit<Selectable<SiemDeliveriesTable>, 'id'>
 
 /** More than this does not wait: the oldest goes. */
-export const mostQueued = 100_000
+const mostQueued = 100_000
 /** What was written to a stream is kept for so long, to be sent again when it breaks. */
 export const keptFor = minute
-export const mostDeliveries = 100
+const mostDeliveries = 100
 
 const atFirst: State = {
   id: 1,

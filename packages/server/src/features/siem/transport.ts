@@ -80,7 +80,7 @@ export interface LineNeeds {
   /** Milliseconds; for tests. */
   readonly times?: Partial<typeof lineTimes>
 }
-export const lineTimes = {
+const lineTimes = {
   /** For each of resolving, connecting and TLS. */
   connect: 5 * second,
   write: 10 * second,

@@ -6,7 +6,7 @@ import { unavailable } from '../../core/problem.ts'
  */
 
 /** Of sign-ins from unknown networks, that many are looked at at the same time; the rest is told to come again. */
-export const mostStrangers = 40
+const mostStrangers = 40
 const atOnce = 2
 
 const waiting: Record<'first' | 'later', (() => void)[]> = { first: [], later: [] }

@@ -3,7 +3,7 @@ import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { tooManyRequests } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
-import { forgetNetworks, networksOf } from './networks.ts'
+import { forgetNetworks, networksOf } from './networks.store.ts'
 
 /** An attempt counts as failed from its beginning until it succeeded: many at once get no further than one by one. */
 export interface Attempt {
@@ -40,7 +40,7 @@ interface Rule {
   readonly strangers?: true
 }
 /** Wrong passwords for one account in a day; then only networks that it knows may try. */
-export const dailyFailures = 100
+const dailyFailures = 100
 const rules: Record<Kind, readonly Rule[]> = {
   login: [
     { failures: 10, within: 15 * minute, of: ['subject'], ifFailed: true },

@@ -10,7 +10,7 @@ import { requireProof } from '../../core/proof.ts'
  */
 
 /** The largest share, of each family, that needs no confirmation. */
-export const largestShare = 1 / 64
+const largestShare = 1 / 64
 
 const ranges = (...texts: string[]) => texts.flatMap(text => parseRange(text) ?? [])
 /** Blocks that are not public (RFC 6890 and its like); they count for nothing. */

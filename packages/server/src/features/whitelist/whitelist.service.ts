@@ -86,7 +86,7 @@ export interface WhitelistService {
 }
 
 /** More entries than this no host applies in bearable time. */
-export const mostEntries = 500_000
+const mostEntries = 500_000
 const mostErrors = 10_000
 /** Rows in one statement. */
 const chunk = 2000

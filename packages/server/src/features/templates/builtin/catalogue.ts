@@ -17,9 +17,6 @@ export interface Builtin {
   readonly compatible_os: readonly string[]
 }
 
-/** Ids from here on are those of custom templates. */
-export const firstCustomId = 1001
-
 const debian = ['debian', 'ubuntu']
 const redHat = ['rhel', 'centos', 'rocky', 'almalinux', 'fedora']
 const systems = {

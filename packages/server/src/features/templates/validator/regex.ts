@@ -552,7 +552,7 @@ export const readRegex = (source: string): Expression => {
 
 const widths = new WeakMap<Node, readonly [number, number]>()
 /** The fewest and the most characters that it matches. */
-export const widthOf = (node: Node): readonly [number, number] => {
+const widthOf = (node: Node): readonly [number, number] => {
   const known = widths.get(node)
   if (known) return known
   const width = measure(node)

@@ -425,7 +425,7 @@ const attempt = (lines: readonly Line[], reader: Reader, what: string, read: (li
     }
 }
 /** The lines of a value, each filled in; a variable of several lines makes several. */
-export const expressionsOf = (line: Line, names: Names, reader: Reader): readonly string[] =>
+const expressionsOf = (line: Line, names: Names, reader: Reader): readonly string[] =>
   expand(line.text, names, reader)
     .split('\n')
     .filter(text => text !== '')

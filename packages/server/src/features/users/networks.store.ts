@@ -16,7 +16,7 @@ export const networksOf = (ip: string): { net: string; wide: string } => {
 }
 
 /** A network from which nobody signed in for so long is a stranger's again. */
-export const forgottenAfter = 90 * day
+const forgottenAfter = 90 * day
 
 /** Whether that user has signed in from there before. Asks also for a user that there is not, so that the time tells nothing. */
 export const isKnownNetwork = async (sql: Sql, userId: number, ip: string, now: number): Promise<boolean> =>
