@@ -13,6 +13,8 @@ const steps = [
       '.',
       '--max-warnings',
       '0',
+      '--format',
+      './scripts/lint/formatter.mjs',
       '--cache',
       '--cache-location',
       'node_modules/.cache/eslint/',
