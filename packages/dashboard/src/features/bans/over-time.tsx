@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { BansSearch } from './filter.ts'
@@ -11,8 +11,8 @@ import { shownZone } from '../../lib/preferences.ts'
 import { labelled, momentOf } from '../../kit/charts/bars.ts'
 import type { Bar } from '../../kit/charts/bars.ts'
 import { chartsTexts } from '../../kit/charts/charts.texts.ts'
-import { plotInto } from '../../kit/charts/plot.ts'
-import type { Plot } from '../../kit/charts/plot.ts'
+import { StackedBars } from '../../kit/charts/stacked-bars.tsx'
+import { TipContent } from '../../kit/charts/legend.tsx'
 import styles from '../../kit/charts/charts.module.css'
 
 const localTime = (at: number) => localInput(at, shownZone())
@@ -43,6 +43,8 @@ export interface Chart {
   readonly bars: readonly Bar[]
   /** What the bans of a bar have in common beside their time. */
   readonly search?: BansSearch
+  /** Names of the parts of a bar, in order; the last part is all others. */
+  readonly names?: readonly string[]
   readonly small?: boolean
 }
 
@@ -50,31 +52,23 @@ export interface Chart {
  * Bans over time. A bar is read by pointing at it or by arrow keys; a click, a tap on what was read, or Enter opens its
  * bans; drawing over many opens those of the range.
  */
-export const OverTime = ({ title, bars, search = {}, small = false }: Chart) => {
+export const OverTime = ({ title, bars, search = {}, names = [], small = false }: Chart) => {
   const t = textsOf(chartsTexts)
   const [now] = useState(() => Date.now())
   // Zone and clock change what is read.
   usePreferences()
   const navigate = useNavigate()
-  const { element, plot } = usePlot({ bars, small, onRead: setPointed, onOpen, onZoom: open })
-  const [pointed, setPointedTo] = useState<number | null>(null)
   const [taken, setTaken] = useState<readonly [from: number, to: number] | null>(null)
   const tapped = useRef<number | null>(null)
   const hint = useId()
 
-  function setPointed(index: number | null) {
-    setPointedTo(index)
-  }
   function open(first: number, last: number) {
     const [one, other] = [bars[first], bars[last]]
     if (!one || !other) return
     const range = { from: new Date(one.from).toISOString(), to: new Date(other.to).toISOString() }
     void navigate({ to: '/bans', search: { ...search, ...range } })
   }
-  function take(next: readonly [number, number] | null) {
-    setTaken(next)
-    plot.current?.mark(next && [Math.min(...next), Math.max(...next)])
-  }
+  const take = (next: readonly [number, number] | null) => setTaken(next)
   function onOpen(index: number, by: string) {
     // A finger does not point before it taps.
     if (by === 'touch' && tapped.current !== index) {
@@ -92,7 +86,24 @@ export const OverTime = ({ title, bars, search = {}, small = false }: Chart) => 
     const text = t.read(rangeOf({ ...other, from: one.from }, now), t.bans(number(count), count))
     return other.running ? t.soFar(text) : text
   }
-  const read = taken ? words(Math.min(...taken), Math.max(...taken)) : pointed === null ? '' : words(pointed, pointed)
+  const read = taken ? words(Math.min(...taken), Math.max(...taken)) : ''
+  const tip = (index: number) => {
+    const bar = bars[index]
+    if (!bar) return null
+    const range = rangeOf(bar, now)
+    const parts = (bar.parts ?? []).map((part, series) => ({
+      name: names[series] ?? t.other,
+      count: number(part),
+      series,
+    }))
+    return (
+      <TipContent
+        title={bar.running ? t.soFar(range) : range}
+        rows={parts.filter((_, series) => (bar.parts?.[series] ?? 0) > 0)}
+        sum={{ name: parts.length > 0 ? t.all : t.count, count: number(bar.count) }}
+      />
+    )
+  }
   const last = bars.length - 1
   const press = (event: KeyboardEvent) => {
     const at = taken?.[1] ?? last
@@ -116,8 +127,17 @@ export const OverTime = ({ title, bars, search = {}, small = false }: Chart) => 
               ? t.nothing(title)
               : t.sentence(title, t.bans(number(total), total), number(highest.count), rangeOf(highest, now))
           }
-          ref={element}
-        />
+        >
+          <StackedBars
+            bars={bars}
+            height={small ? 96 : 216}
+            labels={labels}
+            taken={taken && [Math.min(...taken), Math.max(...taken)]}
+            tip={tip}
+            onOpen={onOpen}
+            onZoom={open}
+          />
+        </div>
         {total === 0 && <p className={styles.nothing}>{t.empty}</p>}
         {total > 0 && (
           <div
@@ -142,7 +162,6 @@ export const OverTime = ({ title, bars, search = {}, small = false }: Chart) => 
             <span hidden={read !== ''} id={hint} className={styles.byKey}>
               {t.keys}
             </span>
-            {read === '' && <span className={styles.byPointer}>{t.point}</span>}
             {read === '' && <span className={styles.byFinger}>{t.tap}</span>}
             {read}
           </p>
@@ -196,38 +215,4 @@ const Table = ({ title, bars, search, now }: Required<Pick<Chart, 'title' | 'bar
       )}
     </details>
   )
-}
-
-const usePlot = (needs: {
-  bars: readonly Bar[]
-  small: boolean
-  onRead(index: number | null): void
-  onOpen(index: number, by: string): void
-  onZoom(first: number, last: number): void
-}) => {
-  const element = useRef<HTMLDivElement>(null)
-  const plot = useRef<Plot | null>(null)
-  const latest = useRef(needs)
-  useEffect(() => {
-    latest.current = needs
-  })
-  const { small, bars } = needs
-  useEffect(() => {
-    if (!element.current) return
-    const made = plotInto(element.current, {
-      height: small ? 96 : 168,
-      labels,
-      onRead: index => latest.current.onRead(index),
-      onOpen: (index, by) => latest.current.onOpen(index, by),
-      onZoom: (first, last) => latest.current.onZoom(first, last),
-    })
-    plot.current = made
-    made.show(latest.current.bars)
-    return () => {
-      made.close()
-      plot.current = null
-    }
-  }, [small])
-  useEffect(() => plot.current?.show(bars), [bars])
-  return { element, plot }
 }

@@ -10,6 +10,8 @@ export interface Bar {
   readonly to: number
   readonly count: number
   readonly running: boolean
+  /** The count by series, in the order of the legend; the last one is all others. Absent where there is one series. */
+  readonly parts?: readonly number[]
 }
 export interface Window {
   readonly from: string
@@ -24,8 +26,13 @@ export const mostBars = 60
 /**
  * A series of counts as bars. The first and the last are cut where the window begins and ends, so that what a bar counts
  * and what its bounds find are the same bans.
+ * @param bySeries the counts of each named series, aligned with `series`
  */
-export const barsOf = (series: readonly Point[], window: Window): readonly Bar[] => {
+export const barsOf = (
+  series: readonly Point[],
+  window: Window,
+  bySeries: readonly (readonly number[])[] = [],
+): readonly Bar[] => {
   const [first, second] = series
   if (!first) return []
   const length = second ? Date.parse(second.start) - Date.parse(first.start) : hour
@@ -36,12 +43,17 @@ export const barsOf = (series: readonly Point[], window: Window): readonly Bar[]
     const some = series.slice(index, index + group)
     const start = Date.parse(some[0]?.start ?? '')
     const end = Date.parse(some.at(-1)?.start ?? '') + length
+    const count = some.reduce((sum, { count }) => sum + count, 0)
+    const parts = bySeries.map(counts => counts.slice(index, index + group).reduce((sum, part) => sum + part, 0))
     bars.push({
       from: Math.max(start, from),
       // The clock of a host may be ahead of the end.
       to: start >= to ? end : Math.min(end, to),
-      count: some.reduce((sum, { count }) => sum + count, 0),
+      count,
       running: end > to,
+      ...(bySeries.length > 0
+        ? { parts: [...parts, Math.max(0, count - parts.reduce((sum, part) => sum + part, 0))] }
+        : {}),
     })
   }
   return bars

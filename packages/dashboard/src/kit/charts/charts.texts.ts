@@ -14,12 +14,12 @@ const en = {
   between: (from: string, to: string) => `${from} to ${to}`,
   bars: (title: string) => `Bars of: ${title}`,
   keys: 'Left and right read a bar, Shift takes more of them, Enter opens their bans.',
-  point: 'Point at a bar to read it, click to see its bans, drag to see those of a range.',
   tap: 'Tap a bar to read it, again to see its bans.',
   table: 'Show as table',
   at: 'When',
   count: 'Bans',
   other: 'Other',
+  all: 'All jails',
   notLoaded: 'This part of the page could not be loaded.',
   fleet: {
     label: 'Servers by state',

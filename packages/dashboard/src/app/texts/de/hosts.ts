@@ -261,12 +261,12 @@ export const charts: Texts['charts'] = {
   between: (from, to) => `${from} bis ${to}`,
   bars: title => `Balken von: ${title}`,
   keys: 'Links und rechts lesen einen Balken, Umschalt nimmt mehrere, Eingabe öffnet ihre Sperren.',
-  point: 'Zeigen Sie auf einen Balken, um ihn zu lesen; ein Klick zeigt seine Sperren, Ziehen die eines Bereichs.',
   tap: 'Tippen liest einen Balken, noch einmal zeigt seine Sperren.',
   table: 'Als Tabelle zeigen',
   at: 'Wann',
   count: 'Sperren',
   other: 'Andere',
+  all: 'Alle Jails',
   notLoaded: 'Dieser Teil der Seite konnte nicht geladen werden.',
   fleet: {
     label: 'Server nach Zustand',

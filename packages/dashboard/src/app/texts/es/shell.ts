@@ -374,12 +374,12 @@ export const charts: Texts['charts'] = {
   between: (from, to) => `${from} a ${to}`,
   bars: title => `Barras de: ${title}`,
   keys: 'Izquierda y derecha leen una barra, Mayús abarca más, Intro abre sus bloqueos.',
-  point: 'Apunte a una barra para leerla, haga clic para ver sus bloqueos, arrastre para ver los de un intervalo.',
   tap: 'Toque una barra para leerla; otra vez para ver sus bloqueos.',
   table: 'Mostrar como tabla',
   at: 'Cuándo',
   count: 'Bloqueos',
   other: 'Otros',
+  all: 'Todas las jails',
   notLoaded: 'No se pudo cargar esta parte de la página.',
   fleet: {
     label: 'Servidores por estado',

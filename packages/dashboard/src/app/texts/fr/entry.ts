@@ -214,12 +214,12 @@ export const charts: Texts['charts'] = {
   between: (from, to) => `${from} à ${to}`,
   bars: title => `Barres de\u00a0: ${title}`,
   keys: 'Gauche et droite lisent une barre, Maj en prend plusieurs, Entrée ouvre leurs bans.',
-  point: 'Pointez une barre pour la lire, cliquez pour voir ses bans, glissez pour voir ceux d’une période.',
   tap: 'Touchez une barre pour la lire, encore une fois pour voir ses bans.',
   table: 'Afficher en tableau',
   at: 'Quand',
   count: 'Bans',
   other: 'Autres',
+  all: 'Toutes les jails',
   notLoaded: 'Cette partie de la page n’a pas pu être chargée.',
   fleet: {
     label: 'Serveurs par état',
