@@ -48,6 +48,7 @@ const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   // Its counts, and the first ban of a server that is being watched.
   readAgain(['server', ban.server.id], pauses.ban)
   readAgain(['stats'], pauses.ban)
+  readAgain(['attackers'], pauses.ban)
   readAgain(['lookup', ban.ip], pauses.command)
   const me = queries.getQueryData<Me>(['me'])
   if (me?.addresses.some(({ ip }) => ip === ban.ip)) readAgain(['me'], pauses.command)

@@ -21,6 +21,21 @@ const en = {
       one: '1 of them is away: its command waits until it is back.',
       other: `${count} of them are away: their commands wait until they are back.`,
     }),
+  palisade: {
+    label: 'All servers',
+    group: (name: string, well: string, all: string) => `${name}: ${well} of ${all} protected`,
+    of: (well: string, all: string) => `${well} of ${all}`,
+    server: (name: string, health: string, reason: string | null) =>
+      reason === null ? `${name}: ${health}` : `${name}: ${health}. ${reason}`,
+    healths: {
+      protected: 'Protected',
+      degraded: 'Degraded',
+      unprotected: 'Unprotected',
+      offline: 'Offline',
+      pending: 'Pending',
+      unknown: 'Protection unknown',
+    },
+  },
   progress: {
     done: (count: number) => `Done on ${servers(count)}`,
     going: (done: number, total: number) => `${done} of ${total} done`,
@@ -64,7 +79,7 @@ const en = {
     bar: (time: string, count: string) => `${time}: ${count}`,
     sum: (count: string, from: string, most: string) => `${count} bans since ${from}, at most ${most} in one bar`,
   },
-  periods: { day: '24 h', week: '7 days', month: '30 days' },
+  periods: { day: '24 hours', week: '7 days', month: '30 days' },
   period: 'Time',
 }
 export const fleetTexts: Catalogue<typeof en> = { name: 'fleet', en }

@@ -1,18 +1,16 @@
 import { useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { summaryQuery } from '../../api/queries.ts'
 import { barsOf } from '../../kit/charts/bars.ts'
-import { FleetStrip } from '../fleet/fleet-strip.tsx'
+import { chartsTexts } from '../../kit/charts/charts.texts.ts'
 import { Later } from '../../kit/charts/later.tsx'
+import { Legend } from '../../kit/charts/legend.tsx'
 import { loadOverTime } from '../bans/load-over-time.ts'
-import { fleetTexts } from '../fleet/fleet.texts.ts'
 import type { Period } from '../fleet/queries.ts'
 import { Panel } from '../../kit/page.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { Figures } from './figures.tsx'
-import { Last } from './last.tsx'
+import { Attacking } from './attacking.tsx'
+import { Hero } from './hero.tsx'
 import { MapPanel } from './map-panel.tsx'
 import { Nothing } from './nothing.tsx'
 import { overviewTexts } from './overview.texts.ts'
@@ -24,53 +22,49 @@ import styles from './overview.module.css'
 /** Rarely seen, so it does not travel with the page. */
 const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 
-/** What the overview tells of a period. */
+/** The overview of a period: is the fleet protected, who attacks, and where. */
 export const Filled = ({ period }: { period: Period }) => {
   const t = textsOf(overviewTexts)
-  const f = textsOf(fleetTexts)
   const query = useQuery(statsQuery(period))
   const stats = query.data
   const failed = query.isError && !stats
+  const names = useMemo(() => stats?.series_by_jail.map(({ jail }) => jail) ?? [], [stats])
+  const hasOther = stats ? stats.bans_by_jail.length > names.length : false
   return (
     <div className={styles.page} data-old={query.isPlaceholderData || undefined}>
       <Trouble what={t.what} query={query} />
-      <Figures period={period} stats={stats} failed={failed} />
+      <Hero period={period} stats={stats} failed={failed} />
       {stats?.total_bans === 0 ? (
         <Later load={loadQuiet} given={{ period }} />
       ) : (
         <>
-          <Panel title={t.chart(f.periods[period])}>
-            {stats ? (
-              <Chart stats={stats} title={t.chart(f.periods[period])} />
-            ) : (
-              <div className={styles.chartRoom}>{failed && <Nothing />}</div>
-            )}
-          </Panel>
+          <div className={styles.pair}>
+            <Panel title={t.chart} aside={<Legend names={hasOther ? [...names, textsOf(chartsTexts).other] : names} />}>
+              {stats ? (
+                <Chart stats={stats} names={names} title={t.chart} />
+              ) : (
+                <div className={styles.chartRoom}>{failed && <Nothing />}</div>
+              )}
+            </Panel>
+            <Attacking />
+          </div>
           <Tops period={period} stats={stats} failed={failed} />
         </>
       )}
-      <div className={styles.pair}>
-        <Fleet />
-        <Last />
-      </div>
       {stats && stats.total_bans > 0 && <MapPanel period={period} stats={stats} />}
     </div>
   )
 }
 
-const Chart = ({ stats, title }: { stats: Stats; title: string }) => {
-  const bars = useMemo(() => barsOf(stats.series, stats), [stats])
-  return <Later load={loadOverTime} given={{ title, bars }} room={<div className={styles.chartRoom} />} />
-}
-
-const Fleet = () => {
-  const t = textsOf(overviewTexts)
-  const query = useQuery(summaryQuery)
-  return (
-    <Panel title={t.fleet}>
-      <Trouble what={t.whatFleet} query={query} />
-      {query.isPending && <Waiting lines={3} />}
-      {query.data && <FleetStrip servers={query.data.servers} />}
-    </Panel>
+const Chart = ({ stats, names, title }: { stats: Stats; names: readonly string[]; title: string }) => {
+  const bars = useMemo(
+    () =>
+      barsOf(
+        stats.series,
+        stats,
+        stats.series_by_jail.map(({ counts }) => counts),
+      ),
+    [stats],
   )
+  return <Later load={loadOverTime} given={{ title, bars, names }} room={<div className={styles.chartRoom} />} />
 }

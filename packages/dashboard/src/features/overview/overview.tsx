@@ -11,10 +11,11 @@ import { ButtonLink } from '../../kit/button-link.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { Segmented } from '../../kit/segmented.tsx'
+import { usePhone } from '../../kit/width.ts'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { overviewTexts } from './overview.texts.ts'
-import styles from './overview.module.css'
 
 const periods = ['day', 'week', 'month'] as const
 /* The shell is usable before the figures are there; they are on their way from the first moment all the same. */
@@ -28,9 +29,11 @@ export const Overview = () => {
   const { period = 'day', kiosk } = useSearch({ from: '/inside/' })
   const { may } = useMay('admin')
   const summary = useQuery(summaryQuery)
+  const phone = usePhone()
+  const isFilled = kiosk !== '1' && summary.data?.servers.length !== 0
   useKiosk(kiosk === '1', period)
   return (
-    <Page title={t.title}>
+    <Page title={t.title} range={!phone && isFilled && <Periods now={period} />}>
       {summary.data?.servers.length === 0 ? (
         <div className={parts.empty}>
           <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
@@ -43,7 +46,7 @@ export const Overview = () => {
         </div>
       ) : (
         <>
-          {kiosk !== '1' && <Periods now={period} />}
+          {phone && isFilled && <Periods now={period} />}
           <Later load={loadFilled} given={{ period }} room={<Waiting />} />
         </>
       )}
@@ -66,19 +69,12 @@ const Periods = ({ now }: { now: Period }) => {
   )
   useKeys(keys)
   return (
-    <div className={parts.row} role="group" aria-label={f.period}>
-      {periods.map((period, index) => (
-        <button
-          key={period}
-          type="button"
-          className={`${parts.chip ?? ''} ${styles.period ?? ''}`}
-          aria-pressed={period === now}
-          onClick={keys[index]?.act}
-        >
-          {f.periods[period]}
-        </button>
-      ))}
-    </div>
+    <Segmented
+      label={f.period}
+      value={now}
+      onChange={period => void navigate({ to: '/', search: searchOf(period) })}
+      options={periods.map(period => ({ value: period, text: f.periods[period] }))}
+    />
   )
 }
 

@@ -4,7 +4,6 @@ import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
 import { queries } from '../../api/queries.ts'
-import type { Ban } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import type { Period } from '../fleet/queries.ts'
 
@@ -25,7 +24,8 @@ export const statsQuery = (period: Period) =>
     refetchInterval: every(60_000),
   })
 
-/** Networks and addresses with the most bans; its window is its own. */
+/** Networks and servers with the most bans; its window is its own. */
+export type Late = Reply<'GET /bans/top'>
 export const topQuery = (period: Period) =>
   queryOptions({
     queryKey: ['stats', 'top', period],
@@ -34,27 +34,17 @@ export const topQuery = (period: Period) =>
     refetchInterval: every(60_000),
   })
 
-const mostLast = 8
-export const lastQuery = queryOptions({
-  queryKey: ['bans', 'last'],
-  queryFn: ({ signal }) => api.call('GET /bans', { query: { limit: mostLast }, signal }),
+/** Attackers of the last quarter of an hour. The window begins on a whole minute, so that repeated requests are alike. */
+const quarter = 15 * 60_000
+export const attackingQuery = queryOptions({
+  queryKey: ['attackers', 'now'],
+  queryFn: ({ signal }) => {
+    const from = Math.floor((Date.now() - quarter) / 60_000) * 60_000
+    return api.call('GET /bans/attackers', { query: { from: new Date(from).toISOString(), limit: 6 }, signal })
+  },
+  placeholderData: keepPreviousData,
+  refetchInterval: every(60_000),
 })
-/** Puts each ban on top of the last ones as it is reported. */
-export const useLastLive = (): void =>
-  useEffect(
-    () =>
-      live.listen(message => {
-        if (message.type !== 'ban') return
-        const ban = message.data
-        queries.setQueryData(lastQuery.queryKey, list =>
-          !list || list.bans.some(({ id }) => id === ban.id)
-            ? list
-            : { ...list, bans: [...list.bans, ban].sort(newestFirst).slice(0, mostLast) },
-        )
-      }),
-    [],
-  )
-const newestFirst = (a: Ban, b: Ban) => Date.parse(b.banned_at) - Date.parse(a.banned_at) || b.id - a.id
 
 interface Counted {
   readonly bans: number

@@ -286,6 +286,20 @@ export const fleet: Texts['fleet'] = {
       one: '1 davon ist nicht erreichbar: sein Befehl wartet, bis er wieder da ist.',
       other: `${count} davon sind nicht erreichbar: ihre Befehle warten, bis sie wieder da sind.`,
     }),
+  palisade: {
+    label: 'Alle Server',
+    group: (name, well, all) => `${name}: ${well} von ${all} geschützt`,
+    of: (well, all) => `${well} von ${all}`,
+    server: (name, health, reason) => (reason === null ? `${name}: ${health}` : `${name}: ${health}. ${reason}`),
+    healths: {
+      protected: 'Geschützt',
+      degraded: 'Eingeschränkt',
+      unprotected: 'Ungeschützt',
+      offline: 'Offline',
+      pending: 'Ausstehend',
+      unknown: 'Schutz unbekannt',
+    },
+  },
   progress: {
     done: count => `Erledigt auf ${plural(count, { one: '1 Server', other: `${count} Servern` })}`,
     going: (done, total) => `${done} von ${total} erledigt`,
@@ -329,6 +343,6 @@ export const fleet: Texts['fleet'] = {
     bar: (time, count) => `${time}: ${count}`,
     sum: (count, from, most) => `${count} Sperren seit ${from}, höchstens ${most} in einem Balken`,
   },
-  periods: { day: '24 h', week: '7 Tage', month: '30 Tage' },
+  periods: { day: '24 Stunden', week: '7 Tage', month: '30 Tage' },
   period: 'Zeitraum',
 }

@@ -6,8 +6,7 @@ const addresses = (said: string, count: number) => plural(count, { one: '1 direc
 const bansOf = (said: string, count: number) => plural(count, { one: '1 bloqueo', other: `${said} bloqueos` })
 const jails = (count: number) => plural(count, { one: '1 jail', other: `${count} jails` })
 /** Hours are feminine, days are not. */
-const last = (period: string) => (period.endsWith('h') ? `las últimas ${period}` : `los últimos ${period}`)
-const before = (period: string) => (period.endsWith('h') ? `las ${period} anteriores` : `los ${period} anteriores`)
+const last = (period: string) => (period.endsWith('horas') ? `las últimas ${period}` : `los últimos ${period}`)
 
 export const banDialog: Texts['ban-dialog'] = {
   title: 'Bloquear una dirección',
@@ -225,44 +224,70 @@ export const overview: Texts['overview'] = {
   title: 'Resumen',
   what: 'las estadísticas',
   whatTop: 'las redes y direcciones más frecuentes',
-  whatLast: 'los últimos bloqueos',
+  whatAttacking: 'los atacantes',
   whatFleet: 'los servidores',
   key: period => `Mostrar ${last(period)}`,
+  protection: 'Protección',
+  sentence: {
+    all: count =>
+      plural(count, { one: 'Su servidor está protegido', other: `Los ${count} servidores están protegidos` }),
+    some: (well, all, count) =>
+      plural(count, { one: 'Su servidor no está protegido', other: `${well} de ${all} servidores protegidos` }),
+    unknown: count =>
+      plural(count, {
+        one: 'A la espera del primer informe de su servidor',
+        other: `A la espera de los primeros informes de ${count} servidores`,
+      }),
+  },
+  exceptions: {
+    unprotected: count => `${count} sin protección`,
+    degraded: count => `${count} degradado(s)`,
+    offline: count => `${count} sin conexión`,
+    unknown: count => `${count} desconocido(s)`,
+    pending: count => `${count} pendiente(s)`,
+  },
+  holds: 'Lo que está bloqueado no pasa.',
+  problems: 'Servidores que requieren atención',
+  moreProblems: count => plural(count, { one: '1 servidor más', other: `${count} servidores más` }),
+  offlineReason: 'Sin señales de vida. Los bloqueos de su cortafuegos siguen; nada nuevo le llega.',
+  since: 'desde',
+  viewServer: 'Ver el servidor',
+  viewServerNamed: name => `Ver el servidor ${name}`,
   figures: {
-    bans: period => `Bloqueos, ${period}`,
-    now: 'Bloqueadas ahora',
-    servers: 'Servidores en línea',
+    bans: period => `Bloqueos, ${last(period)}`,
+    now: 'Bloqueados ahora',
+    nowUnit: 'bloqueos',
     you: 'Su dirección',
   },
   change: {
-    same: period => `Igual que en ${before(period)}`,
-    more: (percent, period) => `${percent} más que en ${before(period)}`,
-    less: (percent, period) => `${percent} menos que en ${before(period)}`,
-    none: period => `Ninguno en ${before(period)}`,
-    manifold: (times, period) => `${times} veces lo de ${before(period)}`,
+    same: 'como antes',
+    more: percent => `${percent} más`,
+    less: percent => `${percent} menos`,
+    none: 'ninguno antes',
+    manifold: times => `${times} veces más`,
   },
-  of: (online, all) => `${online} de ${all}`,
-  offline: count => `${count} sin conexión`,
-  pending: count => plural(count, { one: '1 aún no ha informado', other: `${count} aún no han informado` }),
-  allWell: 'Todos informan',
-  everywhere: 'En todos los servidores, sin importar cuándo empezó',
-  free: 'Sin bloqueos',
+  attacking: 'Atacando ahora',
+  attackers: (count, shown) => plural(count, { one: '1 dirección en 15 min', other: `${shown} direcciones en 15 min` }),
+  quietNow: 'No se bloqueó ninguna dirección en los últimos 15 minutos.',
+  hours: (shown, count) => plural(count, { one: '1 bloqueo en 24 horas', other: `${shown} bloqueos en 24 horas` }),
+  bansOf: (count, shown) => plural(count, { one: '1 bloqueo', other: `${shown} bloqueos` }),
+  onServers: (count, shown) => plural(count, { one: '1 servidor', other: `${shown} servidores` }),
+  free: 'no bloqueada',
   banned: count => `Bloqueada en ${servers(count)}`,
   askOperator: 'Un Operator puede levantar el bloqueo.',
-  whitelisted: 'En la whitelist',
-  chart: period => `Bloqueos de ${last(period)}`,
+  whitelisted: 'en la lista blanca',
+  chart: 'Bloqueos en el tiempo',
   tops: {
     label: 'Más bloqueos por',
     jails: 'Jails',
     countries: 'Países',
     networks: 'Redes',
-    addresses: 'Direcciones',
+    servers: 'Servidores',
   },
-  top: {
-    jails: 'Jails principales',
-    countries: 'Países principales',
-    networks: 'Redes principales',
-    addresses: 'Direcciones principales',
+  others: {
+    jails: count => plural(count, { one: 'Otras, 1 jail', other: `Otras, ${count} jails` }),
+    countries: count => plural(count, { one: 'Otros, 1 país', other: `Otros, ${count} países` }),
+    any: 'Otros',
   },
   unknownNetwork: 'Red desconocida',
   quietTitle: period => `Sin bloqueos en ${last(period)}.`,
@@ -275,10 +300,7 @@ export const overview: Texts['overview'] = {
   testHelp: server =>
     `Bloquea 192.0.2.1, que no es de nadie, en ${server} durante 60 segundos. Muestra que los avisos llegan aquí.`,
   testReason: 'Prueba desde el resumen',
-  none: 'Todavía no hay bloqueos.',
-  fleet: 'Servidores',
-  last: 'Últimos bloqueos',
-  allBans: 'Todos los bloqueos',
+  allBans: 'Todos',
   map: period => `De dónde vinieron los bloqueos de ${last(period)}`,
   showMap: 'Mostrar el mapa',
   emptyTitle: 'Todavía no hay servidores',

@@ -249,6 +249,20 @@ export const fleet: Texts['fleet'] = {
       one: '1 de ellos no está disponible: su comando espera hasta que vuelva.',
       other: `${count} de ellos no están disponibles: sus comandos esperan hasta que vuelvan.`,
     }),
+  palisade: {
+    label: 'Todos los servidores',
+    group: (name, well, all) => `${name}: ${well} de ${all} protegidos`,
+    of: (well, all) => `${well} de ${all}`,
+    server: (name, health, reason) => (reason === null ? `${name}: ${health}` : `${name}: ${health}. ${reason}`),
+    healths: {
+      protected: 'Protegido',
+      degraded: 'Degradado',
+      unprotected: 'Sin protección',
+      offline: 'Sin conexión',
+      pending: 'Pendiente',
+      unknown: 'Protección desconocida',
+    },
+  },
   progress: {
     done: count => `Hecho en ${servers(count)}`,
     going: (done, total) => `${done} de ${total} hechos`,
@@ -292,7 +306,7 @@ export const fleet: Texts['fleet'] = {
     bar: (time, count) => `${time}: ${count}`,
     sum: (count, from, most) => `${count} bloqueos desde ${from}, como máximo ${most} en una barra`,
   },
-  periods: { day: '24 h', week: '7 días', month: '30 días' },
+  periods: { day: '24 horas', week: '7 días', month: '30 días' },
   period: 'Tiempo',
 }
 export const undo: Texts['undo'] = {

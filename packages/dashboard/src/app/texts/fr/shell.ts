@@ -289,6 +289,20 @@ export const fleet: Texts['fleet'] = {
       one: `${count}\u00a0d’entre eux est hors ligne\u00a0: sa commande attend son retour.`,
       other: `${count}\u00a0d’entre eux sont hors ligne\u00a0: leurs commandes attendent leur retour.`,
     }),
+  palisade: {
+    label: 'Tous les serveurs',
+    group: (name, well, all) => `${name} : ${well} sur ${all} protégés`,
+    of: (well, all) => `${well} sur ${all}`,
+    server: (name, health, reason) => (reason === null ? `${name} : ${health}` : `${name} : ${health}. ${reason}`),
+    healths: {
+      protected: 'Protégé',
+      degraded: 'Dégradé',
+      unprotected: 'Non protégé',
+      offline: 'Hors ligne',
+      pending: 'En attente',
+      unknown: 'Protection inconnue',
+    },
+  },
   progress: {
     done: count => `Fait sur ${servers(count)}`,
     going: (done, total) => `${done} sur ${total}`,
@@ -336,7 +350,7 @@ export const fleet: Texts['fleet'] = {
     bar: (time, count) => `${time}\u00a0: ${count}`,
     sum: (count, from, most) => `Bans depuis ${from}\u00a0: ${count}, au plus ${most} par barre`,
   },
-  periods: { day: '24\u00a0h', week: '7\u00a0jours', month: '30\u00a0jours' },
+  periods: { day: '24\u00a0heures', week: '7\u00a0jours', month: '30\u00a0jours' },
   period: 'Période',
 }
 export const command: Texts['command'] = {

@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ReasonText } from '../bans/reason.tsx'
+import { Spark } from '../../kit/charts/spark.tsx'
+import { Flag } from '../../kit/flag.tsx'
+import { Panel } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { number } from '../../lib/numbers.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { overviewTexts } from './overview.texts.ts'
+import { attackingQuery } from './queries.ts'
+import styles from './overview.module.css'
+
+/** Who was banned within the last quarter of an hour, the latest first: one row an attacker. */
+export const Attacking = () => {
+  const t = textsOf(overviewTexts)
+  const query = useQuery(attackingQuery)
+  const found = query.data
+  return (
+    <Panel
+      title={t.attacking}
+      aside={
+        <>
+          {found && <span>{t.attackers(found.total, number(found.total))}</span>}
+          <Link to="/bans" search={{}}>
+            {t.allBans}
+          </Link>
+        </>
+      }
+    >
+      <Trouble what={t.whatAttacking} query={query} />
+      {query.isPending && <Waiting lines={6} />}
+      {found?.attackers.length === 0 && <p className={parts.muted}>{t.quietNow}</p>}
+      <ul className={styles.attackers}>
+        {found?.attackers.map(({ ip, country, reason, hours, servers, bans }) => (
+          <li key={ip}>
+            <Flag code={country} />
+            <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false} className={styles.attacker}>
+              {ip}
+            </Link>
+            <span className={styles.why}>
+              <ReasonText reason={reason} />
+            </span>
+            <Spark
+              counts={hours}
+              width={60}
+              label={t.hours(
+                number(hours.reduce((sum, count) => sum + count, 0)),
+                hours.reduce((sum, count) => sum + count, 0),
+              )}
+            />
+            <span className={styles.onServers} title={t.bansOf(bans, number(bans))}>
+              {t.onServers(servers, number(servers))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
