@@ -2,9 +2,20 @@ import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import type { ReasonSource } from './ban-reasons.ts'
 
 type Sql = Kysely<Schema>
+
+/** What the reason of a ban is made of. */
+export interface ReasonSource {
+  readonly id: number
+  readonly server_no: number
+  readonly ip: Uint8Array
+  readonly prefix: number | null
+  readonly jail: string
+  readonly log_lines: string
+  readonly banned_by: string | null
+  readonly banned_at: number
+}
 
 /** Of these bans what their reasons are made of. */
 export const reasonRows = async (sql: Sql, ids: readonly number[]): Promise<ReasonSource[]> =>

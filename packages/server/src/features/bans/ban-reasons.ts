@@ -2,19 +2,9 @@ import type { BanReason } from '@stockade/contract'
 import type { Kysely } from 'kysely'
 import type { Schema } from '../../db/schema.ts'
 import { reasonRows } from './ban-reasons.store.ts'
+import type { ReasonSource } from './ban-reasons.store.ts'
 import { reasonOf } from './reasons/reason.ts'
 
-/** What the reason of a ban is made of. */
-export interface ReasonSource {
-  readonly id: number
-  readonly server_no: number
-  readonly ip: Uint8Array
-  readonly prefix: number | null
-  readonly jail: string
-  readonly log_lines: string
-  readonly banned_by: string | null
-  readonly banned_at: number
-}
 export interface BanReasons {
   /** The reason of each of these rows, by its id. */
   ofRows(rows: readonly ReasonSource[]): Promise<ReadonlyMap<number, BanReason | null>>

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { minute } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
-import type { ReasonSource } from './ban-reasons.ts'
+import type { ReasonSource } from './ban-reasons.store.ts'
 import { commandsOfAddresses } from './ban-reasons.store.ts'
 
 /** The operators' own words for manual bans: those of the command that each ban answers. */
