@@ -107,7 +107,8 @@ const sentence = (error: ErrorObject, path: string): { path: string; message: st
     return { path: field, message: `${field} is not a known field` }
   }
   const name = path || 'the request'
-  const own = ownMessage(error)
+  // A length has a more exact sentence than the one beside the pattern.
+  const own = error.keyword.endsWith('Length') ? undefined : ownMessage(error)
   if (own !== undefined) return { path, message: `${name} ${own}` }
   return { path, message: (sentences[error.keyword] ?? otherwise)(error, name, params) }
 }
