@@ -210,9 +210,9 @@ describe('all eight types', () => {
     }, 15)
     const of = (type: string) => web.events.filter(event => event.type === type)
     const [first] = of('ban')
-    // What a list counts beside each ban is nothing of the ban's own.
+    // A list adds counts and the reason in words to each ban; the event does not have them.
     const listed = (await admin.call('GET /bans', { query: { ip } })).bans
-    const [shown] = listed.map(({ occurrences: _, reputation_score: __, ...own }) => own)
+    const [shown] = listed.map(({ occurrences: _, reputation_score: __, reason: ___, ...own }) => own)
     // As it was when it was reported.
     expect(shown).toMatchObject({ id, active: false })
     expect(first?.data).toEqual({ ...shown, active: true, unbanned_at: null })
