@@ -1,8 +1,9 @@
 import type { settings as contract } from '@stockade/contract'
 import { isTimeZone, webAddress } from '../../core/checks.ts'
 import { invalid } from '../../core/problem.ts'
-import { defaults } from './settings.service.ts'
-import type { SettingName, Settings, SettingsService } from './settings.service.ts'
+import { defaults } from './fields.ts'
+import type { SettingName, Settings } from './fields.ts'
+import type { SettingsService } from './settings.service.ts'
 
 type Get = SettingsService['get']
 type Mutable<T> = { -readonly [K in keyof T]?: T[K] }
