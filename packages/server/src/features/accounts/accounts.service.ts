@@ -11,6 +11,7 @@ import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
+import { removeTokensOf } from '../mfa/mfa.store.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -263,7 +264,7 @@ export const createAccounts = (needs: {
       const { revoked_keys } = await revoking(actor, id, keep, async change => {
         await setPassword(change.sql, id, hash, clock())
         await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
-        await change.sql.deleteFrom('mfa_tokens').where('user_id', '=', id).execute()
+        await removeTokensOf(change.sql, id)
         await change.record({
           name: 'user.reset_password',
           author: authorOf(actor),

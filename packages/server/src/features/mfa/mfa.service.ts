@@ -13,6 +13,19 @@ import { requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
 import { findUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
+import {
+  addToken,
+  advanceStep,
+  clearFactor,
+  confirmFactor,
+  countBackupCodes,
+  prepareFactor,
+  removeTokensBefore,
+  replaceBackupCodes,
+  takeBackupCode,
+  takeToken,
+  tryToken,
+} from './mfa.store.ts'
 import { newSecret, qrCode, stepOf } from './totp.ts'
 
 /** How long a sign-in waits for its second factor, and how often it may be tried. */
@@ -62,17 +75,7 @@ export const createMfa = (needs: {
       const text = Array.from({ length: 10 }, () => 'abcdefghjkmnpqrstuvwxyz23456789'.charAt(randomInt(31))).join('')
       return `${text.slice(0, 5)}-${text.slice(5)}`
     })
-  const storeCodes = async (change: Change, userId: number, made: readonly string[], pending: number) => {
-    await change.sql
-      .deleteFrom('mfa_backup_codes')
-      .where('user_id', '=', userId)
-      .where('pending', '=', pending)
-      .execute()
-    await change.sql
-      .insertInto('mfa_backup_codes')
-      .values(made.map(code => ({ user_id: userId, hash: digest(userId, code), pending })))
-      .execute()
-  }
+  const digests = (userId: number, made: readonly string[]) => made.map(code => digest(userId, code))
   const userOf = async (actor: UserActor): Promise<UserRow> => {
     const user = await findUser(db.read, actor.userId)
     if (!user) throw unauthorized('This session has ended. Sign in again.')
@@ -83,42 +86,18 @@ export const createMfa = (needs: {
     await requirePasswordOf(user, password, actor.ip, throttle)
     return user
   }
-  /** Takes a time step once, whoever else tries the same code in the same moment. */
+  /** Takes a time step once, even if two requests try the same code at the same moment. */
   const takeStep = async (user: UserRow, sealed: string, code: string): Promise<boolean> => {
     const step = stepOf(secrets.open(sealed, placeOf(user.id)), code, clock())
-    if (step === null) return false
-    const taken = await db.write
-      .updateTable('users')
-      .set({ mfa_last_step: step })
-      .where('id', '=', user.id)
-      .where('mfa_last_step', '<', step)
-      .executeTakeFirst()
-    return taken.numUpdatedRows > 0n
+    return step !== null && advanceStep(db.write, user.id, step)
   }
-  const takeBackupCode = async (user: UserRow, code: string): Promise<boolean> => {
-    if (code.length < 10 || code.length > 20) return false
-    const taken = await db.write
-      .deleteFrom('mfa_backup_codes')
-      .where('user_id', '=', user.id)
-      .where('pending', '=', 0)
-      .where('hash', '=', digest(user.id, code))
-      .executeTakeFirst()
-    return taken.numDeletedRows > 0n
-  }
-  const clear = async (change: Change, userId: number) => {
-    await change.sql
-      .updateTable('users')
-      .set({ mfa_enabled: 0, mfa_secret: null, mfa_pending_secret: null })
-      .where('id', '=', userId)
-      .execute()
-    await change.sql.deleteFrom('mfa_backup_codes').where('user_id', '=', userId).execute()
-    await change.sql.deleteFrom('mfa_tokens').where('user_id', '=', userId).execute()
-  }
+  const isBackupCode = async (user: UserRow, code: string): Promise<boolean> =>
+    code.length >= 10 && code.length <= 20 && takeBackupCode(db.write, user.id, digest(user.id, code))
 
   const requireCode: MfaService['requireCode'] = async (user, code, ip, failed) => {
     const attempt = await throttle.code(user.id, ip)
     const right =
-      user.mfa_secret !== null && ((await takeStep(user, user.mfa_secret, code)) || (await takeBackupCode(user, code)))
+      user.mfa_secret !== null && ((await takeStep(user, user.mfa_secret, code)) || (await isBackupCode(user, code)))
     if (!right) {
       await failed?.()
       throw unauthorized('Wrong code. It changes every 30 seconds; check the clock of your device.')
@@ -128,26 +107,18 @@ export const createMfa = (needs: {
 
   const expired = () => unauthorized('This sign-in has expired or was tried too often. Begin again with your password.')
   const waiting: MfaService['waiting'] = async mfaToken => {
-    // The try is taken before the code is looked at: many at once have five tries together.
-    const row = await db.write
-      .updateTable('mfa_tokens')
-      .set(eb => ({ tries: eb('tries', '+', 1) }))
-      .where('hash', '=', sha256(mfaToken))
-      .where('tries', '<', token.tries)
-      .where('created_at', '>', clock() - token.life)
-      .returning('user_id')
-      .executeTakeFirst()
-    const user = row && (await findUser(db.read, row.user_id))
+    // The try is counted before the code is compared: parallel requests share the five tries.
+    const userId = await tryToken(db.write, sha256(mfaToken), token.tries, clock() - token.life)
+    const user = userId === null ? null : await findUser(db.read, userId)
     if (!user) throw expired()
     return user
   }
   const use: MfaService['use'] = async mfaToken => {
-    const used = await db.write.deleteFrom('mfa_tokens').where('hash', '=', sha256(mfaToken)).executeTakeFirst()
-    if (used.numDeletedRows === 0n) throw expired()
+    if (!(await takeToken(db.write, sha256(mfaToken)))) throw expired()
   }
 
   return {
-    clear,
+    clear: (change, userId) => clearFactor(change.sql, userId),
     requireCode,
     async enable(actor) {
       const user = await userOf(actor)
@@ -155,36 +126,22 @@ export const createMfa = (needs: {
       const secret = newSecret()
       const backup_codes = newCodes()
       await events.change(async change => {
-        await change.sql
-          .updateTable('users')
-          .set({ mfa_pending_secret: secrets.seal(secret, placeOf(user.id)) })
-          .where('id', '=', user.id)
-          .execute()
-        await storeCodes(change, user.id, backup_codes, 1)
+        await prepareFactor(change.sql, user.id, secrets.seal(secret, placeOf(user.id)))
+        await replaceBackupCodes(change.sql, user.id, digests(user.id, backup_codes), 1)
       })
       return { secret, qr_code: await qrCode(secret, user.username, settings.get('service.site_name')), backup_codes }
     },
     async confirm(actor, code) {
       const user = await userOf(actor)
       if (user.mfa_enabled === 1) throw conflict('A second factor is on already.')
-      if (user.mfa_pending_secret === null)
-        throw conflict('Nothing is prepared. Begin with POST /api/v1/auth/mfa/enable.')
+      const { mfa_pending_secret: prepared } = user
+      if (prepared === null) throw conflict('Nothing is prepared. Begin with POST /api/v1/auth/mfa/enable.')
       const attempt = await throttle.code(user.id, actor.ip)
-      if (!(await takeStep(user, user.mfa_pending_secret, code)))
+      if (!(await takeStep(user, prepared, code)))
         throw unauthorized('Wrong code. It changes every 30 seconds; check the clock of your device.')
       await attempt.succeeded()
       await events.change(async change => {
-        await change.sql
-          .updateTable('users')
-          .set({ mfa_enabled: 1, mfa_secret: user.mfa_pending_secret, mfa_pending_secret: null, updated_at: clock() })
-          .where('id', '=', user.id)
-          .execute()
-        await change.sql
-          .deleteFrom('mfa_backup_codes')
-          .where('user_id', '=', user.id)
-          .where('pending', '=', 0)
-          .execute()
-        await change.sql.updateTable('mfa_backup_codes').set({ pending: 0 }).where('user_id', '=', user.id).execute()
+        await confirmFactor(change.sql, user.id, prepared, clock())
         await change.record({
           name: 'mfa.enable',
           author: authorOf(actor),
@@ -196,7 +153,7 @@ export const createMfa = (needs: {
       const user = await passwordOf(actor, password)
       if (user.mfa_enabled === 0) throw conflict('No second factor is on.')
       await events.change(async change => {
-        await clear(change, user.id)
+        await clearFactor(change.sql, user.id)
         await change.record({
           name: 'mfa.disable',
           author: authorOf(actor),
@@ -209,7 +166,7 @@ export const createMfa = (needs: {
       if (user.mfa_enabled === 0) throw conflict('No second factor is on.')
       const made = newCodes()
       await events.change(async change => {
-        await storeCodes(change, user.id, made, 0)
+        await replaceBackupCodes(change.sql, user.id, digests(user.id, made), 0)
         await change.record({
           name: 'mfa.backup_codes',
           author: authorOf(actor),
@@ -218,21 +175,10 @@ export const createMfa = (needs: {
       })
       return made
     },
-    async codesLeft(userId) {
-      const row = await db.read
-        .selectFrom('mfa_backup_codes')
-        .select(eb => eb.fn.countAll<number>().as('n'))
-        .where('user_id', '=', userId)
-        .where('pending', '=', 0)
-        .executeTakeFirst()
-      return Number(row?.n ?? 0)
-    },
+    codesLeft: userId => countBackupCodes(db.read, userId),
     async begin(userId) {
       const made = randomText(48)
-      await db.write
-        .insertInto('mfa_tokens')
-        .values({ hash: sha256(made), user_id: userId, created_at: clock(), tries: 0 })
-        .execute()
+      await addToken(db.write, sha256(made), userId, clock())
       return made
     },
     waiting,
@@ -245,10 +191,7 @@ export const createMfa = (needs: {
       return user
     },
     async sweep() {
-      await db.write
-        .deleteFrom('mfa_tokens')
-        .where('created_at', '<', clock() - token.life)
-        .execute()
+      await removeTokensBefore(db.write, clock() - token.life)
     },
   }
 }

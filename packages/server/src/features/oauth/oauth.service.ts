@@ -15,6 +15,7 @@ import type { UsersService } from '../users/users.service.ts'
 import { findUserBySubject, isAnothers, takenName, updateUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
 import { SignInRefused, createGithub, createOpenIdConnect } from './providers.ts'
+import { addState, removeStatesBefore, takeState } from './oauth.store.ts'
 import type { Person, Provider, ProviderId, Refusal } from './providers.ts'
 
 /** A sign-in at a provider is finished within this time, once. */
@@ -63,11 +64,7 @@ export const createOauth = (needs: {
 
   /** Takes a state away, so that it is good once, and only for the browser that began. */
   const take = async (id: ProviderId, state: string, browser: string | undefined) => {
-    const row = await db.write
-      .deleteFrom('oauth_states')
-      .where('hash', '=', sha256(state))
-      .returningAll()
-      .executeTakeFirst()
+    const row = await takeState(db.write, sha256(state))
     if (
       !row ||
       row.provider !== id ||
@@ -134,17 +131,14 @@ export const createOauth = (needs: {
         const flow = { state: randomText(43), verifier: randomText(64), nonce: randomText(43) }
         const browser = randomText(43)
         const location = await provider.begin(flow, redirectUri(id))
-        await db.write
-          .insertInto('oauth_states')
-          .values({
-            hash: sha256(flow.state),
-            provider: id,
-            verifier: secrets.seal(flow.verifier, 'oauth flow'),
-            browser_hash: sha256(browser),
-            nonce: flow.nonce,
-            created_at: clock(),
-          })
-          .execute()
+        await addState(db.write, {
+          hash: sha256(flow.state),
+          provider: id,
+          verifier: secrets.seal(flow.verifier, 'oauth flow'),
+          browser_hash: sha256(browser),
+          nonce: flow.nonce,
+          created_at: clock(),
+        })
         return { location: location.href, browser }
       } catch (error) {
         return refusalOf(id, error)
@@ -178,10 +172,7 @@ export const createOauth = (needs: {
       }
     },
     async sweep() {
-      await db.write
-        .deleteFrom('oauth_states')
-        .where('created_at', '<', clock() - life)
-        .execute()
+      await removeStatesBefore(db.write, clock() - life)
     },
   }
 }

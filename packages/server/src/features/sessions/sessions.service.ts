@@ -43,7 +43,7 @@ import {
   touchSessions,
 } from './sessions.store.ts'
 import type { SessionRow } from './sessions.store.ts'
-import { isSetupCode } from './setup-code.store.ts'
+import { isSetupCode, takeSetupCode } from './setup-code.store.ts'
 import { accessSecret } from './tokens.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -366,9 +366,8 @@ export const createSessions = (needs: {
       const passwordHash = await users.preparePassword('password', input.password, input.refuse_common)
       const user = await events.change(async change => {
         const at = clock()
-        // Whoever comes second finds the code gone, also when both began at the same moment.
-        const code = await change.sql.deleteFrom('meta').where('key', '=', 'setup_code_hash').executeTakeFirst()
-        if (code.numDeletedRows === 0n || (await countUsers(change.sql)) > 0)
+        // Of two set-ups at the same moment, only the first finds the code.
+        if (!(await takeSetupCode(change.sql)) || (await countUsers(change.sql)) > 0)
           throw conflict('Stockade is set up already. Sign in.')
         const made = await users.create(change, { ...system, ip: from.ip }, { ...input, passwordHash, role: 'Admin' })
         await settings.set(

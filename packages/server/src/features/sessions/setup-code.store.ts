@@ -1,6 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Kysely } from 'kysely'
 import { randomText, sha256 } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
 
 const key = 'setup_code_hash'
 
@@ -13,6 +15,12 @@ export const makeSetupCode = async (db: Database): Promise<string> => {
     .onConflict(on => on.column('key').doUpdateSet({ value: sha256(code) }))
     .execute()
   return code
+}
+
+/** Removes the code in the transaction of the set-up. False if another set-up used it. */
+export const takeSetupCode = async (sql: Kysely<Schema>): Promise<boolean> => {
+  const taken = await sql.deleteFrom('meta').where('key', '=', key).executeTakeFirst()
+  return taken.numDeletedRows > 0n
 }
 
 export const isSetupCode = async (db: Database, code: string): Promise<boolean> => {

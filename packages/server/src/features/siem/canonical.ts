@@ -12,6 +12,7 @@ import { bansById } from '../bans/bans.store.ts'
 import type { BanRow } from '../bans/bans.store.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { SiemEvent } from './event.ts'
+import { eventRows, serverNames } from './siem.store.ts'
 
 /** As what an event is forwarded; null: it is not. */
 export const siemTypeOf = (name: EventName): SiemType | null => {
@@ -74,17 +75,10 @@ export const createCanonical = (needs: {
     async load(sql, ids) {
       const found = new Map<number, SiemEvent>()
       if (ids.length === 0) return found
-      const rows = await sql
-        .selectFrom('events')
-        .selectAll()
-        .where('id', 'in', [...ids])
-        .execute()
+      const rows = await eventRows(sql, ids)
       const events = rows.flatMap(row => eventOf(row) ?? [])
       const nos = [...new Set(events.flatMap(({ serverNo }) => serverNo ?? []))]
-      const servers =
-        nos.length === 0
-          ? []
-          : await sql.selectFrom('servers').select(['no', 'id', 'hostname']).where('no', 'in', nos).execute()
+      const servers = await serverNames(sql, nos)
       const serverOf = new Map(servers.map(({ no, id, hostname }) => [no, { id, hostname }]))
       const bans = await bansById(sql, [...new Set(events.flatMap(({ banId }) => banId ?? []))])
       const banOf = new Map(bans.map(ban => [ban.id, ban]))

@@ -284,3 +284,18 @@ export const pastIds = async (sql: Sql, which: Past, most: number): Promise<numb
   }>`select id from events where ${past(which)} order by id limit ${most}`.execute(sql)
   return rows.map(({ id }) => Number(id))
 }
+
+/** Events of the stream, as they were recorded. */
+export const eventRows = (sql: Sql, ids: readonly number[]) =>
+  sql
+    .selectFrom('events')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute()
+export const serverNames = (
+  sql: Sql,
+  nos: readonly number[],
+): Promise<{ no: number; id: string; hostname: string }[]> =>
+  nos.length === 0
+    ? Promise.resolve([])
+    : sql.selectFrom('servers').select(['no', 'id', 'hostname']).where('no', 'in', nos).execute()

@@ -1,9 +1,17 @@
-import { sql as raw } from 'kysely'
 import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { tooManyRequests } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { forgetNetworks, networksOf } from './networks.store.ts'
+import {
+  addAttempt,
+  failureTimes,
+  removeAttempt,
+  removeAttemptsBefore,
+  removeAttemptsOf,
+  removeAttemptsTo,
+} from './throttle.store.ts'
+import type { FailedAttempt, FailureFilter } from './throttle.store.ts'
 
 /** An attempt counts as failed from its beginning until it succeeded: many at once get no further than one by one. */
 export interface Attempt {
@@ -27,7 +35,7 @@ export interface Throttle {
   sweep(): Promise<void>
 }
 
-type Kind = 'login' | 'code'
+type Kind = FailedAttempt['kind']
 /** Whose failures a rule counts: of the account, of the caller's own network, or of what stands around it. */
 type Scope = 'subject' | 'net' | 'wide'
 interface Rule {
@@ -54,75 +62,44 @@ const rules: Record<Kind, readonly Rule[]> = {
     { failures: 20, within: day, of: ['subject'] },
   ],
 }
-interface Tried {
-  readonly kind: Kind
-  readonly subject: string
-  readonly net: string
-  readonly wide: string
-}
 /** What came before an attempt, as far as a rule looks. */
 interface Before {
   readonly id: number
   readonly at: number
 }
+const filterOf = ({ of, within }: Rule, { id, at }: Before): FailureFilter => ({ of, since: at - within, beforeId: id })
 
 /** Kept in storage: a restart forgets nothing, and N processes count together. */
 export const createThrottle = (db: Database, clock: Clock): Throttle => {
-  const failuresOf = (tried: Tried, { of, within }: Rule, { id, at }: Before) => {
-    let query = db.read
-      .selectFrom('failed_attempts')
-      .where('kind', '=', tried.kind)
-      .where('at', '>', at - within)
-      .where('id', '<', id)
-    for (const scope of of) query = query.where(scope, '=', tried[scope])
-    return query
-  }
   /** Until when the rule refuses; null where it does not. */
-  const refusedUntil = async (tried: Tried, rule: Rule, before: Before): Promise<number | null> => {
-    const rows = await failuresOf(tried, rule, before)
-      .select('at')
-      .orderBy('at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(rule.failures)
-      .execute()
-    const [newest, oldest] = [rows[0], rows[rule.failures - 1]]
-    if (!newest || !oldest) return null
+  const refusedUntil = async (tried: FailedAttempt, rule: Rule, before: Before): Promise<number | null> => {
+    const times = await failureTimes(db.read, tried, filterOf(rule, before), rule.failures)
+    const [newest, oldest] = [times[0], times[rule.failures - 1]]
+    if (newest === undefined || oldest === undefined) return null
     if (rule.ifFailed) {
-      const own = failuresOf(tried, { ...rule, of: [...rule.of, 'net'] }, before)
-      if (!(await own.select('id').limit(1).executeTakeFirst())) return null
+      const own = await failureTimes(db.read, tried, filterOf({ ...rule, of: [...rule.of, 'net'] }, before), 1)
+      if (own.length === 0) return null
     }
-    return (rule.within === day ? oldest : newest).at + rule.within
+    return (rule.within === day ? oldest : newest) + rule.within
   }
   /** Whether the failures before leave just this one of the day's budget. */
-  const isLastOfDay = async (tried: Tried, before: Before): Promise<boolean> => {
+  const isLastOfDay = async (tried: FailedAttempt, before: Before): Promise<boolean> => {
     const rule: Rule = { failures: dailyFailures, within: day, of: ['subject'] }
-    const rows = await failuresOf(tried, rule, before).select('id').limit(dailyFailures).execute()
-    return rows.length === dailyFailures - 1
+    const times = await failureTimes(db.read, tried, filterOf(rule, before), dailyFailures)
+    return times.length === dailyFailures - 1
   }
 
   const attempt = async (kind: Kind, subject: string, ip: string, known: boolean): Promise<Attempt> => {
     const now = clock()
     const tried = { kind, subject, ...networksOf(ip) }
-    const mine = await db.write
-      .insertInto('failed_attempts')
-      .values({ ...tried, ip, at: now })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    const remove = (where: 'this' | 'this address') =>
-      db.write
-        .deleteFrom('failed_attempts')
-        .where('kind', '=', kind)
-        .where('subject', '=', subject)
-        .$if(where === 'this', query => query.where('id', '=', mine.id))
-        .$if(where === 'this address', query => query.where('net', '=', tried.net).where('id', '<=', mine.id))
-        .execute()
-    const before = { id: mine.id, at: now }
+    const id = await addAttempt(db.write, tried, ip, now)
+    const before = { id, at: now }
     for (const rule of rules[kind]) {
       if (rule.strangers && known) continue
       const until = await refusedUntil(tried, rule, before)
       if (until === null) continue
-      // A refused attempt is no failure, else knocking on would keep the door shut for ever.
-      await remove('this')
+      // A refused attempt does not count as a failure; repeated attempts would prolong the block for ever.
+      await removeAttempt(db.write, id)
       throw tooManyRequests(
         Math.max(1, Math.ceil((until - now) / second)),
         'Too many wrong attempts for this account. Try again later.',
@@ -131,7 +108,7 @@ export const createThrottle = (db: Database, clock: Clock): Throttle => {
     return {
       last: kind === 'login' && (await isLastOfDay(tried, before)),
       async succeeded() {
-        await remove(kind === 'login' ? 'this address' : 'this')
+        await (kind === 'login' ? removeAttemptsTo(db.write, tried, id) : removeAttempt(db.write, id))
       },
     }
   }
@@ -139,14 +116,10 @@ export const createThrottle = (db: Database, clock: Clock): Throttle => {
     login: (name, ip, known = false) => attempt('login', name.toLowerCase().slice(0, 254), ip, known),
     code: (userId, ip) => attempt('code', String(userId), ip, true),
     async clearCodes(userId) {
-      await db.write
-        .deleteFrom('failed_attempts')
-        .where('kind', '=', 'code')
-        .where('subject', '=', String(userId))
-        .execute()
+      await removeAttemptsOf(db.write, 'code', String(userId))
     },
     async sweep() {
-      await raw`delete from failed_attempts where at < ${clock() - day}`.execute(db.write)
+      await removeAttemptsBefore(db.write, clock() - day)
       await forgetNetworks(db.write, clock())
     },
   }
