@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import { parseRange } from './core/ip.ts'
 import { brokenRule } from './core/password-rules.ts'
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import { issueLicence, makeAuthority, mostServers, tierLimits, tiers } from '../features/license/document.ts'
 
 const refuse = (message: string): never => {

@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 
 /** The rule that a password breaks, as the end of a sentence that begins with it; null when it is good. `minimum` in characters. */
 export const brokenRule = (password: string, minimum: number): string | null => {

@@ -1,5 +1,5 @@
 import type { ProofMethod } from '@stockade/contract'
-import { times } from '@stockade/contract'
+import { times } from '@stockade/contract/limits.ts'
 import type { Principal } from './actor.ts'
 import { Problem } from './problem.ts'
 

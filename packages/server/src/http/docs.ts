@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { rates } from '@stockade/contract'
+import { rates } from '@stockade/contract/limits.ts'
 import { exampleOf, insideOf, listOf, objectOf, resolve, textOf, typeOf, variantsOf } from './docs-schema.ts'
 import type { Field, Json } from './docs-schema.ts'
 

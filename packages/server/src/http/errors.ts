@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { Principal } from '../core/actor.ts'
 import { Problem, badRequest, unavailable } from '../core/problem.ts'
 import { notJson } from './body.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import { createBasePath } from './base-path.ts'
 import { nameOf } from './request.ts'
 import { answerBadAddress, answerBadRequest } from './unreadable.ts'

@@ -1,4 +1,4 @@
-import { bounds, times } from '@stockade/contract'
+import { bounds, times } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, agents as contract, commands as commandsContract } from '@stockade/contract'
 import { system } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'

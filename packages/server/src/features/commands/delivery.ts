@@ -1,4 +1,4 @@
-import { delivery } from '@stockade/contract'
+import { delivery } from '@stockade/contract/limits.ts'
 import type { commands as contract } from '@stockade/contract'
 import type { Config } from '../../config.ts'
 import { second } from '../../core/clock.ts'

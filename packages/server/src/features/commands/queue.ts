@@ -1,4 +1,4 @@
-import { delivery, times } from '@stockade/contract'
+import { delivery, times } from '@stockade/contract/limits.ts'
 import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { CommandRow } from './commands.store.ts'

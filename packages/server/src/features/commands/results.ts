@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'

@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, agents, whitelist as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { sees } from '../../core/actor.ts'

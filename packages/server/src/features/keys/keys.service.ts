@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { KeyScope } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { atLeast, lower, permissionOf, sees } from '../../core/actor.ts'

@@ -6,7 +6,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import type { AuthenticatorTransport } from '@simplewebauthn/server'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { Passkey, PasskeyResponse } from '@stockade/contract'
 import { writeOperatorKey } from '@stockade/contract/seal.ts'
 import { authorOf } from '../../core/author.ts'

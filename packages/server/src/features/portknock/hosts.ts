@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, agents } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'

@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, agents } from '@stockade/contract'
 import type { AgentActor } from '../../core/actor.ts'
 import { second } from '../../core/clock.ts'

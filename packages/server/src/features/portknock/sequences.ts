@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, portknock as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { atLeast, sees } from '../../core/actor.ts'

@@ -1,4 +1,4 @@
-import { times } from '@stockade/contract'
+import { times } from '@stockade/contract/limits.ts'
 import type { PasskeyResponse, ProofMethod } from '@stockade/contract'
 import type { UserActor } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'

@@ -1,4 +1,4 @@
-import { bounds, times } from '@stockade/contract'
+import { bounds, times } from '@stockade/contract/limits.ts'
 import type { PasskeyResponse, ReplyOf, auth } from '@stockade/contract'
 import { system } from '../../core/author.ts'
 import type { Author } from '../../core/author.ts'

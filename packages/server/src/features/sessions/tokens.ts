@@ -1,6 +1,6 @@
 import { SignJWT, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { times } from '@stockade/contract'
+import { times } from '@stockade/contract/limits.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 

@@ -1,4 +1,4 @@
-import { times } from '@stockade/contract'
+import { times } from '@stockade/contract/limits.ts'
 import { second } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 

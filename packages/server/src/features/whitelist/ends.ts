@@ -1,4 +1,4 @@
-import { times } from '@stockade/contract'
+import { times } from '@stockade/contract/limits.ts'
 import { second } from '../../core/clock.ts'
 
 const isoTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { QueryOf, ReplyOf, whitelist as contract } from '@stockade/contract'
 import { system, authorOf } from '../../core/author.ts'
 import type { Author } from '../../core/author.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { invalid } from '../../../core/problem.ts'
 import { tame } from '../../../core/text.ts'

@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 
 /*
  * What the value of an option may be. Each check answers what is wrong, or null. A template is root's configuration on
