@@ -171,6 +171,45 @@ const filters = (seeded: Seeded, addresses: readonly string[]): Record<string, s
     to: Array.from({ length: 20 }, (_, index) => `to=${iso(now - (index + 1) * day - index * 1_234_567)}`),
   }
 }
+/** The same bans grouped by address: each single filter, the windows of the dashboard, and each order. */
+const groupings = (seeded: Seeded, addresses: readonly string[]): Record<string, string[]> => {
+  const now = Date.now()
+  const { server, jail, country, 'range /24': range, active, 'not active': over } = filters(seeded, addresses)
+  const since = (days: number) => [`from=${iso(now - days * day)}`]
+  return {
+    all: [''],
+    'all, second page': ['page=2'],
+    'by bans': ['sort=bans'],
+    'by first ban': ['sort=first&order=asc'],
+    'by servers': ['sort=servers'],
+    server: server ?? [],
+    jail: jail ?? [],
+    country: country ?? [],
+    address: addresses.map(ip => `ip=${ip}`),
+    'range /24': range ?? [],
+    active: active ?? [],
+    'not active': over ?? [],
+    '24 hours': since(1),
+    '7 days': since(7),
+    '30 days': since(30),
+    '7 days, by bans': since(7).map(query => `${query}&sort=bans`),
+    'jail, 7 days, by servers': (jail ?? []).map(query => `${query}&${since(7).join('')}&sort=servers`),
+    'page 100': ['page=100'],
+  }
+}
+/** Waits until attackers come from columns: a search adds to the count of long reads, columns do not. */
+const columnsLoaded = async (port: number, headers: Record<string, string>) => {
+  const scans = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text()
+    return /stockade_search_seconds_count\{outcome="answered"\} (\d+)/.exec(text)?.[1] ?? '0'
+  }
+  for (;;) {
+    const before = await scans()
+    await (await fetch(`http://127.0.0.1:${port}/api/v1/bans/attackers`, { headers })).text()
+    if ((await scans()) === before) return
+    await new Promise(resolve => setTimeout(resolve, 250))
+  }
+}
 const reads = (seeded: Seeded) =>
   serve(seeded.dataDir, async ({ port, pid }) => {
     const url = `http://127.0.0.1:${port}/api/v1/bans?limit=20&page=`
@@ -183,6 +222,10 @@ const reads = (seeded: Seeded) =>
     const paths = (base: string, queries: readonly string[]) => queries.map(query => `/api/v1${base}${query}`)
     const pages = Object.entries(filters(seeded, known)).map(
       ([name, queries]) => [`page ${name}`, paths('/bans?', queries)] as const,
+    )
+    await columnsLoaded(port, headers)
+    const attackers = Object.entries(groupings(seeded, known)).map(
+      ([name, queries]) => [`attackers ${name}`, paths('/bans/attackers?', queries)] as const,
     )
     const periods = ['day', 'week', 'month']
     const statistics = [
@@ -197,7 +240,7 @@ const reads = (seeded: Seeded) =>
       ['look-up of an address', paths('/bans/lookup/', known)] as const,
     ]
     for (let round = 0; round < setting.rounds; round++)
-      for (const [name, wanted] of [...pages, ...statistics])
+      for (const [name, wanted] of [...pages, ...attackers, ...statistics])
         await note(name, {
           port,
           pid,
@@ -211,7 +254,8 @@ const reads = (seeded: Seeded) =>
           expect: 200,
           spin: coresApart,
         })
-    return { pages: pages.map(([name]) => name), statistics: statistics.map(([name]) => name) }
+    const namesOf = (rows: readonly (readonly [string, readonly string[]])[]) => rows.map(([name]) => name)
+    return { pages: namesOf(pages), attackers: namesOf(attackers), statistics: namesOf(statistics) }
   })
 
 const ratesOf = (done: readonly Inserted[] | undefined) => (done ?? []).map(({ rows, seconds }) => rows / seconds)
@@ -241,7 +285,7 @@ try {
     say(`seeding ${setting.bans.toLocaleString('en')} bans`)
     return reads(grow(base, join(folder, 'large'), setting.bans - setting.before))
   }
-  const { pages, statistics } = targets ? { pages: [], statistics: [] } : await readAll()
+  const { pages, attackers, statistics } = targets ? { pages: [], attackers: [], statistics: [] } : await readAll()
 
   say()
   say(
@@ -288,6 +332,9 @@ try {
   const pageLines = pages.map(name => line(name))
   for (const page of pageLines) print(page)
   if (!targets) head(`Statistics over ${setting.bans.toLocaleString('en')} bans`)
+  if (!targets) head(`Attackers of ${setting.bans.toLocaleString('en')} bans, a page of 50, exact totals`)
+  const attackerLines = attackers.map(name => line(name))
+  for (const attacker of attackerLines) print(attacker)
   const statisticLines = statistics.map(name => line(name))
   for (const statistic of statisticLines) print(statistic)
 
@@ -321,6 +368,7 @@ try {
   judge('errors of all, at most', everything, 0)
   judge('heartbeats, of the echo, at least', beats.rate / beatEcho.rate, 0.6, '', beatEcho.cpu / beats.cpu)
   for (const page of pageLines) judge(`${page.name}, at most`, page.p50, 5, ' ms')
+  for (const attacker of attackerLines) judge(`${attacker.name}, at most`, attacker.p50, 10, ' ms')
   for (const statistic of statisticLines) judge(`${statistic.name}, at most`, statistic.p50, 50, ' ms')
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -88,7 +88,7 @@ const mark = (of: string) =>
     `${of} \`passed\`: all checks are fine. \`doubtful\`: a warning, or unknown. \`failed\`: a check is bad. \`none\`: nothing was reported.`,
   )
 export const protectionMarks = resource('ProtectionMarks', {
-  engine: mark('fail2ban, its database and the agent.'),
+  engine: mark('State of fail2ban, its database and the agent.'),
   jails: mark('Jails that are switched on do run.'),
   logs: mark('Logs and journals that jails read.'),
   firewall: mark('Bans that the kernel enforces.'),

@@ -33,6 +33,8 @@ export interface Database {
   readonly scan: Kysely<Schema>
   /** Runs a hot write; resolves when it is durable. */
   run<Input, Output>(procedure: Procedure<Input, Output>, input: Input): Promise<Output>
+  /** SQLite's file; null with PostgreSQL. */
+  readonly file: string | null
   /** Bytes of the write-ahead log on the disk; null with PostgreSQL, which has its own ways to tell. */
   readonly logBytes: (() => number) | null
   /** Throws when storage does not answer. */

@@ -112,6 +112,7 @@ export const openPostgres = async (
     read: db,
     write: db,
     scan,
+    file: null,
     logBytes: null,
     pool,
     run: <Input, Output>(procedure: Procedure<Input, Output>, input: Input) =>

@@ -241,6 +241,7 @@ export const openSqlite = async (
     read,
     write,
     scan,
+    file,
     logBytes: () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     async run<Input, Output>(procedure: Procedure<Input, Output>, input: Input) {
       const release = await writer.acquire()

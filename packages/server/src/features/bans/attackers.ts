@@ -13,6 +13,7 @@ import type { AttackerFacts, AttackersAsked, AttackerPage } from './attackers.st
 import type { BanFilterReader } from './ban-filters.ts'
 import type { BanReasons } from './ban-reasons.ts'
 import { commandsOfAddresses } from './ban-reasons.store.ts'
+import type { BanColumns } from './columns/columns.ts'
 import { bansById, keyOfIp } from './bans.store.ts'
 import type { BanRow } from './bans.store.ts'
 import { mergeReasons } from './reasons/reason.ts'
@@ -29,6 +30,8 @@ export interface AttackersService {
 
 /** Jails that an attacker is listed with. */
 const mostJails = 5
+/** Rows from the start of the list up to which pages come from columns. */
+const deepest = 20_000
 const noTotals = { attackers: 0, bans: 0, active_addresses: 0 }
 
 export const createAttackers = (needs: {
@@ -37,11 +40,16 @@ export const createAttackers = (needs: {
   filters: BanFilterReader
   reasons: BanReasons
   mirror: Pick<Mirror, 'covers'>
+  /** Null with PostgreSQL. */
+  columns: BanColumns | null
 }): AttackersService => {
-  const { db, clock, filters, reasons, mirror } = needs
-  const group = (query: Query, asked: AttackersAsked, context: SearchContext): Promise<AttackerPage> =>
-    groupBySql(scanFor(db, 'attackers', query))(asked, context)
-
+  const { db, clock, filters, reasons, mirror, columns } = needs
+  const group = async (query: Query, asked: AttackersAsked, context: SearchContext): Promise<AttackerPage> => {
+    columns?.start()
+    // Within the bound of a heap: who turns so many pages can wait for SQL.
+    const fast = asked.offset + asked.limit <= deepest ? columns?.group(asked, context.now) : null
+    return (await fast) ?? groupBySql(scanFor(db, 'attackers', query))(asked, context)
+  }
   /** Who lifted the last ban of an address, by the commands that went to the listed servers. */
   const liftersOf = async (actor: Principal, ended: readonly BanRow[]): Promise<ReadonlyMap<string, string>> => {
     const texts = ended.map(({ ip, prefix }) => ipText(ip, prefix))

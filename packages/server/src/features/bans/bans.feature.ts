@@ -10,6 +10,8 @@ import { createAttackers } from './attackers.ts'
 import { createBanFilterReader } from './ban-filters.ts'
 import { createBanReasons } from './ban-reasons.ts'
 import type { BanReasons } from './ban-reasons.ts'
+import { createBanColumns } from './columns/columns.ts'
+import { countOfBans } from './stats.store.ts'
 import { wordsOfManualBans } from './manual-reasons.ts'
 import { mountBans } from './bans.routes.ts'
 import { createBans } from './bans.service.ts'
@@ -18,6 +20,9 @@ import { createQuotas } from './quotas.ts'
 import type { Quotas } from './quotas.ts'
 import { createBanStats } from './stats.ts'
 import { createTopBans } from './top.ts'
+
+/** With fewer bans SQL is quick enough for the first request. */
+const worthLoading = 20_000
 
 export const bansFeature = async (
   needs: Core & {
@@ -40,6 +45,11 @@ export const bansFeature = async (
   const { db } = needs
   const reasons = createBanReasons(db.read, wordsOfManualBans(db))
   const filters = createBanFilterReader(db, servers)
+  const columns =
+    db.file === null
+      ? null
+      : createBanColumns(db.file, error => needs.log.error({ err: error }, 'bans in columns failed; SQL answers'))
+  if (columns && (await countOfBans(db.read)) > worthLoading) columns.start()
   const service = createBans({
     ...needs,
     filters,
@@ -60,7 +70,7 @@ export const bansFeature = async (
         service,
         createBanStats(needs),
         createTopBans(needs),
-        createAttackers({ ...needs, filters, reasons }),
+        createAttackers({ ...needs, filters, reasons, columns }),
       ),
     jobs: [
       { name: 'quotas', every: 2 * second, everywhere: true, run: quotas.flush },
@@ -71,6 +81,7 @@ export const bansFeature = async (
     ],
     async close() {
       await service.drain()
+      await columns?.close()
       await quotas.flush()
     },
   }

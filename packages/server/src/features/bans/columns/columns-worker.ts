@@ -1,0 +1,53 @@
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { groupColumns } from './group.ts'
+import type { ColumnsAsked, ColumnsFound } from './group.ts'
+import { followBans } from './load.ts'
+
+/* Bans in columns, in a thread of their own: a pass over a million of them must not hold up the event loop. */
+
+export interface ColumnsRequest extends ColumnsAsked {
+  readonly key: number
+}
+export type ColumnsReply =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'found'; readonly key: number; readonly found: ColumnsFound; readonly lifted: readonly number[] }
+  | { readonly kind: 'failed'; readonly key: number; readonly message: string }
+
+const port = parentPort
+if (!port) throw new Error('This runs as a worker thread.')
+
+/** Milliseconds between two looks at the database while nobody asks, and rows in chains that are worth sorting. */
+const idle = 15_000
+const worthSettling = 20_000
+
+const db = new DatabaseSync((workerData as { readonly file: string }).file, { timeout: 2000 })
+db.exec('pragma query_only = on; pragma cache_size = -16384')
+const followed = followBans(db)
+const liftedAmong = (ids: readonly number[]): number[] =>
+  ids.length === 0
+    ? []
+    : (
+        db
+          .prepare(
+            `select id from bans where id in (${ids.map(() => '?').join(', ')}) and unbanned_at is not null
+            and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000)`,
+          )
+          .all(...ids) as unknown as { id: number }[]
+      ).map(({ id }) => id)
+
+const send = (reply: ColumnsReply) => port.postMessage(reply)
+port.on('message', ({ key, ...asked }: ColumnsRequest) => {
+  try {
+    followed.catchUp()
+    const found = groupColumns(followed.columns, asked)
+    send({ kind: 'found', key, found, lifted: liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])) })
+  } catch (error) {
+    send({ kind: 'failed', key, message: error instanceof Error ? error.message : String(error) })
+  }
+})
+setInterval(() => {
+  followed.catchUp()
+  if (followed.columns.unsettled() > worthSettling) followed.columns.settle()
+}, idle).unref()
+send({ kind: 'ready' })
