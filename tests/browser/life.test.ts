@@ -321,7 +321,7 @@ describe.runIf(hasBrowser)('what the URL says', () => {
   })
 
   it('filters by a value that is clicked, and every chip takes one filter off', async () => {
-    await page.goto('bans')
+    await page.goto('bans?by=bans')
     await page.getByText('1–50 of 60').first().waitFor()
     await page.getByRole('button', { name: 'postfix', exact: true }).first().click()
     await page.getByRole('menuitem', { name: 'Show only this' }).click()
@@ -330,7 +330,7 @@ describe.runIf(hasBrowser)('what the URL says', () => {
     await search.fill('jail:postfix ip:198.51.100.0/29')
     await page.getByText('1–3 of 3').waitFor()
     expect(await addresses()).toEqual(['198.51.100.6', '198.51.100.4', '198.51.100.2'])
-    expect(page.url()).toMatch(/\/bans\?q=jail%3Apostfix\+ip%3A198\.51\.100\.0%2F29$/)
+    expect(page.url()).toMatch(/\/bans\?by=bans&q=jail%3Apostfix\+ip%3A198\.51\.100\.0%2F29$/)
     await page.reload()
     await page.getByText('1–3 of 3').waitFor()
     await page.getByRole('button', { name: 'Remove jail:postfix' }).click()
@@ -356,7 +356,7 @@ describe.runIf(hasBrowser)('what the URL says', () => {
 
   it('names a wrong address instead of showing an empty list', async () => {
     await page.goto('bans?ip=198.51.100.300')
-    await page.getByText('This is no address or range.').waitFor()
+    await page.getByText('Not an address or range.').waitFor()
     await page.getByRole('button', { name: 'Remove Address 198.51.100.300' }).waitFor()
   })
 })
@@ -371,7 +371,7 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
     const { page, close } = await visit(browser, server.url)
     try {
       await signIn(page, 'admin', password)
-      await page.goto('bans')
+      await page.goto('bans?by=bans')
       await page.locator('[data-ban]').waitFor()
       await page.keyboard.press('Tab')
       await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
@@ -385,7 +385,7 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
       await page.getByRole('heading', { name: '203.0.113.7' }).waitFor()
       await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('203.0.113.7')
       await page.keyboard.press('Escape')
-      await page.waitForURL('**/bans')
+      await page.waitForURL('**/bans?by=bans')
       await expect.poll(() => page.evaluate('document.activeElement.hasAttribute("data-ban")')).toBe(true)
       // A dialog keeps the focus and gives it back.
       await page.getByRole('button', { name: 'Ban an address' }).focus()

@@ -35,6 +35,17 @@ export const shortDate = (at: number, now: number, zone = shownZone()): string =
   return `${date} ${clockTime(at, zone)}`
 }
 
+/** `14:02` of today, else `20 Nov`, with the year where it is not this one: for places that have no room for both. */
+export const shortDay = (at: number, now: number, zone = shownZone()): string => {
+  const dayOf = (moment: number) => parts(moment, zone).date
+  if (dayOf(at) === dayOf(now)) return clockTime(at, zone)
+  const sameYear = dayOf(at).slice(0, 4) === dayOf(now).slice(0, 4)
+  const date = { day: 'numeric', month: 'short' } as const
+  return sameYear
+    ? formatter('day', date, zone).format(at)
+    : formatter('full day', { ...date, year: 'numeric' }, zone).format(at)
+}
+
 const parts = (at: number, zone: string, hourCycle = cycle()) => {
   const found = Object.fromEntries(
     formatter(

@@ -8,6 +8,7 @@ import type { preferencesTexts } from '../../features/account/preferences.texts.
 import type { addServerTexts } from '../../features/add-server/add-server.texts.ts'
 import type { rotateKeyTexts } from '../../features/add-server/rotate-key.texts.ts'
 import type { auditTexts } from '../../features/audit/audit.texts.ts'
+import type { attackersTexts } from '../../features/bans/attackers.texts.ts'
 import type { banDialogTexts } from '../../features/bans/ban-dialog.texts.ts'
 import type { bansTexts } from '../../features/bans/bans.texts.ts'
 import type { reasonsTexts } from '../../features/bans/reasons.texts.ts'
@@ -67,6 +68,7 @@ export interface Texts {
   'ban-dialog': Of<typeof banDialogTexts>
   bans: Of<typeof bansTexts>
   reasons: Of<typeof reasonsTexts>
+  attackers: Of<typeof attackersTexts>
   commands: Of<typeof commandsTexts>
   identity: Of<typeof identityTexts>
   passkeys: Of<typeof passkeysTexts>
@@ -117,6 +119,7 @@ export type First =
   | 'ban-dialog'
   | 'bans'
   | 'reasons'
+  | 'attackers'
   | 'ends'
   | 'invite'
   | 'ip'

@@ -1,6 +1,5 @@
 import { Suspense, lazy, useMemo, useState } from 'react'
-import { Button } from '@mantine/core'
-import { IconFilter } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
@@ -13,39 +12,62 @@ import { Chips } from '../../kit/search/chips.tsx'
 import type { Chip } from '../../kit/search/chips.tsx'
 import type { Suggested, ValuesOf } from '../../kit/search/completion.ts'
 import { SearchField } from '../../kit/search/search-field.tsx'
-import { conditionsOf } from '../../kit/search/terms.ts'
+import { conditionsOf, valueOf, withValue } from '../../kit/search/terms.ts'
+import { Segmented } from '../../kit/segmented.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { shortDate } from '../../lib/time.ts'
+import { attackersTexts } from './attackers.texts.ts'
 import { bansTexts } from './bans.texts.ts'
 import { countries, countryName } from '../../lib/countries.ts'
+import { AddChip, SelectChip } from './filter-chips.tsx'
 import { filterCount, ranges } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { language } from './matches.ts'
 import { useFilter } from './narrowing.tsx'
+import { ViewsMenu } from './views-menu.tsx'
 import styles from './bans.module.css'
 
 const FilterSheet = lazy(() => import('./filter-sheet.tsx'))
 
+/** What of a row fields can be completed with. */
+export interface Seen {
+  readonly ip: string
+  readonly jails: readonly string[]
+  readonly asn: string | null
+  readonly org: string | null
+  readonly city: string | null
+  readonly by: string | null
+}
+export const seenBans = (bans: readonly Ban[]): readonly Seen[] =>
+  bans.map(({ ip, jail, asn, asn_org, city, banned_by }) => ({
+    ip,
+    jails: [jail],
+    asn,
+    org: asn_org,
+    city,
+    by: banned_by,
+  }))
+
 /** What fields may be completed with: from the rows that are shown, and from what is known of the fleet. */
-const useValues = (rows: readonly Ban[]): ValuesOf => {
+const useValues = (rows: readonly Seen[]): ValuesOf => {
   const servers = useQuery(summaryQuery).data?.servers
   // As far as something else on the page has read them.
   const jails = useQuery({ ...banStatsQuery('month'), enabled: false }).data?.bans_by_jail
   const places = useMemo(() => countries().map(({ code, name }) => ({ value: code, label: name })), [])
   return field => {
-    const seen = (of: (ban: Ban) => string | null, label?: (ban: Ban) => string | null): readonly Suggested[] => {
+    const seen = (of: (row: Seen) => string | null, label?: (row: Seen) => string | null): readonly Suggested[] => {
       const found = new Map<string, string>()
-      for (const ban of rows) {
-        const value = of(ban)
-        if (value !== null && value !== '') found.set(value, label?.(ban) ?? '')
+      for (const row of rows) {
+        const value = of(row)
+        if (value !== null && value !== '') found.set(value, label?.(row) ?? '')
       }
       return [...found].map(([value, label]) => ({ value, label }))
     }
     switch (field) {
       case 'jail':
-        return [...new Set([...(jails ?? []).map(({ jail }) => jail), ...rows.map(({ jail }) => jail)])]
+        return [...new Set([...(jails ?? []).map(({ jail }) => jail), ...rows.flatMap(row => row.jails)])]
           .sort()
           .map(value => ({ value }))
       case 'server':
@@ -59,59 +81,115 @@ const useValues = (rows: readonly Ban[]): ValuesOf => {
       case 'asn':
         return seen(
           ({ asn }) => asn?.replace(/^AS/, '') ?? null,
-          ({ asn_org }) => asn_org,
+          ({ org }) => org,
         )
       case 'org':
-        return seen(({ asn_org }) => asn_org)
+        return seen(({ org }) => org)
       case 'by':
-        return seen(({ banned_by }) => banned_by)
+        return seen(({ by }) => by)
       default:
         return []
     }
   }
 }
 
-/** The search, the time, the other filters, and what is set of them. */
-export const Filters = ({ rows }: { rows: readonly Ban[] }) => {
+/** The search, the state, the time, the other filters, and what is set of them. */
+export const Filters = ({ rows, children }: { rows: readonly Seen[]; children?: ReactNode }) => {
   const t = textsOf(bansTexts)
+  const words = textsOf(attackersTexts)
   const search = useSearch({ from: '/inside/bans' })
   const filter = useFilter()
   const phone = usePhone()
   const [sheet, setSheet] = useState(false)
   const valuesOf = useValues(rows)
   useKeys(useMemo(() => [{ key: 'f', text: t.filters, act: () => setSheet(true) }], [t]))
+  const field = (
+    <SearchField
+      language={language}
+      value={search.q ?? ''}
+      onApply={(q, replace) => filter({ q: q || undefined }, replace)}
+      valuesOf={valuesOf}
+      label={t.search}
+      placeholder={t.searchHelp}
+    />
+  )
   return (
     <div role="search" className={styles.search} aria-label={t.title}>
+      {phone && field}
       <div className={styles.searchRow}>
-        <SearchField
-          language={language}
-          value={search.q ?? ''}
-          onApply={(q, replace) => filter({ q: q || undefined }, replace)}
-          valuesOf={valuesOf}
-          label={t.search}
-          placeholder={phone ? t.searchShort : t.searchHelp}
+        <Segmented
+          label={words.show}
+          value={search.by ?? 'attackers'}
+          options={[
+            { value: 'attackers', text: words.attackers },
+            { value: 'bans', text: words.single },
+          ]}
+          onChange={by => filter({ by: by === 'bans' ? by : undefined, sort: undefined })}
         />
-        {!phone && <Range onCustom={() => setSheet(true)} />}
-        <Button
-          variant="default"
-          aria-haspopup="dialog"
-          leftSection={<IconFilter size={16} />}
-          onClick={() => setSheet(true)}
-          className={styles.filterButton}
-        >
-          {phone ? t.filtersSet(filterCount(search)) : t.filters}
-        </Button>
+        {!phone && field}
+        {!phone && <StateChip />}
+        <TimeChip onCustom={() => setSheet(true)} />
+        {phone && <StateChip />}
+        <AddChip onClick={() => setSheet(true)}>{phone ? t.filtersSet(filterCount(search)) : t.filters}</AddChip>
+        <ViewsMenu />
+        {children}
       </div>
       <AddressProblem />
       <SetFilters />
       {sheet && (
         <Suspense>
-          <FilterSheet rows={rows} range={<Range />} onClose={() => setSheet(false)} />
+          <FilterSheet jails={rows.flatMap(row => row.jails)} range={<Range />} onClose={() => setSheet(false)} />
         </Suspense>
       )}
     </div>
   )
 }
+
+const StateChip = () => {
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  const { q = '', active } = search
+  const value = valueOf(q, language, 'state') ?? (active === 'true' ? 'active' : active === 'false' ? 'over' : '')
+  const names: Readonly<Record<string, string>> = { ...t.states, ...(active === 'false' ? { over: t.over } : {}) }
+  return (
+    <SelectChip
+      name={t.state}
+      value={value}
+      shown={names[value] ?? (value || textsOf(attackersTexts).any)}
+      options={[
+        { value: '', text: t.allStates },
+        ...Object.entries(names).map(([name, text]) => ({ value: name, text })),
+        ...(value !== '' && names[value] === undefined ? [{ value, text: value }] : []),
+      ]}
+      onValue={next => filter({ active: undefined, q: withValue(q, language, 'state', next) || undefined })}
+    />
+  )
+}
+
+/** The named ranges, and another one where the address has it; `onCustom` asks for a beginning and an end. */
+const useRanges = (onCustom?: () => void) => {
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  const words = useRangeWords()
+  const { from = '' } = search
+  const isNamed = Object.keys(t.ranges).includes(from)
+  return {
+    value: from,
+    shown: from === '' ? t.ranges[''] : words.since(from),
+    options: [
+      ...(isNamed ? [] : [{ value: from, text: words.since(from) }]),
+      ...(['', ...ranges, 'today'] as const).map(value => ({ value, text: t.ranges[value] })),
+      ...(onCustom ? [{ value: 'custom', text: t.custom }] : []),
+    ],
+    onValue: (value: string) =>
+      value === 'custom' ? onCustom?.() : filter({ from: value || undefined, to: undefined }),
+  }
+}
+const TimeChip = ({ onCustom }: { onCustom: () => void }) => (
+  <SelectChip name={textsOf(bansTexts).range} {...useRanges(onCustom)} />
+)
 
 /** A link may bring an address that is none. */
 const AddressProblem = () => {
@@ -137,32 +215,21 @@ const useRangeWords = () => {
   }
 }
 
-/** The time, by name; another one than these is set among the filters. */
-const Range = ({ onCustom }: { onCustom?: () => void }) => {
-  const t = textsOf(bansTexts)
-  const search = useSearch({ from: '/inside/bans' })
-  const filter = useFilter()
-  const words = useRangeWords()
-  const { from = '' } = search
-  const named = from === '' || Object.keys(t.ranges).includes(from)
+/** The time by name, among the filters of the dialog. */
+const Range = () => {
+  const { value, options, onValue } = useRanges()
   return (
     <select
       className={`${parts.input} ${styles.range ?? ''}`}
-      aria-label={t.range}
-      value={from}
-      onChange={event => {
-        const { value } = event.currentTarget
-        if (value === 'custom') onCustom?.()
-        else filter({ from: value || undefined, to: undefined })
-      }}
+      aria-label={textsOf(bansTexts).range}
+      value={value}
+      onChange={event => onValue(event.currentTarget.value)}
     >
-      {!named && <option value={from}>{words.since(from)}</option>}
-      {['', ...ranges, 'today'].map(value => (
-        <option key={value} value={value}>
-          {t.ranges[value as keyof typeof t.ranges]}
+      {options.map(option => (
+        <option key={option.value} value={option.value}>
+          {option.text}
         </option>
       ))}
-      {onCustom && <option value="custom">{t.custom}</option>}
     </select>
   )
 }
@@ -194,4 +261,13 @@ export const useSetFilters = (): readonly Chip[] => {
     })),
   ]
 }
-const SetFilters = () => <Chips chips={useSetFilters()} />
+/** State and time have chips of their own. */
+const SetFilters = () => {
+  const { range, state } = textsOf(bansTexts)
+  const { to, page } = useSearch({ from: '/inside/bans' })
+  const isPinned = to !== undefined && page === undefined
+  const chips = useSetFilters().filter(
+    ({ name, value }) => name !== state && (name !== range || isPinned) && !/^state:\w+$/.test(value),
+  )
+  return <Chips chips={chips} />
+}

@@ -16,12 +16,12 @@ export const bansQuery = (search: BansSearch) =>
     enabled: isReadable(search),
   })
 /** Which columns are shown does not make another list. */
-const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
+export const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
 
 /** How often the list is read again for bans of which only the service can tell whether they belong into it. */
 const pause = 5000
 /** So many new ones are counted; of more it is only said that there are more. A list stays open for days. */
-const mostWaiting = 999
+export const mostWaiting = 999
 const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max(newest, ban.id), 0)
 
 /**

@@ -7,6 +7,8 @@ import { queries } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { useWords } from '../../kit/now.ts'
+import check from '../../kit/check.module.css'
+import { Flag } from '../../kit/flag.tsx'
 import parts from '../../kit/parts.module.css'
 import { usePreferences } from '../../kit/preferences.ts'
 import { State } from '../../kit/state.tsx'
@@ -29,6 +31,7 @@ import { columnsOf, nextSort, sortedBy, usualColumns } from './columns.ts'
 import type { Column } from './columns.ts'
 import { countryName } from '../../lib/countries.ts'
 import { BanValue, useBansSearch, useFilter, useNarrowing } from './narrowing.tsx'
+import { ReasonText } from './reason.tsx'
 import { useSelecting } from './selection.ts'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
@@ -81,6 +84,7 @@ const Address = ({ ban, whole = false }: { ban: Ban; whole?: boolean }) => {
   return (
     <Value
       acts={acts}
+      quiet
       dotKey="."
       link={
         <Link
@@ -108,6 +112,7 @@ const Choose = ({ ban }: { ban: Ban }) => {
     <label className={styles.choose}>
       <input
         type="checkbox"
+        className={check.check}
         aria-label={textsOf(bansTexts).choose(ban.ip, ban.jail, nameOf(ban.server.hostname))}
         checked={selection.chosen.has(ban.id)}
         onChange={event => selection.toggle(ban, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
@@ -118,13 +123,11 @@ const Choose = ({ ban }: { ban: Ban }) => {
 
 const Whitelist = ({ ban }: { ban: Ban }) => {
   const t = textsOf(bansTexts)
-  const { may } = useMay('write')
   const [open, setOpen] = useState(false)
   return (
     <>
       <button
         type="button"
-        disabled={!may}
         data-key="w"
         aria-label={t.whitelistOf(ban.ip)}
         className={styles.icon}
@@ -161,12 +164,13 @@ const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
     case 'country':
       return ban.country ? (
         <BanValue field="country" value={ban.country} shown={countryName(ban.country)}>
-          <span className={styles.code}>{ban.country}</span>
-          <span className={styles.country}>{countryName(ban.country)}</span>
+          {countryName(ban.country)}
         </BanValue>
       ) : (
         none
       )
+    case 'why':
+      return <ReasonText reason={ban.reason} />
     case 'jail':
       return (
         <BanValue field="jail" value={ban.jail}>
@@ -227,7 +231,7 @@ const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
       return <>{ban.id}</>
   }
 }
-const cut: ReadonlySet<Column> = new Set(['country', 'jail', 'server', 'network', 'city', 'log'])
+const cut: ReadonlySet<Column> = new Set(['why', 'country', 'jail', 'server', 'network', 'city', 'log'])
 const ends: ReadonlySet<Column> = new Set(['times', 'score', 'id'])
 const classOf = (column: Column | 'ip', usual: boolean) =>
   [
@@ -269,28 +273,34 @@ const Head = ({ column, usual }: { column: Column | 'ip'; usual: boolean }) => {
 
 const Row = memo(function Row(props: { ban: Ban; open: boolean; columns: readonly Column[]; usual: boolean }) {
   const { ban, open, columns, usual } = props
-  const chooses = useSelecting() !== null
+  const selection = useSelecting()
+  const { may } = useMay('write')
   return (
-    <tr data-row aria-current={open || undefined}>
-      {chooses && (
+    <tr data-row aria-current={open || undefined} data-chosen={selection?.chosen.has(ban.id) || undefined}>
+      {selection && (
         <td className={styles.select}>
           <Choose ban={ban} />
         </td>
       )}
       <td className={styles.first}>
-        <Address ban={ban} />
+        <span className={styles.who}>
+          <Flag code={ban.country} />
+          <Address ban={ban} />
+        </span>
       </td>
       {columns.map(column => (
         <td key={column} className={classOf(column, usual)}>
           <Cell ban={ban} column={column} />
         </td>
       ))}
-      <td className={parts.last}>
-        <span className={parts.acts}>
-          <Unban ban={ban} />
-          <Whitelist ban={ban} />
-        </span>
-      </td>
+      {may && (
+        <td className={styles.acting}>
+          <span className={styles.acts}>
+            <Unban ban={ban} />
+            <Whitelist ban={ban} />
+          </span>
+        </td>
+      )}
     </tr>
   )
 })
@@ -305,13 +315,14 @@ const useColumns = () => {
 export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: number | null }) => {
   const t = textsOf(bansTexts)
   const selection = useSelecting()
+  const { may } = useMay('write')
   const named = useColumns()
   const columns = named ?? usualColumns
   const all = selection !== null && rows.every(({ id }) => selection.chosen.has(id))
   const some = selection !== null && rows.some(({ id }) => selection.chosen.has(id))
   return (
     <div className={styles.box}>
-      <div className={`${parts.frame} ${styles.frame ?? ''}`} tabIndex={0} role="region" aria-label={t.caption}>
+      <div className={styles.frame} data-selecting={(selection?.chosen.size ?? 0) > 0 || undefined}>
         <table className={parts.table}>
           <caption className={parts.hidden}>{t.caption}</caption>
           <thead>
@@ -321,6 +332,7 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
                   <label className={styles.choose}>
                     <input
                       type="checkbox"
+                      className={check.check}
                       aria-label={t.choosePage}
                       checked={all}
                       ref={box => {
@@ -335,9 +347,11 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
               {columns.map(column => (
                 <Head key={column} column={column} usual={named === null} />
               ))}
-              <th scope="col" className={parts.last}>
-                {t.columns.actions}
-              </th>
+              {may && (
+                <th scope="col" className={styles.acting}>
+                  <span className={parts.hidden}>{t.columns.actions}</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
@@ -351,35 +365,25 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
   )
 }
 
+/** Where the table has no room: three lines a ban, and all that can be done on its own page. */
 export const BanCards = ({ rows }: { rows: readonly Ban[] }) => (
-  <ul className={parts.cards} aria-label={textsOf(bansTexts).caption}>
+  <ul className={styles.rows} aria-label={textsOf(bansTexts).caption}>
     {rows.map(ban => (
-      <li key={ban.id} className={parts.card} data-row>
-        <div className={styles.cardTop}>
-          <Choose ban={ban} />
+      <li key={ban.id} className={styles.line} data-row>
+        <div>
+          <Flag code={ban.country} />
           <Address ban={ban} whole />
           <State is={stateOf(ban)} />
         </div>
-        <div className={styles.cardRow}>
-          <div className={parts.facts}>
-            {ban.country && <span>{countryName(ban.country)}</span>}
-            <span>
-              <Stranger text={ban.jail} most={64} />
-            </span>
-            <span>
-              <Stranger text={ban.server.hostname} most={80} />
-            </span>
-            <span>
-              <Time at={ban.banned_at} />
-            </span>
-            <span>
-              <Ends ban={ban} />
-            </span>
-          </div>
-          <div className={parts.acts}>
-            <Unban ban={ban} />
-            <Whitelist ban={ban} />
-          </div>
+        <div className={styles.reason}>
+          <ReasonText reason={ban.reason} />
+        </div>
+        <div className={styles.dim}>
+          <span>
+            <Stranger text={ban.server.hostname} most={40} /> · <Stranger text={ban.jail} most={32} /> ·{' '}
+            <Time at={ban.banned_at} />
+          </span>
+          <span>{ban.active && <Ends ban={ban} />}</span>
         </div>
       </li>
     ))}

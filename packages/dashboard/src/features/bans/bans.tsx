@@ -1,8 +1,10 @@
 import { Suspense, lazy, useMemo, useRef, useState } from 'react'
+import type { ReactNode, RefObject } from 'react'
 import { Button } from '@mantine/core'
-import { IconColumns, IconBan, IconDownload, IconX } from '@tabler/icons-react'
+import { IconAdjustmentsHorizontal, IconBan, IconDownload, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useMay, useMe } from '../../api/session.ts'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useMay } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import type { Key } from '../../kit/keys.ts'
@@ -12,23 +14,28 @@ import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
-import { Views } from '../../kit/views.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow, usePhone, useWide } from '../../kit/width.ts'
 import { NotFound } from '../navigation/lone-pages.tsx'
-import { queryTerm } from '@stockade/contract/query/index.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { readId } from '../../lib/numbers.ts'
+import { number, readId } from '../../lib/numbers.ts'
+import { AttackerBulk } from './attackers-bulk.tsx'
+import { useAttackersList } from './attackers-list.ts'
+import type { Attacker } from './attackers-list.ts'
+import { AttackerRows, AttackerTable } from './attackers-table.tsx'
+import { attackersTexts } from './attackers.texts.ts'
 import { BanDetail } from './ban-detail.tsx'
-import { Filters, useSetFilters } from './bans-filters.tsx'
+import { Filters, seenBans, useSetFilters } from './bans-filters.tsx'
+import type { Seen } from './bans-filters.tsx'
 import { useBansList } from './bans-list.ts'
 import { BanCards, BanTable } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { BulkBar } from './bulk-bar.tsx'
-import { limitOf, listKey, turnTo } from './filter.ts'
+import { limitOf, listKey, turnTo, usualSort } from './filter.ts'
+import type { AttackerSort } from './filter.ts'
 import { Histogram } from './histogram.tsx'
 import { useFilter } from './narrowing.tsx'
-import { SelectionProvider, useSelection } from './selection.ts'
+import { SelectionProvider, useAttackerSelection, useSelection } from './selection.ts'
 import styles from './bans.module.css'
 
 const BanDialog = lazy(() => import('./ban-dialog.tsx'))
@@ -37,39 +44,184 @@ const ViewDialog = lazy(() => import('./list-dialogs.tsx').then(({ ViewDialog })
 
 export const Bans = () => {
   const { banId } = useParams({ strict: false })
+  const { by } = useSearch({ from: '/inside/bans' })
   const wide = useWide()
   const opened = readId(banId)
   if (banId !== undefined && opened === null) return <NotFound />
-  return opened !== null && !wide ? <BanDetail banId={opened} whole /> : <List opened={opened} />
+  if (opened !== null && !wide) return <BanDetail banId={opened} whole />
+  return by === 'bans' ? <Singles opened={opened} /> : <Attackers opened={opened} />
 }
 
-const noRows: readonly never[] = []
+const noBans: readonly never[] = []
 
-const List = ({ opened }: { opened: number | null }) => {
+/** One row an attacker. */
+const Attackers = ({ opened }: { opened: number | null }) => {
+  const t = textsOf(attackersTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const phone = usePhone()
+  const list = useAttackersList(search)
+  const { rows = noBans, totals } = list
+  const selection = useAttackerSelection(listKey(search), rows)
+  const seen = useMemo(() => rows.map(seenAttacker), [rows])
+  return (
+    <List
+      opened={opened}
+      what={t.what}
+      query={list.query}
+      shown={list.rows?.length}
+      total={totals?.attackers ?? 0}
+      seen={seen}
+      newest={search.sort ? undefined : rows[0]?.last_banned_at}
+      waiting={list.waiting}
+      more={list.more}
+      onShow={list.showWaiting}
+      exported={totals?.bans ?? 0}
+      head={
+        totals && (
+          <>
+            <b>{t.count(number(totals.attackers), totals.attackers)}</b>
+            <span className={parts.muted}>
+              {phone
+                ? t.bans(number(totals.bans), totals.bans)
+                : t.sums(
+                    t.bans(number(totals.bans), totals.bans),
+                    t.bannedNow(number(totals.active_addresses), totals.active_addresses),
+                  )}
+            </span>
+          </>
+        )
+      }
+      bulk={<AttackerBulk search={search} rows={rows} total={totals?.attackers ?? 0} selection={selection} />}
+    >
+      {phone ? <AttackerRows rows={rows} /> : <AttackerTable rows={rows} selection={selection} />}
+    </List>
+  )
+}
+const seenAttacker = ({ ip, jails, asn, network }: Attacker): Seen => ({
+  ip,
+  jails,
+  asn,
+  org: network,
+  city: null,
+  by: null,
+})
+
+/** One row a ban. */
+const Singles = ({ opened }: { opened: number | null }) => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
-  const navigate = useNavigate()
+  const narrow = useNarrow()
+  const list = useBansList(search)
+  const { rows = noBans, total } = list
+  const selection = useSelection(listKey(search), rows)
+  const seen = useMemo(() => seenBans(rows), [rows])
+  return (
+    <SelectionProvider value={selection}>
+      <List
+        opened={opened}
+        what={t.what}
+        query={list.query}
+        shown={list.rows?.length}
+        total={total}
+        seen={seen}
+        newest={search.sort ? undefined : rows[0]?.banned_at}
+        waiting={list.waiting}
+        more={list.more}
+        onShow={list.showWaiting}
+        exported={total}
+        head={list.rows && <b>{textsOf(attackersTexts).bans(number(total), total)}</b>}
+        bulk={<BulkBar search={search} rows={rows} total={total} />}
+      >
+        {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
+      </List>
+    </SelectionProvider>
+  )
+}
+
+interface Given {
+  readonly opened: number | null
+  readonly what: string
+  readonly query: UseQueryResult<unknown>
+  /** Undefined until the rows are there. */
+  readonly shown: number | undefined
+  readonly total: number
+  readonly seen: readonly Seen[]
+  /** Further pages are pinned to it. */
+  readonly newest: string | undefined
+  readonly waiting: number
+  readonly more: boolean
+  readonly onShow: () => Promise<void>
+  /** How many bans an export holds. */
+  readonly exported: number
+  readonly head: ReactNode
+  readonly bulk: ReactNode
+  readonly children: ReactNode
+}
+
+/** What both lists have around their rows. */
+const List = (given: Given) => {
+  const { opened, shown, total, query } = given
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
   const narrow = useNarrow()
   const phone = usePhone()
-  const filter = useFilter()
-  const { may, reason } = useMay('write')
+  const { may } = useMay('write')
   const [dialog, setDialog] = useState<'ban' | 'export' | 'view' | null>(null)
-  const { query, rows, total, waiting, more, showWaiting } = useBansList(search)
-  const selection = useSelection(listKey(search), rows ?? noRows)
-  const page = search.page ?? 1
-  const limit = limitOf(search)
-  const turn = (to: number) => {
-    void navigate({
-      to: '/bans',
-      search: turnTo(search, to, search.sort ? new Date().toISOString() : rows?.[0]?.banned_at),
-    })
-    scrollTo({ top: 0 })
-  }
-  const show = async () => {
-    await showWaiting()
-    announce(t.new(waiting, more))
-  }
   const fresh = useRef<HTMLButtonElement>(null)
+  useRowKeys(fresh)
+  const close = () => setDialog(null)
+  const acts = (
+    <>
+      <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => setDialog('export')}>
+        {t.export}
+      </Button>
+      {may && (
+        <Button onClick={() => setDialog('ban')} leftSection={<IconBan size={16} />}>
+          {t.ban}
+        </Button>
+      )}
+    </>
+  )
+  return (
+    <Page
+      title={t.title}
+      tools={<Filters rows={given.seen}>{phone && acts}</Filters>}
+      actions={phone ? undefined : acts}
+    >
+      <Ignored />
+      <div className={opened === null ? undefined : styles.beside}>
+        <div className={styles.listPart}>
+          <Trouble what={given.what} query={query} />
+          {query.isPending && query.isFetching && <Waiting lines={12} />}
+          {shown !== undefined && shown > 0 && (
+            <section className={styles.panel} aria-label={t.caption} data-old={query.isPlaceholderData || undefined}>
+              <header className={styles.panelHead}>
+                {given.head}
+                <Waits {...given} button={fresh} />
+                {phone && search.by !== 'bans' ? <Order /> : !phone && <Histogram />}
+              </header>
+              {given.children}
+              <Foot {...given} shown={shown} total={total} onView={() => setDialog('view')} />
+            </section>
+          )}
+          {shown === 0 && <Nothing page={search.page ?? 1} />}
+        </div>
+        {opened !== null && <BanDetail banId={opened} />}
+      </div>
+      {given.bulk}
+      {dialog && (
+        <Suspense>
+          {dialog === 'ban' && <BanDialog onClose={close} server={search.server} ip={search.ip} />}
+          {dialog === 'export' && <ExportDialog total={given.exported} onClose={close} />}
+          {dialog === 'view' && <ViewDialog narrow={narrow} onClose={close} />}
+        </Suspense>
+      )}
+    </Page>
+  )
+}
+
+const useRowKeys = (fresh: RefObject<HTMLButtonElement | null>) => {
+  const t = textsOf(bansTexts)
   useListKeys()
   useKeys(
     useMemo(
@@ -82,120 +234,108 @@ const List = ({ opened }: { opened: number | null }) => {
           there: () => document.querySelector('main [data-row] input[type=checkbox]') !== null,
         },
       ],
-      [t],
+      [t, fresh],
     ),
   )
-  const close = () => setDialog(null)
+}
+
+const Ignored = () => {
+  const t = textsOf(bansTexts)
+  const { ignored } = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  return ignored === undefined ? null : (
+    <p className={`${parts.note} ${parts.row}`} role="status">
+      {t.ignored(ignored.split(',').join(', '))}
+      <button type="button" className={parts.chip} onClick={() => filter({ ignored: undefined }, true)}>
+        <IconX size={14} /> {t.dismiss}
+      </button>
+    </p>
+  )
+}
+
+/** What came since the list was read: never inserted, only counted. */
+const Waits = ({ waiting, more, onShow, button }: Given & { button: RefObject<HTMLButtonElement | null> }) => {
+  const t = textsOf(bansTexts)
+  const { to } = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  const show = async () => {
+    await onShow()
+    announce(t.new(waiting, more))
+  }
   return (
-    <SelectionProvider value={selection}>
-      <Page
-        title={t.title}
-        actions={
-          <>
-            {!narrow && <BuiltViews />}
-            <Button onClick={() => setDialog('ban')} disabled={!may} leftSection={<IconBan size={16} />}>
-              {t.ban}
-            </Button>
-            {reason && <span className={parts.help}>{reason}</span>}
-          </>
-        }
-      >
-        <div className={styles.head}>
-          {search.ignored && (
-            <p className={`${parts.note} ${parts.row}`} role="status">
-              {t.ignored(search.ignored.split(',').join(', '))}
-              <button type="button" className={parts.chip} onClick={() => filter({ ignored: undefined }, true)}>
-                <IconX size={14} /> {t.dismiss}
-              </button>
-            </p>
-          )}
-          <Filters rows={rows ?? noRows} />
-          {narrow && (
-            <div className={styles.views}>
-              <BuiltViews />
-            </div>
-          )}
-        </div>
-        <div className={opened === null ? undefined : styles.beside}>
-          <div className={styles.listPart}>
-            <Trouble what={t.what} query={query} />
-            {rows && rows.length > 0 && (
-              <div className={styles.top}>
-                <Pages page={page} limit={limit} shown={rows.length} total={total} onPage={turn} />
-                {search.to && (
-                  <button type="button" className={parts.chip} onClick={() => filter({ to: undefined })}>
-                    {t.backToNow}
-                  </button>
-                )}
-                <span role="status">
-                  {waiting > 0 && (
-                    <button type="button" className={parts.chip} onClick={show} ref={fresh}>
-                      <strong>{t.new(waiting, more)}</strong> {t.showNew}
-                    </button>
-                  )}
-                </span>
-                {!phone && <Histogram />}
-                <span className={styles.tools}>
-                  <Button
-                    variant="default"
-                    size="xs"
-                    leftSection={<IconColumns size={14} />}
-                    onClick={() => setDialog('view')}
-                  >
-                    {t.view}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="xs"
-                    leftSection={<IconDownload size={14} />}
-                    onClick={() => setDialog('export')}
-                  >
-                    {t.export}
-                  </Button>
-                </span>
-              </div>
-            )}
-            <BulkBar search={search} rows={rows ?? noRows} total={total} />
-            {query.isPending && query.isFetching && <Waiting lines={12} />}
-            {rows && rows.length > 0 && (
-              <div data-old={query.isPlaceholderData || undefined}>
-                {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}
-              </div>
-            )}
-            {rows?.length === 0 && <Nothing page={page} />}
-            {rows && rows.length > 0 && total > limit && (
-              <div className={styles.below}>
-                {rows.length > 20 && (
-                  <Pages below page={page} limit={limit} shown={rows.length} total={total} onPage={turn} />
-                )}
-                <label className={styles.jump}>
-                  <span>{t.jump}</span>
-                  <input
-                    className={parts.input}
-                    type="date"
-                    onChange={event => {
-                      const day = event.currentTarget.valueAsDate
-                      if (!day) return
-                      // The whole of that day in this place, and what was before.
-                      const end = new Date(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate() + 1)
-                      filter({ to: end.toISOString(), sort: undefined })
-                    }}
-                  />
-                </label>
-              </div>
-            )}
-          </div>
-          {opened !== null && <BanDetail banId={opened} />}
-        </div>
-        {dialog && (
-          <Suspense>
-            {dialog === 'ban' && <BanDialog onClose={close} server={search.server} ip={search.ip} />}
-            {dialog === 'export' && <ExportDialog total={total} onClose={close} />}
-            {dialog === 'view' && <ViewDialog narrow={narrow} onClose={close} />}
-          </Suspense>
+    <>
+      {to && (
+        <button type="button" className={styles.news} onClick={() => filter({ to: undefined })}>
+          {t.backToNow}
+        </button>
+      )}
+      <span role="status">
+        {waiting > 0 && (
+          <button type="button" className={styles.news} onClick={show} ref={button}>
+            <b>{t.new(waiting, more)}</b> {t.showNew}
+          </button>
         )}
-      </Page>
-    </SelectionProvider>
+      </span>
+    </>
+  )
+}
+
+/** On phones, where no head of a column can be pressed. */
+const Order = () => {
+  const t = textsOf(attackersTexts)
+  const { sort = usualSort.attackers } = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  return (
+    <select
+      className={styles.order}
+      aria-label={t.order}
+      value={sort}
+      onChange={event => {
+        const next = event.currentTarget.value as AttackerSort
+        filter({ sort: next === usualSort.attackers ? undefined : next })
+      }}
+    >
+      {Object.entries(t.orders).map(([value, name]) => (
+        <option key={value} value={value}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const Foot = ({ shown, total, newest, onView }: Given & { shown: number; onView: () => void }) => {
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const navigate = useNavigate()
+  const filter = useFilter()
+  const limit = limitOf(search)
+  const turn = (to: number) => {
+    void navigate({ to: '/bans', search: turnTo(search, to, newest ?? new Date().toISOString()) })
+    scrollTo({ top: 0 })
+  }
+  return (
+    <footer className={styles.foot}>
+      <Pages page={search.page ?? 1} limit={limit} shown={shown} total={total} onPage={turn} />
+      {total > limit && (
+        <label className={styles.jump}>
+          <span>{t.jump}</span>
+          <input
+            type="date"
+            onChange={event => {
+              const day = event.currentTarget.valueAsDate
+              if (!day) return
+              // The whole of that day in this place, and what was before.
+              const end = new Date(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate() + 1)
+              filter({ to: end.toISOString(), sort: undefined })
+            }}
+          />
+        </label>
+      )}
+      <Button variant="default" size="xs" leftSection={<IconAdjustmentsHorizontal size={14} />} onClick={onView}>
+        {t.view}
+      </Button>
+    </footer>
   )
 }
 
@@ -205,22 +345,6 @@ const chooseTo = () =>
     ?.closest('[data-row]')
     ?.querySelector('input[type=checkbox]')
     ?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }))
-
-const BuiltViews = () => {
-  const t = textsOf(bansTexts).views
-  const name = useMe()?.username
-  const views = useMemo(() => {
-    const of = (q: string) => new URLSearchParams({ q }).toString()
-    return [
-      { name: t.active, search: of('state:active') },
-      { name: t.today, search: 'from=today' },
-      { name: t.repeat, search: of('times:>=3') },
-      ...(name === undefined ? [] : [{ name: t.mine, search: of(queryTerm('by', name)) }]),
-      { name: t.manual, search: of('-by:engine') },
-    ]
-  }, [t, name])
-  return <Views list="bans" path="/bans" builtIn={views} />
-}
 
 const Nothing = ({ page }: { page: number }) => {
   const t = textsOf(bansTexts)
@@ -249,7 +373,7 @@ const Nothing = ({ page }: { page: number }) => {
               <bdi>{t.takeOff(value)}</bdi>
             </Button>
           ))}
-        <Button variant="default" onClick={() => navigate({ to: '/bans', search: {} })}>
+        <Button variant="default" onClick={() => navigate({ to: '/bans', search: { by: search.by } })}>
           {t.clearFilters}
         </Button>
       </div>

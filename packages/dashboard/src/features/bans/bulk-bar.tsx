@@ -11,7 +11,7 @@ import { number } from '../../lib/numbers.ts'
 import { bansTexts } from './bans.texts.ts'
 import type { BansSearch } from './filter.ts'
 import { addressesOf, mostAtOnce, useSelecting } from './selection.ts'
-import styles from './bans.module.css'
+import { SelectionBar } from './selection-bar.tsx'
 
 const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))
 const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
@@ -22,7 +22,7 @@ type What = 'unban' | 'ban' | 'report' | 'export' | 'whitelist'
 export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total: number }) => {
   const t = textsOf(bansTexts)
   const selection = useSelecting()
-  const { may, reason } = useMay('write')
+  const { may } = useMay('write')
   /* As they were when a dialog opened: what it does must not change while it is read. */
   const [doing, setDoing] = useState<{ what: What; bans: readonly Ban[] } | null>(null)
   const chosen = [...(selection?.chosen.values() ?? [])]
@@ -31,31 +31,35 @@ export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total
   const open = (what: What) => setDoing({ what, bans: chosen })
   return (
     <>
-      <div className={styles.bulk} role="region" aria-label={t.bulk.label}>
-        <strong role="status">{t.bulk.chosen(number(chosen.length), chosen.length)}</strong>
-        <SelectAll {...props} />
-        <span className={styles.bulkActs}>
-          <Button size="compact-sm" disabled={!may || still.length === 0} onClick={() => open('unban')}>
-            {t.bulk.unban(number(addressesOf(still).length))}
-          </Button>
-          <Button size="compact-sm" variant="default" disabled={!may} onClick={() => open('whitelist')}>
-            {t.bulk.whitelist}
-          </Button>
-          <Button size="compact-sm" variant="default" disabled={!may} onClick={() => open('ban')}>
-            {t.bulk.ban}
-          </Button>
-          <Button size="compact-sm" variant="default" disabled={!may} onClick={() => open('report')}>
-            {t.bulk.report}
-          </Button>
-          <Button size="compact-sm" variant="default" onClick={() => open('export')}>
+      {chosen.length > 0 && (
+        <SelectionBar
+          count={t.bulk.chosen(number(chosen.length), chosen.length)}
+          onClear={selection.clear}
+          all={<SelectAll {...props} />}
+        >
+          {may && (
+            <>
+              {still.length > 0 && (
+                <Button variant="default" onClick={() => open('unban')}>
+                  {t.bulk.unban(number(addressesOf(still).length))}
+                </Button>
+              )}
+              <Button variant="default" onClick={() => open('whitelist')}>
+                {t.bulk.whitelist}
+              </Button>
+              <Button variant="default" onClick={() => open('ban')}>
+                {t.bulk.ban}
+              </Button>
+              <Button variant="default" onClick={() => open('report')}>
+                {t.bulk.report}
+              </Button>
+            </>
+          )}
+          <Button variant="default" onClick={() => open('export')}>
             {t.bulk.export}
           </Button>
-          <Button size="compact-sm" variant="subtle" onClick={selection.clear}>
-            {t.bulk.none}
-          </Button>
-        </span>
-        {reason && <span className={parts.help}>{reason}</span>}
-      </div>
+        </SelectionBar>
+      )}
       {doing && (
         <Suspense>
           {doing.what === 'whitelist' ? (

@@ -26,6 +26,8 @@ interface Given {
   readonly what: What
   readonly bans: readonly Ban[]
   readonly addresses: number
+  /** The addresses where they are more than those of the bans: one that is not banned now can be banned. */
+  readonly ips?: readonly string[]
   /** It is ordered: what was chosen is no longer as it was. */
   readonly onRun: () => void
   readonly onClose: () => void
@@ -108,10 +110,9 @@ const mostCommands = 10_000
 const mostAddresses = 1000
 /** What is banned by hand. */
 const jail = 'stockade'
-const BanMany = ({ bans, onRun, onClose }: Given) => {
+const BanMany = ({ bans, ips = addressesOf(bans), onRun, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
   const servers = useQuery(summaryQuery).data?.servers ?? []
-  const ips = addressesOf(bans)
   const commands = ips.length * servers.length
   const tooMany = commands > mostCommands || ips.length > mostAddresses
   const [force, setForce] = useState(false)

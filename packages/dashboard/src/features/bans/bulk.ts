@@ -1,7 +1,8 @@
 import { api } from '../../api/client.ts'
 import { paced } from '../../api/paced.ts'
 import type { Ban } from '../../api/queries.ts'
-import { matchQueryOf } from './filter.ts'
+import type { Attacker } from './attackers-list.ts'
+import { attackersQueryOf, matchQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { light, mostAtOnce } from './selection.ts'
 
@@ -27,4 +28,60 @@ export const collect = async (
     onRead(found.size)
   })
   return [...found.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
+}
+
+/** Addresses in groups that one search can name. */
+export const groupsOf = (ips: readonly string[], most = 900): readonly (readonly string[])[] => {
+  const groups: string[][] = []
+  let length = 0
+  for (const ip of ips) {
+    const group = groups.at(-1)
+    if (group && length + ip.length < most) group.push(ip)
+    else groups.push([ip])
+    length = group && groups.at(-1) === group ? length + ip.length + 1 : ip.length + 1
+  }
+  return groups
+}
+
+/** The bans of these addresses, whatever the list is narrowed to; `active`: only those in force. */
+export const collectOf = async (
+  ips: readonly string[],
+  active: boolean,
+  signal: AbortSignal,
+  onRead: (count: number) => void,
+): Promise<readonly Ban[]> => {
+  const to = new Date().toISOString()
+  const found = new Map<number, Ban>()
+  await paced(groupsOf(ips), signal, async group => {
+    const q = `${active ? 'state:active ' : ''}ip:${group.join(',')}`
+    const read = async (page: number) => {
+      const { bans, total } = await api.call('GET /bans', { query: { q, to, page, limit: pageSize }, signal })
+      for (const ban of bans) found.set(ban.id, light(ban))
+      onRead(found.size)
+      return total
+    }
+    // From the last page to the first: a ban that ends meanwhile moves rows to pages that are still to be read.
+    const last = Math.ceil(Math.min(await read(1), mostAtOnce) / pageSize)
+    if (last > 1) for (let page = last; page >= 1 && found.size < mostAtOnce; page--) await read(page)
+  })
+  return [...found.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
+}
+
+/** All attackers that match, in the order of the list, `mostAtOnce` at most. */
+export const collectAttackers = async (
+  search: BansSearch,
+  total: number,
+  signal: AbortSignal,
+  onRead: (count: number) => void,
+): Promise<readonly Attacker[]> => {
+  const now = Date.now()
+  const query = { ...attackersQueryOf(search, now), to: search.to ?? new Date(now).toISOString() }
+  const pages = Array.from({ length: Math.ceil(Math.min(total, mostAtOnce) / pageSize) }, (_, index) => index + 1)
+  const found = new Map<string, Attacker>()
+  await paced(pages, signal, async page => {
+    const { attackers } = await api.call('GET /bans/attackers', { query: { ...query, page, limit: pageSize }, signal })
+    for (const attacker of attackers) found.set(attacker.ip, attacker)
+    onRead(found.size)
+  })
+  return [...found.values()].slice(0, mostAtOnce)
 }

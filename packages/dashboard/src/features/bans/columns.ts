@@ -1,14 +1,15 @@
 import type { BanSort, BansSearch } from './filter.ts'
 
 export const allColumns = [
-  'state',
-  'country',
-  'jail',
   'server',
+  'jail',
+  'why',
   'network',
   'banned',
+  'state',
   'ends',
   'times',
+  'country',
   'city',
   'asn',
   'duration',

@@ -3,7 +3,6 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
-import type { Ban } from '../../api/queries.ts'
 import { banStatsQuery } from '../fleet/queries.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
@@ -27,19 +26,20 @@ interface Option {
 
 /** The usual filters to choose from, for whoever does not want to write them. They become part of the search. */
 const FilterSheet = (props: {
-  rows: readonly Ban[]
+  /** Jails of the rows that are shown. */
+  jails: readonly string[]
   /** The choice of a time, as the list has it too. */
   range: ReactNode
   onClose: () => void
 }) => {
-  const { rows, range, onClose } = props
+  const { range, onClose } = props
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
   const navigate = useNavigate()
   const filter = useFilter()
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const month = useQuery(banStatsQuery('month')).data
-  const jails = [...new Set([...(month?.bans_by_jail ?? []), ...rows].map(({ jail }) => jail))].sort()
+  const jails = [...new Set([...(month?.bans_by_jail ?? []).map(({ jail }) => jail), ...props.jails])].sort()
   const { q = '' } = search
   const choices: readonly {
     field: string
@@ -128,7 +128,7 @@ const FilterSheet = (props: {
             variant="default"
             onClick={() => {
               onClose()
-              void navigate({ to: '/bans', search: search.cols ? { cols: search.cols } : {} })
+              void navigate({ to: '/bans', search: { by: search.by, cols: search.cols } })
             }}
           >
             {t.clearFilters}

@@ -1,4 +1,4 @@
-import type { QueryOf, bans } from '@stockade/contract'
+import type { QueryOf, attackers, bans } from '@stockade/contract'
 
 /*
  * What the URL says of the list, read in the first chunk of the dashboard: nothing of the grammar is loaded here.
@@ -6,6 +6,8 @@ import type { QueryOf, bans } from '@stockade/contract'
 
 /** Relative ranges stay relative: `from=now-24h`. */
 export interface BansSearch {
+  /** Single bans; attackers where it is not given. */
+  readonly by?: 'bans' | undefined
   /** The search, in the grammar of the lists. Wrong ones are kept: the page says what is wrong. */
   readonly q?: string | undefined
   /* Filters that other pages and documented links lead here with, each beside `q`. */
@@ -17,7 +19,7 @@ export interface BansSearch {
   readonly asn?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
-  readonly sort?: BanSort | undefined
+  readonly sort?: BanSort | AttackerSort | undefined
   readonly limit?: 100 | undefined
   /** The columns beside the address, with commas; as usual where it is not given. */
   readonly cols?: string | undefined
@@ -27,6 +29,10 @@ export interface BansSearch {
 }
 export type BansQuery = QueryOf<typeof bans.listBans>
 export type BanSort = NonNullable<BansQuery['sort']>
+export type AttackersQuery = QueryOf<typeof attackers.listAttackers>
+type AttackerField = NonNullable<AttackersQuery['sort']>
+/** `-` is descending, as for bans. */
+export type AttackerSort = AttackerField | `-${AttackerField}`
 export const bansLimit = 50
 export const ranges = ['now-24h', 'now-7d', 'now-30d'] as const
 
@@ -34,6 +40,10 @@ const sorts: readonly string[] = ['banned_at', 'ip', 'server', 'jail', 'country'
   field => [field, `-${field}`],
 )
 const isSort = (value: string): value is BanSort => sorts.includes(value)
+const attackerSorts: readonly string[] = ['last', 'first', 'bans', 'servers'].flatMap(field => [field, `-${field}`])
+const isAttackerSort = (value: string): value is AttackerSort => attackerSorts.includes(value)
+/** The order that the list has without one in its address. */
+export const usualSort = { attackers: '-last', bans: '-banned_at' } as const
 const text = (value: unknown, pattern: RegExp) => {
   const typed = typeof value === 'string' ? value.trim() : ''
   return pattern.test(typed) ? typed : undefined
@@ -46,8 +56,11 @@ const moment = (value: unknown) => {
 /** Takes over what is a filter and names what is none, so that a mangled link still shows a list. */
 export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
   const page = Number(raw.page)
-  const sort = text(raw.sort, /^-?[a-z_]+$/)
+  const sort = text(raw.sort, /^-?[a-z_]+$/) ?? ''
+  // A link that sorts single bans shows single bans.
+  const single = raw.by === 'bans' || (isSort(sort) && sort !== usualSort.bans)
   const known = {
+    by: single ? ('bans' as const) : undefined,
     q: text(raw.q, /^.{1,1000}$/s),
     server: text(raw.server ?? raw.server_id, /^[0-9a-f-]{36}$/i),
     jail: text(raw.jail, /^[\w.-]{1,64}$/),
@@ -58,14 +71,20 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
     asn: text(raw.asn, /^(as)?\d{1,10}$/i)?.replace(/^(as)?/i, 'AS'),
     from: text(raw.from, /^(?:now-\d{1,4}[hdw]|today)$/) ?? moment(raw.from),
     to: moment(raw.to),
-    // Newest first is how it is without.
-    sort: sort !== undefined && isSort(sort) && sort !== '-banned_at' ? sort : undefined,
+    sort: single
+      ? isSort(sort) && sort !== usualSort.bans
+        ? sort
+        : undefined
+      : isAttackerSort(sort) && sort !== usualSort.attackers
+        ? sort
+        : undefined,
     limit: Number(raw.limit) === 100 ? (100 as const) : undefined,
     cols: text(raw.cols, /^[a-z]{2,12}(?:,[a-z]{2,12}){0,20}$/),
     page: Number.isInteger(page) && page > 1 ? page : undefined,
   } satisfies BansSearch
   const usual: Readonly<Record<string, unknown>> = {
     to: 'now',
+    by: 'attackers',
     sort: '-banned_at',
     limit: '50',
     page: '1',
@@ -79,6 +98,7 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
       name !== 'ignored' &&
       raw[name] !== undefined &&
       String(raw[name]) !== usual[name] &&
+      !(name === 'sort' && sort === usualSort[single ? 'bans' : 'attackers']) &&
       kept[name === 'server_id' ? 'server' : name] === undefined,
   )
   const named = [...new Set([...before, ...lost.map(name => name.replace(/[^\w.-]/g, '').slice(0, 40) || '?')])]
@@ -116,9 +136,21 @@ export const limitOf = (search: BansSearch): number => search.limit ?? bansLimit
 export const bansQueryOf = (search: BansSearch, now: number): BansQuery => ({
   page: search.page ?? 1,
   limit: limitOf(search),
-  ...(search.sort ? { sort: search.sort } : {}),
+  ...(search.sort && isSort(search.sort) ? { sort: search.sort } : {}),
   ...matchQueryOf(search, now),
 })
+/** The same for one page of attackers. */
+export const attackersQueryOf = (search: BansSearch, now: number): AttackersQuery => {
+  const { sort = '' } = search
+  return {
+    page: search.page ?? 1,
+    limit: limitOf(search),
+    ...(isAttackerSort(sort)
+      ? { sort: sort.replace('-', '') as AttackerField, order: sort.startsWith('-') ? 'desc' : 'asc' }
+      : {}),
+    ...matchQueryOf(search, now),
+  }
+}
 
 /** How many filters are set beside the search, without the page and the pin of further pages. */
 export const filterCount = (search: BansSearch): number =>

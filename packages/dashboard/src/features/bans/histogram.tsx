@@ -10,6 +10,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { shortDate } from '../../lib/time.ts'
 import { useFilter } from './narrowing.tsx'
+import { attackersTexts } from './attackers.texts.ts'
 import { bansTexts } from './bans.texts.ts'
 import type { BansSearch } from './filter.ts'
 import { windowOf } from './histogram-window.ts'
@@ -140,7 +141,9 @@ const Bars = ({ period, search }: { period: Period; search: BansSearch }) => {
         ))}
       </svg>
       <span className={styles.window}>
-        {isWhole ? t.windows[period] : `${at(startOf(shown.first))} – ${at(Math.min(startOf(shown.end), now))}`}
+        {isWhole
+          ? textsOf(attackersTexts).drag
+          : `${at(startOf(shown.first))} – ${at(Math.min(startOf(shown.end), now))}`}
       </span>
       <span className={styles.zoom}>
         {buttons.map(({ words, icon, off, act }) => (

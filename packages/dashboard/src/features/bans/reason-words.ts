@@ -22,8 +22,8 @@ export const reasonWords = (reason: Reason | null | undefined): string => {
   if (!reason) return t.none
   const { kind, attempts, users, paths, text } = reason
   const what = t.kinds[kind](number(attempts ?? 0), attempts)
-  if (text) return t.quoted(what, isolated(text))
   const names = users.length > 0 ? users : paths
+  if (text && (kind === 'manual' || names.length === 0)) return t.quoted(what, isolated(text))
   return names.length > 0 ? t.about(what, names.map(isolated).join(', ')) : what
 }
 /** The words in turn with the names in them: every second one is a name. */

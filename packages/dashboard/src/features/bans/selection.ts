@@ -1,5 +1,6 @@
 import { createContext, useContext, useMemo, useState } from 'react'
 import type { Ban } from '../../api/queries.ts'
+import type { Attacker } from './attackers-list.ts'
 
 /** So many at most in one run. */
 export const mostAtOnce = 5000
@@ -7,49 +8,67 @@ export const addressesOf = (bans: Iterable<Pick<Ban, 'ip'>>): readonly string[] 
   ...new Set([...bans].map(({ ip }) => ip)),
 ]
 
-/** What is chosen, by id. Log lines are left out: thousands of them would not fit. */
-export interface Selection {
-  readonly chosen: ReadonlyMap<number, Ban>
+/** What is chosen of a list, by the key of a row. */
+export interface Selection<Row, Key> {
+  readonly chosen: ReadonlyMap<Key, Row>
   /** Chooses a row or takes it off; with `range` all from the one that was pressed before. */
-  toggle(ban: Ban, range: boolean): void
+  toggle(row: Row, range: boolean): void
   /** Chooses all of these, or takes them off. */
-  set(bans: readonly Ban[], on: boolean): void
+  set(rows: readonly Row[], on: boolean): void
   clear(): void
 }
 
+/** Log lines are left out: thousands of them would not fit. */
 export const light = (ban: Ban): Ban => ({ ...ban, log_lines: '' })
+const idOf = ({ id }: Ban) => id
 
 /** What is chosen of a list; another list begins with nothing. */
-export const useSelection = (key: string, rows: readonly Ban[]): Selection => {
-  const [state, setState] = useState<{ key: string; chosen: ReadonlyMap<number, Ban>; last: number | null }>({
-    key,
-    chosen: new Map(),
-    last: null,
-  })
+const useChosen = <Row, Key>(
+  list: string,
+  rows: readonly Row[],
+  keyOf: (row: Row) => Key,
+  keep: (row: Row) => Row,
+): Selection<Row, Key> => {
+  interface State {
+    readonly list: string
+    readonly chosen: ReadonlyMap<Key, Row>
+    readonly last: Key | null
+  }
+  const [state, setState] = useState<State>({ list, chosen: new Map(), last: null })
   return useMemo(() => {
-    const { chosen, last } = state.key === key ? state : { chosen: new Map<number, Ban>(), last: null }
-    const change = (bans: readonly Ban[], on: boolean, pressed: number | null) => {
+    const { chosen, last } = state.list === list ? state : { chosen: new Map<Key, Row>(), last: null }
+    const change = (changed: readonly Row[], on: boolean, pressed: Key | null) => {
       const next = new Map(chosen)
-      for (const ban of bans)
-        if (on) next.set(ban.id, light(ban))
-        else next.delete(ban.id)
-      setState({ key, chosen: next, last: pressed })
+      for (const row of changed)
+        if (on) next.set(keyOf(row), keep(row))
+        else next.delete(keyOf(row))
+      setState({ list, chosen: next, last: pressed })
     }
     return {
       chosen,
-      toggle(ban, range) {
-        const on = !chosen.has(ban.id)
-        const from = range ? rows.findIndex(({ id }) => id === last) : -1
-        const to = rows.findIndex(({ id }) => id === ban.id)
-        change(from < 0 ? [ban] : rows.slice(Math.min(from, to), Math.max(from, to) + 1), from >= 0 || on, ban.id)
+      toggle(row, range) {
+        const key = keyOf(row)
+        const on = !chosen.has(key)
+        const from = range ? rows.findIndex(one => keyOf(one) === last) : -1
+        const to = rows.findIndex(one => keyOf(one) === key)
+        change(from < 0 ? [row] : rows.slice(Math.min(from, to), Math.max(from, to) + 1), from >= 0 || on, key)
       },
-      set: (bans, on) => change(bans, on, null),
-      clear: () => setState({ key, chosen: new Map(), last: null }),
+      set: (changed, on) => change(changed, on, null),
+      clear: () => setState({ list, chosen: new Map(), last: null }),
     }
-  }, [state, key, rows])
+  }, [state, list, rows, keyOf, keep])
 }
 
-const Selecting = createContext<Selection | null>(null)
+export type BanSelection = Selection<Ban, number>
+export const useSelection = (list: string, rows: readonly Ban[]): BanSelection => useChosen(list, rows, idOf, light)
+
+export type AttackerSelection = Selection<Attacker, string>
+const ipOf = ({ ip }: Attacker) => ip
+const whole = (attacker: Attacker) => attacker
+export const useAttackerSelection = (list: string, rows: readonly Attacker[]): AttackerSelection =>
+  useChosen(list, rows, ipOf, whole)
+
+const Selecting = createContext<BanSelection | null>(null)
 export const SelectionProvider = Selecting.Provider
 /** Null where rows can't be chosen. */
-export const useSelecting = (): Selection | null => useContext(Selecting)
+export const useSelecting = (): BanSelection | null => useContext(Selecting)

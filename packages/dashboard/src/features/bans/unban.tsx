@@ -54,7 +54,7 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
     <>
       <Button
         variant={wide ? 'filled' : 'default'}
-        size={wide ? 'sm' : 'compact-sm'}
+        size={wide ? 'sm' : 'xs'}
         fullWidth={wide}
         disabled={!may}
         loading={unban.isPending}

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
-import { IconHelpCircle, IconX } from '@tabler/icons-react'
+import { IconHelpCircle, IconSearch, IconX } from '@tabler/icons-react'
 import { parseQuery, queryBounds } from '@stockade/contract/query/index.ts'
 import type { QueryLanguage, QueryProblem } from '@stockade/contract/query/index.ts'
 import parts from '../parts.module.css'
@@ -124,6 +124,7 @@ export const SearchField = (props: {
             </>
           )}
         </div>
+        <IconSearch size={16} className={styles.glass} aria-hidden="true" />
         <input
           ref={input}
           className={`${parts.input} ${styles.input ?? ''}`}

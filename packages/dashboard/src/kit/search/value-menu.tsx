@@ -54,6 +54,9 @@ export const Value = (props: {
   link?: ReactNode
   quiet?: boolean
   dotKey?: string
+  /** For a button that shows something else than the value, such as three dots. */
+  label?: string
+  className?: string | undefined
 }) => {
   const t = textsOf(searchTexts)
   const { acts } = props
@@ -117,10 +120,11 @@ export const Value = (props: {
       <button
         ref={button}
         type="button"
-        className={props.link ? styles.dots : `${parts.value} ${styles.value ?? ''}`}
+        className={props.className ?? (props.link ? styles.dots : `${parts.value} ${styles.value ?? ''}`)}
         aria-haspopup="menu"
         aria-expanded={opened !== null}
         {...(props.link ? { 'aria-label': t.menu(acts.value), 'data-quiet': props.quiet || undefined } : {})}
+        {...(props.label ? { 'aria-label': props.label } : {})}
         {...(props.dotKey ? { 'data-key': props.dotKey } : {})}
         onClick={() => (opened === 'focus' ? close(true) : setOpened('focus'))}
       >

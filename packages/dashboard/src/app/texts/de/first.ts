@@ -1,5 +1,5 @@
 import type { First, Texts } from '../texts.ts'
-import { reasons } from './attackers.ts'
+import { attackers, reasons } from './attackers.ts'
 import { banDialog, bans, overview, search } from './bans.ts'
 import { addServer, enrol, secondFactor, setUp, signIn } from './entry.ts'
 import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
@@ -15,6 +15,7 @@ export const texts: Pick<Texts, First> = {
   'ban-dialog': banDialog,
   bans,
   reasons,
+  attackers,
   ends,
   invite,
   ip,

@@ -4,7 +4,7 @@ import { activity, charts, command, common, find, fleet, notices, search, shell,
 import { portknock } from './portknock.ts'
 import { guard, limits, passkeys, protection, sealing } from './trust.ts'
 import type { First, Texts } from '../texts.ts'
-import { reasons } from './attackers.ts'
+import { attackers, reasons } from './attackers.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
@@ -14,6 +14,7 @@ export const texts: Pick<Texts, First> = {
   'ban-dialog': banDialog,
   bans,
   reasons,
+  attackers,
   ends,
   invite,
   ip,

@@ -33,3 +33,63 @@ export const reasons: Texts['reasons'] = {
   quoted: (what, text) => `${what}\u00a0: «\u00a0${text}\u00a0»`,
   none: 'Aucune ligne de journal',
 }
+const nombre = (one: string, others: string) => (said: string, count: number) =>
+  plural(count, { one: `${said}\u00a0${one}`, other: `${said}\u00a0${others}` })
+const bansOf = nombre('ban', 'bans')
+
+export const attackers: Texts['attackers'] = {
+  what: 'les attaquants',
+  show: 'Afficher',
+  attackers: 'Attaquants',
+  single: 'Bans un par un',
+  count: nombre('attaquant', 'attaquants'),
+  bans: bansOf,
+  bannedNow: nombre('adresse bannie en ce moment', 'adresses bannies en ce moment'),
+  sums: (ofBans, ofAddresses) => `${ofBans}, ${ofAddresses}`,
+  drag: 'Glissez pour restreindre la période',
+  columns: {
+    attacker: 'Attaquant',
+    network: 'Réseau',
+    why: 'Motif, selon le journal',
+    where: 'Où',
+    hours: '24 heures',
+    when: 'Premier – dernier',
+    state: 'État',
+  },
+  order: 'Ordre',
+  orders: {
+    '-last': 'Plus récents d’abord',
+    last: 'Silencieux depuis longtemps d’abord',
+    '-first': 'Derniers arrivés d’abord',
+    first: 'Premiers vus d’abord',
+    '-bans': 'Plus de bans d’abord',
+    '-servers': 'Plus de serveurs d’abord',
+  },
+  servers: nombre('serveur', 'serveurs'),
+  jails: nombre('jail', 'jails'),
+  where: (onServers, inJails) => `${onServers} · ${inJails}`,
+  inHours: (said, count) =>
+    count === 0 ? 'Aucun ban ces dernières 24 heures' : `${bansOf(said, count)} ces dernières 24 heures`,
+  between: (first, last) => `${first} – ${last}`,
+  by: name => `par ${name}`,
+  unfold: ip => `Bans de ${ip}`,
+  select: ip => `Sélectionner ${ip}`,
+  selectPage: 'Sélectionner toute cette page',
+  more: (ofBans, onServers) => `${ofBans} sur ${onServers}`,
+  moreBans: nombre('autre ban', 'autres bans'),
+  unban: 'Débannir partout',
+  unbanOf: ip => `Débannir ${ip} partout`,
+  copyOf: ip => `Copier ${ip}`,
+  menuOf: ip => `Plus pour ${ip}`,
+  ban: 'Bannir sur tous les serveurs…',
+  selection: 'Sélection',
+  inForce: (said, count) =>
+    plural(count, { one: `avec ${said}\u00a0ban actif`, other: `avec ${said}\u00a0bans actifs` }),
+  selectAll: total => `Sélectionner les ${total}`,
+  selectNewest: (most, total) => `Sélectionner les ${most} premiers sur ${total} (maximum par passage)`,
+  reading: read => `${read} bans lus`,
+  clear: 'Effacer la sélection',
+  views: 'Vues',
+  any: 'Tous',
+  remove: name => `Effacer ${name}`,
+}

@@ -1,5 +1,5 @@
 import type { First, Texts } from '../texts.ts'
-import { reasons } from './attackers.ts'
+import { attackers, reasons } from './attackers.ts'
 import { banDialog, bans, ip, overview, server, serverList } from './bans.ts'
 import { addServer, charts, ends, enrol, invite, secondFactor, setUp, signIn } from './entry.ts'
 import { activity, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
@@ -14,6 +14,7 @@ export const texts: Pick<Texts, First> = {
   'ban-dialog': banDialog,
   bans,
   reasons,
+  attackers,
   ends,
   invite,
   ip,

@@ -1,0 +1,109 @@
+import { useEffect, useMemo, useState } from 'react'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
+import { api } from '../../api/client.ts'
+import { live } from '../../api/live.ts'
+import { asked, mostWaiting } from './bans-list.ts'
+import { attackersQueryOf, matchQueryOf } from './filter.ts'
+import type { BansSearch } from './filter.ts'
+import { isReadable, matches } from './matches.ts'
+
+export type Attacker = Reply<'GET /bans/attackers'>['attackers'][number]
+
+export const attackersQuery = (search: BansSearch) =>
+  queryOptions({
+    queryKey: ['attackers', asked(search)],
+    queryFn: ({ signal }) => api.call('GET /bans/attackers', { query: attackersQueryOf(search, Date.now()), signal }),
+    placeholderData: isReadable(search) ? keepPreviousData : undefined,
+    enabled: isReadable(search),
+  })
+
+/** The newest bans of one attacker within what the list shows: enough to say how many more there are, and where. */
+export const attackerBansQuery = (search: BansSearch, ip: string) =>
+  queryOptions({
+    queryKey: ['bans', 'of', ip, asked({ ...search, page: undefined, sort: undefined })],
+    queryFn: ({ signal }) =>
+      api.call('GET /bans', { query: { ...matchQueryOf(search, Date.now()), ip, limit: 20 }, signal }),
+  })
+
+/** What a message changes in a row is read again no more often than this, in milliseconds. */
+const pause = { first: 1000, again: 10_000 } as const
+
+/** Rows stay where they were when the reader asked for them; only what they say is of now. */
+export const inOrder = (known: readonly Attacker[], fresh: readonly Attacker[]): readonly Attacker[] => {
+  const byAddress = new Map(fresh.map(row => [row.ip, row]))
+  return known.map(row => byAddress.get(row.ip) ?? row)
+}
+
+interface Known {
+  readonly key: string
+  readonly rows: readonly Attacker[]
+}
+
+/** Attackers as the reader knows them: what arrives later is counted and waits above until it is asked for. */
+export const useAttackersList = (search: BansSearch) => {
+  const key = JSON.stringify(asked(search))
+  const query = useQuery(attackersQuery(search))
+  const [known, setKnown] = useState<Known | null>(null)
+  const [heard, setHeard] = useState<{ key: string; ids: ReadonlySet<number> }>({ key, ids: new Set() })
+  const { refetch, data, isPlaceholderData } = query
+  const fresh = data?.attackers
+  const isKnown = known?.key === key && (known.rows.length > 0 || fresh?.length === 0)
+  if (fresh && !isPlaceholderData && !isKnown) setKnown({ key, rows: fresh })
+
+  const rows = useMemo(
+    () => (fresh && !isPlaceholderData && known?.key === key ? inOrder(known.rows, fresh) : fresh),
+    [fresh, isPlaceholderData, known, key],
+  )
+  const isEmpty = fresh?.length === 0
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let last = 0
+    const soon = () => {
+      timer ??= setTimeout(
+        () => {
+          timer = undefined
+          last = Date.now()
+          void refetch()
+        },
+        Math.max(pause.first, last + pause.again - Date.now()),
+      )
+    }
+    const stop = live.listen(message => {
+      if (message.type === 'unban' && rows?.some(({ ip }) => ip === message.data.ip)) return soon()
+      if (message.type !== 'ban') return
+      const belongs = matches(message.data, search, Date.now())
+      if (belongs === false) return
+      if (isEmpty) return void refetch()
+      // Only the service can tell: then the list is read again, and what is new in it waits as well.
+      if (belongs === null) return soon()
+      const { id } = message.data
+      setHeard(before => {
+        if (before.key !== key) return { key, ids: new Set([id]) }
+        return before.ids.size > mostWaiting ? before : { key, ids: new Set([...before.ids, id]) }
+      })
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [key, search, rows, isEmpty, refetch])
+
+  const unseen = useMemo(() => {
+    const seen = new Set(known?.rows.map(({ ip }) => ip))
+    return known?.key === key ? (fresh ?? []).filter(({ ip }) => !seen.has(ip)).length : 0
+  }, [known, fresh, key])
+  const waiting = isPlaceholderData ? 0 : Math.max(unseen, heard.key === key ? heard.ids.size : 0)
+  return {
+    query,
+    rows,
+    totals: data?.totals,
+    waiting: Math.min(waiting, mostWaiting),
+    more: waiting > mostWaiting,
+    async showWaiting() {
+      const read = await refetch()
+      if (read.data) setKnown({ key, rows: read.data.attackers })
+      setHeard({ key, ids: new Set() })
+    },
+  }
+}

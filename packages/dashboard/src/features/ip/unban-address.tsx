@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
+import { lookUpQuery } from '../fleet/queries.ts'
+import { Dialog } from '../../kit/modal.tsx'
+import { Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { ipTexts } from './ip.texts.ts'
+import UnbanDialog from './unban-dialog.tsx'
+
+/** Unbans an address everywhere, from a place that knows no more of it than the address. */
+const UnbanAddress = ({ ip, onClose }: { ip: string; onClose: () => void }) => {
+  const t = textsOf(ipTexts)
+  const query = useQuery(lookUpQuery(ip))
+  return query.data ? (
+    <UnbanDialog found={query.data} onClose={onClose} />
+  ) : (
+    <Dialog title={t.unbanTitle(ip)} onClose={onClose}>
+      <Trouble what={t.what} query={query} />
+      {query.isPending && <Waiting lines={3} />}
+    </Dialog>
+  )
+}
+export default UnbanAddress
