@@ -75,6 +75,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'server-choice.tsx',
     'sessions.tsx',
   ],
+  ip: ['unban-address.tsx'],
   navigation: ['lone-pages.tsx', 'places.ts', 'shell.texts.ts'],
   overview: ['ranked.tsx'],
   server: ['guard.texts.ts'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, duration, ending, exactTime, readDuration } from './time.ts'
+import { ago, duration, ending, exactTime, readDuration, shortDay } from './time.ts'
 
 const at = Date.parse('2026-11-20T13:04:12.000Z')
 const after = (seconds: number) => at + seconds * 1000
@@ -19,6 +19,15 @@ describe('ago', () => {
   ])('%d s later: %s', (seconds, said) => {
     expect(ago(at, after(seconds), 'Europe/Berlin').replaceAll('\u202f', ' ')).toBe(said)
   })
+})
+
+describe('a short day', () => {
+  it.each([
+    [0, '14:04'],
+    [9 * 3600, '14:04'],
+    [10 * 3600, '20 Nov'],
+    [400 * 86_400, '20 Nov 2026'],
+  ])('%d s later: %s', (seconds, said) => expect(shortDay(at, after(seconds), 'Europe/Berlin')).toBe(said))
 })
 
 describe('exact time', () => {

@@ -3,6 +3,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
+import { inOrder } from './attackers-order.ts'
 import { asked, mostWaiting } from './bans-list.ts'
 import { attackersQueryOf, matchQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
@@ -28,12 +29,6 @@ export const attackerBansQuery = (search: BansSearch, ip: string) =>
 
 /** What a message changes in a row is read again no more often than this, in milliseconds. */
 const pause = { first: 1000, again: 10_000 } as const
-
-/** Rows stay where they were when the reader asked for them; only what they say is of now. */
-export const inOrder = (known: readonly Attacker[], fresh: readonly Attacker[]): readonly Attacker[] => {
-  const byAddress = new Map(fresh.map(row => [row.ip, row]))
-  return known.map(row => byAddress.get(row.ip) ?? row)
-}
 
 interface Known {
   readonly key: string

@@ -38,3 +38,16 @@ export const asFile = (bans: readonly Row[], format: 'csv' | 'json' | 'plain'): 
       return [head.join(','), ...lines.map(line => line.map(cell).join(','))].map(line => `${line}\r\n`).join('')
   }
 }
+
+/** Addresses in groups that one search can name. */
+export const groupsOf = (ips: readonly string[], most = 900): readonly (readonly string[])[] => {
+  const groups: string[][] = []
+  let length = 0
+  for (const ip of ips) {
+    const group = groups.at(-1)
+    if (group && length + ip.length < most) group.push(ip)
+    else groups.push([ip])
+    length = group && groups.at(-1) === group ? length + ip.length + 1 : ip.length + 1
+  }
+  return groups
+}

@@ -2,6 +2,7 @@ import { api } from '../../api/client.ts'
 import { paced } from '../../api/paced.ts'
 import type { Ban } from '../../api/queries.ts'
 import type { Attacker } from './attackers-list.ts'
+import { groupsOf } from './bulk-rows.ts'
 import { attackersQueryOf, matchQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { light, mostAtOnce } from './selection.ts'
@@ -28,19 +29,6 @@ export const collect = async (
     onRead(found.size)
   })
   return [...found.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
-}
-
-/** Addresses in groups that one search can name. */
-export const groupsOf = (ips: readonly string[], most = 900): readonly (readonly string[])[] => {
-  const groups: string[][] = []
-  let length = 0
-  for (const ip of ips) {
-    const group = groups.at(-1)
-    if (group && length + ip.length < most) group.push(ip)
-    else groups.push([ip])
-    length = group && groups.at(-1) === group ? length + ip.length + 1 : ip.length + 1
-  }
-  return groups
 }
 
 /** The bans of these addresses, whatever the list is narrowed to; `active`: only those in force. */

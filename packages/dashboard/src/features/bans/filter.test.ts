@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Ban } from '../../api/queries.ts'
 import { columnsOf, nextSort, sortedBy } from './columns.ts'
-import { bansQueryOf, filterCount, listKey, readBansSearch, turnTo } from './filter.ts'
+import { attackersQueryOf, bansQueryOf, filterCount, listKey, readBansSearch, turnTo } from './filter.ts'
 import { windowOf } from './histogram-window.ts'
 import { isReadable, matches } from './matches.ts'
 
@@ -35,6 +35,7 @@ const ban: Ban = {
 describe('the URL of the list', () => {
   it('is read back as it was', () => {
     const search = {
+      by: 'bans',
       server,
       jail: 'sshd',
       ip: '203.0.113.0/24',
@@ -49,6 +50,27 @@ describe('the URL of the list', () => {
       page: 2,
     }
     expect(readBansSearch({ ...search, page: '2', limit: '100', country: 'nl', asn: '64500' })).toEqual(search)
+  })
+  it.each([
+    [{ sort: '-bans' }, { sort: '-bans' }],
+    [{ sort: '-last' }, {}],
+    [{ sort: '-banned_at', by: 'bans' }, { by: 'bans' }],
+    [{ sort: 'ip' }, { by: 'bans', sort: 'ip' }],
+    [
+      { sort: '-bans', by: 'bans' },
+      { by: 'bans', ignored: 'sort' },
+    ],
+    [{ by: 'attackers' }, {}],
+  ])('%j is %j: each view has its own orders', (raw, search) => expect(readBansSearch(raw)).toEqual(search))
+  it('asks for attackers in their own orders only', () => {
+    expect(attackersQueryOf({ sort: '-servers', page: 2 }, 0)).toEqual({
+      page: 2,
+      limit: 50,
+      sort: 'servers',
+      order: 'desc',
+    })
+    expect(attackersQueryOf({ sort: 'ip', q: 'jail:sshd' }, 0)).toEqual({ page: 1, limit: 50, q: 'jail:sshd' })
+    expect(bansQueryOf({ sort: '-servers' }, 0)).toEqual({ page: 1, limit: 50 })
   })
   it('takes the documented name of a server as well', () =>
     expect(readBansSearch({ server_id: server })).toEqual({ server }))
