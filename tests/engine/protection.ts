@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { until, type Host } from './host.ts'
+import type { RecordedScene } from './stage.ts'
+
+/* What a host reports of its protection. */
+
+export interface ProtectionReport {
+  readonly level: string
+  readonly summary: string
+  readonly checks: readonly { id: string; subject: string | null; state: string; detail: string }[]
+}
+
+export const reports = ({ server, serverId }: RecordedScene): ProtectionReport[] =>
+  server.heartbeats(serverId).flatMap(beat => (beat['protection'] ? [beat['protection'] as ProtectionReport] : []))
+const latest = (scene: RecordedScene): ProtectionReport | undefined => reports(scene).at(-1)
+
+/** Waits until the host reports this level with this sentence. */
+export async function seen(scene: RecordedScene, level: string, detail: RegExp): Promise<void> {
+  await until(
+    () => latest(scene)?.level === level && (latest(scene)?.checks ?? []).some(check => detail.test(check.detail)),
+    90,
+    `${level}: ${detail.source}`,
+  ).catch((error: unknown) => {
+    throw new Error(`${String(error)}; last report: ${JSON.stringify(latest(scene))}`)
+  })
+  expect(latest(scene)?.summary).not.toBe('')
+}
+
+export async function wellAgain(scene: RecordedScene): Promise<void> {
+  await until(() => latest(scene)?.level === 'protected', 90, 'the level "protected"').catch((error: unknown) => {
+    throw new Error(`${String(error)}; last report: ${JSON.stringify(latest(scene))}`)
+  })
+}
+
+export const authLog = (host: Host): string => join(host.directory, 'log', 'auth.log')
