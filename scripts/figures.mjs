@@ -1,0 +1,86 @@
+import ts from 'typescript'
+import { cyclesOf } from '../tests/house/cycles.ts'
+import { brokenRules, buildOrder, importsOf, upwardImports } from '../tests/house/direction.ts'
+import { allSources, resolveImport, root } from '../tests/house/sources.ts'
+import { unusedExports } from '../tests/house/unused.ts'
+
+/* `npm run figures`: the size and shape of the program code, package by package. Tests, translations and generated code are left out. */
+
+const packages = ['contract', 'client', 'server', 'dashboard', 'agent', 'cli']
+const isProgram = path =>
+  /^packages\/[\w-]+\/src\/.*\.tsx?$/.test(path) &&
+  !/\.test\.tsx?$|\/testing\/|\/texts\/|\.texts(\.\w+)?\.ts$|\.d\.ts$/.test(path)
+
+const all = allSources()
+const program = all.filter(({ path }) => isProgram(path))
+
+/** Lines of each function, whole and without the functions inside it, and the casts of a file. */
+const shapeOf = ({ path, text }) => {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const lineOf = position => file.getLineAndCharacterOfPosition(position).line
+  const functions = []
+  let casts = 0
+  /** Returns the lines that functions take below this node. */
+  const visit = node => {
+    if (ts.isAsExpression(node) && node.type.getText(file) !== 'const') casts++
+    let inner = 0
+    ts.forEachChild(node, child => {
+      inner += visit(child)
+    })
+    if (!ts.isFunctionLike(node) || !('body' in node) || !node.body) return inner
+    const whole = lineOf(node.end) - lineOf(node.getStart(file)) + 1
+    functions.push({ whole, own: whole - inner })
+    return whole - 1
+  }
+  visit(file)
+  return { functions, casts, lines: text.split('\n').length - 1 }
+}
+
+const sum = numbers => numbers.reduce((total, number) => total + number, 0)
+/** The value below which this share of sorted numbers lies. */
+const quantile = (numbers, share) => numbers[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? 0
+const figuresOf = sources => {
+  const shapes = sources.map(shapeOf)
+  const lines = shapes.map(shape => shape.lines).sort((a, b) => a - b)
+  const functions = shapes.flatMap(shape => shape.functions)
+  return {
+    files: sources.length,
+    lines: sum(lines),
+    'median / p90 / max lines a file': `${quantile(lines, 0.5)} / ${quantile(lines, 0.9)} / ${lines.at(-1) ?? 0}`,
+    'functions over 60 own lines': functions.filter(({ own }) => own > 60).length,
+    'over 200 with closures': functions.filter(({ whole }) => whole > 200).length,
+    casts: sum(shapes.map(shape => shape.casts)),
+  }
+}
+
+const tableOf = rows => {
+  const [first] = rows
+  const widths = Object.keys(first).map(key => Math.max(key.length, ...rows.map(row => String(row[key]).length)))
+  const line = cells => `| ${cells.map((cell, index) => String(cell).padEnd(widths[index])).join(' | ')} |`
+  return [
+    line(Object.keys(first)),
+    line(widths.map(width => '-'.repeat(width))),
+    ...rows.map(row => line(Object.values(row))),
+  ].join('\n')
+}
+
+const below = program.map(({ path, text }) => ({ path: path.slice('packages/'.length), text }))
+const imports = importsOf(below)
+const features = below.find(({ path }) => path === 'server/src/app/features.ts')?.text ?? ''
+const upward = [...brokenRules(imports), ...upwardImports(imports, buildOrder(features))]
+const { cycles } = await cyclesOf(
+  packages.map(name => `packages/${name}/src`),
+  root,
+)
+const unused = unusedExports(all, isProgram, resolveImport)
+
+const table = tableOf([
+  ...packages.map(name => ({
+    package: name,
+    ...figuresOf(program.filter(({ path }) => path.startsWith(`packages/${name}/`))),
+  })),
+  { package: 'all', ...figuresOf(program) },
+])
+process.stdout.write(
+  `${table}\n\nimport circles: ${cycles.length}\nimports up: ${upward.length}\nexports without a user: ${unused.length}\n`,
+)
