@@ -114,6 +114,7 @@ const serverFields = {
   agent_version: nullable(Type.String()),
   total_bans: count,
   active_jails: field(count, 'Number of jails that are switched on.'),
+  current_bans: field(count, 'Number of bans in force on the host, over all jails, as it reported last.'),
   metrics: field(nullable(metrics), 'Load of the host at the last heartbeat; null before the first one.'),
   policy: field(
     nullable(hostPolicy),

@@ -68,6 +68,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   agent_version: null,
   total_bans: 0,
   active_jails: 0,
+  current_bans: 0,
   metrics: null,
   policy: null,
   sealed: null,

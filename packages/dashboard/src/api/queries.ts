@@ -116,6 +116,7 @@ export const serversQuery = (filter: ServersFilter) =>
         query: {
           page: filter.page,
           limit: serversLimit,
+          bans_24h: true,
           ...(filter.q ? { q: filter.q } : {}),
         },
         signal,

@@ -350,6 +350,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
           from: time,
           to: time,
           series: [{ start: time, count: integer }],
+          series_by_jail: [{ jail: text, counts: [integer] }],
           previous_total: integer,
           active_now: integer,
         },

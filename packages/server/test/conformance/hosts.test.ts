@@ -268,6 +268,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
           from: time,
           to: time,
           series: [{ start: time, count: integer }],
+          series_by_jail: [{ jail: text, counts: [integer] }],
           active_now: integer,
           previous_total: integer,
         },

@@ -116,6 +116,7 @@ const serverFields = {
   agent_version: orNull(text),
   total_bans: integer,
   active_jails: integer,
+  current_bans: integer,
   metrics: orNull(metrics),
   last_heartbeat: orNull(time),
   created_at: time,

@@ -1,4 +1,5 @@
 import type { Reply } from '@stockade/client'
+import type { Tone } from '../../kit/state.tsx'
 
 export type SummaryRow = Reply<'GET /servers/summary'>['servers'][number]
 export const healths = ['unprotected', 'degraded', 'offline', 'unknown', 'pending', 'protected'] as const
@@ -7,6 +8,15 @@ export type Health = (typeof healths)[number]
 
 export const healthOf = ({ status, protection }: Pick<SummaryRow, 'status' | 'protection'>): Health =>
   status === 'online' ? protection : status
+
+export const healthTones: Readonly<Record<Health, Tone>> = {
+  unprotected: 'danger',
+  degraded: 'warn',
+  offline: 'neutral',
+  unknown: 'neutral',
+  pending: 'neutral',
+  protected: 'ok',
+}
 
 const urgent: ReadonlySet<Health> = new Set(['unprotected', 'offline', 'degraded'])
 /** Servers that need a person, the most urgent first, then by name. */

@@ -5,12 +5,11 @@ import { summaryQuery } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { Palisade } from '../fleet/palisade.tsx'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
-import { countHealths, healthOf, needingAttention } from '../fleet/health.ts'
-import type { Health, SummaryRow } from '../fleet/health.ts'
+import { countHealths, healthOf, healthTones, needingAttention } from '../fleet/health.ts'
+import type { SummaryRow } from '../fleet/health.ts'
 import type { Period } from '../fleet/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { Mark } from '../../kit/state.tsx'
-import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
@@ -24,14 +23,6 @@ import type { Stats } from './queries.ts'
 import styles from './hero.module.css'
 
 const mostProblems = 5
-export const healthTones: Readonly<Record<Health, Tone>> = {
-  unprotected: 'danger',
-  degraded: 'warn',
-  offline: 'neutral',
-  unknown: 'neutral',
-  pending: 'neutral',
-  protected: 'ok',
-}
 
 /** Whether the fleet is protected: the sentence, the fence, and each exception with its reason on one line. */
 export const Hero = (props: { period: Period; stats: Stats | undefined; failed: boolean }) => {

@@ -2,6 +2,24 @@ import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
+  head: {
+    agent: (version: string) => `agent ${version}`,
+    seen: 'last seen',
+    since: (word: string, when: string) => `${word} since ${when}`,
+    run: 'Run a command…',
+    ban: 'Ban an address…',
+  },
+  levels: {
+    cpu: 'CPU',
+    memory: 'Memory',
+    disk: 'Disk',
+    banned: 'Banned now',
+    bannedUnit: 'addresses',
+    peak: (value: string) => `peak ${value}`,
+    most: (value: string) => `most ${value}`,
+    course: (name: string, now: string) => `${name} over the last 24 hours, now ${now}`,
+    dayAgo: '24 hours ago',
+  },
   what: 'the server',
   whatJails: 'the jails',
   whatBans: 'its bans',

@@ -8,32 +8,39 @@ import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { barsOf } from '../../kit/charts/bars.ts'
 import { Later } from '../../kit/charts/later.tsx'
+import { Legend } from '../../kit/charts/legend.tsx'
 import { loadOverTime } from '../bans/load-over-time.ts'
-import { Meters } from '../fleet/meters.tsx'
-import { Ranked } from '../overview/ranked.tsx'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import fleet from '../fleet/fleet.module.css'
-import { ProtectionMark, ProtectionPanel, ServerState } from '../fleet/protection.tsx'
+import { CheckChain } from '../fleet/check-chain.tsx'
+import { ProtectionMark, ServerState } from '../fleet/protection.tsx'
 import { SelfTestPanel } from '../fleet/self-test.tsx'
 import { serverStatsQuery } from '../fleet/queries.ts'
 import type { Period } from '../fleet/queries.ts'
 import { useKeys } from '../../kit/keys.ts'
 import { useWords } from '../../kit/now.ts'
+import { Flag } from '../../kit/flag.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
+import { Ranking } from '../../kit/ranking.tsx'
+import { Segmented } from '../../kit/segmented.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
+import { shellTexts } from '../navigation/shell.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
+import { countryName } from '../../lib/countries.ts'
 import { number } from '../../lib/numbers.ts'
 import { ago, clockTime, duration, shortDate } from '../../lib/time.ts'
 import { ServerValue } from '../servers/narrowing.tsx'
 import { SyncRow, useSync } from '../whitelist/sync-panel.tsx'
 import { Cloned, Quarantined, SealedFact } from './guard.tsx'
+import { ServerHead } from './head.tsx'
+import { Levels } from './levels.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
@@ -67,7 +74,8 @@ export const ServerPage = () => {
     )
   const name = server.data ? nameOf(server.data.hostname) : t.title
   return (
-    <Page title={name} heading={<bdi>{name}</bdi>}>
+    <Page title={name} heading={<bdi>{name}</bdi>} above={<Link to="/servers">{textsOf(shellTexts).servers}</Link>}>
+      {server.data && <ServerHead server={server.data} />}
       <nav className={fleet.tabs} aria-label={t.sections}>
         {tabsFor(may).map(name => (
           <Link key={name} to={`/servers/$serverId/${name}`} params={{ serverId }}>
@@ -132,15 +140,16 @@ export const OverviewTab = () => {
   const server = useServer()
   return (
     <>
+      {server && <CheckChain server={server} />}
+      {server && server.status !== 'pending' && <Levels server={server} />}
+      <Stats serverId={serverId} />
       <div className={styles.top}>
         <div className={fleet.stack}>
           {server && <Overview server={server} mayAdminister={may} />}
-          {server && <ProtectionPanel server={server} />}
           {server?.status === 'online' && <SelfTestPanel serverId={serverId} />}
         </div>
         <Holds serverId={serverId} />
       </div>
-      <Stats serverId={serverId} />
     </>
   )
 }
@@ -208,8 +217,6 @@ const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: bo
                 </dd>
               </>
             )}
-            <dt>{t.load}</dt>
-            <dd>{server.metrics ? <Meters of={server.metrics} /> : unknown}</dd>
           </dl>
           <dl className={parts.details}>
             <dt>{t.address}</dt>
@@ -269,10 +276,21 @@ const Stats = ({ serverId }: { serverId: string }) => {
   const [period, setPeriod] = useState<Period>('day')
   const query = useQuery({ ...serverStatsQuery(serverId, period), refetchInterval: every(60_000) })
   const stats = query.data
-  const bars = useMemo(() => (stats ? barsOf(stats.series, stats) : []), [stats])
+  const bars = useMemo(
+    () =>
+      stats
+        ? barsOf(
+            stats.series,
+            stats,
+            stats.series_by_jail.map(({ counts }) => counts),
+          )
+        : [],
+    [stats],
+  )
+  const names = stats?.series_by_jail.map(({ jail }) => jail) ?? []
   const own = useMemo(() => ({ server: serverId }), [serverId])
   return (
-    <Panel title={t.stats.title}>
+    <Panel title={t.stats.title} aside={<Legend names={names} />}>
       <div className={fleet.stack}>
         <div className={fleet.line}>
           <span className={parts.muted}>
@@ -288,25 +306,18 @@ const Stats = ({ serverId }: { serverId: string }) => {
               </>
             )}
           </span>
-          <select
-            className={parts.input}
-            style={{ inlineSize: 'auto', paddingInlineEnd: 32 }}
-            aria-label={f.period}
+          <Segmented
+            label={f.period}
             value={period}
-            onChange={event => setPeriod(periodsOf.find(known => known === event.currentTarget.value) ?? 'day')}
-          >
-            {periodsOf.map(known => (
-              <option key={known} value={known}>
-                {f.periods[known]}
-              </option>
-            ))}
-          </select>
+            onChange={setPeriod}
+            options={periodsOf.map(known => ({ value: known, text: f.periods[known] }))}
+          />
         </div>
         <Trouble what={t.stats.what} query={query} />
         {stats ? (
           <Later
             load={loadOverTime}
-            given={{ title: t.stats.chart(f.periods[period]), bars, search: own }}
+            given={{ title: t.stats.chart(f.periods[period]), bars, names, search: own }}
             room={room}
           />
         ) : (
@@ -316,27 +327,37 @@ const Stats = ({ serverId }: { serverId: string }) => {
           <div className={fleet.columns}>
             <div>
               <h3 className={parts.help}>{t.stats.jails}</h3>
-              <Ranked
+              <Ranking
                 total={stats.bans_period}
-                of={{ ...own, from: stats.from, to: stats.to }}
-                rows={stats.top_jails.map(({ name, count }) => ({
+                rows={stats.top_jails.slice(0, 5).map(({ name, count }) => ({
                   key: name,
-                  name,
                   count,
-                  term: { field: 'jail', value: name },
+                  name: (
+                    <Link to="/bans" search={{ ...own, from: stats.from, to: stats.to, jail: name }}>
+                      <Stranger text={name} most={64} />
+                    </Link>
+                  ),
                 }))}
               />
             </div>
             <div>
               <h3 className={parts.help}>{t.stats.countries}</h3>
-              <Ranked
+              <Ranking
                 total={stats.bans_period}
-                of={{ ...own, from: stats.from, to: stats.to }}
-                rows={stats.top_countries.map(({ code, name, count }) => ({
+                rows={stats.top_countries.slice(0, 5).map(({ code, name, count }) => ({
                   key: code,
-                  name,
                   count,
-                  term: code === 'ZZ' ? undefined : { field: 'country', value: code },
+                  name:
+                    code === 'ZZ' ? (
+                      name
+                    ) : (
+                      <>
+                        <Flag code={code} />
+                        <Link to="/bans" search={{ ...own, from: stats.from, to: stats.to, country: code }}>
+                          {countryName(code)}
+                        </Link>
+                      </>
+                    ),
                 }))}
               />
             </div>

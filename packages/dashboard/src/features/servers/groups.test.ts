@@ -1,24 +1,34 @@
 import { expect, it } from 'vitest'
 import { groupsOf, isOlder, placesOf, strayed } from './groups.ts'
-import type { Status } from './groups.ts'
 
-const row = (id: string, status: Status) => ({ id, status })
+const states = {
+  fine: ['online', 'protected'],
+  degraded: ['online', 'degraded'],
+  offline: ['offline', 'unknown'],
+  pending: ['pending', 'unknown'],
+} as const
+const row = (id: string, is: keyof typeof states) => {
+  const [status, level] = states[is]
+  return { id, status, protection: { level } }
+}
+const named = (groups: ReturnType<typeof groupsOf<ReturnType<typeof row>>>) =>
+  groups.map(({ name, rows }) => [name, rows.map(({ id }) => id)])
 
-it('puts what needs a look on top', () => {
-  const rows = [row('a', 'online'), row('b', 'offline'), row('c', 'pending'), row('d', 'offline')]
-  expect(groupsOf(rows, placesOf(rows)).map(({ status, rows: of }) => [status, of.map(({ id }) => id)])).toEqual([
-    ['offline', ['b', 'd']],
-    ['pending', ['c']],
-    ['online', ['a']],
+it('puts what needs attention on top', () => {
+  const rows = [row('a', 'fine'), row('b', 'offline'), row('c', 'pending'), row('d', 'degraded')]
+  expect(named(groupsOf(rows, placesOf(rows)))).toEqual([
+    ['attention', ['b', 'd']],
+    ['waiting', ['c']],
+    ['protected', ['a']],
   ])
 })
 it('leaves a server where it is when its state changes, and puts new ones where they belong', () => {
-  const places = placesOf([row('a', 'online'), row('b', 'online')])
-  const later = [row('a', 'offline'), row('b', 'online'), row('c', 'offline')]
+  const places = placesOf([row('a', 'fine'), row('b', 'fine')])
+  const later = [row('a', 'offline'), row('b', 'fine'), row('c', 'offline')]
   const kept = placesOf(later, places)
-  expect(groupsOf(later, kept).map(({ status, rows: of }) => [status, of.map(({ id }) => id)])).toEqual([
-    ['offline', ['c']],
-    ['online', ['a', 'b']],
+  expect(named(groupsOf(later, kept))).toEqual([
+    ['attention', ['c']],
+    ['protected', ['a', 'b']],
   ])
   expect(strayed(later, kept)).toBe(1)
   expect(strayed(later, placesOf(later))).toBe(0)

@@ -1,23 +1,37 @@
 import type { ServerRow } from '../../api/queries.ts'
+import { healthOf } from '../fleet/health.ts'
 
-export type Status = ServerRow['status']
-/** What needs a look stands on top. */
-export const order = ['offline', 'pending', 'online'] as const satisfies readonly Status[]
+export const groupNames = ['attention', 'waiting', 'protected'] as const
+/** Servers that need attention stand on top. */
+export type GroupName = (typeof groupNames)[number]
 
-/** In which group each server was put, by its id. */
-export type Places = ReadonlyMap<string, Status>
+type Grouped = Pick<ServerRow, 'id' | 'status'> & { readonly protection: Pick<ServerRow['protection'], 'level'> }
 
-/** Servers that are new to the list go where they belong; those that are known keep their place, whatever became of them. */
-export const placesOf = (rows: readonly Pick<ServerRow, 'id' | 'status'>[], before: Places = new Map()): Places =>
-  new Map(rows.map(({ id, status }) => [id, before.get(id) ?? status]))
+const groupByHealth = {
+  unprotected: 'attention',
+  degraded: 'attention',
+  offline: 'attention',
+  unknown: 'waiting',
+  pending: 'waiting',
+  protected: 'protected',
+} as const
+export const groupOf = ({ status, protection }: Grouped): GroupName =>
+  groupByHealth[healthOf({ status, protection: protection.level })]
+
+/** The group that each server was put in, by its id. */
+export type Places = ReadonlyMap<string, GroupName>
+
+/** Servers that are new to the list go where they belong; the others keep their place until the list is sorted again. */
+export const placesOf = (rows: readonly Grouped[], before: Places = new Map()): Places =>
+  new Map(rows.map(row => [row.id, before.get(row.id) ?? groupOf(row)]))
 
 /** How many stand in a group that is no longer theirs. */
-export const strayed = (rows: readonly Pick<ServerRow, 'id' | 'status'>[], places: Places): number =>
-  rows.filter(({ id, status }) => (places.get(id) ?? status) !== status).length
+export const strayed = (rows: readonly Grouped[], places: Places): number =>
+  rows.filter(row => (places.get(row.id) ?? groupOf(row)) !== groupOf(row)).length
 
-export const groupsOf = <Row extends Pick<ServerRow, 'id' | 'status'>>(rows: readonly Row[], places: Places) =>
-  order
-    .map(status => ({ status, rows: rows.filter(row => (places.get(row.id) ?? row.status) === status) }))
+export const groupsOf = <Row extends Grouped>(rows: readonly Row[], places: Places) =>
+  groupNames
+    .map(name => ({ name, rows: rows.filter(row => (places.get(row.id) ?? groupOf(row)) === name) }))
     .filter(group => group.rows.length > 0)
 
 const numbers = (version: string) => (/^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? []).slice(1).map(Number)

@@ -1,42 +1,36 @@
-import { Fragment, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { queryFields } from '@stockade/contract/query/index.ts'
 import { queries, serversLimit, serversQuery, summaryQuery } from '../../api/queries.ts'
 import type { ServerRow } from '../../api/queries.ts'
-import { useMay, useMe } from '../../api/session.ts'
-import { syncQuery } from '../fleet/queries.ts'
-import type { Sync } from '../fleet/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { fleetTexts } from '../fleet/fleet.texts.ts'
+import { countHealths, healthTones } from '../fleet/health.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { useListKeys } from '../../kit/list-keys.ts'
 import { Page } from '../../kit/page.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
-import { ProtectionMark, ServerState } from '../fleet/protection.tsx'
 import parts from '../../kit/parts.module.css'
-import { Mark, State } from '../../kit/state.tsx'
-import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { Segmented } from '../../kit/segmented.tsx'
+import { Shape } from '../../kit/state.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { Views } from '../../kit/views.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import type { ValuesOf } from '../../kit/search/completion.ts'
-import type { Term } from '../../kit/search/narrowing.tsx'
 import { SearchField } from '../../kit/search/search-field.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { clip, nameOf } from '../../lib/clip.ts'
-import { number } from '../../lib/numbers.ts'
 import { BulkBar } from './bulk-bar.tsx'
-import { groupsOf, isOlder, placesOf, strayed } from './groups.ts'
-import type { Places, Status } from './groups.ts'
-import { Metrics } from './metrics.tsx'
-import { ServerValue } from './narrowing.tsx'
-import { guardTexts } from '../server/guard.texts.ts'
+import { groupsOf, placesOf, strayed } from './groups.ts'
+import type { Places } from './groups.ts'
+import { ServersTable } from './servers-table.tsx'
+import { ServerCards } from './server-cards.tsx'
+import type { ShownServers } from './server-parts.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
 
@@ -79,8 +73,6 @@ export const Servers = () => {
     ),
   )
   const list = useQuery(serversQuery({ q: search.q, page: search.page ?? 1 }))
-  const counts = useQuery(summaryQuery).data?.counts
-  const sync = useQuery(syncQuery).data?.servers
   const rows = list.data?.servers
   const { places, changed, sort } = usePlaces(
     list.isPlaceholderData ? undefined : rows,
@@ -92,7 +84,6 @@ export const Servers = () => {
     onSuccess: ids => setChosen(new Set(ids)),
   })
   const filtered = search.q !== undefined
-  const all = counts ? counts.online + counts.offline + counts.pending : 0
   const none = rows?.length === 0 && !filtered && (search.page ?? 1) === 1
   const total = list.data?.total ?? 0
 
@@ -101,21 +92,25 @@ export const Servers = () => {
       {t.add}
     </ButtonLink>
   )
-  const shown: Shown = {
+  const shown: ShownServers = {
     groups: groupsOf(rows ?? [], places),
-    sync: useMemo(() => new Map(sync?.map(server => [server.id, server])), [sync]),
     chosen,
     onChosen: operator ? setChosen : undefined,
   }
   return (
-    <Page title={t.title} actions={!none && add}>
-      {!none && (
-        <>
-          {counts && <p className={parts.muted}>{t.counts(all, counts.online, counts.offline, counts.pending)}</p>}
-          <Search rows={rows ?? []} />
-          <Views list="servers" path="/servers" />
-        </>
-      )}
+    <Page
+      title={t.title}
+      tools={
+        !none && (
+          <>
+            <Levels />
+            <Search rows={rows ?? []} />
+            <Views list="servers" path="/servers" />
+          </>
+        )
+      }
+      actions={!none && add}
+    >
       <Trouble what={t.what} query={list} />
       {list.isPending && <Waiting />}
       {none && (
@@ -155,7 +150,7 @@ export const Servers = () => {
           </button>
         </div>
       )}
-      {rows && rows.length > 0 && (narrow ? <Cards {...shown} /> : <Table {...shown} />)}
+      {rows && rows.length > 0 && (narrow ? <ServerCards {...shown} /> : <ServersTable {...shown} />)}
       {list.data && total > serversLimit && (
         <Pages
           page={search.page ?? 1}
@@ -191,6 +186,47 @@ const valuesIn =
     }
   }
 
+/** The levels of protection with their counts: each is a search. */
+const Levels = () => {
+  const t = textsOf(serversTexts)
+  const { healths } = textsOf(fleetTexts).palisade
+  const search = useSearch({ from: '/inside/servers' })
+  const navigate = useNavigate()
+  const servers = useQuery(summaryQuery).data?.servers
+  const counts = servers && countHealths(servers)
+  const value = levels.find(level => level !== 'all' && search.q === searchOfLevel[level]) ?? 'all'
+  return (
+    <Segmented
+      label={t.levels}
+      value={value}
+      onChange={level => void navigate({ to: '/servers', search: level === 'all' ? {} : { q: searchOfLevel[level] } })}
+      options={levels
+        .filter(level => level === 'all' || level === value || level === 'protected' || (counts?.[level] ?? 0) > 0)
+        .map(level =>
+          level === 'all'
+            ? { value: level, text: t.allLevels, count: servers?.length }
+            : {
+                value: level,
+                text: healths[level],
+                count: counts?.[level],
+                mark: (
+                  <span className={styles.level} data-tone={healthTones[level]}>
+                    <Shape tone={healthTones[level]} />
+                  </span>
+                ),
+              },
+        )}
+    />
+  )
+}
+const levels = ['all', 'unprotected', 'degraded', 'offline', 'protected'] as const
+const searchOfLevel = {
+  unprotected: 'protection:unprotected',
+  degraded: 'protection:degraded',
+  offline: 'status:offline',
+  protected: 'protection:protected',
+} as const
+
 const Search = ({ rows }: { rows: readonly ServerRow[] }) => {
   const t = textsOf(serversTexts)
   const search = useSearch({ from: '/inside/servers' })
@@ -207,259 +243,4 @@ const Search = ({ rows }: { rows: readonly ServerRow[] }) => {
       />
     </div>
   )
-}
-
-/** Leads to the server; on a card its menu holds all that the list can be narrowed to. */
-const Name = ({ server, whole = false }: { server: ServerRow; whole?: boolean }) => {
-  const { states } = textsOf(commonTexts)
-  const { status, ip_address: ip, engine_version: engine, agent_version: agent } = server
-  const t = textsOf(serversTexts).columns
-  const others: readonly Term[] = [
-    { field: 'status', value: status, shown: states[status] },
-    ...(ip ? [{ field: 'ip', value: ip }] : []),
-    ...(engine ? [{ field: 'engine', value: engine, shown: `${t.engine} ${clip(engine, 16).shown}` }] : []),
-    ...(agent ? [{ field: 'agent', value: agent, shown: `${t.agent} ${clip(agent, 16).shown}` }] : []),
-  ]
-  return (
-    <ServerValue
-      field="name"
-      value={server.hostname}
-      shown={nameOf(server.hostname)}
-      others={whole ? others : []}
-      marked={whole}
-      link={
-        <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.name}>
-          <Stranger text={server.hostname} most={60} />
-        </Link>
-      }
-    />
-  )
-}
-const Ip = ({ ip }: { ip: string }) => (
-  <ServerValue
-    field="ip"
-    value={ip}
-    link={
-      <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false}>
-        {ip}
-      </Link>
-    }
-  />
-)
-
-/** When it was last heard of; a host that never was can be gone on with. */
-const Seen = ({ server }: { server: ServerRow }) => {
-  const t = textsOf(serversTexts)
-  const { may } = useMay('admin')
-  if (server.last_heartbeat) return <Time at={server.last_heartbeat} />
-  return may && server.status === 'pending' ? (
-    <Link to="/servers/new" search={{ id: server.id }} aria-label={t.continueWith(nameOf(server.hostname))}>
-      {t.continue}
-    </Link>
-  ) : (
-    <>{t.never}</>
-  )
-}
-
-interface Shown {
-  readonly groups: readonly { readonly status: Status; readonly rows: readonly ServerRow[] }[]
-  readonly sync: ReadonlyMap<string, Sync>
-  readonly chosen: ReadonlySet<string>
-  /** Absent for those who may not act on servers. */
-  readonly onChosen: ((chosen: ReadonlySet<string>) => void) | undefined
-}
-
-const Choose = ({ server, chosen, onChosen }: { server: ServerRow } & Pick<Shown, 'chosen' | 'onChosen'>) =>
-  onChosen && (
-    <label className={styles.choose}>
-      <input
-        type="checkbox"
-        aria-label={textsOf(serversTexts).choose(nameOf(server.hostname))}
-        checked={chosen.has(server.id)}
-        onChange={event => {
-          const next = new Set(chosen)
-          if (event.currentTarget.checked) next.add(server.id)
-          else next.delete(server.id)
-          onChosen(next)
-        }}
-      />
-    </label>
-  )
-
-const ChooseAll = ({ groups, chosen, onChosen }: Shown) => {
-  const ids = groups.flatMap(({ rows }) => rows.map(({ id }) => id))
-  return (
-    onChosen && (
-      <label className={styles.choose}>
-        <input
-          type="checkbox"
-          aria-label={textsOf(serversTexts).chooseAll}
-          checked={ids.every(id => chosen.has(id))}
-          onChange={event => onChosen(event.currentTarget.checked ? new Set([...chosen, ...ids]) : new Set())}
-        />
-      </label>
-    )
-  )
-}
-
-/** `menu`: it can be asked for; on a card there is no room for that. */
-const Agent = ({ version, menu = false }: { version: string | null; menu?: boolean }) => {
-  const newest = useMe()?.version ?? ''
-  const shown = <Stranger text={version ?? textsOf(commonTexts).none} most={16} />
-  return (
-    <>
-      {menu && version ? (
-        <ServerValue field="agent" value={version} shown={clip(version, 60).shown}>
-          {shown}
-        </ServerValue>
-      ) : (
-        shown
-      )}{' '}
-      {isOlder(version, newest) && <Mark tone="warn">{textsOf(serversTexts).update}</Mark>}
-    </>
-  )
-}
-
-const Table = (props: Shown) => {
-  const t = textsOf(serversTexts)
-  const { none, states } = textsOf(commonTexts)
-  const { groups, sync, onChosen } = props
-  const columns = Object.entries(t.columns).filter(([key]) => key !== 'choose' || onChosen)
-  return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(([key, name]) => (
-              <th key={key} scope="col" className={key === 'jails' || key === 'bans' ? parts.end : undefined}>
-                {key === 'choose' ? <ChooseAll {...props} /> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        {groups.map(({ status, rows }) => (
-          <tbody key={status} data-group={status}>
-            {groups.length > 1 && (
-              <tr className={styles.group}>
-                <th colSpan={columns.length} scope="rowgroup">
-                  {t.groups(states[status], rows.length)}
-                </th>
-              </tr>
-            )}
-            {rows.map(server => (
-              <tr key={server.id} data-row>
-                {onChosen && (
-                  <td>
-                    <Choose server={server} {...props} />
-                  </td>
-                )}
-                <td>
-                  <div className={styles.marks}>
-                    <ServerValue field="status" value={server.status} shown={states[server.status]}>
-                      <ServerState server={server} />
-                    </ServerValue>
-                    <ProtectionMark server={server} />
-                  </div>
-                  {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
-                </td>
-                <td className={styles.names}>
-                  <Name server={server} />
-                </td>
-                <td className={parts.mono}>{server.ip_address ? <Ip ip={server.ip_address} /> : none}</td>
-                <td className={parts.cut}>
-                  <Stranger text={server.description || none} most={200} />
-                </td>
-                <td className={parts.end}>{number(server.active_jails)}</td>
-                <td className={parts.end}>{number(server.total_bans)}</td>
-                <td>
-                  <Metrics of={server.metrics} />
-                </td>
-                <td>
-                  {server.engine_version ? (
-                    <ServerValue
-                      field="engine"
-                      value={server.engine_version}
-                      shown={clip(server.engine_version, 60).shown}
-                    >
-                      <Stranger text={server.engine_version} most={16} />
-                    </ServerValue>
-                  ) : (
-                    none
-                  )}
-                </td>
-                <td>
-                  <Agent version={server.agent_version} menu />
-                </td>
-                <td>
-                  <Synced sync={sync.get(server.id)} />
-                </td>
-                <td>
-                  <Seen server={server} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        ))}
-      </table>
-    </div>
-  )
-}
-
-const Synced = ({ sync }: { sync: Sync | undefined }) =>
-  sync ? <State is={sync.sync_status} /> : <>{textsOf(commonTexts).none}</>
-
-const Cards = (props: Shown) => {
-  const t = textsOf(serversTexts)
-  const { states } = textsOf(commonTexts)
-  const { groups, sync } = props
-  return groups.map(({ status, rows }) => (
-    <Fragment key={status}>
-      {groups.length > 1 && <h2 className={parts.panelTitle}>{t.groups(states[status], rows.length)}</h2>}
-      <ul className={styles.cards} data-group={status}>
-        {rows.map(server => (
-          <li key={server.id} className={parts.card} data-row>
-            <div className={parts.cardTop}>
-              <span className={styles.titled}>
-                <Choose server={server} {...props} />
-                <Name server={server} whole />
-              </span>
-              <span className={`${styles.marks ?? ''} ${styles.toEnd ?? ''}`}>
-                <ServerState server={server} />
-                <ProtectionMark server={server} />
-              </span>
-              {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
-            </div>
-            <div className={parts.facts}>
-              {server.ip_address && (
-                <span className={parts.mono}>
-                  <Ip ip={server.ip_address} />
-                </span>
-              )}
-              <span>{t.jailsAndBans(server.active_jails, number(server.total_bans))}</span>
-              <span>
-                <Seen server={server} />
-              </span>
-              {sync.has(server.id) && (
-                <span>
-                  {t.columns.whitelist}: <Synced sync={sync.get(server.id)} />
-                </span>
-              )}
-              {server.agent_version && (
-                <span>
-                  {t.columns.agent}: <Agent version={server.agent_version} />
-                </span>
-              )}
-            </div>
-            {server.description && (
-              <p className={parts.muted}>
-                <Stranger text={server.description} most={120} />
-              </p>
-            )}
-            {server.metrics && <Metrics of={server.metrics} />}
-          </li>
-        ))}
-      </ul>
-    </Fragment>
-  ))
 }

@@ -158,6 +158,7 @@ export const createServers = (needs: {
     agent_version: server.row.agent_version,
     total_bans: totals.get(server.row.no) ?? 0,
     active_jails: server.jails.filter(jail => jail.enabled).length,
+    current_bans: server.jails.reduce((sum, jail) => sum + jail.current_bans, 0),
     metrics: server.metrics,
     policy: policyOf(server.row.policy),
     sealed: sealedOf(server.row.sealed),

@@ -59,6 +59,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     keys: [expect.objectContaining({ id: made.api_key_id, kind: 'server' })],
     quarantined: null,
     active_jails: 0,
+    current_bans: 0,
     jails: [],
     metrics: null,
     policy: null,

@@ -1,0 +1,158 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ServerRow } from '../../api/queries.ts'
+import { useMay, useMe } from '../../api/session.ts'
+import { fleetTexts } from '../fleet/fleet.texts.ts'
+import { healthOf, healthTones } from '../fleet/health.ts'
+import { guardTexts } from '../server/guard.texts.ts'
+import type { Term } from '../../kit/search/narrowing.tsx'
+import { Mark, Shape } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { clip, nameOf } from '../../lib/clip.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { isOlder } from './groups.ts'
+import type { GroupName } from './groups.ts'
+import { ServerValue } from './narrowing.tsx'
+import { serversTexts } from './servers.texts.ts'
+import styles from './servers.module.css'
+
+const RunDialog = lazy(() => import('../commands/run-dialog.tsx'))
+
+export interface ShownServers {
+  readonly groups: readonly { readonly name: GroupName; readonly rows: readonly ServerRow[] }[]
+  readonly chosen: ReadonlySet<string>
+  /** Absent for those who may not act on servers. */
+  readonly onChosen: ((chosen: ReadonlySet<string>) => void) | undefined
+}
+
+const healthOfRow = ({ status, protection }: ServerRow) => healthOf({ status, protection: protection.level })
+
+/** The shape of the server's health with its word for screen readers; the word is in sight where something is wrong. */
+export const HealthShape = ({ server }: { server: ServerRow }) => {
+  const health = healthOfRow(server)
+  const word = textsOf(fleetTexts).palisade.healths[health]
+  return (
+    <span className={styles.health} data-tone={healthTones[health]} title={word}>
+      <Shape tone={healthTones[health]} />
+      <span className={styles.words}>{word}</span>
+    </span>
+  )
+}
+
+/** Leads to the server; its menu holds all that the list can be narrowed to. */
+export const Name = ({ server, marked = false }: { server: ServerRow; marked?: boolean }) => {
+  const { states } = textsOf(commonTexts)
+  const { status, ip_address: ip, engine_version: engine, agent_version: agent } = server
+  const t = textsOf(serversTexts).terms
+  const others: readonly Term[] = [
+    { field: 'status', value: status, shown: states[status] },
+    ...(ip ? [{ field: 'ip', value: ip }] : []),
+    ...(engine ? [{ field: 'engine', value: engine, shown: `${t.engine} ${clip(engine, 16).shown}` }] : []),
+    ...(agent ? [{ field: 'agent', value: agent, shown: `${t.agent} ${clip(agent, 16).shown}` }] : []),
+  ]
+  return (
+    <ServerValue
+      field="name"
+      value={server.hostname}
+      shown={nameOf(server.hostname)}
+      others={others}
+      marked={marked}
+      link={
+        <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.name}>
+          <Stranger text={server.hostname} most={60} />
+        </Link>
+      }
+    />
+  )
+}
+
+/** The reason where a server is not protected, else its role in the operator's words; and what else is to know. */
+export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
+  const t = textsOf(serversTexts)
+  const health = healthOfRow(server)
+  const newest = useMe()?.version ?? ''
+  const problem = health === 'unprotected' || health === 'degraded' ? server.protection.problem?.detail : null
+  return (
+    <>
+      {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
+      {server.clone && <Mark tone="danger">{t.cloned}</Mark>}
+      {problem ? (
+        <span className={styles.problem} data-tone={healthTones[health]}>
+          <Stranger text={problem} most={300} />
+        </span>
+      ) : health === 'offline' ? (
+        <span className={styles.problem}>{t.offline}</span>
+      ) : (
+        <span className={styles.role}>
+          <Stranger text={server.description ?? ''} most={200} />
+        </span>
+      )}
+      {isOlder(server.agent_version, newest) && <Mark tone="neutral">{t.update}</Mark>}
+    </>
+  )
+}
+
+/** The last sign of life; an installation that was begun can be continued. */
+export const Seen = ({ server }: { server: ServerRow }) => {
+  const t = textsOf(serversTexts)
+  const { may } = useMay('admin')
+  if (server.last_heartbeat) return <Time at={server.last_heartbeat} />
+  return may && server.status === 'pending' ? (
+    <Link to="/servers/new" search={{ id: server.id }} aria-label={t.continueWith(nameOf(server.hostname))}>
+      {t.continue}
+    </Link>
+  ) : (
+    <>{t.never}</>
+  )
+}
+
+export const Choose = (props: { server: ServerRow } & Pick<ShownServers, 'chosen' | 'onChosen'>) => {
+  const { server, chosen, onChosen } = props
+  return (
+    onChosen && (
+      <label className={styles.choose}>
+        <input
+          type="checkbox"
+          aria-label={textsOf(serversTexts).choose(nameOf(server.hostname))}
+          checked={chosen.has(server.id)}
+          onChange={event => {
+            const next = new Set(chosen)
+            if (event.currentTarget.checked) next.add(server.id)
+            else next.delete(server.id)
+            onChosen(next)
+          }}
+        />
+      </label>
+    )
+  )
+}
+
+/** Appears over the last columns while the row has the pointer or the focus. */
+export const RowActions = ({ server }: { server: ServerRow }) => {
+  const t = textsOf(serversTexts)
+  const [open, setOpen] = useState<'reload-all' | 'ban-ip' | null>(null)
+  const name = nameOf(server.hostname)
+  return (
+    <span className={styles.rowActions}>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={t.rowActions.reloadOn(name)}
+        onClick={() => setOpen('reload-all')}
+      >
+        {t.rowActions.reload}
+      </Button>
+      <Button size="xs" variant="default" aria-label={t.rowActions.banOn(name)} onClick={() => setOpen('ban-ip')}>
+        {t.rowActions.ban}
+      </Button>
+      {open && (
+        <Suspense>
+          <RunDialog type={open} servers={new Set([server.id])} onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
+    </span>
+  )
+}
