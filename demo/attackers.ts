@@ -37,20 +37,43 @@ export interface Attack {
   readonly ban_duration: number
   readonly log_lines: string
 }
-const names = ['root', 'admin', 'oracle', 'postgres', 'ubuntu', 'git', 'test', 'deploy']
+const names = ['root', 'admin', 'oracle', 'postgres', 'ubuntu', 'git', 'test', 'deploy', 'pi', 'ftpuser', 'jenkins']
+const mailboxes = ['info', 'office', 'sales', 'anna', 'support', 'billing']
+const paths = [
+  'wp-login.php',
+  '.env',
+  'phpmyadmin/index.php',
+  'admin/config.php',
+  '.git/config',
+  'xmlrpc.php',
+  'vendor/phpunit/eval.php',
+]
 const stamp = (at: Date) => at.toISOString().slice(0, 19).replace('T', ' ')
 const lines: Readonly<Record<string, (draw: Draw, ip: string, at: Date) => string>> = {
-  sshd: ({ pick, below }, ip, at) =>
-    `${stamp(at)} sshd[${2000 + below(9000)}]: Failed password for invalid user ${pick(names)} from ${ip} port ${30_000 + below(30_000)} ssh2`,
+  sshd: ({ pick, below }, ip, at) => {
+    const name = pick(names)
+    const from = `from ${ip} port ${30_000 + below(30_000)}`
+    const says = pick([
+      `Failed password for ${name === 'root' ? '' : 'invalid user '}${name} ${from} ssh2`,
+      `Invalid user ${name} ${from}`,
+      `Connection closed by authenticating user ${name} ${ip} port ${30_000 + below(30_000)} [preauth]`,
+    ])
+    return `${stamp(at)} sshd[${2000 + below(9000)}]: ${says}`
+  },
   'nginx-http-auth': ({ pick }, ip, at) =>
-    `${stamp(at)} [error] user "${pick(names)}" was not found in "/etc/nginx/htpasswd", client: ${ip}, server: www.example`,
-  'nginx-botsearch': ({ pick }, ip, at) =>
-    `${ip} - - [${stamp(at)}] "GET /${pick(['wp-login.php', '.env', 'phpmyadmin/', 'admin/config.php'])} HTTP/1.1" 404 162`,
-  postfix: (_, ip, at) =>
-    `${stamp(at)} postfix/smtpd: NOQUEUE: reject: RCPT from unknown[${ip}]: 554 5.7.1 Relay access denied`,
+    `${stamp(at)} [error] user "${pick(names)}" was not found in "/etc/nginx/htpasswd", client: ${ip}, server: www.example, request: "GET /intern/ HTTP/1.1"`,
+  'nginx-botsearch': ({ pick }, ip, at) => `${ip} - - [${stamp(at)}] "GET /${pick(paths)} HTTP/1.1" 404 162`,
+  'nginx-limit-req': ({ pick }, ip, at) =>
+    `${stamp(at)} [error] limiting requests, excess: 20.480 by zone "login", client: ${ip}, request: "POST /${pick(['login', 'api/token', 'search'])} HTTP/1.1"`,
+  postfix: ({ pick }, ip, at) =>
+    pick([
+      `${stamp(at)} postfix/smtpd: NOQUEUE: reject: RCPT from unknown[${ip}]: 554 5.7.1 Relay access denied`,
+      `${stamp(at)} postfix/smtpd: warning: unknown[${ip}]: SASL LOGIN authentication failed: authentication failure, sasl_username=${pick(mailboxes)}@shop.example`,
+    ]),
   dovecot: ({ pick, below }, ip, at) =>
-    `${stamp(at)} dovecot: imap-login: Disconnected (auth failed, ${2 + below(6)} attempts): user=<${pick(names)}>, rip=${ip}`,
-  recidive: (_, ip, at) => `${stamp(at)} NOTICE [sshd] Ban ${ip}`,
+    `${stamp(at)} dovecot: imap-login: Disconnected (auth failed, ${2 + below(6)} attempts in 8 secs): user=<${pick(mailboxes)}>, method=PLAIN, rip=${ip}`,
+  recidive: ({ pick }, ip, at) =>
+    `${stamp(at)} fail2ban.actions: NOTICE [${pick(['sshd', 'postfix', 'nginx-botsearch'])}] Ban ${ip}`,
 }
 /** What is banned by a jail: who, how long, and the lines that led to it. */
 export const anAttack = (draw: Draw, jails: readonly string[], at: Date, ip = anAttacker(draw)): Attack => {
@@ -61,8 +84,8 @@ export const anAttack = (draw: Draw, jails: readonly string[], at: Date, ip = an
     jail,
     ban_duration: jail === 'recidive' ? 604_800 : draw.pick([600, 3600, 3600, 86_400]),
     log_lines: line
-      ? Array.from({ length: jail === 'recidive' ? 1 : 3 }, (_, index) =>
-          line(draw, ip, new Date(at.getTime() - (3 - index) * 4000)),
+      ? Array.from({ length: jail === 'recidive' ? 3 : 3 + draw.below(5) }, (_, index) =>
+          line(draw, ip, new Date(at.getTime() - (9 - index) * 4000)),
         ).join('\n')
       : '',
   }

@@ -3,6 +3,7 @@ import { ApiError, createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { anAttack } from './attackers.ts'
 import type { Draw } from './attackers.ts'
+import { protectionOf } from './protection.ts'
 
 /* Simulated hosts: they speak the interface as agents do, and have nobody to protect. */
 
@@ -54,7 +55,10 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
     body: { token: installCommand.trim().split(' ').at(-1) ?? '', hostname: plan.hostname, agent_id, ...about },
   })
   const client = createClient({ baseUrl, token: api_key })
+  /** The jails of the host, and those that templates brought. */
   const jails = [...new Set([...plan.jails, 'stockade'])]
+  const templates = new Set<string>()
+  const began = Date.now()
   const enabled = new Map(jails.map(jail => [jail, true]))
   const banned = new Map<string, { ip: string; jail: string; until: number }>()
 
@@ -63,8 +67,10 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
   }
   const current = (jail: string) => [...banned.values()].filter(ban => ban.jail === jail).length
   let load = 20
+  let memory = 35 + (hashed(plan.hostname) % 40)
   const beat = async () => {
     load = Math.min(90, Math.max(4, load + draw.below(21) - 10))
+    memory = Math.min(92, Math.max(20, memory + draw.below(5) - 2))
     await client.call('POST /servers/heartbeat', {
       body: {
         hostname: plan.hostname,
@@ -72,11 +78,12 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
         ...about,
         metrics: {
           cpu_percent: load,
-          memory_percent: 35 + (hashed(plan.hostname) % 40),
+          memory_percent: memory,
           disk_percent: plan.hostname === 'backup-01' ? 88 : 20 + (hashed(plan.hostname) % 45),
           uptime: 86_400 * (3 + (hashed(plan.hostname) % 200)),
         },
         jails: jails.map(name => ({ name, enabled: enabled.get(name) === true, current_bans: current(name) })),
+        protection: protectionOf(plan.hostname, began),
       },
     })
   }
@@ -92,17 +99,41 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
           maxretry: name === 'recidive' ? 3 : 5,
           findtime: name === 'recidive' ? 86_400 : 600,
           bantime: name === 'recidive' ? 604_800 : 3600,
+          template: templates.has(name) ? name : null,
         })),
       },
     })
   }
   const bansOf = (jail: unknown, ip: unknown) =>
     [...banned].filter(([, ban]) => ban.ip === ip && (jail === '*' || jail === undefined || ban.jail === jail))
+  const takeTemplate = async (name: string) => {
+    if (!jails.includes(name)) jails.push(name)
+    templates.add(name)
+    enabled.set(name, true)
+    await beat()
+    await describeJails()
+  }
+  const dropTemplate = async (name: string) => {
+    templates.delete(name)
+    // A jail of the host itself stays when the template goes.
+    if (!plan.jails.includes(name)) jails.splice(jails.indexOf(name), jails.includes(name) ? 1 : 0)
+    await beat()
+    await describeJails()
+  }
   /** Does what an order says, to what little state there is, and tells the output. */
   const obey = async (
     type: string,
     params: Readonly<Record<string, unknown>>,
+    template: string | undefined,
   ): Promise<{ ok: boolean; output: string }> => {
+    if (type === 'deploy-template' && template !== undefined) {
+      await takeTemplate(template)
+      return { ok: true, output: `The jail ${template} runs.` }
+    }
+    if (type === 'remove-template') {
+      await dropTemplate(String(params.template_name))
+      return { ok: true, output: `The jail ${String(params.template_name)} is gone.` }
+    }
     const { ip, jail } = params
     const now = Date.now()
     if (plan.hostname === 'db-02' && type === 'service-restart')
@@ -153,9 +184,9 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
         query: { wait: 25, ...(state === '' ? {} : { state }) },
         signal,
       })
-      for (const { id: commandId, type, params } of reply.commands) {
+      for (const { id: commandId, type, params, template } of reply.commands) {
         await pause(200 + draw.below(900), signal)
-        const { ok, output } = await obey(type, { ...params, command_id: commandId })
+        const { ok, output } = await obey(type, { ...params, command_id: commandId }, template?.name)
         await client.call('POST /commands/{commandId}/result', {
           params: { commandId },
           body: { success: ok, output, exit_code: ok ? 0 : 1 },
@@ -187,7 +218,7 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
       // Attackers come at random; the mean gap is what the plan says, a little livelier than the history.
       await pause((-Math.log(1 - draw.random()) * day) / (plan.daily * 4), signal)
       const now = Date.now()
-      const attack = anAttack(draw, plan.jails, new Date(now))
+      const attack = anAttack(draw, [...plan.jails, ...templates], new Date(now))
       const key = `${attack.jail} ${attack.ip}`
       if (enabled.get(attack.jail) !== true || banned.has(key)) continue
       banned.set(key, { ip: attack.ip, jail: attack.jail, until: now + attack.ban_duration * 1000 })
