@@ -137,7 +137,7 @@ const ftp: Reader = (line, jail) => {
     return withUser('failed-logins', between(line, 'SECURITY VIOLATION: ', ' login'))
   if (has(line, 'no such user', 'Login failed', 'Incorrect password')) {
     const user = between(line, 'USER ', ': ') ?? between(line, 'USER ', ' (')
-    return withUser('failed-logins', user?.replace(/ \(Login failed$/, '') ?? null)
+    return withUser('failed-logins', user?.replace(/ \(Login failed\)?$/, '') ?? null)
   }
   if (line.includes('Authentication failed for user'))
     return withUser('failed-logins', between(line, 'for user [', ']'))
