@@ -126,11 +126,11 @@ test('where no answer comes it goes on after the delay', async () => {
   const [deaf, doors] = [await aDeafPort(), await tcpDoors('127.0.0.1', 2)]
   try {
     const [one, two] = doors.ports.map(String)
-    const quick = await run('127.0.0.1', one ?? '', two ?? '')
     const slow = await run('127.0.0.1', one ?? '', String(deaf.port), two ?? '', '--delay', '900')
     expect(slow).toMatchObject({ code: 0 })
-    expect(doors.heard).toEqual([0, 1, 0, 1])
-    expect(slow.took - quick.took).toBeGreaterThan(300)
+    expect(doors.heard).toEqual([0, 1])
+    // It waited for the deaf port; nothing bounds how long a busy machine takes for the rest.
+    expect(slow.took).toBeGreaterThanOrEqual(900)
   } finally {
     await Promise.all([deaf.close(), doors.close()])
   }
