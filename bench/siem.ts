@@ -16,7 +16,7 @@ import {
 } from '../packages/server/src/features/siem/formats/formats.ts'
 import type { Format } from '../packages/server/src/features/siem/formats/formats.ts'
 import { createLine } from '../packages/server/src/features/siem/transport.ts'
-import type { Target } from '../packages/server/src/features/siem/transport.ts'
+import type { Target } from '../packages/server/src/features/siem/line.ts'
 import { createOutgoing } from '../packages/server/src/outgoing/outgoing.ts'
 import { aHost, startServer } from '@stockade/server/testing'
 import { median, ratio, say } from './report.ts'

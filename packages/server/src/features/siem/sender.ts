@@ -29,8 +29,9 @@ import {
   writtenAgain,
 } from './siem.store.ts'
 import type { State, Waiting } from './siem.store.ts'
-import { Unreached, createLine } from './transport.ts'
-import type { Line, Outcome, Target } from './transport.ts'
+import { Unreached } from './line.ts'
+import type { Line, Outcome, Target } from './line.ts'
+import { createLine } from './transport.ts'
 
 /** What is to be done at the moment. */
 export interface Plan {

@@ -45,8 +45,9 @@ import {
   saveState,
   uptime,
 } from './siem.store.ts'
-import { Unreached, tryOnce } from './transport.ts'
-import type { Step, Target } from './transport.ts'
+import { Unreached } from './line.ts'
+import type { Step, Target } from './line.ts'
+import { tryOnce } from './transport.ts'
 
 type Change = { -readonly [K in keyof contract.SiemSettings]?: contract.SiemSettings[K] } & { token?: string | null }
 

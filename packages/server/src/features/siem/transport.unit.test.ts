@@ -5,7 +5,7 @@ import { createOutgoing } from '../../outgoing/outgoing.ts'
 import { httpReceiver } from './receivers.ts'
 import type { HttpReceiver } from './receivers.ts'
 import { createLine, tryOnce } from './transport.ts'
-import type { Step, Target } from './transport.ts'
+import type { Step, Target } from './line.ts'
 
 /* What receivers do that don't do what they should. */
 
