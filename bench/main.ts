@@ -331,10 +331,10 @@ try {
   if (!targets) head(`Page of 50 of ${setting.bans.toLocaleString('en')} bans, exact total`)
   const pageLines = pages.map(name => line(name))
   for (const page of pageLines) print(page)
-  if (!targets) head(`Statistics over ${setting.bans.toLocaleString('en')} bans`)
   if (!targets) head(`Attackers of ${setting.bans.toLocaleString('en')} bans, a page of 50, exact totals`)
   const attackerLines = attackers.map(name => line(name))
   for (const attacker of attackerLines) print(attacker)
+  if (!targets) head(`Statistics over ${setting.bans.toLocaleString('en')} bans`)
   const statisticLines = statistics.map(name => line(name))
   for (const statistic of statisticLines) print(statistic)
 
