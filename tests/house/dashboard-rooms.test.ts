@@ -16,7 +16,6 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   audit: ['audit.texts.ts', 'filter.ts'],
   bans: [
     'ban-dialog.tsx',
-    'ban-state.ts',
     'bans-list.ts',
     'bans-rows.tsx',
     'filter.ts',
@@ -24,7 +23,6 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'narrowing.tsx',
     'part-value.tsx',
     'reason.tsx',
-    'unban.tsx',
   ],
   commands: [
     'approve.tsx',

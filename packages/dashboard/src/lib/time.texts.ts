@@ -15,5 +15,7 @@ const en = {
   ending: 'Ending now',
   ended: 'Ended',
   endedAt: (time: string) => `Ended ${time}`,
+  tomorrow: (time: string) => `tomorrow ${time}`,
+  yesterday: (time: string) => `yesterday ${time}`,
 }
 export const timeTexts: Catalogue<typeof en> = { name: 'time', en }

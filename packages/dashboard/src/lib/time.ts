@@ -84,6 +84,18 @@ export const localInput = (at: number, zone = browserZone): string => {
   return `${date}T${time}`
 }
 
+/** `14:40` of today, `tomorrow 11:04`, `yesterday 20:59`, else with the date: for the end of a ban. */
+export const dayTime = (at: number, now: number, zone = shownZone()): string => {
+  const t = textsOf(timeTexts)
+  const dayOf = (moment: number) => parts(moment, zone).date
+  const time = clockTime(at, zone)
+  const date = dayOf(at)
+  if (date === dayOf(now)) return time
+  if (date === dayOf(now + day)) return t.tomorrow(time)
+  if (date === dayOf(now - day)) return t.yesterday(time)
+  return shortDate(at, now, zone)
+}
+
 /** How long ago, for times of the last 24 hours; older ones by their date. The future counts as now: clocks differ. */
 export const ago = (at: number, now: number, zone = shownZone()): string => {
   const t = textsOf(timeTexts)
@@ -127,7 +139,7 @@ export const ending = (ban: Ending, now: number, zone = shownZone()): string => 
   if (!ban.active) {
     const over = ban.unbanned_at === null ? end : Date.parse(ban.unbanned_at)
     if (over === null) return t.ended
-    return t.endedAt(now - over < day ? clockTime(over, zone) : shortDate(over, now, zone))
+    return t.endedAt(dayTime(over, now, zone))
   }
   if (ban.ban_duration === -1) return t.permanent
   if (end === null) return t.endUnknown

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
-import type { Attacker } from './attackers-list.ts'
 import { inOrder } from './attackers-order.ts'
 import { groupsOf } from './bulk-rows.ts'
 
-const row = (ip: string, bans: number) => ({ ip, bans }) as Attacker
+const row = (ip: string, bans: number) => ({ ip, bans })
 
 it('rows stay where they were, and say what is so now', () => {
   const known = [row('192.0.2.1', 1), row('192.0.2.2', 1), row('192.0.2.3', 1)]

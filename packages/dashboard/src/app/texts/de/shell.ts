@@ -18,6 +18,8 @@ export const time: Texts['time'] = {
   ending: 'Endet gerade',
   ended: 'Beendet',
   endedAt: time => `Beendet ${time}`,
+  tomorrow: time => `morgen ${time}`,
+  yesterday: time => `gestern ${time}`,
 }
 export const common: Texts['common'] = {
   product: 'Stockade',

@@ -18,6 +18,8 @@ export const time: Texts['time'] = {
   ending: 'Termina ahora',
   ended: 'Terminado',
   endedAt: time => `Terminado ${time}`,
+  tomorrow: time => `mañana ${time}`,
+  yesterday: time => `ayer ${time}`,
 }
 export const common: Texts['common'] = {
   product: 'Stockade',

@@ -18,6 +18,8 @@ export const time: Texts['time'] = {
   ending: 'Se termine',
   ended: 'Terminé',
   endedAt: time => `Terminé ${time}`,
+  tomorrow: time => `demain ${time}`,
+  yesterday: time => `hier ${time}`,
 }
 export const common: Texts['common'] = {
   product: 'Stockade',

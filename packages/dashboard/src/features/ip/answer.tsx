@@ -1,0 +1,100 @@
+import { Fragment } from 'react'
+import type { ReactNode } from 'react'
+import { Link } from '@tanstack/react-router'
+import type { LookUp } from '../fleet/queries.ts'
+import { useWords } from '../../kit/now.ts'
+import { Shape } from '../../kit/state.tsx'
+import type { Tone } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { nameOf } from '../../lib/clip.ts'
+import { number } from '../../lib/numbers.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { dayTime, duration } from '../../lib/time.ts'
+import { ReasonText } from '../bans/reason.tsx'
+import { bannedUntil, latestAttack } from './attack.ts'
+import { ipTexts } from './ip.texts.ts'
+import { kindOf } from './read-address.ts'
+import styles from './ip.module.css'
+
+const sentenceOf = (found: LookUp, now: number): readonly [Tone, string] => {
+  const t = textsOf(ipTexts)
+  if (found.active_bans.length > 0) {
+    const { servers, end } = bannedUntil(found.active_bans, true)
+    const on = t.bannedOn(servers)
+    if (end === Infinity) return ['ban', t.untilUnbanned(on)]
+    return ['ban', end === null ? on : t.bannedUntil(on, dayTime(end, now))]
+  }
+  if (found.matched_whitelist) return ['allow', t.whitelisted(found.matched_whitelist.ip)]
+  const [newest] = found.ban_history
+  const over = newest?.unbanned_at ?? newest?.expires_at ?? null
+  if (over !== null) return ['neutral', t.notBannedSince(dayTime(Date.parse(over), now))]
+  return ['neutral', newest ? t.notBanned : t.neverBanned]
+}
+
+/** Puts things where a sentence has their signs. */
+const filled = (sentence: string, things: Readonly<Record<string, ReactNode>>): ReactNode =>
+  sentence
+    .split(/(\{\w+\})/)
+    .map((part, index) => <Fragment key={index}>{/^\{\w+\}$/.test(part) ? things[part.slice(1, -1)] : part}</Fragment>)
+
+/** Why it is banned: how the latest attack began, what followed, and what was before. */
+const Why = ({ found, brief }: { found: LookUp; brief: boolean }) => {
+  const t = textsOf(ipTexts)
+  const attack = latestAttack(found.ban_history, found.total_bans)
+  const first = attack?.bans[0]
+  const time = useWords(now => (first ? dayTime(Date.parse(first.banned_at), now) : ''))
+  if (!attack || !first) return <>{found.matched_whitelist?.description}</>
+  const { furtherAttempts, furtherServers, before, bans } = attack
+  const length = duration(Math.max(60, Math.round((attack.to - attack.from) / 1000)))
+  const further =
+    bans.length < 2
+      ? ''
+      : furtherServers === 0
+        ? t.thenBans(number(bans.length - 1), bans.length - 1)
+        : furtherAttempts > 0
+          ? t.thenAttempts(number(furtherAttempts), furtherAttempts, furtherServers, length)
+          : t.thenServers(furtherServers, length)
+  return (
+    <>
+      {filled(t.began('{reason}', '{server}', time), {
+        reason: <ReasonText reason={first.reason} strong />,
+        server: brief ? (
+          <Stranger text={first.server} most={60} />
+        ) : (
+          <Link to="/servers/$serverId" params={{ serverId: first.server_id }}>
+            <Stranger text={first.server} most={60} />
+          </Link>
+        ),
+      })}
+      {further}
+      {'. '}
+      {!brief && before > 0 && t.before(number(before), before)}
+    </>
+  )
+}
+
+/** The state of an address in one sentence, and the reason below it. */
+export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolean }) => {
+  const t = textsOf(ipTexts)
+  const kind = kindOf(found.ip)
+  const words = useWords(now => sentenceOf(found, now)[1])
+  const [tone] = sentenceOf(found, 0)
+  return (
+    <div className={styles.answer} data-brief={brief || undefined}>
+      <p className={styles.sentence} data-tone={tone}>
+        <Shape tone={tone} />
+        <span>{words}</span>
+      </p>
+      <p className={styles.why}>
+        {found.is_you && <b>{t.isYou} </b>}
+        {found.is_server && (
+          <b>
+            <bdi>{t.isServer(nameOf(found.is_server.hostname))}</bdi>{' '}
+          </b>
+        )}
+        <Why found={found} brief={brief} />
+        {kind && ` ${t.kinds[kind]}`}
+      </p>
+    </div>
+  )
+}

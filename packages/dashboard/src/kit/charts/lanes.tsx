@@ -1,0 +1,156 @@
+import { useMemo, useState } from 'react'
+import type { ReactNode } from 'react'
+import parts from '../parts.module.css'
+import { at as placed } from './lane-scale.ts'
+import type { Scale } from './lane-scale.ts'
+import styles from './lanes.module.css'
+
+/** A time from `from` to `to`; `to` is Infinity for what has no end. */
+export interface Span {
+  readonly id: number
+  readonly from: number
+  readonly to: number
+  readonly over: boolean
+  /** What it is, for the tooltip. */
+  readonly text: string
+}
+export interface Lane {
+  readonly key: string
+  readonly name: ReactNode
+  readonly about: ReactNode
+  /** The same in words, for those who do not see the picture. */
+  readonly words: string
+  readonly spans: readonly Span[]
+  /** Moments, such as attempts. */
+  readonly marks: readonly number[]
+}
+
+/**
+ * Times as bars, one lane a thing: solid up to now, hatched where they are still to come, grey where they are over.
+ * @param ticks moments on the axis with their words
+ */
+export const Lanes = (props: {
+  label: string
+  lanes: readonly Lane[]
+  most: number
+  /** The share of the axis that one word takes. */
+  room: number
+  scale: Scale
+  now: number
+  nowText: string
+  ticks: readonly (readonly [at: number, text: string])[]
+  more: (count: number) => string
+  onOpen: (id: number) => void
+}) => {
+  const { lanes, most, room, scale, now, ticks } = props
+  const [all, setAll] = useState(false)
+  const shown = all ? lanes : lanes.slice(0, most)
+  const percent = (time: number) => `${(placed(scale, time) * 100).toFixed(2)}%`
+  const isNowSeen = now >= scale.from && now <= scale.to
+  const labels = useMemo(
+    () => thinned(ticks, scale, room, isNowSeen ? now : null),
+    [ticks, scale, room, now, isNowSeen],
+  )
+  return (
+    <figure className={styles.figure} aria-label={props.label}>
+      <div className={styles.grid}>
+        <div className={styles.ground} aria-hidden="true">
+          {labels.map(([time]) => (
+            <i key={time} style={{ insetInlineStart: percent(time) }} />
+          ))}
+          {scale.breaks.map(place => (
+            <i key={place} className={styles.break} style={{ insetInlineStart: `${place * 100}%` }} />
+          ))}
+          {isNowSeen && <i className={styles.now} style={{ insetInlineStart: percent(now) }} />}
+        </div>
+        <ul className={styles.lanes}>
+          {shown.map(lane => (
+            <li key={lane.key} className={styles.lane}>
+              <span className={styles.name}>{lane.name}</span>
+              <span className={styles.about}>{lane.about}</span>
+              <span className={parts.hidden}>{lane.words}</span>
+              <span className={styles.track} aria-hidden="true">
+                {lane.spans.map(span => (
+                  <Bar key={span.id} span={span} now={now} scale={scale} onOpen={props.onOpen} />
+                ))}
+                {lane.marks
+                  .filter(mark => mark >= scale.from && mark <= scale.to)
+                  .map((mark, index) => (
+                    <i key={index} className={styles.mark} style={{ insetInlineStart: percent(mark) }} />
+                  ))}
+              </span>
+            </li>
+          ))}
+        </ul>
+        <div className={styles.axis} aria-hidden="true">
+          {labels.map(([time, text]) => (
+            <span
+              key={time}
+              style={{ insetInlineStart: percent(time) }}
+              data-end={placed(scale, time) > 0.93 || undefined}
+            >
+              {text}
+            </span>
+          ))}
+          {isNowSeen && (
+            <b style={{ insetInlineStart: percent(now) }} data-end={placed(scale, now) > 0.95 || undefined}>
+              {props.nowText}
+            </b>
+          )}
+        </div>
+      </div>
+      {lanes.length > most && !all && (
+        <button type="button" className={parts.quiet} onClick={() => setAll(true)}>
+          {props.more(lanes.length - most)}
+        </button>
+      )}
+    </figure>
+  )
+}
+
+/** Words that would stand on others, or say the same again, are left out; the present moment and the ends win. */
+const thinned = (
+  ticks: readonly (readonly [number, string])[],
+  scale: Scale,
+  room: number,
+  now: number | null,
+): readonly (readonly [number, string])[] => {
+  const taken: number[] = now === null ? [] : [placed(scale, now)]
+  const said = new Set<string>()
+  const [first, last] = [ticks[0], ticks.at(-1)]
+  const inTurn = [...(last ? [last] : []), ...(first && first !== last ? [first] : []), ...ticks.slice(1, -1)]
+  return inTurn.filter(([time, words]) => {
+    if (time < scale.from || time > scale.to || said.has(words)) return false
+    // What stands at the end is a date and a time, and lies before its moment.
+    const place = placed(scale, time)
+    if (taken.some(other => Math.abs(other - place) < (Math.max(other, place) > 0.93 ? room * 1.7 : room))) return false
+    taken.push(place)
+    said.add(words)
+    return true
+  })
+}
+
+const Bar = (props: { span: Span; now: number; scale: Scale; onOpen: (id: number) => void }) => {
+  const { span, now, scale, onOpen } = props
+  const { from, to, over } = span
+  if (to < scale.from || from > scale.to) return null
+  const [start, end] = [placed(scale, from), placed(scale, to)]
+  const middle = over ? end : Math.min(end, Math.max(start, placed(scale, now)))
+  const style = (a: number, b: number) => ({
+    insetInlineStart: `${(a * 100).toFixed(2)}%`,
+    inlineSize: `max(3px, ${((b - a) * 100).toFixed(2)}%)`,
+  })
+  return (
+    <>
+      <i
+        className={over ? styles.over : styles.held}
+        title={span.text}
+        style={style(start, middle)}
+        onClick={() => onOpen(span.id)}
+      />
+      {!over && end > middle && (
+        <i className={styles.rest} title={span.text} style={style(middle, end)} onClick={() => onOpen(span.id)} />
+      )}
+    </>
+  )
+}
