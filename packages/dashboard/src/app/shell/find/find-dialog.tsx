@@ -1,4 +1,4 @@
-import { Suspense, lazy, useId, useMemo, useState } from 'react'
+import { Suspense, lazy, useEffect, useId, useMemo, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { roleMay } from '../../../api/roles.ts'
 import { signOut, useMe } from '../../../api/session.ts'
 import { lookUpQuery, templatesQuery } from '../../../features/fleet/queries.ts'
 import { usersQuery } from '../../../features/identity/queries.ts'
+import { findAddress } from '../../../features/ip/read-address.ts'
 import { Dialog } from '../../../kit/modal.tsx'
 import parts from '../../../kit/parts.module.css'
 import { useTheme } from '../../../kit/preferences.ts'
@@ -21,11 +22,14 @@ import { suggest } from './suggest.ts'
 import type { Act, Suggestion } from './suggest.ts'
 import styles from './find.module.css'
 
+const Answer = lazy(() => import('../../../features/ip/answer.tsx').then(({ Answer }) => ({ default: Answer })))
 const UnbanDialog = lazy(() => import('../../../features/ip/unban-dialog.tsx'))
 const BanDialog = lazy(() => import('../../../features/bans/ban-dialog.tsx'))
 const AddDialog = lazy(() => import('../../../features/whitelist/add-dialog.tsx'))
 
 type Asked = Extract<Act, { kind: 'dialog' }>
+/** With Alt, what is done about the address without opening it. By the place of the key: on a Mac, Alt writes other letters. */
+const acts: Readonly<Record<string, Asked['dialog']>> = { KeyU: 'unban', KeyW: 'whitelist', KeyB: 'ban' }
 
 /** Looks among what is known here; nothing is asked of the API for each letter. */
 const FindDialog = ({ onClose }: { onClose: () => void }) => {
@@ -81,6 +85,12 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
       setAt(next)
       document.querySelector(`[id="${list}-${next}"]`)?.scrollIntoView({ block: 'nearest' })
     }
+    const asked = event.altKey ? acts[event.code] : undefined
+    const about = lines.find(({ act }) => act.kind === 'dialog' && act.dialog === asked)
+    if (about) {
+      event.preventDefault()
+      run(about)
+    }
     const line = lines[current]
     if (event.key === 'Enter' && line) {
       event.preventDefault()
@@ -114,6 +124,7 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
           }}
           onKeyDown={press}
         />
+        <Known typed={typed} />
         <div id={list} role="listbox" aria-label={t.results} className={styles.list}>
           {lines.map((line, index) => (
             <div key={`${line.group} ${line.text} ${index}`} role="presentation">
@@ -166,5 +177,23 @@ const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }
       <Trouble what={t.whatIp(address)} query={query} />
       {query.isPending && <p className={parts.muted}>{t.loading}</p>}
     </Dialog>
+  )
+}
+
+/** What is known of the address that was typed, in one sentence; asked for when the typing rests. */
+const Known = ({ typed }: { typed: string }) => {
+  const [rested, setRested] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(typed), 250)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const address = rested === typed ? findAddress(typed)?.ip : undefined
+  const found = useQuery({ ...lookUpQuery(address ?? ''), enabled: address !== undefined }).data
+  return address === undefined || !found ? null : (
+    <Suspense>
+      <div className={styles.known} role="status">
+        <Answer found={found} brief />
+      </div>
+    </Suspense>
   )
 }

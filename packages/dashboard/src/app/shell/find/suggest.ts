@@ -53,9 +53,9 @@ const aboutAddress = (typed: string, role: Known['role']): Suggestion[] => {
       { group, text: t.about(address), act: found.part ? on(`/ip/${address}`, { taken: '1' }) : go(`/ip/${address}`) },
       ...(acts
         ? ([
-            { group, text: t.unban(address), act: dialog('unban') },
-            { group, text: t.ban(address), act: dialog('ban') },
-            { group, text: t.whitelist(address), act: dialog('whitelist') },
+            { group, text: t.unban(address), aside: 'Alt U', act: dialog('unban') },
+            { group, text: t.ban(address), aside: 'Alt B', act: dialog('ban') },
+            { group, text: t.whitelist(address), aside: 'Alt W', act: dialog('whitelist') },
           ] as const)
         : []),
     ]
