@@ -5,7 +5,7 @@ import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { LookupService } from '../lookup/lookup.service.ts'
 import type { Registry } from '../servers/registry.ts'
-import type { SessionsService } from './sessions.service.ts'
+import type { SessionsService } from './sessions.model.ts'
 
 type Reply = ReplyOf<typeof auth.me>
 /** What the caller is told of itself. */

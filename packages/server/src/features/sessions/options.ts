@@ -2,7 +2,7 @@ import type { ReplyOf, auth } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
-import type { SessionsService } from './sessions.service.ts'
+import type { SessionsService } from './sessions.model.ts'
 
 /** The facts that the sign-in page needs, and with them every page. */
 export type SignInOptions = () => Promise<ReplyOf<typeof auth.authOptions>>

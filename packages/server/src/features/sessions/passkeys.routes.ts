@@ -2,7 +2,7 @@ import { passkeys as contract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import { setSessionCookie, visitor } from './sessions.routes.ts'
-import type { SessionsService } from './sessions.service.ts'
+import type { SessionsService } from './sessions.model.ts'
 
 export const mountPasskeys = (
   http: Http,

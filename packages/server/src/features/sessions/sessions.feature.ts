@@ -8,7 +8,7 @@ import type { UsersService } from '../users/users.service.ts'
 import { createProofs } from './proof.ts'
 import type { Proofs } from './proof.ts'
 import { createSessions } from './sessions.service.ts'
-import type { SessionsService } from './sessions.service.ts'
+import type { SessionsService } from './sessions.model.ts'
 import { createTokens } from './tokens.ts'
 
 export const sessionsFeature = (

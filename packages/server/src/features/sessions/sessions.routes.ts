@@ -10,7 +10,7 @@ import type { SettingsService } from '../settings/settings.service.ts'
 import type { Me } from './me.ts'
 import type { SignInOptions } from './options.ts'
 import type { Proofs } from './proof.ts'
-import type { HalfSignIn, SessionsService, SignIn } from './sessions.service.ts'
+import type { HalfSignIn, SessionsService, SignIn } from './sessions.model.ts'
 
 /** Where a request comes from, for the session that it begins. */
 export const visitor = (request: FastifyRequest) => ({

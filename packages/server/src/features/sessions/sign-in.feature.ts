@@ -10,7 +10,7 @@ import type { SignInOptions } from './options.ts'
 import { mountPasskeys } from './passkeys.routes.ts'
 import type { Proofs } from './proof.ts'
 import { mountSessions } from './sessions.routes.ts'
-import type { SessionsService } from './sessions.service.ts'
+import type { SessionsService } from './sessions.model.ts'
 
 /** The endpoints of signing in. They stand above most features, because a signed-in user is told of servers and bans. */
 export const signInFeature = (

@@ -5,7 +5,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from './mirror.ts'
 import { mountWhitelist } from './whitelist.routes.ts'
 import { createWhitelist } from './whitelist.service.ts'
-import type { WhitelistService } from './whitelist.service.ts'
+import type { WhitelistService } from './whitelist.model.ts'
 
 export const whitelistFeature = (
   needs: Core & { mirror: Mirror; registry: Registry; commands: CommandsService },

@@ -1,7 +1,7 @@
 import { whitelist as contract } from '@stockade/contract'
 import { conditional } from '../../http/conditional.ts'
 import type { Http } from '../../http/http.ts'
-import type { WhitelistService } from './whitelist.service.ts'
+import type { WhitelistService } from './whitelist.model.ts'
 
 export const mountWhitelist = (http: Http, whitelist: WhitelistService): void => {
   http.serve(contract.listWhitelist, ({ actor, query }) => whitelist.list(actor, query))

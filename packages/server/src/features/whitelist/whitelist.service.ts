@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
-import type { QueryOf, ReplyOf, whitelist as contract } from '@stockade/contract'
 import { system, authorOf } from '../../core/author.ts'
 import type { Author } from '../../core/author.ts'
 import { inSlices } from '../../core/slices.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { ipText, parseIp, parseRange, widestListed } from '../../core/ip.ts'
+import { ipText, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { requireProof } from '../../core/proof.ts'
@@ -17,9 +16,11 @@ import type { Change, Events } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import { coverageOf, guardCoverage, isWide } from './coverage.ts'
 import { endOf } from './ends.ts'
+import { describeBound, rangeOf, viewOf, wordOf, worded } from './entries.ts'
+import type { NewEntry } from './entries.ts'
 import { csvHeader, csvLine, csvWithEnds, readCsv, readJson, readPlain } from './formats.ts'
 import type { Candidate, Written } from './formats.ts'
-import type { Mirror, Rendered } from './mirror.ts'
+import type { Mirror } from './mirror.ts'
 import {
   activeAfter,
   activeTouching,
@@ -39,51 +40,7 @@ import {
   saveState,
 } from './whitelist.store.ts'
 import type { ActiveAddress, EntryRow } from './whitelist.store.ts'
-
-type Entry = ReplyOf<typeof contract.getWhitelistEntry>
-type Format = 'plain' | 'json' | 'csv'
-type Export = Extract<ReplyOf<typeof contract.exportWhitelist>, object>
-/** An order to lift whatever an address is banned by, in every jail of a server. */
-export interface Lift {
-  readonly serverNo: number
-  readonly ip: string
-}
-
-export interface WhitelistService {
-  list(actor: Principal, query: QueryOf<typeof contract.listWhitelist>): Promise<ReplyOf<typeof contract.listWhitelist>>
-  read(id: number): Promise<Entry>
-  /** @throws Problem 400 when it is too wide or its end is no future time, 409 when it is there already. */
-  add(
-    actor: Principal,
-    input: { ip: string; description?: string; expires_at?: string | null; confirm_share?: number },
-  ): Promise<ReplyOf<typeof contract.addToWhitelist>>
-  /** @throws Problem 400 that names the index of the first bad entry; then nothing is added. */
-  addMany(
-    actor: Principal,
-    entries: readonly { ip: string; description?: string; expires_at?: string | null }[],
-    confirmShare?: number,
-  ): Promise<ReplyOf<typeof contract.addManyToWhitelist>>
-  /** `expires_at` null: for ever. */
-  change(
-    actor: Principal,
-    id: number,
-    input: { description?: string; expires_at?: string | null },
-  ): Promise<ReplyOf<typeof contract.describeWhitelistEntry>>
-  /** Returns what it was. */
-  remove(actor: Principal, id: number): Promise<string>
-  /** Those that are gone already are passed over; returns how many there were. */
-  removeMany(actor: Principal, ids: readonly number[]): Promise<number>
-  check(ip: string): Promise<ReplyOf<typeof contract.checkWhitelist>>
-  import(
-    actor: Principal,
-    input: { format?: Format; content: string; description_prefix?: string; confirm_share?: number },
-  ): Promise<ReplyOf<typeof contract.importWhitelist>>
-  exportText(format: 'plain' | 'csv'): Promise<string>
-  exportJson(): Promise<Export>
-  render(): Promise<Rendered>
-  /** Takes the entries away whose time is over. */
-  expire(): Promise<void>
-}
+import type { Lift, WhitelistService } from './whitelist.model.ts'
 
 /** More entries than this no host applies in bearable time. */
 const mostEntries = 500_000
@@ -92,36 +49,6 @@ const mostErrors = 10_000
 const chunk = 2000
 /** So many orders one change gives at most; the rest of the covered bans the hosts lift by themselves when they apply the list. */
 const mostLifts = 5000
-const wordOf = (range: IpRange) => (range.prefix === null ? 'address' : 'range')
-
-interface NewEntry {
-  readonly ip: string
-  readonly description: string
-  readonly expires_at: number | null
-  readonly range: IpRange
-}
-
-const viewOf = (row: EntryRow): Entry => ({
-  id: row.id,
-  ip: row.ip,
-  description: row.description,
-  created_by: row.created_by,
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
-  expires_at: isoOrNull(row.expires_at),
-})
-/** Why a text can't be an entry, or what it is. */
-const rangeOf = (text: string): { range: IpRange } | { error: string } => {
-  const range = text.length <= 64 ? parseRange(text) : null
-  if (!range) return { error: 'must be an IPv4 or IPv6 address or a CIDR (no port, no zone, no leading zeros)' }
-  const widest = widestListed(range)
-  if (range.prefix !== null && range.prefix < widest)
-    return { error: `is a range wider than /${widest}; that is refused` }
-  return { range }
-}
-const describeBound = bounds.description
-const worded = (text: string) => tame(text, describeBound * 4)
-
 export const createWhitelist = (needs: {
   db: Database
   clock: Clock
