@@ -102,6 +102,9 @@ export const optionsQuery = queryOptions({
   staleTime: Infinity,
 })
 
+/** `GET /bootstrap` leaves the preferences of the account here. */
+export const keptPreferencesKey = ['preferences', 'kept'] as const
+
 export interface ServersFilter {
   /** In the grammar of searches. */
   readonly q?: string | undefined

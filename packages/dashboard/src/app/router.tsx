@@ -12,6 +12,7 @@ import { live } from '../api/live.ts'
 import { meQuery, onFactorMissing, onSessionEnd, queries, tryAgain } from '../api/queries.ts'
 import { roleMay } from '../api/roles.ts'
 import { useMe } from '../api/session.ts'
+import { bootstrapQuery } from './bootstrap.ts'
 import { readAuditSearch } from '../features/audit/filter.ts'
 import { readBansSearch } from '../features/bans/filter.ts'
 import { readCommandsSearch } from '../features/commands/filter.ts'
@@ -43,7 +44,7 @@ const word = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 const signedIn = async (search: { next?: string }) => {
   try {
     return await queries.ensureQueryData({
-      ...meQuery,
+      ...bootstrapQuery,
       // Told of and counted down: there is nothing else to look at meanwhile.
       retry: (failures, error) => statusOf(error) !== 429 && tryAgain(failures, error),
     })

@@ -2,15 +2,13 @@ import { useEffect, useEffectEvent } from 'react'
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import { optionsQuery } from '../../api/queries.ts'
+import { keptPreferencesKey, optionsQuery, queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { usePreferences } from '../../kit/preferences.ts'
 import { chooseLanguage, languages } from '../../lib/texts/language.ts'
 import type { Language } from '../../lib/texts/language.ts'
 import { preferences } from '../../lib/preferences.ts'
 
-/** Several changes in a row, such as choices that are tried, are kept once. In milliseconds. */
-const settling = 800
 const isLanguage = (tag: string | null): tag is Language => tag !== null && Object.hasOwn(languages, tag)
 
 /** Takes over what the account keeps, and keeps there what is changed here. The last one to write wins. */
@@ -25,26 +23,31 @@ export const KeptPreferences = () => {
 
   useEffect(() => {
     if (userId === undefined) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const keep = async () => {
-      if (!preferences.isUnsaved()) return
+    let isKeeping = false
+    /** Written at once, one request at a time: a tab may be closed right after a change. */
+    const keep = async (): Promise<void> => {
+      if (isKeeping || !preferences.isUnsaved()) return
+      isKeeping = true
       const now = preferences.read()
+      let isSaved = false
       try {
         await api.call('PUT /users/me/preferences', { body: { preferences: { ...now } } })
         preferences.saved(now)
+        isSaved = true
       } catch {
         // They stay in this browser, and go along with the next change or load.
       }
+      isKeeping = false
+      if (isSaved) await keep()
     }
-    const changed = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => void keep(), settling)
-    }
+    const changed = () => void keep()
     const leaving = new AbortController()
     const begin = async () => {
       preferences.belongTo(userId)
       if (preferences.isUnsaved()) return changed()
-      const found = (await api.call('GET /users/me/preferences', { signal: leaving.signal })).preferences
+      const found =
+        queries.getQueryData<Record<string, unknown>>(keptPreferencesKey) ??
+        (await api.call('GET /users/me/preferences', { signal: leaving.signal })).preferences
       // Whoever was faster than the answer means it.
       if (preferences.isUnsaved() || Object.keys(found).length === 0) return
       preferences.replace(found)
@@ -58,7 +61,6 @@ export const KeptPreferences = () => {
     const end = preferences.watch(changed)
     return () => {
       leaving.abort()
-      clearTimeout(timer)
       end()
     }
   }, [userId])

@@ -1,0 +1,15 @@
+import { api } from '../api/client.ts'
+import { keptPreferencesKey, meQuery, optionsQuery, queries, summaryQuery } from '../api/queries.ts'
+import type { Me } from '../api/queries.ts'
+import { licenceQuery } from '../features/identity/queries.ts'
+
+/** The first request of a signed-in page: its reply fills the cache with what every page needs. Answers 401 like `GET /auth/me`. */
+export const readBootstrap = async ({ signal }: { signal: AbortSignal }): Promise<Me> => {
+  const { me, options, preferences, summary, license } = await api.call('GET /bootstrap', { signal })
+  queries.setQueryData(optionsQuery.queryKey, options)
+  if (preferences) queries.setQueryData(keptPreferencesKey, preferences.preferences)
+  if (summary) queries.setQueryData(summaryQuery.queryKey, summary)
+  if (license) queries.setQueryData(licenceQuery.queryKey, license)
+  return me
+}
+export const bootstrapQuery = { ...meQuery, queryFn: readBootstrap }
