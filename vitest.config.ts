@@ -8,8 +8,9 @@ const common = {
   pool: 'forks',
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  // Patient where the machine is busy; what is broken stays broken.
-  expect: { poll: { timeout: 60_000 } },
+  // Patient where the machine is busy; what is broken stays broken. While a test is written, a small STOCKADE_TEST_PATIENCE
+  // (milliseconds, for pages of a browser too) shows sooner what does not come.
+  expect: { poll: { timeout: Number(process.env.STOCKADE_TEST_PATIENCE ?? 60_000) } },
 } as const
 
 /**
