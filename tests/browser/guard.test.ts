@@ -102,10 +102,16 @@ describe.runIf(hasBrowser)('guarding', () => {
       { id: 'published', subject: '8080', state: 'warning', since, detail: 'Port 8080 leads to a container.' },
     ])
     await page.goto('.')
-    await page.getByRole('link', { name: '1 unprotected' }).click()
-    await page.getByRole('list').getByText('Unprotected', { exact: true }).waitFor()
+    await page.getByText('1 unprotected.').waitFor()
+    const problems = page.getByRole('list', { name: 'Servers that need attention' })
+    await problems.getByText('fail2ban does not answer.').waitFor()
     await fits()
-    await page.goto(`servers/${host.id}/overview`)
+    await page.goto('servers')
+    await page.getByRole('group', { name: 'Protection' }).getByRole('button', { name: 'Unprotected' }).click()
+    await page.locator('[data-group=attention]').getByText('fail2ban does not answer.').waitFor()
+    await fits()
+    await page.getByRole('link', { name: 'web-01', exact: true }).click()
+    await page.getByText(/^Unprotected since .*: fail2ban does not answer\.$/).waitFor()
     const reasons = page.getByRole('list', { name: 'What was found' })
     await reasons.getByText('fail2ban does not answer.').waitFor()
     expect(await reasons.getByRole('listitem').count()).toBe(2)
@@ -113,7 +119,7 @@ describe.runIf(hasBrowser)('guarding', () => {
     await fits()
     // The page hears of it by itself.
     await report('protected', [])
-    await page.getByText('What is banned on this host does not get through.').waitFor()
+    await page.getByText(/^Protected since/).waitFor()
     expect(await reasons.count()).toBe(0)
   })
   it('proves on the page of a host that bans stop packets, hop by hop', async () => {

@@ -7,6 +7,8 @@ export interface Host {
   readonly id: string
   readonly client: Client
   beat(jails?: readonly string[]): Promise<void>
+  /** Reports that it is protected, or the one check that says why not. */
+  protect(problem?: string): Promise<void>
   /** Reports a ban; resolves to its id. */
   ban(ip: string, given?: { jail?: string; log_lines?: string; ban_duration?: number }): Promise<number>
   /** Takes the waiting commands, as a poll does. */
@@ -42,6 +44,23 @@ export const enrol = async (
           ...about,
           metrics: { cpu_percent: 12, memory_percent: 41, disk_percent: 83, uptime: 86_400 },
           jails: jails.map(name => ({ name, enabled: true, current_bans: 0 })),
+        },
+      })
+    },
+    async protect(problem) {
+      const since = new Date().toISOString()
+      await client.call('POST /servers/heartbeat', {
+        body: {
+          hostname,
+          ...about,
+          protection: {
+            level: problem === undefined ? 'protected' : 'unprotected',
+            since,
+            summary: problem ?? 'All checks are fine.',
+            checks:
+              problem === undefined ? [] : [{ id: 'engine', subject: null, state: 'bad', since, detail: problem }],
+            counted: { ok: 8, not_ok: problem === undefined ? 0 : 1, unknown: 0 },
+          },
         },
       })
     },
