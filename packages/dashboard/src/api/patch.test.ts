@@ -117,6 +117,13 @@ describe('a server', () => {
     })
     expect(queries.getQueryState(['servers', { page: 1 }])?.isInvalidated).toBe(false)
   })
+  it('makes the lists be read again with its first sign of life', () => {
+    const queries = new QueryClient()
+    const key = ['servers', { page: 1 }]
+    queries.setQueryData(key, { servers: [aServer({ status: 'pending' })], total: 1, page: 1, limit: 100 })
+    patch(queries, serverMessage({ status: 'online' }))
+    expect(queries.getQueryState(key)?.isInvalidated).toBe(true)
+  })
   it.each([
     ['that is not known yet', { id: '01934f9e-0000-7000-8000-000000000002' }],
     ['that was deleted', { deleted: true }],

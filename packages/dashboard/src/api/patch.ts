@@ -62,7 +62,10 @@ const patchServer = (
   const { id, hostname, status, protection: level, last_heartbeat, deleted } = data
   const news = { hostname, status, last_heartbeat }
   let known = false
-  /** The message has the level, and not its reason: rows with another one are read again. */
+  /**
+   * The message has the level, and not its reason: rows with another one are read again; so is a row with the first sign of
+   * life, since no message tells the first level and figures of a host.
+   */
   let isStale = false
   queries.setQueriesData<ServerList | Summary>({ queryKey: ['servers'] }, list => {
     if (!list || !list.servers.some(row => row.id === id)) return list
@@ -70,6 +73,7 @@ const patchServer = (
     const servers = list.servers.map(row => {
       if (row.id !== id) return row
       const { protection } = row
+      isStale ||= row.status === 'pending' && status === 'online'
       if (typeof protection === 'string') return { ...row, ...news, protection: level }
       isStale ||= protection.level !== level
       return { ...row, ...news, protection: { ...protection, level } }
