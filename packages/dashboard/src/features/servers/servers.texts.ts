@@ -57,7 +57,7 @@ const en = {
   cloned: 'Two hosts share its identity',
   rowActions: {
     reload: 'Reload jails…',
-    reloadOn: (name: string) => `Reload all jails of ${name}`,
+    reloadOn: (name: string) => `Reload jails of ${name}`,
     ban: 'Ban an address…',
     banOn: (name: string) => `Ban an address on ${name}`,
   },

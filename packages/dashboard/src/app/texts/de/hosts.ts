@@ -173,9 +173,9 @@ export const serversPage: Texts['servers'] = {
   cloned: 'Zwei Hosts teilen seine Identität',
   rowActions: {
     reload: 'Jails neu laden…',
-    reloadOn: name => `Alle Jails von ${name} neu laden`,
+    reloadOn: name => `Jails neu laden: ${name}`,
     ban: 'Adresse sperren…',
-    banOn: name => `Eine Adresse auf ${name} sperren`,
+    banOn: name => `Adresse sperren: ${name}`,
   },
   caption: 'Server nach Namen',
   never: 'Noch nicht gesehen',

@@ -600,7 +600,7 @@ export const serverList: Texts['servers'] = {
   cloned: 'Dos equipos comparten su identidad',
   rowActions: {
     reload: 'Recargar las jails…',
-    reloadOn: name => `Recargar todas las jails de ${name}`,
+    reloadOn: name => `Recargar las jails de ${name}`,
     ban: 'Bloquear una dirección…',
     banOn: name => `Bloquear una dirección en ${name}`,
   },

@@ -484,7 +484,7 @@ export const serverList: Texts['servers'] = {
   cloned: 'Deux hôtes partagent son identité',
   rowActions: {
     reload: 'Recharger les jails…',
-    reloadOn: name => `Recharger toutes les jails de ${name}`,
+    reloadOn: name => `Recharger les jails de ${name}`,
     ban: 'Bannir une adresse…',
     banOn: name => `Bannir une adresse sur ${name}`,
   },
