@@ -170,7 +170,7 @@ describe.runIf(hasBrowser)('the shell', () => {
   })
 
   describe('the activity', () => {
-    const strip = () => page.getByRole('complementary', { name: 'Activity' })
+    const strip = () => page.getByRole('group', { name: 'Activity' })
     it('tells live what goes on, leads to the output, and keeps the way back', async () => {
       await page.goto('whitelist')
       await page.getByText('Live', { exact: true }).waitFor()
@@ -224,22 +224,19 @@ describe.runIf(hasBrowser)('the shell', () => {
   describe('the line above every page', () => {
     const line = () => page.locator('[data-notice]')
     it('names the heaviest thing, and the next one when it is dismissed', async () => {
-      await page.route('**/auth/me', async route => {
+      await page.route('**/bootstrap', async route => {
         const reply = await route.fetch()
-        await route.fulfill({ response: reply, json: { ...(await reply.json()), version: '99.0.0' } })
-      })
-      await page.route('**/auth/options', async route => {
-        const reply = await route.fetch()
+        const { me, options, summary, ...others } = await reply.json()
+        const servers = summary.servers.map((server: object) => ({ ...server, status: 'offline' }))
         await route.fulfill({
           response: reply,
-          json: { ...(await reply.json()), base_url: 'https://stockade.example' },
+          json: {
+            ...others,
+            me: { ...me, version: '99.0.0' },
+            options: { ...options, base_url: 'https://stockade.example' },
+            summary: { ...summary, servers, counts: { ...summary.counts, online: 0, offline: 1 } },
+          },
         })
-      })
-      await page.route('**/servers/summary', async route => {
-        const reply = await route.fetch()
-        const { servers, counts } = await reply.json()
-        const away = servers.map((server: object) => ({ ...server, status: 'offline' }))
-        await route.fulfill({ response: reply, json: { servers: away, counts: { ...counts, online: 0, offline: 1 } } })
       })
       await page.goto('whitelist')
       await line().getByRole('link', { name: 'https://stockade.example' }).waitFor()
@@ -278,7 +275,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         params: { serverId: host.id },
         body: { ip: '203.0.113.31' },
       })
-      await page.getByRole('complementary', { name: 'Activity' }).getByText('1 waiting').waitFor()
+      await page.getByRole('group', { name: 'Activity' }).getByText('1 waiting').waitFor()
       await expect.poll(() => page.getByText('203.0.113.30').count()).toBe(0)
       await page.getByRole('button', { name: 'Go on with the updates' }).click()
       await page.getByText('Live', { exact: true }).waitFor()
@@ -363,7 +360,7 @@ describe.runIf(hasBrowser)('the shell', () => {
     const focused = () => page.evaluate<string>('document.activeElement.textContent')
     const focusedRow = () => page.evaluate<string>("document.activeElement.closest('[data-row]')?.textContent ?? ''")
     /** The keys come with the second part of the shell. */
-    const ready = () => page.getByRole('complementary', { name: 'Activity' }).waitFor()
+    const ready = () => page.getByRole('group', { name: 'Activity' }).waitFor()
     it('go through pages, lists and what a row offers; never while one types', async () => {
       await page.goto('commands')
       await page.locator('[data-row]').first().waitFor()

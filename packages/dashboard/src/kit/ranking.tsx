@@ -35,7 +35,9 @@ const Row = ({ row, total, length }: { row: RankingRow; total: number; length: n
       </svg>
     )}
     <span className={styles.name}>{row.name}</span>
-    <span className={styles.count}>{number(row.count)}</span>
+    <span className={styles.count} data-count>
+      {number(row.count)}
+    </span>
     <span className={styles.share}>{percent((row.count / Math.max(1, total)) * 100)}</span>
   </li>
 )

@@ -23,6 +23,7 @@ const en = {
     }),
   palisade: {
     label: 'All servers',
+    keys: 'Arrow keys go from server to server.',
     group: (name: string, well: string, all: string) => `${name}: ${well} of ${all} protected`,
     of: (well: string, all: string) => `${well} of ${all}`,
     server: (name: string, health: string, reason: string | null) =>

@@ -1,4 +1,5 @@
-import { memo } from 'react'
+import { memo, useRef, useState } from 'react'
+import type { KeyboardEvent } from 'react'
 import { Link } from '@tanstack/react-router'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
@@ -15,21 +16,47 @@ const mostStakes = 300
 /**
  * The fleet as a fence: a stake a server, grouped by role. Whole is protected, notched is degraded, broken is unprotected or
  * offline, an outline is not known yet. Each stake leads to its server and says its name, its state and the reason.
+ * The fence is one stop of the Tab key; arrow keys go from stake to stake.
  */
 export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) => {
   const t = textsOf(fleetTexts).palisade
   const groups = groupsOf(servers)
   const size = servers.length > mostStakes ? 'group' : servers.length > mostWide ? 'narrow' : 'wide'
+  const fence = useRef<HTMLUListElement>(null)
+  const [stop, setStop] = useState(0)
+  const press = (event: KeyboardEvent) => {
+    const links = [...(fence.current?.querySelectorAll('a') ?? [])]
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+    const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: links.length - 1 }[event.key]
+    if (next === undefined || at < 0) return
+    event.preventDefault()
+    const link = links[Math.min(links.length - 1, Math.max(0, next))]
+    if (!link) return
+    setStop(links.indexOf(link))
+    link.focus()
+  }
+  const starts = groups.map((_, index) =>
+    groups.slice(0, index).reduce((sum, group) => sum + (size === 'wide' ? group.servers.length : 1), 0),
+  )
   return (
-    <ul className={styles.palisade} data-size={size} aria-label={t.label}>
-      {groups.map(group => (
-        <Group key={group.name} group={group} size={size} />
+    <ul
+      className={styles.palisade}
+      data-size={size}
+      aria-label={t.label}
+      aria-description={t.keys}
+      ref={fence}
+      onKeyDown={press}
+    >
+      {groups.map((group, index) => (
+        <Group key={group.name} group={group} size={size} stop={stop - (starts[index] ?? 0)} />
       ))}
     </ul>
   )
 })
 
-const Group = ({ group, size }: { group: FleetGroup; size: 'wide' | 'narrow' | 'group' }) => {
+/** @param stop the link of this group that the Tab key stops at; out of range where it is another group's */
+const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; stop: number }) => {
+  const { group, size, stop } = props
   const t = textsOf(fleetTexts).palisade
   const { name, servers } = group
   const well = servers.filter(server => healthOf(server) === 'protected').length
@@ -37,7 +64,14 @@ const Group = ({ group, size }: { group: FleetGroup; size: 'wide' | 'narrow' | '
   if (size !== 'wide')
     return (
       <li>
-        <Link to="/servers" search={{ q: name }} className={styles.stakes} title={words} aria-label={words}>
+        <Link
+          to="/servers"
+          search={{ q: name }}
+          className={styles.stakes}
+          title={words}
+          aria-label={words}
+          tabIndex={stop === 0 ? 0 : -1}
+        >
           <i className={styles.beam} />
           {size === 'group' ? (
             <Stake health={worstHealth(servers)} wide />
@@ -54,7 +88,7 @@ const Group = ({ group, size }: { group: FleetGroup; size: 'wide' | 'narrow' | '
     <li>
       <span className={styles.stakes}>
         <i className={styles.beam} />
-        {servers.map(server => (
+        {servers.map((server, index) => (
           <Link
             key={server.id}
             to="/servers/$serverId"
@@ -62,6 +96,7 @@ const Group = ({ group, size }: { group: FleetGroup; size: 'wide' | 'narrow' | '
             title={wordsOf(server)}
             aria-label={wordsOf(server)}
             preload={false}
+            tabIndex={stop === index ? 0 : -1}
           >
             <Stake health={healthOf(server)} wide />
           </Link>

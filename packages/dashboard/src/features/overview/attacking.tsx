@@ -4,7 +4,6 @@ import { ReasonText } from '../bans/reason.tsx'
 import { Spark } from '../../kit/charts/spark.tsx'
 import { Flag } from '../../kit/flag.tsx'
 import { Panel } from '../../kit/page.tsx'
-import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { number } from '../../lib/numbers.ts'
@@ -31,32 +30,38 @@ export const Attacking = () => {
       }
     >
       <Trouble what={t.whatAttacking} query={query} />
-      {query.isPending && <Waiting lines={6} />}
-      {found?.attackers.length === 0 && <p className={parts.muted}>{t.quietNow}</p>}
-      <ul className={styles.attackers}>
-        {found?.attackers.map(({ ip, country, reason, hours, servers, bans }) => (
-          <li key={ip}>
-            <Flag code={country} />
-            <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false} className={styles.attacker}>
-              {ip}
-            </Link>
-            <span className={styles.why}>
-              <ReasonText reason={reason} />
-            </span>
-            <Spark
-              counts={hours}
-              width={60}
-              label={t.hours(
-                number(hours.reduce((sum, count) => sum + count, 0)),
-                hours.reduce((sum, count) => sum + count, 0),
-              )}
-            />
-            <span className={styles.onServers} title={t.bansOf(bans, number(bans))}>
-              {t.onServers(servers, number(servers))}
-            </span>
-          </li>
-        ))}
-      </ul>
+      {query.isPending && (
+        <div className={styles.attackersRoom}>
+          <Waiting lines={5} />
+        </div>
+      )}
+      {found && (
+        <ul className={styles.attackers}>
+          {found.attackers.length === 0 && <li className={styles.quiet}>{t.quietNow}</li>}
+          {found.attackers.map(({ ip, country, reason, hours, servers, bans }) => (
+            <li key={ip}>
+              <Flag code={country} />
+              <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false} className={styles.attacker}>
+                {ip}
+              </Link>
+              <span className={styles.why}>
+                <ReasonText reason={reason} />
+              </span>
+              <Spark
+                counts={hours}
+                width={60}
+                label={t.hours(
+                  number(hours.reduce((sum, count) => sum + count, 0)),
+                  hours.reduce((sum, count) => sum + count, 0),
+                )}
+              />
+              <span className={styles.onServers} title={t.bansOf(bans, number(bans))}>
+                {t.onServers(servers, number(servers))}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </Panel>
   )
 }

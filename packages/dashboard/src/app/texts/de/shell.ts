@@ -290,6 +290,7 @@ export const fleet: Texts['fleet'] = {
     }),
   palisade: {
     label: 'Alle Server',
+    keys: 'Pfeiltasten gehen von Server zu Server.',
     group: (name, well, all) => `${name}: ${well} von ${all} geschützt`,
     of: (well, all) => `${well} von ${all}`,
     server: (name, health, reason) => (reason === null ? `${name}: ${health}` : `${name}: ${health}. ${reason}`),

@@ -253,6 +253,7 @@ export const fleet: Texts['fleet'] = {
     }),
   palisade: {
     label: 'Todos los servidores',
+    keys: 'Las flechas van de servidor en servidor.',
     group: (name, well, all) => `${name}: ${well} de ${all} protegidos`,
     of: (well, all) => `${well} de ${all}`,
     server: (name, health, reason) => (reason === null ? `${name}: ${health}` : `${name}: ${health}. ${reason}`),

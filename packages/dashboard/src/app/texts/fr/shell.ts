@@ -293,6 +293,7 @@ export const fleet: Texts['fleet'] = {
     }),
   palisade: {
     label: 'Tous les serveurs',
+    keys: 'Les flèches vont de serveur en serveur.',
     group: (name, well, all) => `${name} : ${well} sur ${all} protégés`,
     of: (well, all) => `${well} sur ${all}`,
     server: (name, health, reason) => (reason === null ? `${name} : ${health}` : `${name} : ${health}. ${reason}`),
