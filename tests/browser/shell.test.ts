@@ -45,7 +45,7 @@ describe.runIf(hasBrowser)('the shell', () => {
   describe('undoing', () => {
     it('takes an unban back before the host has heard of it', async () => {
       await host.ban('203.0.113.7')
-      await page.goto('ip/203.0.113.7')
+      await page.goto('bans?by=bans')
       await page.getByRole('button', { name: 'Unban 203.0.113.7 from sshd on web-01' }).click()
       await news().getByText('Unban of 203.0.113.7 from sshd on web-01 is on its way.').waitFor()
       expect(await breaches(page)).toEqual([])
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('the shell', () => {
     })
     it('bans again, for what was left, when the unban has run', async () => {
       await host.ban('203.0.113.8')
-      await page.goto('ip/203.0.113.8')
+      await page.goto('bans?by=bans')
       await page.getByRole('button', { name: 'Unban 203.0.113.8 from sshd on web-01' }).click()
       await undo().waitFor()
       const [order] = await host.orders()
@@ -237,6 +237,18 @@ describe.runIf(hasBrowser)('the shell', () => {
             summary: { ...summary, servers, counts: { ...summary.counts, online: 0, offline: 1 } },
           },
         })
+      })
+      // With the live feed the page reads once more what it has.
+      await page.route('**/auth/me', async route => {
+        const reply = await route.fetch()
+        await route.fulfill({ response: reply, json: { ...(await reply.json()), version: '99.0.0' } })
+      })
+      await page.route('**/servers/summary', async route => {
+        const reply = await route.fetch()
+        const { servers, counts, ...others } = await reply.json()
+        const away = servers.map((server: object) => ({ ...server, status: 'offline' }))
+        const json = { ...others, servers: away, counts: { ...counts, online: 0, offline: 1 } }
+        await route.fulfill({ response: reply, json })
       })
       await page.goto('whitelist')
       await line().getByRole('link', { name: 'https://stockade.example' }).waitFor()
@@ -515,7 +527,7 @@ describe.runIf(hasBrowser)('the shell', () => {
     })
     it('waits as long as the server says, and goes on by itself', async () => {
       let refuses = true
-      await page.route('**/auth/me', route =>
+      await page.route('**/bootstrap', route =>
         refuses
           ? route.fulfill({
               status: 429,
@@ -531,7 +543,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
     it('says what broke, with a report to copy', async () => {
-      await page.route('**/auth/me', route =>
+      await page.route('**/bootstrap', route =>
         route.fulfill({
           status: 500,
           json: { error: 'Internal error', message: 'The log has it under request id abc-1.' },

@@ -38,8 +38,9 @@ export const Attacking = () => {
       {found && (
         <ul className={styles.attackers}>
           {found.attackers.length === 0 && <li className={styles.quiet}>{t.quietNow}</li>}
-          {found.attackers.map(({ ip, country, reason, hours, servers, bans }) => (
-            <li key={ip}>
+          {/* By their place: a new one changes what the lines say, and moves none of them. */}
+          {found.attackers.map(({ ip, country, reason, hours, servers, bans }, place) => (
+            <li key={place}>
               <Flag code={country} />
               <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false} className={styles.attacker}>
                 {ip}
