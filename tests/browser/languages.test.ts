@@ -53,7 +53,7 @@ describe.runIf(hasBrowser)('languages', () => {
     )
   const open = async (page: Page, path: string) => {
     await go(page, path)
-    await page.locator('main h1').first().waitFor()
+    await page.locator('h1').first().waitFor()
     await settled(page)
   }
   /** Signs in whatever the labels say. */
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('languages', () => {
         await open(page, path)
         expect(await sticksOut(page), path).toEqual([])
         const plain = await page.evaluate<string[]>(
-          `[...document.querySelectorAll('nav a, main h1, main h2, main th, main label, main button')]
+          `[...document.querySelectorAll('nav a, h1, main h2, main th, main label, main button')]
             .filter(element => element.checkVisibility() && !element.closest('[data-ban], [data-row], code'))
             .map(element => element.textContent.trim())
             .filter(text => /[A-Za-z]{3}/.test(text) && !/[áëïøüÅÉÏØÜçñ~]/.test(text))`,
@@ -103,13 +103,13 @@ describe.runIf(hasBrowser)('languages', () => {
         await page.getByRole('button', { name: signInWord }).waitFor()
         await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(language)
         await enter(page)
-        if (overviewWord !== null) await expect.poll(() => page.locator('main h1').textContent()).toBe(overviewWord)
+        if (overviewWord !== null) await expect.poll(() => page.locator('h1').textContent()).toBe(overviewWord)
         if (bansWord !== null) await page.locator('nav').getByText(bansWord, { exact: true }).waitFor()
         for (const path of paths) {
           await open(page, path)
           expect(await sticksOut(page), path).toEqual([])
           const english = await page.evaluate<string[]>(
-            `[...document.querySelectorAll('main h1, main th, main button')].map(element => element.textContent.trim())
+            `[...document.querySelectorAll('h1, main th, main button')].map(element => element.textContent.trim())
             .filter(text => /\\b(the|of|all|show|add|remove|search|server[s]? and)\\b/i.test(text))`,
           )
           expect(english, path).toEqual([])
