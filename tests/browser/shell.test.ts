@@ -243,6 +243,11 @@ describe.runIf(hasBrowser)('the shell', () => {
         const reply = await route.fetch()
         await route.fulfill({ response: reply, json: { ...(await reply.json()), version: '99.0.0' } })
       })
+      await page.route('**/auth/options', async route => {
+        const reply = await route.fetch()
+        const json = { ...(await reply.json()), base_url: 'https://stockade.example' }
+        await route.fulfill({ response: reply, json })
+      })
       await page.route('**/servers/summary', async route => {
         const reply = await route.fetch()
         const { servers, counts, ...others } = await reply.json()
@@ -270,7 +275,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await line().getByText('There is a new version of this dashboard.').waitFor()
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       await page.reload()
-      await page.getByRole('heading', { name: 'Whitelist' }).waitFor()
+      await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
       await line().waitFor({ state: 'detached' })
     })
   })
