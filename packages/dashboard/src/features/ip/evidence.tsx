@@ -9,11 +9,14 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { clip } from '../../lib/clip.ts'
+import { clip, nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { ipTexts } from './ip.texts.ts'
 import { partsOfLine } from './log-lines.ts'
 import styles from './ip.module.css'
+
+/** Characters of a line that are shown before it is asked for whole. */
+const widest = 240
 
 /** The newest ban of each server that came with log lines. */
 const evidenceOf = (bans: readonly Ban[]): readonly Ban[] => {
@@ -53,7 +56,10 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
     .shown.split('\n')
     .filter(line => line.trim() !== '')
   const words = [ban.ip, ...(ban.reason?.users ?? []), ...(ban.reason?.paths ?? [])]
-  const shown = all ? lines : lines.slice(-most)
+  const shown = all
+    ? lines
+    : lines.slice(-most).map(line => (line.length > widest ? `${line.slice(0, widest)}…` : line))
+  const isCut = lines.length > most || lines.some(line => line.length > widest)
   return (
     <div className={styles.excerpt}>
       <div className={styles.excerptHead}>
@@ -75,7 +81,13 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
           {copy}
         </Button>
       </div>
-      <pre className={styles.well} dir="ltr" tabIndex={0} role="region" aria-label={t.linesOf(ban.server.hostname)}>
+      <pre
+        className={styles.well}
+        dir="ltr"
+        tabIndex={0}
+        role="region"
+        aria-label={t.linesOf(nameOf(ban.server.hostname))}
+      >
         {shown.map((line, index) => (
           <span key={index}>
             {partsOfLine(line, words).map(({ text, kind }, at) =>
@@ -93,7 +105,7 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
           </span>
         ))}
       </pre>
-      {lines.length > most && (
+      {isCut && (
         <button type="button" className={parts.quiet} onClick={() => setAll(!all)}>
           {all ? less : more}
         </button>

@@ -1,7 +1,7 @@
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
@@ -15,6 +15,7 @@ import { Flag } from '../../kit/flag.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Value, copyValue } from '../../kit/search/value-menu.tsx'
+import type { Act } from '../../kit/search/value-menu.tsx'
 import { toasts } from '../../kit/toasts.ts'
 import { Trouble, sentenceOf } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
@@ -50,12 +51,15 @@ const Wrong = ({ typed }: { typed: string }) => (
   </Page>
 )
 
-/** The newest bans with their log lines, in one request: evidence, and when the attempts were made. */
-const evidenceQuery = (ip: string) => ({
-  queryKey: ['bans', 'evidence', ip],
-  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<readonly Ban[]> =>
-    (await api.call('GET /bans', { query: { ip, limit: 25 }, signal })).bans,
-})
+/**
+ * The newest bans with their log lines, in one request: evidence, and when the attempts were made. The reply is kept whole,
+ * since live messages patch all lists under this key.
+ */
+const evidenceQuery = (ip: string) =>
+  queryOptions({
+    queryKey: ['bans', 'evidence', ip],
+    queryFn: ({ signal }) => api.call('GET /bans', { query: { ip, limit: 25 }, signal }),
+  })
 const noBans: readonly Ban[] = []
 
 const Known = ({ ip }: { ip: string }) => {
@@ -66,7 +70,7 @@ const Known = ({ ip }: { ip: string }) => {
   const [knocks, askKnocks] = useState(false)
   const query = useQuery(lookUpQuery(ip))
   const found = query.data
-  const bans = useQuery(evidenceQuery(found?.ip ?? ip)).data ?? noBans
+  const bans = useQuery(evidenceQuery(found?.ip ?? ip)).data?.bans ?? noBans
   return (
     <Page
       title={ip}
@@ -136,66 +140,75 @@ const useReport = (found: LookUp | undefined) => {
   })
 }
 
+type Asked = 'unban' | 'whitelist' | 'ban'
+
 const Acts = (props: { ip: string; found: LookUp | undefined; onKnocks: () => void }) => {
   const { ip, found, onKnocks } = props
   const t = textsOf(ipTexts)
-  const navigate = useNavigate()
-  const [dialog, setDialog] = useState<'unban' | 'whitelist' | 'ban' | null>(null)
+  const [dialog, setDialog] = useState<Asked | null>(null)
   const phone = usePhone()
-  const report = useReport(found)
   const close = () => setDialog(null)
   const banned = (found?.active_bans.length ?? 0) > 0
-  const newest = found?.ban_history[0]
   return (
     <>
-      <Button variant={banned ? 'filled' : 'default'} disabled={!found} onClick={() => setDialog('unban')}>
-        {t.unban}
-      </Button>
+      {(banned || !phone) && (
+        <Button variant={banned ? 'filled' : 'default'} disabled={!found} onClick={() => setDialog('unban')}>
+          {t.unban}
+        </Button>
+      )}
       <Button variant="default" onClick={() => setDialog('whitelist')}>
         {t.whitelist}
       </Button>
-      {!phone && (
+      {(!banned || !phone) && (
         <Button variant="default" onClick={() => setDialog('ban')}>
           {banned ? t.change : t.ban}
         </Button>
       )}
-      <span className={styles.menu}>
-        <Value
-          acts={{
-            value: ip,
-            more: [
-              ...(phone ? [{ text: banned ? t.change : t.ban, act: () => setDialog('ban') }] : []),
-              ...(newest
-                ? [{ text: t.report, icon: <IconFlag size={16} />, act: () => report.mutate(newest.id) }]
-                : []),
-              {
-                text: t.singleBans,
-                icon: <IconList size={16} />,
-                act: () => void navigate({ to: '/bans', search: { ip, by: 'bans' } }),
-              },
-              {
-                text: t.knocks,
-                icon: <IconKey size={16} />,
-                act: onKnocks,
-              },
-              ...elsewhere.map(([name, at]) => ({
-                text: t.openIn(name),
-                icon: <IconExternalLink size={16} />,
-                act: () => void open(at(ip), '_blank', 'noreferrer'),
-              })),
-            ],
-          }}
-          label={t.more}
-          className={styles.dots}
-        >
-          <IconDots size={16} />
-        </Value>
-      </span>
+      <More ip={ip} found={found} banned={banned} onAsk={setDialog} onKnocks={onKnocks} />
       <Suspense>
         {dialog === 'unban' && found && <UnbanDialog found={found} onClose={close} />}
         {dialog === 'whitelist' && <AddDialog given={ip} onClose={close} />}
         {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={close} />}
       </Suspense>
     </>
+  )
+}
+
+/** What is done less often; on phones also what the bar has no room for. */
+const More = (props: {
+  ip: string
+  found: LookUp | undefined
+  banned: boolean
+  onAsk: (asked: Asked) => void
+  onKnocks: () => void
+}) => {
+  const { ip, found, banned, onAsk, onKnocks } = props
+  const t = textsOf(ipTexts)
+  const navigate = useNavigate()
+  const phone = usePhone()
+  const report = useReport(found)
+  const newest = found?.ban_history[0]
+  const other = banned ? { text: t.change, act: () => onAsk('ban') } : { text: t.unban, act: () => onAsk('unban') }
+  const more: readonly Act[] = [
+    ...(phone ? [other] : []),
+    ...(newest ? [{ text: t.report, icon: <IconFlag size={16} />, act: () => report.mutate(newest.id) }] : []),
+    {
+      text: t.singleBans,
+      icon: <IconList size={16} />,
+      act: () => void navigate({ to: '/bans', search: { ip, by: 'bans' } }),
+    },
+    { text: t.knocks, icon: <IconKey size={16} />, act: onKnocks },
+    ...elsewhere.map(([name, at]) => ({
+      text: t.openIn(name),
+      icon: <IconExternalLink size={16} />,
+      act: () => void open(at(ip), '_blank', 'noreferrer'),
+    })),
+  ]
+  return (
+    <span className={styles.menu}>
+      <Value acts={{ value: ip, more }} label={t.more} className={styles.dots}>
+        <IconDots size={16} />
+      </Value>
+    </span>
   )
 }
