@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)('the find box', () => {
   })
   it('copies what a page asks of the API as a line that works', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await page.goto('bans?jail=sshd')
+    await page.goto('bans?jail=sshd&by=bans')
     await page.getByText('203.0.113.7').first().waitFor()
     await find('curl')
     await page.keyboard.press('Enter')
