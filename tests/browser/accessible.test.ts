@@ -203,9 +203,9 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
   ]
   /** Pages of the same parts: two of the four ways to see them are enough. */
   const ofFleet: readonly Look[] = [
-    { name: 'overview', path: () => '', seen: 'text=Last bans' },
+    { name: 'overview', path: () => '', seen: 'text=Attacking now' },
     { name: 'look-up, wrong address', path: () => 'ip/203.0.113.300', seen: 'text=is above 255' },
-    { name: 'an address', path: () => 'ip/203.0.113.7', seen: 'text=Log lines of the newest ban' },
+    { name: 'an address', path: () => 'ip/203.0.113.7', seen: 'text=Failed password' },
     {
       name: 'unban everywhere',
       path: () => 'ip/203.0.113.7',
