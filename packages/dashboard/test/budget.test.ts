@@ -79,13 +79,13 @@ describe('what the dashboard weighs, compressed', () => {
     expect(heavy).toEqual([])
   })
 
-  it.each(['de', 'fr', 'es'])('the texts of %s: two files of at most 20 KB', language => {
+  it.each(['de', 'fr', 'es'])('the texts of %s: two files of at most 23 KB', language => {
     const parts = ['first', 'later'].map(name => filesOf([`src/app/texts/${language}/${name}.ts`]))
     for (const files of parts) {
       const own = [...files].filter(file => !firstLoad([]).has(file))
       const kilobytes = sum(own, '.js')
       expect(kilobytes).toBeGreaterThan(5)
-      expect(kilobytes).toBeLessThanOrEqual(20)
+      expect(kilobytes).toBeLessThanOrEqual(23)
     }
   })
 

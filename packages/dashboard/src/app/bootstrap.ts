@@ -6,7 +6,8 @@ import { licenceQuery } from '../features/identity/queries.ts'
 /** The first request of a signed-in page: its reply fills the cache with what every page needs. Answers 401 like `GET /auth/me`. */
 export const readBootstrap = async ({ signal }: { signal: AbortSignal }): Promise<Me> => {
   const { me, options, preferences, summary, license } = await api.call('GET /bootstrap', { signal })
-  queries.setQueryData(optionsQuery.queryKey, options)
+  // What the page has read before stays: the set-up goes on to its next step by it.
+  queries.setQueryData(optionsQuery.queryKey, known => known ?? options)
   if (preferences) queries.setQueryData(keptPreferencesKey, preferences.preferences)
   if (summary) queries.setQueryData(summaryQuery.queryKey, summary)
   if (license) queries.setQueryData(licenceQuery.queryKey, license)
