@@ -166,7 +166,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
         await page
           .getByRole('button', { name: /^What to do with/ })
           .first()
-          .click()
+          .press('Enter')
         await page.getByRole('menuitem').first().waitFor()
       },
     },
