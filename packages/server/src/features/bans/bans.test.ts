@@ -47,6 +47,7 @@ describe('a reported ban', () => {
       server: { id: host.id, hostname: 'web-01' },
       country: 'US',
       country_name: 'United States',
+      reason: { kind: 'other', attempts: 2, users: [], paths: [], text: null },
       city: null,
       latitude: null,
       longitude: null,
