@@ -142,3 +142,20 @@ test('a transaction that is rolled back leaves memory and storage as they were',
   await registry.flush()
   expect(await stored(no)).toEqual({ at: now + 2, jails: [{ ...sshd, current_bans: 5 }] })
 })
+
+test('a read that began before a commit does not bring back the row that the commit replaced', async () => {
+  const no = await addServer()
+  const registry = await createRegistry(db, Date.now)
+  for (let round = 0; round < 50; round++) {
+    const refreshed = registry.refresh(no)
+    const row = await db.write
+      .updateTable('servers')
+      .set({ machine: `machine ${round}` })
+      .where('no', '=', no)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    registry.put(row)
+    await refreshed
+    expect(registry.byNo(no)?.row.machine).toBe(`machine ${round}`)
+  }
+})

@@ -104,6 +104,14 @@ export const createRegistry = async (
     for (const no of changed) dirty.delete(no)
     await saveHeartbeats(sql, states)
   }
+  /** Reads until no row was put meanwhile: a read that began before a commit would bring back what the commit replaced. */
+  const readSettled = async (no: number) => {
+    for (;;) {
+      const before = byNo.get(no)?.row
+      const found = await Promise.all([findServerRow(db.read, no), findHeartbeats(db.read, [no])])
+      if (byNo.get(no)?.row === before) return found
+    }
+  }
   for (const row of await liveServers(db.read)) put(row)
   for (const [no, state] of await allHeartbeats(db.read, 0)) take(no, state)
   synced = clock()
@@ -171,7 +179,7 @@ export const createRegistry = async (
       const latest = refreshes.get(no) ?? createLatest()
       refreshes.set(no, latest)
       await latest(
-        () => Promise.all([findServerRow(db.read, no), findHeartbeats(db.read, [no])]),
+        () => readSettled(no),
         ([row, states]) => {
           if (row) put(row)
           for (const [serverNo, state] of states) take(serverNo, state)
