@@ -44,7 +44,7 @@ interface Source {
 
 /** What belongs to one running installation, is said in the head, or is made of other rows by those who need it. */
 const leftOut = new Set([
-  ...['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'sqlite_sequence'],
+  ...['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'sqlite_sequence'],
   ...listingTables.map(({ name }) => name),
 ])
 /** Whoever finds a backup signs in as nobody: what is signed in, or on its way, is in no backup and ends with a restore. */
