@@ -30,6 +30,10 @@ const params = shape({ banId: id })
 /** Seconds; -1 is permanent. */
 export const duration = Type.Union([Type.Literal(-1), Type.Integer({ minimum: 1, maximum: bounds.seconds })])
 
+const reason = field(
+  nullable(banReason),
+  'Why the address was banned, read from the log lines; null when they tell nothing.',
+)
 const banFields = {
   id,
   ip: Type.String(),
@@ -59,17 +63,14 @@ const banFields = {
     '`adopted`: the host held the ban before Stockade heard of it. Null: the host reported it when it was made.',
   ),
   whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The host lifts such a ban.'),
+  reason,
 }
 /** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
 export const ban = resource('LiveBan', banFields)
 export type Ban = Static<typeof ban>
 
 const reputation_score = nullable(Type.Integer())
-const reason = field(
-  nullable(banReason),
-  'Why the address was banned, read from the log lines; null when they tell nothing.',
-)
-/** A ban as lists show it; both fields more are always there, and only live messages, which end up in the same rows, lack them. */
+/** A ban as lists show it; its additional fields are always there, and only live messages, which end up in the same rows, lack them. */
 export const listedBan = resource('Ban', {
   ...banFields,
   occurrences: field(
@@ -77,7 +78,6 @@ export const listedBan = resource('Ban', {
     'Number of bans of the same address that the caller may see, this one included.',
   ),
   reputation_score: Type.Optional(reputation_score),
-  reason: Type.Optional(reason),
 })
 export type ListedBan = Static<typeof listedBan>
 
@@ -151,7 +151,7 @@ export const getBan = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: resource('BanDetail', { ...banFields, reputation_score, reason }),
+  reply: resource('BanDetail', { ...banFields, reputation_score }),
   refusals: [404],
 })
 

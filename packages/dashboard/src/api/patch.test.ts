@@ -20,6 +20,7 @@ const aBan = (given: Partial<Ban> = {}): Ban => ({
   asn: null,
   asn_org: null,
   log_lines: '',
+  reason: null,
   banned_at: at,
   ban_duration: 600,
   expires_at: '2026-11-20T13:14:12.000Z',

@@ -20,6 +20,7 @@ const ban: Ban = {
   asn: null,
   asn_org: null,
   log_lines: '',
+  reason: null,
   banned_at: '2026-11-20T12:00:00.000Z',
   ban_duration: 600,
   expires_at: null,

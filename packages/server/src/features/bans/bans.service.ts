@@ -67,7 +67,7 @@ export interface BansService {
   /** Resolves when every accepted report is written. */
   drain(): Promise<void>
   /** A ban as it was at that moment, so that what is told of it later reads the same. */
-  viewAt(row: BanRow, at: number): contract.Ban
+  viewAt(row: BanRow, at: number): Omit<contract.Ban, 'reason'>
 }
 
 /** Whether a ban holds at this moment, and when it ends or ended. */
@@ -80,7 +80,7 @@ export const stateOf = (row: Pick<BanRow, 'banned_at' | 'ban_duration' | 'unbann
     active: row.unbanned_at === null && !over,
   }
 }
-const plainView = (row: BanRow, now: number): Omit<contract.Ban, 'whitelisted'> => {
+const plainView = (row: BanRow, now: number): Omit<contract.Ban, 'whitelisted' | 'reason'> => {
   return {
     id: row.id,
     ip: ipText(row.ip, row.prefix),
@@ -184,7 +184,7 @@ export const createBans = (needs: {
 }): BansService => {
   const { db, clock, events, registry, servers, commands, ipinfo, quotas, filters, reasons } = needs
 
-  const viewOf = (row: BanRow, now: number): contract.Ban => ({
+  const viewOf = (row: BanRow, now: number): Omit<contract.Ban, 'reason'> => ({
     ...plainView(row, now),
     whitelisted: needs.isListed({ bytes: row.ip, prefix: row.prefix, text: '' }),
   })
@@ -327,12 +327,12 @@ export const createBans = (needs: {
       actor.servers,
       rows.map(row => row.ip),
     )
-    const told = await reasons.ofRows(rows)
+    const reasonById = await reasons.ofRows(rows)
     return rows.map(row => ({
       ...viewOf(row, now),
       occurrences: times.get(keyOfIp(row.ip)) ?? 1,
       reputation_score: row.reputation_score,
-      reason: told.get(row.id) ?? null,
+      reason: reasonById.get(row.id) ?? null,
     }))
   }
   async function* piecesOf(scan: Database['scan'], actor: Principal, filter: BanSearch, context: SearchContext) {
@@ -376,7 +376,9 @@ export const createBans = (needs: {
     },
     async viewsOf(ids) {
       const now = clock()
-      return (await bansById(db.read, ids)).map(row => ({ ...viewOf(row, now), serverNo: row.server_no }))
+      const rows = await bansById(db.read, ids)
+      const reasonById = await reasons.ofRows(rows)
+      return rows.map(row => ({ ...viewOf(row, now), reason: reasonById.get(row.id) ?? null, serverNo: row.server_no }))
     },
     async report(agent, report) {
       servers.refuseQuarantined(agent.serverNo, 403)
