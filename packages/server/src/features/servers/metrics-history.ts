@@ -11,7 +11,7 @@ import type { StepValue } from './metrics-steps.ts'
 
 /**
  * The load of hosts over the last day. Reports of the running step are in memory; a finished step is written with the
- * next flush, so a crash loses one step at most.
+ * next flush, so a crash loses one step at most. Several processes also write the running step, each its own part.
  */
 export interface MetricsHistory {
   /** Takes in an accepted report of a host; costs no query. */

@@ -43,7 +43,8 @@ export const serversFeature = async (
         everywhere: true,
         async run() {
           await registry.flush()
-          await history.flush()
+          // A request may reach a process that never hears of the host: the running step must be in the storage then.
+          await history.flush(isShared)
         },
       },
       { name: 'old metrics', every: hour, run: history.sweep },
