@@ -70,6 +70,10 @@ describe.runIf(hasBrowser)('locked out', () => {
         })
       await host.answer(order?.id ?? '')
     }
+    // The notice goes with the ban; the dialog that it opened stays and says how it ended.
     await notice.waitFor({ state: 'detached' })
+    await page.getByRole('dialog').getByText('Done on 2 servers').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 })

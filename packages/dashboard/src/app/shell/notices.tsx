@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { Suspense, lazy, useEffect, useState } from 'react'
 import type { ReactNode } from 'react'
 import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { optionsQuery, summaryQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { licenceQuery } from '../../features/identity/queries.ts'
+import type { LookUp } from '../../features/fleet/queries.ts'
 import { statusQuery } from '../../features/siem/queries.ts'
 import parts from '../../kit/parts.module.css'
 import { builtVersion, ownAddress } from '../../lib/place.ts'
@@ -18,6 +19,8 @@ import { OwnBan, useOwnBan } from './own-ban.tsx'
 import { nameOfNotice, noticesOf } from './weight.ts'
 import type { Notice, Situation } from './weight.ts'
 import styles from './shell.module.css'
+
+const UnbanDialog = lazy(() => import('../../features/ip/unban-dialog.tsx'))
 
 /** What is not part of a page is asked for when the page has had its turn. */
 const later = 1500
@@ -65,12 +68,24 @@ const readDismissed = (): readonly string[] => {
   }
 }
 
-/** One line, one at a time, by weight. That one's own address is banned can't be dismissed. */
+/** The notice, and the dialog that it opened: the dialog stays until the user closes it, whatever becomes of the notice. */
 const Notices = () => {
+  const [unbanning, setUnbanning] = useState<LookUp | null>(null)
+  return (
+    <>
+      <Heaviest onUnban={setUnbanning} />
+      <Suspense>{unbanning && <UnbanDialog found={unbanning} onClose={() => setUnbanning(null)} />}</Suspense>
+    </>
+  )
+}
+export default Notices
+
+/** One line, one at a time, by weight. That one's own address is banned can't be dismissed. */
+const Heaviest = ({ onUnban }: { onUnban: (found: LookUp) => void }) => {
   const banned = useOwnBan()
   const situation = useSituation()
   const [dismissed, setDismissed] = useState(readDismissed)
-  if (banned) return <OwnBan address={banned} />
+  if (banned) return <OwnBan address={banned} onUnban={onUnban} />
   const notice = noticesOf(situation).find(notice => !dismissed.includes(nameOfNotice(notice)))
   if (!notice) return null
   const dismiss = () => {
@@ -84,7 +99,6 @@ const Notices = () => {
   }
   return <Line key={notice.kind} notice={notice} onDismiss={dismiss} />
 }
-export default Notices
 
 const Line = ({ notice, onDismiss }: { notice: Notice; onDismiss: () => void }) => {
   const t = textsOf(noticesTexts)
