@@ -3,16 +3,13 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { attackers as contract } from '@stockade/contract'
 import { hour } from '../../core/clock.ts'
 import type { Schema } from '../../db/schema.ts'
+import { hourIndex, mostReasons, shownHours } from './attacker-limits.ts'
 import { keyOfIp, onServers } from './bans.store.ts'
 import type { BanFilter } from './bans.store.ts'
 import { endedEarly, matchingSearch, readBy } from './search.store.ts'
 import type { BanSearch, SearchContext } from './search.store.ts'
 
 type Sql = Kysely<Schema>
-
-/** Hours that an attacker is shown with, and matching bans whose log lines tell the reason. */
-export const shownHours = 24
-export const mostReasons = 20
 
 export interface AttackersAsked {
   readonly filter: BanSearch
@@ -183,10 +180,6 @@ export const standingOf = async (
     }
   })
 }
-/** Which of the shown hours a ban belongs to, oldest first; -1 where it is older. A host's clock may be a little ahead. */
-export const hourIndex = (at: number, now: number): number =>
-  Math.max(-1, shownHours - 1 - Math.max(0, Math.floor((now - at) / hour)))
-
 /** Groups by SQL, beside the event loop: exact for every filter, and as slow as the bans that match are many. */
 export const groupBySql =
   (scan: Sql): GroupAttackers =>

@@ -45,10 +45,9 @@ export const createAttackers = (needs: {
 }): AttackersService => {
   const { db, clock, filters, reasons, mirror, columns } = needs
   const group = async (query: Query, asked: AttackersAsked, context: SearchContext): Promise<AttackerPage> => {
-    columns?.start()
-    // Within the bound of a heap: who turns so many pages can wait for SQL.
-    const fast = asked.offset + asked.limit <= deepest ? columns?.group(asked, context.now) : null
-    return (await fast) ?? groupBySql(scanFor(db, 'attackers', query))(asked, context)
+    // Within the bound of a heap: deeper pages are rare enough for SQL.
+    const fast = asked.offset + asked.limit <= deepest ? await columns?.group(asked, context.now) : null
+    return fast ?? groupBySql(scanFor(db, 'attackers', query))(asked, context)
   }
   /** Who lifted the last ban of an address, by the commands that went to the listed servers. */
   const liftersOf = async (actor: Principal, ended: readonly BanRow[]): Promise<ReadonlyMap<string, string>> => {

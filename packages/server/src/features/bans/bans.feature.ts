@@ -11,7 +11,6 @@ import { createBanFilterReader } from './ban-filters.ts'
 import { createBanReasons } from './ban-reasons.ts'
 import type { BanReasons } from './ban-reasons.ts'
 import { createBanColumns } from './columns/columns.ts'
-import { countOfBans } from './stats.store.ts'
 import { wordsOfManualBans } from './manual-reasons.ts'
 import { mountBans } from './bans.routes.ts'
 import { createBans } from './bans.service.ts'
@@ -20,9 +19,6 @@ import { createQuotas } from './quotas.ts'
 import type { Quotas } from './quotas.ts'
 import { createBanStats } from './stats.ts'
 import { createTopBans } from './top.ts'
-
-/** With fewer bans SQL is quick enough for the first request. */
-const worthLoading = 20_000
 
 export const bansFeature = async (
   needs: Core & {
@@ -49,7 +45,6 @@ export const bansFeature = async (
     db.file === null
       ? null
       : createBanColumns(db.file, error => needs.log.error({ err: error }, 'bans in columns failed; SQL answers'))
-  if (columns && (await countOfBans(db.read)) > worthLoading) columns.start()
   const service = createBans({
     ...needs,
     filters,

@@ -151,6 +151,3 @@ export const countryCodes = async (sql: Sql): Promise<ReadonlyMap<number, string
   const rows = await sql.selectFrom('countries').selectAll().execute()
   return new Map(rows.map(row => [row.id, row.code]))
 }
-
-/** All bans that are there. */
-export const countOfBans = (sql: Sql): Promise<number> => one(sql, raw`select sum(n) as n from ban_fleet`)

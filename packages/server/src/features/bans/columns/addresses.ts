@@ -1,4 +1,10 @@
-/** Addresses by number, from 0 in the order of their first ban. Bytes lie in one pool, found by a hash table. */
+import { free } from './memory.ts'
+import { createFreshAddresses, wordOf } from './fresh-addresses.ts'
+
+/**
+ * Addresses by number: first those that were there at the last `settle`, in the order of their bytes, IPv4 before IPv6; then
+ * new ones in the order of their first ban. A settled address of IPv4 takes four bytes, one of IPv6 sixteen.
+ */
 export interface AddressBook {
   readonly size: () => number
   /** The number of an address; it is added where it is new. */
@@ -8,107 +14,149 @@ export interface AddressBook {
   bytesOf(number: number): Uint8Array
   /** Order by bytes; a shorter one that begins alike comes first. */
   compare(one: number, other: number): number
+  /** The settled addresses of a length that lie between two bounds, as their first number and the number after their last one. */
+  settledWithin(first: Uint8Array, last: Uint8Array): { readonly from: number; readonly to: number }
   /** Whether it is of that length and lies between these bounds. */
   isWithin(number: number, first: Uint8Array, last: Uint8Array): boolean
+  readonly settledSize: () => number
+  /** The numbers in the order that `settle` brings them into. */
+  settledOrder(): Uint32Array<ArrayBuffer>
+  /** Keeps these addresses alone, in this order; their numbers are their places in it. */
+  settle(order: Uint32Array): void
 }
 
-const grown = (array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> => {
-  const made = new Uint32Array(length)
-  made.set(array)
-  return made
+const writeWord = (bytes: Uint8Array, at: number, word: number) => {
+  bytes[at] = word >>> 24
+  bytes[at + 1] = word >>> 16
+  bytes[at + 2] = word >>> 8
+  bytes[at + 3] = word
 }
+/** Words of one IPv6 address. */
+const wide = 4
 
-/** By hand: views of the bytes would cost more than the comparison, and a list compares most addresses. */
-const difference = (one: Uint8Array, a: number, other: Uint8Array, b: number, length: number): number => {
-  for (let index = 0; index < length; index++) {
-    const found = (one[a + index] ?? 0) - (other[b + index] ?? 0)
+/** `expected` new addresses have room at once. */
+export const createAddressBook = (expected = 0): AddressBook => {
+  let narrow = new Uint32Array(0)
+  let long = new Uint32Array(0)
+  let fresh = createFreshAddresses(expected)
+  const narrowCount = () => narrow.length
+  const settledSize = () => narrow.length + long.length / wide
+
+  /** How a settled address of IPv6 stands to these bytes. */
+  const compareLong = (index: number, bytes: Uint8Array): number => {
+    for (let word = 0; word < wide; word++) {
+      const found = (long[index * wide + word] ?? 0) - wordOf(bytes, word * 4)
+      if (found !== 0) return found
+    }
+    return 0
+  }
+  /** The first settled number of that length whose address is not before these bytes. */
+  const lowerBound = (bytes: Uint8Array): number => {
+    const isShort = bytes.length === 4
+    const key = wordOf(bytes, 0)
+    const base = isShort ? 0 : narrowCount()
+    let low = 0
+    let high = isShort ? narrowCount() : long.length / wide
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const isBefore = isShort ? (narrow[middle] ?? 0) < key : compareLong(middle, bytes) < 0
+      if (isBefore) low = middle + 1
+      else high = middle
+    }
+    return base + low
+  }
+  const isSettled = (number: number, bytes: Uint8Array): boolean =>
+    bytes.length === 4
+      ? number < narrowCount() && narrow[number] === wordOf(bytes, 0)
+      : number < settledSize() && compareLong(number - narrowCount(), bytes) === 0
+  const settledNumber = (bytes: Uint8Array): number | null => {
+    const number = lowerBound(bytes)
+    return isSettled(number, bytes) ? number : null
+  }
+  const isNarrow = (number: number): boolean =>
+    number < settledSize() ? number < narrowCount() : fresh.lengthOf(number - settledSize()) === 4
+  /** Four bytes of an address as a number, without an object for them: sorting asks for each address. */
+  const wordAt = (number: number, word: number): number => {
+    if (number < narrowCount()) return narrow[number] ?? 0
+    if (number < settledSize()) return long[(number - narrowCount()) * wide + word] ?? 0
+    return fresh.wordAt(number - settledSize(), word)
+  }
+  const bytesOf = (number: number): Uint8Array => {
+    const bytes = new Uint8Array(isNarrow(number) ? 4 : 16)
+    for (let word = 0; word < bytes.length / 4; word++) writeWord(bytes, word * 4, wordAt(number, word))
+    return bytes
+  }
+  const compare = (one: number, other: number): number => {
+    const found = wordAt(one, 0) - wordAt(other, 0)
     if (found !== 0) return found
-  }
-  return 0
-}
-
-export const createAddressBook = (): AddressBook => {
-  let pool = new Uint8Array(64 * 1024)
-  let used = 0
-  let size = 0
-  /** Where the bytes of each address begin; those of the last one end at `used`. */
-  let starts = new Uint32Array(4096)
-  /** Numbers from 1; 0 is an empty slot. */
-  let slots = new Uint32Array(8192)
-
-  const endOf = (number: number) => (number + 1 < size ? (starts[number + 1] ?? 0) : used)
-  const hash = (bytes: Uint8Array, from: number, to: number): number => {
-    // FNV-1a with a last mix, since the table uses the low bits.
-    let value = 0x811c9dc5
-    for (let index = from; index < to; index++) value = Math.imul(value ^ (bytes[index] ?? 0), 0x01000193)
-    value ^= value >>> 15
-    return Math.imul(value, 0x2c1b3c6d) >>> 0
-  }
-  const equals = (number: number, bytes: Uint8Array): boolean => {
-    const start = starts[number] ?? 0
-    if (endOf(number) - start !== bytes.length) return false
-    for (let index = 0; index < bytes.length; index++) if (pool[start + index] !== bytes[index]) return false
-    return true
-  }
-  /** The slot that holds the address, or the empty one where it belongs. */
-  const slotOf = (bytes: Uint8Array): number => {
-    const mask = slots.length - 1
-    let slot = hash(bytes, 0, bytes.length) & mask
-    for (;;) {
-      const held = slots[slot] ?? 0
-      if (held === 0 || equals(held - 1, bytes)) return slot
-      slot = (slot + 1) & mask
+    const [a, b] = [isNarrow(one), isNarrow(other)]
+    if (a || b) return Number(b) - Number(a)
+    for (let word = 1; word < wide; word++) {
+      const difference = wordAt(one, word) - wordAt(other, word)
+      if (difference !== 0) return difference
     }
+    return 0
   }
-  const rehash = () => {
-    slots = new Uint32Array(slots.length * 2)
-    const mask = slots.length - 1
-    for (let number = 0; number < size; number++) {
-      let slot = hash(pool, starts[number] ?? 0, endOf(number)) & mask
-      while (slots[slot] !== 0) slot = (slot + 1) & mask
-      slots[slot] = number + 1
+  /** All addresses of IPv4 in their order. The array sorts pairs at full speed: a word of the address and the number. */
+  const narrowOrder = (): Uint32Array<ArrayBuffer> => {
+    const keys = new Uint32Array((settledSize() + fresh.size()) * 2)
+    let count = 0
+    for (let number = 0; number < settledSize() + fresh.size(); number++) {
+      if (!isNarrow(number)) continue
+      keys[count * 2] = number
+      keys[count * 2 + 1] = wordAt(number, 0)
+      count++
     }
+    new BigUint64Array(keys.buffer, 0, count).sort()
+    const order = new Uint32Array(count)
+    for (let index = 0; index < count; index++) order[index] = keys[index * 2] ?? 0
+    free(keys)
+    return order
   }
-  const bytesOf = (number: number) => pool.subarray(starts[number] ?? 0, endOf(number))
   return {
-    size: () => size,
-    numberOf(bytes) {
-      const slot = slotOf(bytes)
-      const held = slots[slot] ?? 0
-      if (held > 0) return held - 1
-      if (used + bytes.length > pool.length) {
-        const larger = new Uint8Array(pool.length * 2)
-        larger.set(pool)
-        pool = larger
-      }
-      if (size === starts.length) starts = grown(starts, size * 2)
-      pool.set(bytes, used)
-      starts[size] = used
-      used += bytes.length
-      size++
-      slots[slot] = size
-      if (size * 2 > slots.length) rehash()
-      return size - 1
-    },
+    size: () => settledSize() + fresh.size(),
+    settledSize,
+    numberOf: bytes => settledNumber(bytes) ?? settledSize() + fresh.numberOf(bytes),
     find(bytes) {
-      const held = slots[slotOf(bytes)] ?? 0
-      return held === 0 ? null : held - 1
+      const settled = settledNumber(bytes)
+      if (settled !== null) return settled
+      const found = fresh.find(bytes)
+      return found === null ? null : settledSize() + found
     },
-    bytesOf: number => bytesOf(number).slice(),
-    compare(one, other) {
-      const a = starts[one] ?? 0
-      const b = starts[other] ?? 0
-      const lengths = [endOf(one) - a, endOf(other) - b] as const
-      return difference(pool, a, pool, b, Math.min(...lengths)) || lengths[0] - lengths[1]
+    bytesOf,
+    compare,
+    settledWithin(first, last) {
+      const after = lowerBound(last)
+      return { from: lowerBound(first), to: isSettled(after, last) ? after + 1 : after }
     },
     isWithin(number, first, last) {
-      const start = starts[number] ?? 0
-      const { length } = first
-      return (
-        endOf(number) - start === length &&
-        difference(pool, start, first, 0, length) >= 0 &&
-        difference(pool, start, last, 0, length) <= 0
-      )
+      const bytes = bytesOf(number)
+      return bytes.length === first.length && Buffer.compare(bytes, first) >= 0 && Buffer.compare(bytes, last) <= 0
+    },
+    settledOrder() {
+      const long: number[] = []
+      for (let number = 0; number < settledSize() + fresh.size(); number++) if (!isNarrow(number)) long.push(number)
+      const first = narrowOrder()
+      const order = new Uint32Array(first.length + long.length)
+      order.set(first)
+      order.set(long.sort(compare), first.length)
+      return order
+    },
+    settle(order) {
+      let count = 0
+      while (count < order.length && isNarrow(order[count] ?? 0)) count++
+      const nextNarrow = new Uint32Array(count)
+      const nextLong = new Uint32Array((order.length - count) * wide)
+      for (let index = 0; index < order.length; index++) {
+        const number = order[index] ?? 0
+        if (index < count) nextNarrow[index] = wordAt(number, 0)
+        else for (let word = 0; word < wide; word++) nextLong[(index - count) * wide + word] = wordAt(number, word)
+      }
+      free(narrow, long)
+      narrow = nextNarrow
+      long = nextLong
+      fresh.close()
+      fresh = createFreshAddresses()
     },
   }
 }

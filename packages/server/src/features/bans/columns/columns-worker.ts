@@ -10,7 +10,6 @@ export interface ColumnsRequest extends ColumnsAsked {
   readonly key: number
 }
 export type ColumnsReply =
-  | { readonly kind: 'ready' }
   | { readonly kind: 'found'; readonly key: number; readonly found: ColumnsFound; readonly lifted: readonly number[] }
   | { readonly kind: 'failed'; readonly key: number; readonly message: string }
 
@@ -19,10 +18,10 @@ if (!port) throw new Error('This runs as a worker thread.')
 
 /** Milliseconds between two looks at the database while nobody asks, and rows in chains that are worth sorting. */
 const idle = 15_000
-const worthSettling = 20_000
+const worthSettling = (bans: number) => Math.max(20_000, bans / 16)
 
 const db = new DatabaseSync((workerData as { readonly file: string }).file, { timeout: 2000 })
-db.exec('pragma query_only = on; pragma cache_size = -16384')
+db.exec('pragma query_only = on; pragma cache_size = -4096')
 const followed = followBans(db)
 const liftedAmong = (ids: readonly number[]): number[] =>
   ids.length === 0
@@ -48,6 +47,5 @@ port.on('message', ({ key, ...asked }: ColumnsRequest) => {
 })
 setInterval(() => {
   followed.catchUp()
-  if (followed.columns.unsettled() > worthSettling) followed.columns.settle()
+  if (followed.columns.unsettled() > worthSettling(followed.columns.size())) followed.columns.settle()
 }, idle).unref()
-send({ kind: 'ready' })

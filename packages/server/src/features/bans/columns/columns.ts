@@ -1,18 +1,22 @@
 import { Worker } from 'node:worker_threads'
+import { minute } from '../../../core/clock.ts'
 import { lastOf } from '../../../core/ip.ts'
 import type { AttackerPage, AttackersAsked } from '../attackers.store.ts'
 import type { BanSearch } from '../search.store.ts'
-import type { ColumnFilter, ColumnRow, ColumnsAsked } from './group.ts'
+import type { ColumnRow, ColumnsAsked } from './group.ts'
+import type { ColumnFilter } from './hits.ts'
 import type { ColumnsReply, ColumnsRequest } from './columns-worker.ts'
 
 /** Groups bans by address from columns in memory, on SQLite. */
 export interface BanColumns {
-  /** Begins to load; nothing where it did already. */
-  start(): void
-  /** Null while the columns are loading, where they failed, and for filters that they do not know. */
-  group(asked: AttackersAsked, now: number): Promise<AttackerPage> | null
+  /** Null where the columns can't answer: they failed, the bans do not fit, or the filter needs text. */
+  group(asked: AttackersAsked, now: number): Promise<AttackerPage | null>
   close(): Promise<void>
 }
+/** The memory of a thread that nobody asked for so long goes back to the system. */
+const idleBeforeRelease = 10 * minute
+/** After a failure or too many bans SQL answers for so long. */
+const pauseAfterFailure = 10 * minute
 
 /** The filter in numbers; null where only SQL can answer it. */
 export const columnFilterOf = (filter: BanSearch): ColumnFilter | null => {
@@ -38,45 +42,74 @@ const factsOf = (
   now: { activeBans, activeServers, expires, permanent, hours, lifted: newest !== null && lifted.has(newest) },
 })
 
-type Waiting = { readonly resolve: (page: AttackerPage) => void; readonly reject: (error: Error) => void }
+type Waiting = (page: AttackerPage | null) => void
+interface Thread {
+  readonly worker: Worker
+  readonly waiting: Map<number, Waiting>
+}
 
-export const createBanColumns = (file: string, fail: (error: unknown) => void): BanColumns => {
-  let worker: Worker | null = null
-  let isReady = false
+export const createBanColumns = (
+  file: string,
+  fail: (error: unknown) => void,
+  idle: number = idleBeforeRelease,
+): BanColumns => {
+  let thread: Thread | null = null
   let nextKey = 1
-  const waiting = new Map<number, Waiting>()
-  const end = (error: Error) => {
-    isReady = false
-    for (const { reject } of waiting.values()) reject(error)
-    waiting.clear()
+  let lastAsked = 0
+  let pausedUntil = 0
+  let isClosed = false
+  /** Requests that still wait are answered by SQL. */
+  const release = async (released: Thread) => {
+    if (thread === released) thread = null
+    for (const resolve of released.waiting.values()) resolve(null)
+    released.waiting.clear()
+    await released.worker.terminate()
   }
-  const hear = (reply: ColumnsReply) => {
-    if (reply.kind === 'ready') {
-      isReady = true
+  const stop = (failed: Thread, error: unknown) => {
+    pausedUntil = performance.now() + pauseAfterFailure
+    fail(error)
+    void release(failed)
+  }
+  const hear = (from: Thread, reply: ColumnsReply) => {
+    const resolve = from.waiting.get(reply.key)
+    from.waiting.delete(reply.key)
+    if (reply.kind === 'failed') {
+      // It may have taken in a part of what is new, so it begins again later.
+      stop(from, new Error(reply.message))
+      resolve?.(null)
       return
     }
-    const asked = waiting.get(reply.key)
-    waiting.delete(reply.key)
-    if (reply.kind === 'failed') return asked?.reject(new Error(reply.message))
     const { rows, attackers, bans, activeAddresses } = reply.found
     const lifted = new Set(reply.lifted)
-    asked?.resolve({ rows: rows.map(row => factsOf(row, lifted)), attackers, bans, activeAddresses })
+    resolve?.({ rows: rows.map(row => factsOf(row, lifted)), attackers, bans, activeAddresses })
+  }
+  const start = (): Thread => {
+    const worker = new Worker(new URL('./columns-worker.ts', import.meta.url), {
+      workerData: { file },
+      // Small heaps: the columns lie outside, and rows are read one at a time.
+      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 96 },
+    })
+    worker.unref()
+    const started: Thread = { worker, waiting: new Map() }
+    worker.on('message', (reply: ColumnsReply) => hear(started, reply))
+    worker.on('error', error => stop(started, error))
+    worker.on('exit', () => void release(started))
+    const sleep = setInterval(() => {
+      if (started.waiting.size > 0 || performance.now() - lastAsked < idle) return
+      clearInterval(sleep)
+      void release(started)
+    }, idle / 10)
+    sleep.unref()
+    worker.on('exit', () => clearInterval(sleep))
+    return started
   }
   return {
-    start() {
-      if (worker) return
-      worker = new Worker(new URL('./columns-worker.ts', import.meta.url), { workerData: { file } })
-      worker.unref()
-      worker.on('message', hear)
-      worker.on('error', error => {
-        end(error instanceof Error ? error : new Error(String(error)))
-        fail(error)
-      })
-      worker.on('exit', () => end(new Error('The database is closed.')))
-    },
     group({ filter, sort, descending, offset, limit }, now) {
       const asked = columnFilterOf(filter)
-      if (!isReady || !worker || !asked) return null
+      if (!asked || isClosed || performance.now() < pausedUntil) return Promise.resolve(null)
+      lastAsked = performance.now()
+      thread ??= start()
+      const { worker, waiting } = thread
       const request: ColumnsRequest & ColumnsAsked = {
         key: nextKey++,
         filter: asked,
@@ -86,16 +119,14 @@ export const createBanColumns = (file: string, fail: (error: unknown) => void): 
         offset,
         limit,
       }
-      const thread = worker
-      return new Promise((resolve, reject) => {
-        waiting.set(request.key, { resolve, reject })
-        thread.postMessage(request)
+      return new Promise(resolve => {
+        waiting.set(request.key, resolve)
+        worker.postMessage(request)
       })
     },
     async close() {
-      const thread = worker
-      worker = null
-      await thread?.terminate()
+      isClosed = true
+      if (thread) await release(thread)
     },
   }
 }

@@ -1,21 +1,10 @@
 import type { attackers as contract } from '@stockade/contract'
-import { hourIndex, mostReasons, shownHours } from '../attackers.store.ts'
-import { eachRow } from './rows.ts'
+import { hourIndex, mostReasons, shownHours } from '../attacker-limits.ts'
+import { hitsOf, isActiveIn, inScope, matches, testOf } from './hits.ts'
+import type { ColumnFilter, Hits, RowTest } from './hits.ts'
+import { eachRow, endOf, ends } from './rows.ts'
 import type { ColumnArrays, Columns } from './rows.ts'
 
-/** A filter in the numbers that the columns hold. Plain data, so that it crosses to the thread. */
-export interface ColumnFilter {
-  /** The caller's servers; null for all. */
-  readonly servers: readonly number[] | null
-  readonly server: number | null
-  readonly jail: number | null
-  readonly country: number | null
-  readonly asn: number | null
-  readonly range: { readonly first: Uint8Array; readonly last: Uint8Array } | null
-  readonly active: boolean | null
-  readonly from: number | null
-  readonly to: number | null
-}
 export interface ColumnsAsked {
   readonly filter: ColumnFilter
   readonly now: number
@@ -45,111 +34,6 @@ export interface ColumnsFound {
   readonly attackers: number
   readonly bans: number
   readonly activeAddresses: number
-}
-
-/** A filter as the loop over rows compares it: -1 stands for any. */
-interface RowTest {
-  readonly from: number
-  readonly to: number
-  readonly jail: number
-  readonly country: number
-  readonly asn: number
-  /** 1: in force, 0: over. */
-  readonly active: number
-  /** By number of server: 1 where the list is about it; null for all. */
-  readonly seen: Uint8Array | null
-  /** Only times are compared, if anything. */
-  readonly onlyTime: boolean
-  readonly now: number
-}
-const testOf = ({ servers, server, ...filter }: ColumnFilter, now: number): RowTest => {
-  const scope = server === null ? servers : [server]
-  const seen = scope && new Uint8Array(Math.max(0, ...scope) + 1)
-  for (const number of scope ?? []) if (seen) seen[number] = 1
-  const { jail, country, asn, active } = filter
-  return {
-    from: filter.from ?? -Infinity,
-    to: filter.to ?? Infinity,
-    jail: jail ?? -1,
-    country: country ?? -1,
-    // A network that is unknown is 0, and no filter asks for it.
-    asn: asn === 0 ? -2 : (asn ?? -1),
-    active: active === null ? -1 : Number(active),
-    seen,
-    onlyTime: !seen && [jail, country, asn, active].every(part => part === null),
-    now,
-  }
-}
-const inScope = (a: ColumnArrays, test: RowTest, row: number): boolean =>
-  test.seen === null || test.seen[a.server[row] ?? 0] === 1
-const matches = (a: ColumnArrays, test: RowTest, row: number): boolean => {
-  const at = a.at[row] ?? 0
-  return (
-    at >= test.from &&
-    at < test.to &&
-    (test.jail === -1 || a.jail[row] === test.jail) &&
-    (test.country === -1 || a.country[row] === test.country) &&
-    (test.asn === -1 || a.asn[row] === test.asn) &&
-    (test.active === -1 || Number((a.end[row] ?? 0) > test.now) === test.active) &&
-    inScope(a, test, row)
-  )
-}
-
-/** Counts servers of one address after the other without clearing anything between them. */
-const createServerCount = () => {
-  let seen = new Uint32Array(1024)
-  let turn = 0
-  let count = 0
-  return {
-    begin() {
-      turn++
-      count = 0
-    },
-    add(server: number) {
-      if (server >= seen.length) {
-        const larger = new Uint32Array(server * 2)
-        larger.set(seen)
-        seen = larger
-      }
-      if (seen[server] === turn) return
-      seen[server] = turn
-      count++
-    },
-    count: () => count,
-  }
-}
-
-/** Places in the sums of one address. An array of numbers: fields of an object would be boxed at each change. */
-const place = { bans: 0, first: 1, last: 2, servers: 3, active: 4 } as const
-/** Adds up the rows of an address that match. */
-const createSummer = (a: ColumnArrays, test: RowTest, countsServers: boolean) => {
-  const servers = createServerCount()
-  const sums = new Float64Array(5)
-  const { now, seen } = test
-  const addRow = (row: number) => {
-    if (a.gone[row] === 1) return
-    if (seen && (a.end[row] ?? 0) > now && inScope(a, test, row)) sums[place.active] = 1
-    if (!matches(a, test, row)) return
-    const at = a.at[row] ?? 0
-    sums[place.bans] = (sums[0] ?? 0) + 1
-    if (at < (sums[1] ?? 0)) sums[place.first] = at
-    if (at > (sums[2] ?? 0)) sums[place.last] = at
-    if (countsServers) servers.add(a.server[row] ?? 0)
-  }
-  return {
-    sums,
-    add(address: number, isActive: boolean) {
-      sums[place.bans] = 0
-      sums[place.first] = Infinity
-      sums[place.last] = -Infinity
-      sums[place.active] = !seen && isActive ? 1 : 0
-      if (countsServers) servers.begin()
-      const end = a.stop[address] ?? 0
-      for (let row = a.start[address] ?? 0; row < end; row++) addRow(row)
-      for (let link = a.chain[address] ?? 0; link > 0; link = a.next[link - 1] ?? 0) addRow(link - 1)
-      sums[place.servers] = countsServers ? servers.count() : 0
-    },
-  }
 }
 
 /** Keeps the best `most` of what it is given, in a heap whose top is the worst of them. */
@@ -216,12 +100,12 @@ const describe = (columns: Columns, address: number, { filter, now }: ColumnsAsk
       if (isNewer(row, newest)) newest = row
       const hour = hourIndex(at, now)
       if (hour >= 0) hours[hour] = (hours[hour] ?? 0) + 1
-      const end = a.end[row] ?? 0
+      const end = endOf(at, a.lasts[row] ?? 0)
       if (end > now) {
         activeBans++
         activeServers.add(a.server[row] ?? 0)
         until = Math.max(until, end)
-        permanent ||= a.permanent[row] === 1
+        permanent ||= a.lasts[row] === ends.permanent
       }
     }
     if (!matches(a, test, row)) return
@@ -251,72 +135,144 @@ const describe = (columns: Columns, address: number, { filter, now }: ColumnsAsk
   }
 }
 
-/** The numbers of the addresses that a range leaves, all of them without one. */
-const addressesOf = ({ addresses }: Columns, { range }: ColumnFilter): { from: number; to: number } => {
-  if (!range || Buffer.compare(range.first, range.last) !== 0) return { from: 0, to: addresses.size() }
-  const address = addresses.find(range.first)
-  return address === null ? { from: 0, to: 0 } : { from: address, to: address + 1 }
+interface Sums extends Readonly<Record<contract.AttackerSort, number>> {
+  readonly isActive: boolean
 }
 
-const at = (numbers: Float64Array | Uint32Array, index: number): number => numbers[index] ?? 0
-const isWorse = (descending: boolean, value: number, worst: number): boolean =>
-  descending ? value < worst : value > worst
-/** Whether no ban of an address can match, by the sums of the address. */
-const isOutside = ({ from, to, active }: RowTest, earliest: number, latest: number, isActive: boolean): boolean =>
-  latest < from || earliest >= to || (active === 1 && !isActive)
-/** Whether all bans of an address match: then its sums are there already. */
-const isWhole = ({ from, to, onlyTime }: RowTest, earliest: number, latest: number): boolean =>
-  onlyTime && earliest >= from && latest < to
+/** Adds up one address that has bans in a chain, row by row. */
+const sumOf = (a: ColumnArrays, test: RowTest, address: number): Sums => {
+  const sums = { bans: 0, first: Infinity, last: -Infinity, isActive: false }
+  const servers = new Set<number>()
+  eachRow(a, address, row => {
+    const at = a.at[row] ?? 0
+    if (inScope(a, test, row) && endOf(at, a.lasts[row] ?? 0) > test.now) sums.isActive = true
+    if (!matches(a, test, row)) return
+    sums.bans++
+    sums.first = Math.min(sums.first, at)
+    sums.last = Math.max(sums.last, at)
+    servers.add(a.server[row] ?? 0)
+  })
+  return { ...sums, servers: servers.size }
+}
 
-/** Numbers rise with time: in the direction of the order the best come first, and few others enter the heap. */
-const walkOf = ({ from, to }: { from: number; to: number }, descending: boolean) =>
-  descending ? { start: to - 1, step: -1 } : { start: from, step: 1 }
-
-/** Groups bans by address, in one pass over the columns. */
-export const groupColumns = (columns: Columns, asked: ColumnsAsked): ColumnsFound => {
-  const { filter, now, sort, descending, offset, limit } = asked
+/** Collects addresses with their sums: the totals, and the best of them. */
+const createCollector = (columns: Columns, { sort, descending, offset, limit }: ColumnsAsked) => {
   const { addresses } = columns
-  const a = columns.arrays()
-  const test = testOf(filter, now)
-  const countsServers = sort === 'servers'
-  const { sums, add } = createSummer(a, test, countsServers)
   const best = createBest(offset + limit, (keyA, one, keyB, other) =>
     keyA === keyB ? addresses.compare(one, other) < 0 : keyA > keyB === descending,
   )
-  const { count, first, last, until } = a
-  const { range } = filter
-  const span = addressesOf(columns, filter)
-  const key = place[sort]
+  const totals = { attackers: 0, bans: 0, activeAddresses: 0 }
+  return {
+    best,
+    totals,
+    add(address: number, sums: Sums) {
+      totals.attackers++
+      totals.bans += sums.bans
+      totals.activeAddresses += Number(sums.isActive)
+      best.add(sums[sort], address)
+    },
+    page: () => best.sorted().slice(offset, offset + limit),
+  }
+}
+type Collector = ReturnType<typeof createCollector>
+
+const rowAt = ({ rows, from }: Hits, index: number): number => (rows === null ? from + index : (rows[index] ?? 0))
+/** The index after the last hit of the same address. */
+const endOfGroup = (a: ColumnArrays, { rows, from, count }: Hits, begin: number, address: number): number => {
+  if (rows === null) return Math.min(count, (a.start[address + 1] ?? 0) - from)
+  let index = begin + 1
+  while (index < count && a.owner[rows[index] ?? 0] === address) index++
+  return index
+}
+/** The earliest or the latest time of some hits. */
+const timeOf = ({ at }: ColumnArrays, hits: Hits, begin: number, end: number, isLatest: boolean): number => {
+  let found = isLatest ? -Infinity : Infinity
+  for (let index = begin; index < end; index++) {
+    const time = at[rowAt(hits, index)] ?? 0
+    if (isLatest ? time > found : time < found) found = time
+  }
+  return found
+}
+/** By server: in which group it was seen last, counted from 1. No set is made for each address. */
+const stamps = new Uint32Array(65_536)
+const serversOf = ({ server }: ColumnArrays, hits: Hits, begin: number, end: number): number => {
+  let count = 0
+  for (let index = begin; index < end; index++) {
+    const number = server[rowAt(hits, index)] ?? 0
+    if (stamps[number] !== begin + 1) count++
+    stamps[number] = begin + 1
+  }
+  return count
+}
+const keyOf = (sort: contract.AttackerSort, a: ColumnArrays, hits: Hits, begin: number, end: number): number => {
+  switch (sort) {
+    case 'bans':
+      return end - begin
+    case 'servers':
+      return serversOf(a, hits, begin, end)
+    default:
+      return timeOf(a, hits, begin, end, sort === 'last')
+  }
+}
+
+const isWorse = (descending: boolean, key: number, worst: number): boolean => (descending ? key < worst : key > worst)
+
+/** Settled rows that match, address by address, without those that have a chain. */
+const collectSettled = (
+  columns: Columns,
+  { sort, descending }: ColumnsAsked,
+  test: RowTest,
+  { best, totals }: Collector,
+  hits: Hits,
+) => {
+  const a = columns.arrays()
+  const { at, owner, chain, until } = a
+  const isByTime = sort === 'first' || sort === 'last'
+  const { count } = hits
+  const second = Math.floor(test.now / 1000)
+  const hasChains = columns.size() > a.settled
+  // Plain variables: fields of the totals would be read and written for each address.
   let attackers = 0
   let bans = 0
   let activeAddresses = 0
-  // Plain variables in one loop: calls that share them cost three times as much as the rest.
   let worst = descending ? -Infinity : Infinity
-  const { start, step } = walkOf(span, descending)
-  for (let address = start; address >= span.from && address < span.to; address += step) {
-    const held = at(count, address)
-    const earliest = at(first, address)
-    const latest = at(last, address)
-    const isActive = at(until, address) > now
-    if (held === 0 || isOutside(test, earliest, latest, isActive)) continue
-    if (range && !addresses.isWithin(address, range.first, range.last)) continue
-    if (isWhole(test, earliest, latest) && (!countsServers || held === 1)) {
-      sums[place.bans] = held
-      sums[place.first] = earliest
-      sums[place.last] = latest
-      sums[place.servers] = 1
-      sums[place.active] = isActive ? 1 : 0
-    } else add(address, isActive)
-    const n = at(sums, place.bans)
-    if (n === 0) continue
+  stamps.fill(0)
+  for (let next = 0; next < count;) {
+    const begin = next
+    const row = rowAt(hits, begin)
+    const address = owner[row] ?? 0
+    next = endOfGroup(a, hits, begin, address)
+    if (hasChains && chain[address] !== 0) continue
     attackers++
-    bans += n
-    activeAddresses += at(sums, place.active)
-    const value = at(sums, key)
-    if (isWorse(descending, value, worst)) continue
-    best.add(value, address)
+    bans += next - begin
+    if ((until[address] ?? 0) > second && isActiveIn(a, test, address)) activeAddresses++
+    // Most addresses have one ban.
+    const key = next - begin > 1 ? keyOf(sort, a, hits, begin, next) : isByTime ? (at[row] ?? 0) : 1
+    if (isWorse(descending, key, worst)) continue
+    best.add(key, address)
     worst = best.worst() ?? worst
   }
-  const page = best.sorted().slice(offset, offset + limit)
-  return { rows: page.map(address => describe(columns, address, asked)), attackers, bans, activeAddresses }
+  totals.attackers += attackers
+  totals.bans += bans
+  totals.activeAddresses += activeAddresses
+}
+
+/** Groups bans by address, in one pass over the columns. */
+export const groupColumns = (columns: Columns, asked: ColumnsAsked): ColumnsFound => {
+  const { addresses } = columns
+  const a = columns.arrays()
+  const test = testOf(asked.filter, asked.now)
+  const { range } = asked.filter
+  const collector = createCollector(columns, asked)
+  const within = range ? addresses.settledWithin(range.first, range.last) : { from: 0, to: addresses.settledSize() }
+  const span = { from: a.start[within.from] ?? 0, to: a.start[within.to] ?? 0 }
+  for (let row = a.settled; row < columns.size(); row++) {
+    const address = a.owner[row] ?? 0
+    // Once for each chain: at its head.
+    if (a.chain[address] !== row + 1 || (range && !addresses.isWithin(address, range.first, range.last))) continue
+    const sums = sumOf(a, test, address)
+    if (sums.bans > 0) collector.add(address, sums)
+  }
+  collectSettled(columns, asked, test, collector, hitsOf(a, test, span, columns.goneRows() > 0))
+  return { rows: collector.page().map(address => describe(columns, address, asked)), ...collector.totals }
 }

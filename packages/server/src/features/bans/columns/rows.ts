@@ -1,5 +1,7 @@
 import { createAddressBook } from './addresses.ts'
 import type { AddressBook } from './addresses.ts'
+import { free, longer } from './memory.ts'
+import type { Numbers } from './memory.ts'
 
 /** A ban as the columns take it in. */
 export interface ColumnBan {
@@ -10,132 +12,157 @@ export interface ColumnBan {
   readonly asn: number | null
   readonly ip: Uint8Array
   readonly at: number
-  /** When it is over; Infinity without a known end, 0 where it is over already. */
-  readonly end: number
-  readonly permanent: boolean
+  /** Its length in seconds; -1 is permanent, null is unknown. */
+  readonly duration: number | null
+  /** Whether it was lifted before its time was up. */
+  readonly isOver: boolean
 }
 
 /**
- * Bans in columns, those of one address side by side, so that grouping by address reads memory in its order. New bans
- * hang at their address in a chain until the next `settle`.
+ * Bans in columns, those of one address side by side, so that grouping by address reads memory in its order: 30 bytes a ban
+ * and 16 an address (of IPv4). New bans hang at their address in a chain until the next `settle`.
  */
 export interface Columns {
   readonly addresses: AddressBook
   readonly size: () => number
-  /** The columns now; they are other arrays after `add` or `settle`. */
+  /** Bans that are gone and still have a row. */
+  readonly goneRows: () => number
+  /** The columns now; other arrays stand there after `add` or `settle`. */
   arrays(): ColumnArrays
   add(ban: ColumnBan): void
   /** A ban is over. */
   end(ip: Uint8Array, id: number): void
   /** A ban is gone. */
   remove(ip: Uint8Array, id: number): void
-  /** Puts new bans beside the others of their address. */
+  /** Puts new bans beside the others of their address, and leaves out those that are gone. */
   settle(): void
   /** Bans that hang in chains, and bans that are gone. */
   unsettled(): number
 }
 export interface ColumnArrays {
-  readonly id: Float64Array
-  readonly at: Float64Array
-  readonly end: Float64Array
-  readonly server: Uint32Array
-  readonly jail: Uint32Array
-  readonly country: Uint32Array
+  readonly id: Uint32Array<ArrayBuffer>
+  /** NaN where the ban is gone: no comparison holds. */
+  readonly at: Float64Array<ArrayBuffer>
+  /** Seconds that the ban lasts, or one of `ends`. */
+  readonly lasts: Uint32Array<ArrayBuffer>
+  readonly server: Uint16Array<ArrayBuffer>
+  readonly jail: Uint16Array<ArrayBuffer>
+  readonly country: Uint16Array<ArrayBuffer>
   /** 0 is unknown. */
-  readonly asn: Uint32Array
-  readonly permanent: Uint8Array
-  readonly gone: Uint8Array
-  /** Of each address: its settled rows, and the first row of its chain plus one. */
-  readonly start: Uint32Array
-  readonly stop: Uint32Array
-  readonly chain: Uint32Array
-  /** The next row of a chain plus one. */
-  readonly next: Uint32Array
-  /** Sums of each address, of bans that are there. */
-  readonly count: Uint32Array
-  readonly first: Float64Array
-  readonly last: Float64Array
-  readonly until: Float64Array
+  readonly asn: Uint32Array<ArrayBuffer>
+  /** The number of its address. */
+  readonly owner: Uint32Array<ArrayBuffer>
+  /** Of each settled address: its first settled row; the next address begins where its rows end. */
+  readonly start: Uint32Array<ArrayBuffer>
+  /** Of each address: the first row of its chain plus one. */
+  readonly chain: Uint32Array<ArrayBuffer>
+  /** Of each address: no ban is in force from this second on. It may have been over sooner. */
+  readonly until: Uint32Array<ArrayBuffer>
+  /** Rows before this one are settled. */
+  readonly settled: number
+  /** Of each row from `settled` on: the next row of the chain plus one. */
+  readonly next: Uint32Array<ArrayBuffer>
 }
 type Mutable = { -readonly [K in keyof ColumnArrays]: ColumnArrays[K] }
 
-const rowColumns = ['id', 'at', 'end', 'server', 'jail', 'country', 'asn', 'permanent'] as const
-const emptyArrays = (): Mutable => ({
-  id: new Float64Array(0),
-  at: new Float64Array(0),
-  end: new Float64Array(0),
-  server: new Uint32Array(0),
-  jail: new Uint32Array(0),
-  country: new Uint32Array(0),
-  asn: new Uint32Array(0),
-  permanent: new Uint8Array(0),
-  gone: new Uint8Array(0),
-  next: new Uint32Array(0),
-  start: new Uint32Array(0),
-  stop: new Uint32Array(0),
-  chain: new Uint32Array(0),
-  count: new Uint32Array(0),
-  first: new Float64Array(0),
-  last: new Float64Array(0),
-  until: new Float64Array(0),
-})
-const longer = <A extends Float64Array | Uint32Array | Uint8Array>(array: A, length: number): A => {
-  const made = new (array.constructor as new (length: number) => A)(length)
-  made.set(array as never)
-  return made
-}
-const growRows = (arrays: Mutable, length: number) => {
-  arrays.id = longer(arrays.id, length)
-  arrays.at = longer(arrays.at, length)
-  arrays.end = longer(arrays.end, length)
-  arrays.server = longer(arrays.server, length)
-  arrays.jail = longer(arrays.jail, length)
-  arrays.country = longer(arrays.country, length)
-  arrays.asn = longer(arrays.asn, length)
-  arrays.permanent = longer(arrays.permanent, length)
-  arrays.gone = longer(arrays.gone, length)
-  arrays.next = longer(arrays.next, length)
-}
-const growAddresses = (arrays: Mutable, length: number) => {
-  const before = arrays.first.length
-  arrays.start = longer(arrays.start, length)
-  arrays.stop = longer(arrays.stop, length)
-  arrays.chain = longer(arrays.chain, length)
-  arrays.count = longer(arrays.count, length)
-  arrays.first = longer(arrays.first, length).fill(Infinity, before)
-  arrays.last = longer(arrays.last, length)
-  arrays.until = longer(arrays.until, length)
+/** Values of `lasts` that are no lengths; all lengths are below. */
+export const ends = { over: 0, unknown: 0xff_ff_ff_fe, permanent: 0xff_ff_ff_ff } as const
+/** When a ban ends: Infinity without a known end, 0 where it is over already. */
+export const endOf = (at: number, lasts: number): number =>
+  lasts === ends.over ? 0 : lasts >= ends.unknown ? Infinity : at + lasts * 1000
+/** The second in which a ban is over for sure. */
+const overBy = (at: number, lasts: number): number => Math.min(0xff_ff_ff_ff, Math.ceil(endOf(at, lasts) / 1000))
+const lastsOf = ({ duration, isOver }: ColumnBan): number =>
+  isOver ? ends.over : duration === null ? ends.unknown : duration < 0 ? ends.permanent : duration
+
+/** A number does not fit into its column: then SQL answers. */
+export class UnfitForColumns extends Error {}
+const fit = (value: number, largest: number, column: string): number => {
+  if (value > largest) throw new UnfitForColumns(`A ${column} number is too large for the columns.`)
+  return value
 }
 
+const rowColumns = ['id', 'at', 'lasts', 'server', 'jail', 'country', 'asn', 'owner'] as const
+const emptyArrays = (rows: number): Mutable => ({
+  id: new Uint32Array(rows),
+  at: new Float64Array(rows),
+  lasts: new Uint32Array(rows),
+  server: new Uint16Array(rows),
+  jail: new Uint16Array(rows),
+  country: new Uint16Array(rows),
+  asn: new Uint32Array(rows),
+  owner: new Uint32Array(rows),
+  start: new Uint32Array(1),
+  chain: new Uint32Array(rows),
+  until: new Uint32Array(rows),
+  settled: 0,
+  next: new Uint32Array(rows),
+})
+const growRows = (arrays: Mutable, size: number) => {
+  const length = size + Math.max(1024, (size - arrays.settled) * 2)
+  for (const name of rowColumns) arrays[name] = longer<Numbers>(arrays[name], length) as never
+  arrays.next = longer(arrays.next, length - arrays.settled)
+}
+
+const isThere = (at: Float64Array, row: number): boolean => !Number.isNaN(at[row])
 /** Calls `visit` with each row of an address; stops where it returns true. */
 export const eachRow = (arrays: ColumnArrays, address: number, visit: (row: number) => boolean | void): void => {
-  const stop = arrays.stop[address] ?? 0
-  for (let row = arrays.start[address] ?? 0; row < stop; row++) if (arrays.gone[row] === 0 && visit(row)) return
-  for (let link = arrays.chain[address] ?? 0; link > 0; link = arrays.next[link - 1] ?? 0)
-    if (arrays.gone[link - 1] === 0 && visit(link - 1)) return
+  const { start, at, settled } = arrays
+  const stop = start[address + 1] ?? 0
+  for (let row = start[address] ?? 0; row < stop; row++) if (isThere(at, row) && visit(row)) return
+  for (let link = arrays.chain[address] ?? 0; link > 0; link = arrays.next[link - 1 - settled] ?? 0)
+    if (isThere(at, link - 1) && visit(link - 1)) return
 }
 
-export const createColumns = (): Columns => {
-  const addresses = createAddressBook()
-  const arrays = emptyArrays()
+/**
+ * Puts the rows of each address side by side, in the columns as they are. `order` has the addresses as they shall stand. What
+ * is needed meanwhile is one column.
+ */
+const sortRows = (arrays: Mutable, order: Uint32Array, kept: number): void => {
+  const rows = new Uint32Array(kept)
+  const start = new Uint32Array(order.length + 1)
+  let place = 0
+  order.forEach((address, index) => {
+    start[index] = place
+    eachRow(arrays, address, row => void (rows[place++] = row))
+  })
+  start[order.length] = place
+  const scratch = new ArrayBuffer(kept * 8)
+  for (const name of rowColumns) {
+    const column: Numbers = arrays[name]
+    const sorted = new (column.constructor as new (buffer: ArrayBuffer, at: number, length: number) => Numbers)(
+      scratch,
+      0,
+      kept,
+    )
+    for (let row = 0; row < kept; row++) sorted[row] = column[rows[row] ?? 0] ?? 0
+    column.set(sorted as never)
+  }
+  scratch.transfer(0)
+  const until = new Uint32Array(order.length + freshRoom(kept))
+  for (let index = 0; index < order.length; index++) {
+    until[index] = arrays.until[order[index] ?? 0] ?? 0
+    arrays.owner.fill(index, start[index], start[index + 1])
+  }
+  const { length } = arrays.id
+  free(rows, arrays.start, arrays.chain, arrays.until, arrays.next)
+  arrays.start = start
+  arrays.until = until
+  arrays.chain = new Uint32Array(until.length)
+  arrays.settled = kept
+  arrays.next = new Uint32Array(length - kept)
+}
+
+/** New bans that have room beside the settled ones. */
+const freshRoom = (settled: number) => 1024 + (settled >>> 6)
+
+/** `expected` bans have room at once: arrays that grow are there twice for a moment. */
+export const createColumns = (expected = 0): Columns => {
+  const addresses = createAddressBook(expected)
+  const arrays = emptyArrays(expected + freshRoom(expected))
   let size = 0
-  let settled = 0
   let goneRows = 0
 
-  const sumUp = (address: number) => {
-    let [count, first, last, until] = [0, Infinity, 0, 0]
-    eachRow(arrays, address, row => {
-      const at = arrays.at[row] ?? 0
-      count++
-      first = Math.min(first, at)
-      last = Math.max(last, at)
-      until = Math.max(until, arrays.end[row] ?? 0)
-    })
-    arrays.count[address] = count
-    arrays.first[address] = first
-    arrays.last[address] = last
-    arrays.until[address] = until
-  }
   const change = (ip: Uint8Array, id: number, with_: (row: number) => void) => {
     const address = addresses.find(ip)
     if (address === null) return
@@ -144,61 +171,55 @@ export const createColumns = (): Columns => {
       with_(row)
       return true
     })
-    sumUp(address)
+  }
+  const hasRows = (address: number): boolean => {
+    let found = false
+    eachRow(arrays, address, () => (found = true))
+    return found
   }
   return {
     addresses,
     size: () => size,
+    goneRows: () => goneRows,
     arrays: () => arrays,
-    unsettled: () => size - settled + goneRows,
+    unsettled: () => size - arrays.settled + goneRows,
     add(ban) {
       const address = addresses.numberOf(ban.ip)
-      if (address >= arrays.count.length) growAddresses(arrays, Math.max(1024, address * 2))
-      if (size === arrays.id.length) growRows(arrays, Math.max(1024, size * 2))
-      const row = size++
-      arrays.id[row] = ban.id
+      if (address >= arrays.chain.length) {
+        arrays.chain = longer(arrays.chain, address * 2)
+        arrays.until = longer(arrays.until, address * 2)
+      }
+      if (size === arrays.id.length) growRows(arrays, size)
+      const row = size
+      arrays.id[row] = fit(ban.id, 0xff_ff_ff_ff, 'ban')
       arrays.at[row] = ban.at
-      arrays.end[row] = ban.end
-      arrays.server[row] = ban.server
-      arrays.jail[row] = ban.jail
-      arrays.country[row] = ban.country
+      arrays.lasts[row] = lastsOf(ban)
+      arrays.server[row] = fit(ban.server, 0xff_ff, 'server')
+      arrays.jail[row] = fit(ban.jail, 0xff_ff, 'jail')
+      arrays.country[row] = fit(ban.country, 0xff_ff, 'country')
       arrays.asn[row] = ban.asn ?? 0
-      arrays.permanent[row] = ban.permanent ? 1 : 0
-      arrays.gone[row] = 0
-      arrays.next[row] = arrays.chain[address] ?? 0
+      arrays.owner[row] = address
+      arrays.next[row - arrays.settled] = arrays.chain[address] ?? 0
       arrays.chain[address] = row + 1
-      arrays.count[address] = (arrays.count[address] ?? 0) + 1
-      arrays.first[address] = Math.min(arrays.first[address] ?? Infinity, ban.at)
-      arrays.last[address] = Math.max(arrays.last[address] ?? 0, ban.at)
-      arrays.until[address] = Math.max(arrays.until[address] ?? 0, ban.end)
+      arrays.until[address] = Math.max(arrays.until[address] ?? 0, overBy(ban.at, arrays.lasts[row] ?? 0))
+      size++
     },
-    end: (ip, id) => change(ip, id, row => void (arrays.end[row] = 0)),
+    end: (ip, id) => change(ip, id, row => void (arrays.lasts[row] = ends.over)),
     remove: (ip, id) =>
       change(ip, id, row => {
-        arrays.gone[row] = 1
+        arrays.at[row] = NaN
+        arrays.lasts[row] = ends.over
         goneRows++
       }),
     settle() {
+      const all = addresses.settledOrder()
+      const order = all.filter(hasRows)
+      free(all)
       const kept = size - goneRows
-      const order = new Uint32Array(kept)
-      let place = 0
-      for (let address = 0; address < addresses.size(); address++) {
-        const start = place
-        eachRow(arrays, address, row => void (order[place++] = row))
-        arrays.start[address] = start
-        arrays.stop[address] = place
-        arrays.chain[address] = 0
-      }
-      const capacity = Math.ceil(kept * 1.25) + 1024
-      for (const name of rowColumns) {
-        const from = arrays[name]
-        const to = longer(from.subarray(0, 0) as typeof from, capacity)
-        for (let row = 0; row < kept; row++) to[row] = from[order[row] ?? 0] ?? 0
-        arrays[name] = to as never
-      }
-      arrays.gone = new Uint8Array(capacity)
-      arrays.next = new Uint32Array(capacity)
-      size = settled = kept
+      sortRows(arrays, order, kept)
+      addresses.settle(order)
+      free(order)
+      size = kept
       goneRows = 0
     },
   }
