@@ -1,3 +1,4 @@
+import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
 import { randomUUID } from 'node:crypto'
 import { ApiError, createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
@@ -20,6 +21,16 @@ export interface HostPlan {
 const web = ['sshd', 'sshd', 'nginx-http-auth', 'nginx-botsearch', 'nginx-botsearch', 'recidive']
 const mail = ['sshd', 'postfix', 'postfix', 'dovecot', 'dovecot', 'recidive']
 const plain = ['sshd', 'sshd', 'sshd', 'recidive']
+/** No packet is sent in the demo, and the steps say so. */
+const simulatedTest = {
+  result: 'held',
+  steps: [
+    { step: 'control', family: 4, ok: null, ms: 0, text: 'simulated host: no packet can be sent' },
+    { step: 'ban', family: 4, ok: true, ms: 3, text: 'the simulated host holds a ban of 192.0.2.77' },
+    { step: 'lift', family: 4, ok: true, ms: 2, text: 'the simulated host no longer holds it' },
+  ],
+} satisfies SelfTestResult
+
 export const plans: readonly HostPlan[] = [
   { hostname: 'web-01', description: 'Shop, front', ip: '10.10.1.11', jails: web, daily: 160, up: true },
   { hostname: 'web-02', description: 'Shop, front', ip: '10.10.1.12', jails: web, daily: 150, up: true },
@@ -172,6 +183,7 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
       await describeJails()
       await beat()
     }
+    if (type === 'self-test') return { ok: true, output: JSON.stringify(simulatedTest) }
     if (type === 'jail-status')
       return { ok: true, output: `Jail ${String(jail)}: ${current(String(jail))} addresses banned now.` }
     return { ok: true, output: 'Done.' }

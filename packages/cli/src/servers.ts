@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { ProtectionLevel } from '@stockade/contract'
+import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import { contextOf } from './context.ts'
 import { addEnrolment } from './enrolment.ts'
 import { findServer } from './named.ts'
@@ -9,6 +10,8 @@ import { print, printFields, printJson, printPlace, printTable } from './print.t
 import { shown, spanOf, wholeOf } from './times.ts'
 
 const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
+
+const shownTest = (test: LastSelfTest | null) => test && `${test.result}, ${shown(test.at)}`
 
 export const addServerCommands = (program: Command): void => {
   const servers = program
@@ -83,6 +86,7 @@ export const addServerCommands = (program: Command): void => {
         ['protection', server.protection.level],
         ['since', shown(server.protection.since)],
         ['because', server.protection.level === 'protected' ? null : server.protection.summary],
+        ['self-test', shownTest(server.last_self_test)],
         ['address', server.ip_address],
         ['description', server.description],
         ['system', server.os],

@@ -56,6 +56,7 @@ export const eventKinds = {
   'server.online': kind({ audited: false, live: 'server' }),
   'server.offline': kind({ audited: false, siem: 'server_offline', notify: 'notify_errors', live: 'server' }),
   'server.protection': kind({ audited: true, siem: 'protection', notify: 'notify_errors', live: 'server' }),
+  'server.self_test': kind({ audited: false, live: 'server' }),
   'server.jails': kind({ audited: false, live: 'server' }),
   'command.create': kind({ audited: true, live: 'command' }),
   'command.cancel': kind({ audited: true, live: 'command' }),

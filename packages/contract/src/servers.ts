@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { windowFields } from './bans.ts'
+import { lastSelfTest } from './command-types/self-test.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import { protection, protectionLevel, protectionLevels, protectionProblem, protectionSummary } from './protection.ts'
@@ -127,6 +128,10 @@ const serverFields = {
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   /** Since when, by whom and why the server is in quarantine; null where it is not. */
   quarantined: nullable(quarantine),
+  last_self_test: field(
+    nullable(lastSelfTest),
+    'Last test that a ban stops packets on this host; null before the first one since its enrolment.',
+  ),
   clone: field(
     nullable(identityConflict),
     'Set while two hosts report with the identity of this server. Neither gets commands until that is settled.',

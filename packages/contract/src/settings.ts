@@ -58,6 +58,10 @@ const sections = {
       Type.Boolean(),
       'Whether new passwords that are among the most common ones are refused.',
     ),
+    self_tests: field(
+      oneOf(['off', 'enrolment', 'daily']),
+      'When a server tests by itself that a ban stops packets: never, after its enrolment and each upgrade of its agent, or every day as well.',
+    ),
   },
   notifications: {
     chat_enabled: field(Type.Boolean(), 'Whether chat notifications are switched on.'),

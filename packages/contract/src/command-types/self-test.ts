@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { times } from '../limits.ts'
-import { count, field, nullable, oneOf, resource } from '../shapes.ts'
+import { count, field, nullable, oneOf, resource, timestamp, uuid } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
 
 export const selfTest = commandTypeOf({
@@ -13,12 +13,13 @@ export const selfTest = commandTypeOf({
   params: {},
 })
 
+const outcomes = ['proved', 'held', 'failed'] as const
+const outcomeWords =
+  '`proved`: a packet was answered, dropped while its sender was banned, and answered again. `held`: the kernel held the ban, but no packet could be sent.'
+
 /** The output of `self-test`, as JSON. */
 export const selfTestResult = resource('SelfTestResult', {
-  result: field(
-    oneOf(['proved', 'held', 'failed']),
-    '`proved`: a packet was answered, dropped while its sender was banned, and answered again. `held`: the kernel held the ban, but no packet could be sent.',
-  ),
+  result: field(oneOf(outcomes), outcomeWords),
   steps: Type.Array(
     resource('SelfTestStep', {
       step: oneOf(['control', 'ban', 'drop', 'lift']),
@@ -30,3 +31,23 @@ export const selfTestResult = resource('SelfTestResult', {
   ),
 })
 export type SelfTestResult = Static<typeof selfTestResult>
+
+/** The last self-test of a server, as its page shows it. */
+export const lastSelfTest = resource('LastSelfTest', {
+  result: field(
+    oneOf([...outcomes, 'untried']),
+    `${outcomeWords} \`untried\`: the host answered that it does not test, and is not asked again by itself.`,
+  ),
+  at: timestamp,
+  command_id: uuid,
+})
+export type LastSelfTest = Static<typeof lastSelfTest>
+/** The outcome that the output of a self-test names; null for other text. */
+export const outcomeOfSelfTest = (output: string): SelfTestResult['result'] | null => {
+  try {
+    const { result } = JSON.parse(output) as { result?: unknown }
+    return outcomes.find(outcome => outcome === result) ?? null
+  } catch {
+    return null
+  }
+}

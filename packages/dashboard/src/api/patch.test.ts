@@ -75,6 +75,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   sealed: null,
   last_heartbeat: at,
   quarantined: null,
+  last_self_test: null,
   clone: null,
   created_at: at,
   updated_at: at,

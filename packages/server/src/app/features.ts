@@ -22,6 +22,7 @@ import { preferencesFeature } from '../features/preferences/preferences.feature.
 import { reputationFeature } from '../features/reputation/reputation.feature.ts'
 import { retentionFeature } from '../features/retention/retention.feature.ts'
 import { serversFeature } from '../features/servers/servers.feature.ts'
+import { selfTestsFeature } from '../features/self-tests/self-tests.feature.ts'
 import { sessionsFeature } from '../features/sessions/sessions.feature.ts'
 import { signInFeature } from '../features/sessions/sign-in.feature.ts'
 import { settingsFeature } from '../features/settings/settings.feature.ts'
@@ -70,6 +71,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
   const { service: desired } = add(await desiredFeature({ ...fleet, portknock }))
   add(agentsFeature({ ...fleet, keys, bans, desired }))
+  add(selfTestsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
   const { service: preferences } = add(preferencesFeature(below))

@@ -172,6 +172,12 @@ export interface ServersTable {
   machine: string | null
   /** Set while two hosts report for this server, as JSON: since when, and which start of the agent is refused. */
   clone: string | null
+  /** The last self-test since the enrolment, as JSON (`LastSelfTest`); null before the first one. */
+  self_test: string | null
+  /** When Stockade last asked for a self-test by itself; null when one is due. */
+  self_test_asked_at: number | null
+  /** 1: the agent holds bans in the kernel itself, so it can also test them. */
+  shield_supported: Generated<number>
   /** The key that enrolment gave; older keys of agents end when this one is first used. */
   agent_key_id: number | null
   /** 1 while keys of earlier agents still wait for the new agent's first heartbeat. */

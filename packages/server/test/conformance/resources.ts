@@ -125,6 +125,7 @@ const serverFields = {
 const quarantined = {
   quarantined: orNull({ since: time, by: text, reason: text }),
   clone: orNull({ since: time, ip: orNull(text) }),
+  last_self_test: orNull({ result: oneOf('proved', 'held', 'failed', 'untried'), at: time, command_id: uuid }),
 } as const
 /** What the host's own policy.json lets the server do. */
 const policy = {
@@ -348,7 +349,7 @@ export const systemSettings = {
   service: { site_name: text, site_url: text, timezone: text },
   security: extended(
     { session_timeout: integer, mfa_required: yesNo, password_min_length: integer },
-    { 'no page': { passkey_required: text, refuse_common_passwords: yesNo } },
+    { 'no page': { passkey_required: text, refuse_common_passwords: yesNo, self_tests: text } },
   ),
   notifications: { chat_enabled: yesNo, email_enabled: yesNo, daily_summary: yesNo, daily_summary_hour: integer },
   integrations: { reputation_enabled: yesNo, reputation_rate_limit: integer },

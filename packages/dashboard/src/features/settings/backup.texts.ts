@@ -48,6 +48,7 @@ const en = {
     'security.passkey_required': 'Require a passkey',
     'security.password_min_length': 'Shortest password',
     'security.refuse_common_passwords': 'Refuse common passwords',
+    'security.self_tests': 'Self-tests of servers',
     'notifications.chat_enabled': 'Post to the chat',
     'notifications.email_enabled': 'Send e-mails',
     'notifications.daily_summary': 'Daily summary',

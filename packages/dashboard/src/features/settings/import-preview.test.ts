@@ -10,6 +10,7 @@ const is: Sections = {
     passkey_required: 'off',
     password_min_length: 8,
     refuse_common_passwords: false,
+    self_tests: 'enrolment',
   },
   notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
   integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },

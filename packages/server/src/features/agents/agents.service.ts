@@ -19,6 +19,7 @@ import type { HostState, Jail, ListedJail, Metrics } from '../servers/host-state
 import { readProtection } from '../servers/protection.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
+import type { ServerRow } from '../servers/servers.store.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 import { createProtectionWatch } from './protection.ts'
 import { createClones } from './clones.ts'
@@ -143,6 +144,8 @@ export const createAgents = (needs: {
           agent_replacing: 1,
           machine: null,
           clone: null,
+          self_test: null,
+          self_test_asked_at: null,
           key_rotated_at: null,
           os: word(input.os) ?? server.os,
           engine_version: word(input.engine_version) ?? server.engine_version,
@@ -190,6 +193,7 @@ export const createAgents = (needs: {
         policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
         agent_id: agentId ?? row.agent_id,
         machine: beat.machine ?? row.machine,
+        shield_supported: shieldOf(beat) ?? row.shield_supported,
         ip_address: row.ip_address ?? agent.ip,
         first_heartbeat_at: row.first_heartbeat_at ?? now,
         reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
@@ -202,6 +206,8 @@ export const createAgents = (needs: {
             ...said,
             status: 'online',
             updated_at: now,
+            // An upgraded agent proves itself again.
+            ...(said.agent_version === row.agent_version ? {} : { self_test_asked_at: null }),
             ...(replaces ? { agent_replacing: 0, key_rotated_at: now } : {}),
           })
           if (!done) return null
@@ -260,10 +266,14 @@ export const createAgents = (needs: {
       return { commands: orders, desired_state: { version: version() } }
     },
     async result(agent, id, result) {
-      const placed: { template?: PlacedTemplate; state?: HostState } = {}
+      const placed: { template?: PlacedTemplate; state?: HostState; row?: ServerRow | undefined } = {}
       const isTaken = await commands.finish(agent, id, result, async (change, effect) => {
         const { serverNo } = effect
         if (effect.kind === 'bans-lifted') return bans.lifted(change, serverNo, effect.address, effect.jail)
+        if (effect.kind === 'self-tested') {
+          placed.row = await updateServer(change.sql, serverNo, { self_test: JSON.stringify(effect.test) })
+          return change.record({ name: 'server.self_test', serverNo, data: { ...effect.test } })
+        }
         // A successful deployment is known at once, also with an agent that never reports the details of its jails.
         const template = await placedBy(change.sql, effect)
         if (!template || !registry.byNo(serverNo)) return
@@ -273,7 +283,8 @@ export const createAgents = (needs: {
         Object.assign(placed, { template, state: after })
         if (!areAlike(before, after.jails)) await recordJails(change, serverNo, after.jails)
       })
-      const { template, state } = placed
+      const { template, state, row } = placed
+      if (row) registry.put(row)
       // Not taken: another process took the same result in while this one tried again.
       if (!isTaken || !template || !state) return
       registry.take(agent.serverNo, state)
@@ -319,6 +330,9 @@ export const createAgents = (needs: {
   return service
 }
 
+/** 1 where the host has a shield; undefined where the heartbeat does not say. */
+const shieldOf = ({ capabilities }: Heartbeat): number | undefined =>
+  capabilities?.shield ? Number(capabilities.shield.supported) : undefined
 const metricsOf = (told: Heartbeat['metrics']): Metrics | null =>
   told
     ? {

@@ -84,7 +84,7 @@ export interface CommandsService {
   /** The same, waiting up to `seconds` for a command, or until `enough` returns true when woken. */
   waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough?: () => boolean): Promise<Order[]>
   wake(serverNo: number): void
-  /** Takes a result in. If the command succeeded, `apply` gets its effects, in the same transaction. False: it was known already. */
+  /** Takes a result in. `apply` gets what it means beyond the command, in the same transaction. False: it was known already. */
   finish(agent: AgentActor, id: string, result: Result, apply: ApplyEffect): Promise<boolean>
   /** Who asked for a command of this server; null when it has none of that id. */
   initiatorOf(serverNo: number, id: string): Promise<string | null>

@@ -1,5 +1,8 @@
+import { outcomeOfSelfTest } from '@stockade/contract/command-types/self-test.ts'
+import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { AgentActor } from '../../core/actor.ts'
+import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
@@ -18,16 +21,26 @@ export interface Result {
   readonly output?: string
   readonly exit_code?: number | null
 }
-/** What a successful command means beyond itself. Plain data: applying it twice, in a transaction tried again, does no harm. */
+/** What the end of a command means beyond itself. Plain data: applying it twice, in a transaction tried again, does no harm. */
 export type Effect =
   | { readonly kind: 'bans-lifted'; readonly serverNo: number; readonly address: string; readonly jail: string | null }
   | { readonly kind: 'template-deployed'; readonly serverNo: number; readonly hash: string }
   | { readonly kind: 'template-removed'; readonly serverNo: number; readonly name: string }
+  | { readonly kind: 'self-tested'; readonly serverNo: number; readonly test: LastSelfTest }
 /** Applies an effect in the transaction of its result. */
 export type ApplyEffect = (change: Change, effect: Effect) => Promise<void>
 
-const effectsOf = (row: Pick<CommandRow, 'type' | 'params' | 'server_no' | 'template_hash'>): Effect[] => {
+type EndedRow = Pick<
+  CommandRow,
+  'id' | 'type' | 'params' | 'server_no' | 'template_hash' | 'success' | 'output' | 'completed_at'
+>
+const effectsOf = (row: EndedRow): Effect[] => {
   const serverNo = row.server_no
+  if (row.type === 'self-test') {
+    const result = outcomeOfSelfTest(row.output ?? '') ?? 'untried'
+    return [{ kind: 'self-tested', serverNo, test: { result, at: iso(row.completed_at ?? 0), command_id: row.id } }]
+  }
+  if (row.success !== 1) return []
   const command = storedCommand(row)
   switch (command.type) {
     case 'unban-ip': {
@@ -64,7 +77,6 @@ export const createResults = (needs: { db: Database; clock: Clock; events: Event
       if (updated) ended.set(ending, updated)
     }
     const effects = [...ended]
-      .filter(([{ set }]) => set.success === 1)
       .flatMap(([{ apply }, row]) => effectsOf(row).map(effect => ({ apply, effect })))
       .sort((a, b) => lifts(a) - lifts(b) || a.effect.serverNo - b.effect.serverNo)
     for (const { apply, effect } of effects) await apply(change, effect)

@@ -1,6 +1,7 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import type { MarkState } from '@stockade/contract'
+import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import type { Engine } from '../../db/database.ts'
 import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
 import { silentHost } from './host-state.ts'
@@ -230,6 +231,9 @@ export const bansByJail = async (sql: Sql, no: number): Promise<ReadonlyMap<stri
 /** Two hosts report in turns: since when, the start of the agent that is refused, and the address of the last report then. */
 export const cloneOf = (text: string | null): { since: string; boot: string; ip: string | null } | null =>
   text === null ? null : (JSON.parse(text) as { since: string; boot: string; ip: string | null })
+
+export const selfTestOf = (text: string | null): LastSelfTest | null =>
+  text === null ? null : (JSON.parse(text) as LastSelfTest)
 
 /** Whether these hosts hold the present whitelist; of a host that said nothing there is no entry. */
 export const whitelistMarksOf = async (sql: Sql, nos: readonly number[]): Promise<ReadonlyMap<number, MarkState>> => {

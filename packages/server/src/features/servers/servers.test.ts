@@ -35,6 +35,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     id: made.id,
     hostname: 'web-01',
     reported_hostname: null,
+    last_self_test: null,
     ip_address: '2001:db8::7',
     description: 'shop',
     status: 'pending',

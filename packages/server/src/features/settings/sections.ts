@@ -21,6 +21,7 @@ const stored = {
   'security.passkey_required': ['security.passkey_required'],
   'security.password_min_length': ['security.password_min_length'],
   'security.refuse_common_passwords': ['security.refuse_common_passwords'],
+  'security.self_tests': ['security.self_tests'],
   'notifications.chat_enabled': ['chat.enabled'],
   'notifications.email_enabled': ['email.enabled'],
   'notifications.daily_summary': ['chat.daily_summary', 'email.daily_summary'],
@@ -43,6 +44,7 @@ export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSett
     passkey_required: get('security.passkey_required'),
     password_min_length: get('security.password_min_length'),
     refuse_common_passwords: get('security.refuse_common_passwords'),
+    self_tests: get('security.self_tests'),
   },
   notifications: {
     chat_enabled: get('chat.enabled'),

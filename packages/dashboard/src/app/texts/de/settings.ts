@@ -269,6 +269,7 @@ export const backup: Texts['backup'] = {
     'security.passkey_required': 'Passkey verlangen',
     'security.password_min_length': 'Kürzestes Passwort',
     'security.refuse_common_passwords': 'Häufige Passwörter ablehnen',
+    'security.self_tests': 'Selbsttests der Server',
     'notifications.chat_enabled': 'In den Chat schreiben',
     'notifications.email_enabled': 'Mails senden',
     'notifications.daily_summary': 'Tageszusammenfassung',

@@ -314,6 +314,7 @@ export const backup: Texts['backup'] = {
     'security.passkey_required': 'Exigir una llave de acceso',
     'security.password_min_length': 'Contraseña más corta',
     'security.refuse_common_passwords': 'Rechazar contraseñas comunes',
+    'security.self_tests': 'Autopruebas de los servidores',
     'notifications.chat_enabled': 'Publicar en el chat',
     'notifications.email_enabled': 'Enviar correos',
     'notifications.daily_summary': 'Resumen diario',
