@@ -60,6 +60,20 @@ onStage(
       await wellAgain(scene())
     })
 
+    it('names a jail that ignores everybody, and one whose bans end at once', async () => {
+      const { host } = scene()
+      await host.client('set', 'sshd', 'addignoreip', '0.0.0.0/1', '128.0.0.0/1')
+      await seen(scene(), 'degraded', /^jail sshd bans nobody: its ignoreip covers every public address$/)
+      await host.client('set', 'sshd', 'delignoreip', '0.0.0.0/1')
+      await host.client('set', 'sshd', 'delignoreip', '128.0.0.0/1')
+      await wellAgain(scene())
+      const bantime = await host.client('get', 'sshd', 'bantime')
+      await host.client('set', 'sshd', 'bantime', '1')
+      await seen(scene(), 'protected', /^bans of jail sshd last only 1 s/)
+      await host.client('set', 'sshd', 'bantime', bantime.trim())
+      await wellAgain(scene())
+    })
+
     it('names a log that was removed or renamed', async () => {
       const { host } = scene()
       fs.rmSync(authLog(host))

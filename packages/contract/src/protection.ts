@@ -13,6 +13,7 @@ export const protectionLevel = oneOf(protectionLevels, { title: 'ProtectionLevel
 export const protectionChecks = [
   'engine',
   'jail',
+  'ignore',
   'log',
   'journal',
   'enforced',

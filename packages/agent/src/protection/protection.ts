@@ -17,6 +17,7 @@ import { configCheck } from './checks/config.ts'
 import { databaseCheck } from './checks/database.ts'
 import { enforcedCheck } from './checks/enforced.ts'
 import { engineCheck } from './checks/engine.ts'
+import { ignoreCheck } from './checks/ignore.ts'
 import { jailCheck } from './checks/jail.ts'
 import { keepCheck } from './checks/keep.ts'
 import { logCheck } from './checks/log.ts'
@@ -52,6 +53,7 @@ export const createProtection = (needs: {
   const checks: Check[] = [
     engineCheck(needs),
     jailCheck(needs),
+    ignoreCheck({ engine, now: needs.now }),
     logCheck({ engine, python, positions }),
     enforcedCheck({ engine, programs: createPrograms(config), nft: options.nft }),
     shieldCheck(needs),

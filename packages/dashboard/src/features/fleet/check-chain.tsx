@@ -19,6 +19,7 @@ const markOfCheck: Readonly<Record<string, MarkName>> = {
   database: 'engine',
   clock: 'engine',
   jail: 'jails',
+  ignore: 'jails',
   log: 'logs',
   journal: 'logs',
   enforced: 'firewall',

@@ -30,6 +30,7 @@ const en = {
   checks: {
     engine: 'fail2ban',
     jail: 'Jail',
+    ignore: 'Settings of a jail',
     log: 'Log file',
     journal: 'Journal',
     enforced: 'Firewall',
@@ -59,6 +60,7 @@ const en = {
     published: 'Bans without a jail cover container ports; deploy jails to the shield or restrict the ports.',
     clock: 'Synchronize the clock of the server.',
     jail: 'Enable the jail, or deploy its template again.',
+    ignore: 'Correct ignoreip and bantime of the jail on the server, then reload fail2ban.',
   },
   mark: (name: string, state: string) => `${name}: ${state}`,
   markNames: {

@@ -71,6 +71,7 @@ const markOfCheck: Readonly<Record<ProtectionCheckId, MarkName>> = {
   agent: 'engine',
   config: 'engine',
   jail: 'jails',
+  ignore: 'jails',
   log: 'logs',
   journal: 'logs',
   enforced: 'firewall',

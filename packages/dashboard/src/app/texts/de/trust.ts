@@ -148,6 +148,7 @@ export const protection: Texts['protection'] = {
   checks: {
     engine: 'fail2ban',
     jail: 'Jail',
+    ignore: 'Einstellungen einer Jail',
     log: 'Logdatei',
     journal: 'Journal',
     enforced: 'Firewall',
@@ -177,6 +178,7 @@ export const protection: Texts['protection'] = {
     published: 'Sperren ohne Jail decken Container-Ports ab; schränken Sie die Ports sonst ein.',
     clock: 'Synchronisieren Sie die Uhr des Servers.',
     jail: 'Aktivieren Sie die Jail oder verteilen Sie ihre Vorlage erneut.',
+    ignore: 'Korrigieren Sie ignoreip und bantime der Jail auf dem Server und laden Sie fail2ban neu.',
   },
   mark: (name, state) => `${name}: ${state}`,
   markNames: {

@@ -148,6 +148,7 @@ export const protection: Texts['protection'] = {
   checks: {
     engine: 'fail2ban',
     jail: 'Jail',
+    ignore: 'Ajustes de una jail',
     log: 'Archivo de registro',
     journal: 'Journal',
     enforced: 'Cortafuegos',
@@ -177,6 +178,7 @@ export const protection: Texts['protection'] = {
     published: 'Los bloqueos sin jail cubren los puertos de contenedores; si no, restrinja los puertos.',
     clock: 'Sincronice el reloj del servidor.',
     jail: 'Active la jail o despliegue su plantilla de nuevo.',
+    ignore: 'Corrija ignoreip y bantime de la jail en el servidor y recargue fail2ban.',
   },
   mark: (name, state) => `${name}: ${state}`,
   markNames: {

@@ -149,6 +149,7 @@ export const protection: Texts['protection'] = {
   checks: {
     engine: 'fail2ban',
     jail: 'Jail',
+    ignore: 'Réglages d’une jail',
     log: 'Fichier journal',
     journal: 'Journal système',
     enforced: 'Pare-feu',
@@ -178,6 +179,7 @@ export const protection: Texts['protection'] = {
     published: 'Les bans sans jail couvrent les ports des conteneurs ; sinon restreignez les ports.',
     clock: 'Synchronisez l’horloge du serveur.',
     jail: 'Activez la jail ou déployez son modèle de nouveau.',
+    ignore: 'Corrigez ignoreip et bantime de la jail sur le serveur, puis rechargez fail2ban.',
   },
   mark: (name, state) => `${name} : ${state}`,
   markNames: {
