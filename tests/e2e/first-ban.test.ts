@@ -121,6 +121,15 @@ describeHosts('the first ban, end to end', () => {
     expect(Math.abs(Date.parse(ban?.banned_at ?? '') - (await decidedAt('203.0.113.203')))).toBeLessThan(3000)
   })
 
+  test('the host has proved by itself that a ban stops packets', async () => {
+    const lastTest = async () => {
+      const params = { serverId: scene.serverId }
+      return (await server.admin().call('GET /servers/{serverId}', { params })).last_self_test
+    }
+    await until(async () => (await lastTest()) !== null, 180, 'the self-test after the enrolment')
+    expect(await lastTest()).toMatchObject({ result: 'proved' })
+  })
+
   test('the command line proves each hop of a ban, down to the packet', async () => {
     const { key } = await server.admin().call('POST /keys', { body: { name: 'tester', permissions: 'write' } })
     const env = { PATH: process.env.PATH, STOCKADE_URL: `http://127.0.0.1:${server.port}`, STOCKADE_API_KEY: key }
