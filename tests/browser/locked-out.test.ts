@@ -75,5 +75,6 @@ describe.runIf(hasBrowser)('locked out', () => {
     await page.getByRole('dialog').getByText('Done on 2 servers').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'News' }).getByText('198.51.100.7 is unbanned on 2 servers').waitFor()
   })
 })

@@ -35,7 +35,6 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   ],
   fleet: [
     'bars.tsx',
-    'batch-progress.tsx',
     'batch.ts',
     'check-chain.tsx',
     'check-strip.tsx',
@@ -47,6 +46,8 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'picks.tsx',
     'protection.tsx',
     'queries.ts',
+    'receipt.ts',
+    'receipts.tsx',
     'said.ts',
     'self-test.tsx',
     'ssh-asked.ts',

@@ -5,12 +5,16 @@ export interface ToastLink {
   readonly path: string
   readonly text: string
 }
+/** What a receipt follows: a batch, or a single command. */
+export type ReceiptOf = { readonly batchId: string } | { readonly commandId: string }
 export interface Told {
   /** One sentence that names the thing. */
   readonly text: string
   readonly link?: ToastLink
   /** Offered for as long as the toast is there; the toast goes when it is taken. */
   readonly undo?: () => void
+  /** Followed until it has settled: the text is shown until then, and the time of the toast begins then. */
+  readonly receipt?: ReceiptOf
   /** An error stays until it is closed. */
   readonly error?: boolean
 }

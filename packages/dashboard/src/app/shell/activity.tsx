@@ -1,23 +1,30 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { IconActivity, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { Command } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { dropReceipt, useOpenReceipts } from '../../features/fleet/kept-receipts.ts'
+import { useReceipt } from '../../features/fleet/receipt.ts'
+import { NamedReceipt } from '../../features/fleet/receipts.tsx'
 import { useSaid } from '../../features/fleet/said.ts'
 import { canUndo, cancelCommand, undoCommand } from '../../features/fleet/undo.ts'
 import { announce } from '../../kit/announce.tsx'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
+import { ReceiptBar } from '../../kit/receipt.tsx'
+import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
 import { Mark, State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
+import { fleetTexts } from '../../features/fleet/fleet.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { activityTexts } from './activity.texts.ts'
 import { useActivityCounts, useActivityQuery, useFollowedActivity } from './activity.ts'
+import { groupsOf } from './last-commands.ts'
 import styles from './activity.module.css'
 
 /** What goes on in the fleet: an icon with a count in the top bar; phones have it on the page “More”. */
@@ -34,6 +41,7 @@ export const Activity = ({ place }: { place: HTMLElement }) => {
     <div className={styles.activity} role="group" aria-label={t.title}>
       <button ref={button} type="button" className={styles.strip} aria-expanded={open} onClick={() => setOpen(!open)}>
         <IconActivity size={18} stroke={1.75} />
+        <Newest />
         <Words />
       </button>
       {open && <Sheet onClose={close} onGone={() => setOpen(false)} />}
@@ -56,6 +64,27 @@ const Words = () => {
       {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}
       {waiting > 0 && <Mark tone="neutral">{t.waiting(waiting)}</Mark>}
       {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
+    </span>
+  )
+}
+
+/** `10 of 12`: how far the newest batch of this tab is, until it settles. */
+const Newest = () => {
+  const newest = useOpenReceipts().findLast(({ of }) => 'batchId' in of)
+  return newest && 'batchId' in newest.of ? <Counted key={newest.of.batchId} batchId={newest.of.batchId} /> : null
+}
+const Counted = ({ batchId }: { batchId: string }) => {
+  const t = textsOf(fleetTexts).receipt
+  const { counts, isMissing } = useReceipt({ batchId })
+  const over = isMissing || isSettled(phaseOf(counts))
+  useEffect(() => {
+    if (over) dropReceipt({ batchId })
+  }, [over, batchId])
+  if (over || counts.total === 0) return null
+  return (
+    <span className={styles.newest}>
+      {t.ratio(counts.done, counts.total)}
+      <ReceiptBar counts={counts} label={t.label} most={12} />
     </span>
   )
 }
@@ -103,13 +132,32 @@ export const ActivityList = () => {
         <>
           <p className={parts.help}>{t.lead}</p>
           <ul className={styles.list}>
-            {rows.map(row => (
-              <Line key={row.id} row={row} what={said(row)} />
-            ))}
+            {groupsOf(rows).map(({ row, batchId }) =>
+              batchId === null ? (
+                <Line key={row.id} row={row} what={said(row)} />
+              ) : (
+                <BatchLine key={batchId} row={row} batchId={batchId} />
+              ),
+            )}
           </ul>
         </>
       )}
     </>
+  )
+}
+
+const BatchLine = ({ row, batchId }: { row: Command; batchId: string }) => {
+  const of = useMemo(() => ({ batchId }), [batchId])
+  return (
+    <li className={styles.batch}>
+      <NamedReceipt of={of} />
+      <p className={parts.help}>
+        <Time at={row.created_at} /> ·{' '}
+        <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>
+          {textsOf(fleetTexts).receipt.toBatch}
+        </Link>
+      </p>
+    </li>
   )
 }
 

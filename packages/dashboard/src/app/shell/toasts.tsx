@@ -1,6 +1,9 @@
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { IconX } from '@tabler/icons-react'
+import { dropReceipt, keptReceipts } from '../../features/fleet/kept-receipts.ts'
+import { NamedReceipt } from '../../features/fleet/receipts.tsx'
 import { PathLink } from '../../kit/path-link.tsx'
+import type { ReceiptPhase } from '../../kit/receipt-state.ts'
 import { toasts, useShownToasts } from '../../kit/toasts.ts'
 import type { Toast } from '../../kit/toasts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -10,6 +13,7 @@ import styles from './toasts.module.css'
 /** What was told lately, at the bottom. While the pointer or the focus is on them, their time stands still. */
 export const Toasts = () => {
   const all = useShownToasts()
+  useEffect(showKept, [])
   const [over, setOver] = useState(false)
   const [focused, setFocused] = useState(false)
   // One that went takes the pointer and the focus with it, and no browser says so.
@@ -34,12 +38,34 @@ export const Toasts = () => {
   )
 }
 
+/** What had not settled when the page was left is shown again. */
+const showKept = () => {
+  for (const { of, text } of keptReceipts(Date.now())) toasts.show({ text, receipt: of })
+}
+
+/** A receipt that ended well, or that is gone, needs nobody; one that failed stays until it is closed. */
+const isWell = (phase: ReceiptPhase | 'missing') =>
+  phase === 'done' || phase === 'rest-later' || phase === 'cancelled' || phase === 'missing'
+
 const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
   const t = textsOf(toastsTexts)
-  const { id, lasts, undo } = toast
+  const { id, lasts, undo, receipt } = toast
+  const [follows, setFollows] = useState(receipt !== undefined)
+  const onPhase = useCallback(
+    (phase: ReceiptPhase | 'missing') => {
+      setFollows(!isWell(phase))
+      if (receipt && phase !== 'asked' && phase !== 'running') dropReceipt(receipt)
+    },
+    [receipt],
+  )
+  const close = () => {
+    toasts.close(id)
+    // A closed batch is still followed in the top bar.
+    if (receipt && 'commandId' in receipt) dropReceipt(receipt)
+  }
   const left = useRef(lasts)
   useEffect(() => {
-    if (still || left.current === null) return
+    if (still || follows || left.current === null) return
     const began = Date.now()
     const before = left.current
     const timer = setTimeout(() => toasts.close(id), before)
@@ -47,30 +73,31 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
       clearTimeout(timer)
       left.current = Math.max(1000, before - (Date.now() - began))
     }
-  }, [id, still])
+  }, [id, still, follows])
   return (
     <div className={styles.toast} data-error={toast.error || undefined}>
-      <p>
-        <bdi>{toast.text}</bdi>{' '}
+      <div className={styles.told}>
+        {receipt ? <NamedReceipt of={receipt} going={toast.text} onPhase={onPhase} /> : <bdi>{toast.text}</bdi>}{' '}
         {toast.link && (
-          <PathLink path={toast.link.path} onGo={() => toasts.close(id)}>
+          <PathLink path={toast.link.path} onGo={close}>
             {toast.link.text}
           </PathLink>
         )}
-      </p>
+      </div>
       {undo && (
         <button
           type="button"
           className={styles.undo}
           onClick={() => {
-            toasts.close(id)
+            close()
+            if (receipt) dropReceipt(receipt)
             undo()
           }}
         >
           {t.undo}
         </button>
       )}
-      <button type="button" className={styles.close} aria-label={t.close} onClick={() => toasts.close(id)}>
+      <button type="button" className={styles.close} aria-label={t.close} onClick={close}>
         <IconX size={16} />
       </button>
     </div>

@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, api } from '../../api/client.ts'
 import { jailsQuery, summaryQuery } from '../../api/queries.ts'
-import { BatchProgress } from '../fleet/batch-progress.tsx'
+import { BatchReceipt } from '../fleet/receipts.tsx'
 import { Picks } from '../fleet/picks.tsx'
 import { tellBanned } from '../fleet/undo.ts'
 import { CommandProgress } from '../fleet/command-progress.tsx'
@@ -115,7 +115,7 @@ const Form = (props: Given) => {
         {'commandId' in ban.data ? (
           <CommandProgress commandId={ban.data.commandId} done={t.banned} />
         ) : (
-          <BatchProgress batchId={ban.data.batchId} />
+          <BatchReceipt batchId={ban.data.batchId} list />
         )}
         <div className={parts.row}>
           <Button onClick={props.onClose}>{t.done}</Button>

@@ -1,12 +1,11 @@
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { ApiError, api } from '../../api/client.ts'
 import { paced, patiently } from '../../api/paced.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
-import { failedOf, orderAgain, useBatchCounts } from '../fleet/batch.ts'
+import { BatchReceipt } from '../fleet/receipts.tsx'
 import { tellBannedMany } from '../fleet/undo.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -81,7 +80,7 @@ const UnbanMany = ({ bans, onRun, onClose }: Given) => {
     mutationFn: () =>
       patiently(() => api.call('POST /commands/batch', { body: { type: 'unban-ip', targets: [...targets] } }), never),
   })
-  if (unban.data) return <Follow batchId={unban.data.batch_id} total={unban.data.commands.length} onClose={onClose} />
+  if (unban.data) return <Follow batchId={unban.data.batch_id} onClose={onClose} />
   return (
     <div className={parts.form}>
       <p>{t.unbanText(number(targets.length), targets.length)}</p>
@@ -135,7 +134,7 @@ const BanMany = ({ bans, ips = addressesOf(bans), onRun, onClose }: Given) => {
         never,
       ),
   })
-  if (ban.data) return <Follow batchId={ban.data.batch_id} total={ban.data.commands.length} onClose={onClose} />
+  if (ban.data) return <Follow batchId={ban.data.batch_id} onClose={onClose} />
   // Only one's own or a server's address can be forced; the API says so in its sentence.
   const forcible = ban.error instanceof ApiError && ban.error.status === 409 && ban.error.message.includes('"force"')
   return (
@@ -240,44 +239,21 @@ const ExportChosen = ({ bans, onClose }: Given) => {
   )
 }
 
-/** Follows a batch until each host has answered; what failed can be ordered again, and only that. */
-const Follow = ({ batchId, total, onClose }: { batchId: string; total: number; onClose: () => void }) => {
+/** The receipt of a batch, which goes on when the dialog is closed. */
+const Follow = ({ batchId, onClose }: { batchId: string; onClose: () => void }) => {
   const t = textsOf(bansTexts).bulk
-  const { done, failed, cancelled } = useBatchCounts(batchId, total)
-  const lost = failed + cancelled
-  const over = done + lost >= total
-  useEffect(() => {
-    if (over) void queries.invalidateQueries({ queryKey: ['bans'] })
-  }, [over])
-  const again = useMutation({
-    // Of more than one new batch the first is followed here.
-    mutationFn: async () => (await orderAgain(await failedOf(batchId, failed, never), never))[0] ?? null,
-  })
-  if (again.data) return <Follow key={again.data.batchId} {...again.data} onClose={onClose} />
+  const [over, setOver] = useState(false)
+  const onSettled = useCallback(() => {
+    setOver(true)
+    void queries.invalidateQueries({ queryKey: ['bans'] })
+  }, [])
   return (
     <div className={parts.form}>
-      <div role="status" className={parts.progress}>
-        {over && lost === 0 ? (
-          <Mark tone="ok">{t.allDone(number(total), total)}</Mark>
-        ) : (
-          <Mark tone={over ? 'warn' : 'info'}>{t.progress(number(done), number(total))}</Mark>
-        )}
-        {lost > 0 && <Mark tone="danger">{t.failed(number(lost))}</Mark>}
-      </div>
-      <progress className={parts.hidden} max={total} value={done + lost} aria-label={t.label} />
-      <Refusal error={again.error} />
+      <BatchReceipt batchId={batchId} list onSettled={onSettled} />
       <div className={parts.row}>
-        <Button onClick={onClose} variant={lost > 0 ? 'default' : 'filled'} data-autofocus>
+        <Button onClick={onClose} data-autofocus>
           {over ? t.done : t.toBackground}
         </Button>
-        {failed > 0 && (
-          <Button loading={again.isPending} onClick={() => again.mutate()}>
-            {t.retryFailed(number(failed))}
-          </Button>
-        )}
-        <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>
-          {t.toBatch}
-        </Link>
       </div>
     </div>
   )

@@ -6,7 +6,8 @@ import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { failedOf, orderAgain } from '../fleet/batch.ts'
-import { BatchProgress, useBatch, useBatchState } from '../fleet/batch-progress.tsx'
+import { useBatch, useBatchState } from '../fleet/receipt.ts'
+import { BatchReceipt } from '../fleet/receipts.tsx'
 import fleet from '../fleet/fleet.module.css'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { useSaid } from '../fleet/said.ts'
@@ -119,7 +120,7 @@ export const BatchPage = () => {
     >
       <Trouble what={t.whatBatch} query={query} />
       {query.isPending && <Waiting lines={5} />}
-      {newest && <BatchProgress batchId={batchId} here mixed={mixed} />}
+      {newest && <BatchReceipt key={batchId} batchId={batchId} here />}
       {read !== null && failed > rows.length && (
         <p className={parts.note} role="status">
           {t.collecting(number(read), number(failed))}

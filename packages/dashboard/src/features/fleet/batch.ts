@@ -76,6 +76,19 @@ export const failedOf = async (
   return [...found.values()]
 }
 
+/** The ids of what no server of a batch has fetched, about `count` of them. */
+export const pendingOf = async (batchId: string, count: number, signal: AbortSignal): Promise<readonly string[]> => {
+  const found = new Set<string>()
+  // From the last page to the first: what is fetched meanwhile moves rows to pages that are still to be read.
+  const last = Math.ceil(count / pageSize)
+  const pages = Array.from({ length: last }, (_, index) => last - index)
+  await paced(pages, signal, async page => {
+    const query = { q: `batch:${batchId} status:pending`, limit: pageSize, page }
+    for (const { id } of (await api.call('GET /commands', { query, signal })).commands) found.add(id)
+  })
+  return [...found]
+}
+
 /** Orders it all again; resolves to the new batches, none where there was nothing. */
 export const orderAgain = async (
   rows: readonly Ordered[],

@@ -22,6 +22,7 @@ export const useCommand = (commandId: string) => {
   const { phase } = useLive()
   const query = useQuery({
     ...commandQuery(commandId),
+    enabled: commandId !== '',
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : phase === 'live' ? 10_000 : 2000),
   })
   const over = query.data ? isOver(query.data) : false

@@ -2,14 +2,13 @@ import type { Catalogue } from '../../lib/texts/catalogue.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 
 const en = {
-  banned: (ip: string, where: string) => `Ban of ${ip} on ${where} is on its way.`,
-  unbanned: (ip: string, jail: string, where: string) => `Unban of ${ip} from ${jail} on ${where} is on its way.`,
-  unbannedEverywhere: (ip: string, where: string) => `Unban of ${ip} on ${where} is on its way.`,
+  banned: (ip: string, where: string) => `Banning ${ip} on ${where}…`,
+  unbanned: (ip: string, jail: string, where: string) => `Unbanning ${ip} from ${jail} on ${where}…`,
+  unbannedEverywhere: (ip: string, where: string) => `Unbanning ${ip} on ${where}…`,
   whitelisted: (what: string) => `${what} is on the whitelist.`,
   unlisted: (what: string) => `${what} is off the whitelist.`,
-  enabled: (jail: string, where: string) => `Enabling ${jail} on ${where} is on its way.`,
-  disabled: (jail: string, where: string) =>
-    `Disabling ${jail} on ${where} is on its way. It bans nobody until it is on again.`,
+  enabled: (jail: string, where: string) => `Enabling ${jail} on ${where}…`,
+  disabled: (jail: string, where: string) => `Disabling ${jail} on ${where}…`,
   whitelistedMany: (count: number) =>
     plural(count, { one: '1 entry is on the whitelist.', other: `${count} entries are on the whitelist.` }),
   addresses: (count: number) => plural(count, { one: '1 address', other: `${count} addresses` }),

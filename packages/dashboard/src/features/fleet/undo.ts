@@ -2,13 +2,14 @@ import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Command } from '../../api/queries.ts'
 import { toasts } from '../../kit/toasts.ts'
-import type { ToastLink } from '../../kit/toasts.ts'
+import type { ReceiptOf, ToastLink } from '../../kit/toasts.ts'
 import { sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
 import { ordersOf } from './batch-orders.ts'
 import type { Ordered } from './batch-orders.ts'
 import { fleetTexts } from './fleet.texts.ts'
+import { keepReceipt } from './kept-receipts.ts'
 import type { Entry } from './queries.ts'
 import { saidOf } from './said.ts'
 import { agreed } from './ssh-asked.ts'
@@ -122,9 +123,20 @@ const take = (undo: () => Promise<Told>) => async () => {
 /* How to undo a command of this page's own making: only it knows what an unban took off. */
 const known = new Map<string, (command: Command) => readonly Opposite[]>()
 
+/** Shows the receipt of what was asked; a reload shows it again until it has settled. */
+const showReceipt = (
+  of: ReceiptOf,
+  told: { readonly text: string; readonly link: ToastLink; readonly undo?: () => void },
+) => {
+  keepReceipt(of, told.text)
+  toasts.show({ ...told, receipt: of })
+}
+const receiptOf = (commands: readonly string[], batchId?: string): ReceiptOf =>
+  batchId === undefined ? { commandId: commands[0] ?? '' } : { batchId }
+
 interface Done {
   readonly text: string
-  readonly link?: ToastLink
+  readonly batchId?: string | undefined
   readonly commands: readonly string[]
   readonly opposite?: (command: Command) => readonly Opposite[]
 }
@@ -132,11 +144,11 @@ const plainly = (command: Command): readonly Opposite[] => {
   const opposite = oppositeOf(command)
   return opposite ? [opposite] : []
 }
-const tellUndoable = ({ text, link, commands, opposite = plainly }: Done) => {
+const tellUndoable = ({ text, batchId, commands, opposite = plainly }: Done) => {
   for (const id of commands) known.set(id, opposite)
-  toasts.show({
+  showReceipt(receiptOf(commands, batchId), {
     text,
-    ...(link ? { link } : {}),
+    link: whole(commands, batchId),
     ...(commands.length <= mostUndone ? { undo: () => void take(() => undoCommands(commands, read(opposite)))() } : {}),
   })
 }
@@ -170,7 +182,7 @@ const tellMany = (text: string, { commands, batchId }: Batch, orders: ReadonlyMa
   const ids = commands.map(({ id }) => id)
   const opposites = (some: readonly string[]) => some.flatMap(id => orders.get(id) ?? [])
   for (const id of ids) known.set(id, () => opposites([id]))
-  toasts.show({
+  showReceipt(receiptOf(ids, batchId), {
     text,
     link: whole(ids, batchId),
     ...(ids.length <= mostCancelled
@@ -186,7 +198,7 @@ const placeOf = (servers: readonly string[]) =>
 
 /** Tells that an address is being banned; `servers` are their names. */
 export const tellBanned = (ip: string, servers: readonly string[], commands: readonly string[], batchId?: string) =>
-  tellUndoable({ text: textsOf(undoTexts).banned(ip, placeOf(servers)), link: whole(commands, batchId), commands })
+  tellUndoable({ text: textsOf(undoTexts).banned(ip, placeOf(servers)), batchId, commands })
 /** Tells that many addresses are being banned in one jail; `before` are the bans that were known there. */
 export const tellBannedMany = (
   ips: readonly string[],
@@ -221,7 +233,6 @@ interface LiftedBan {
 export const tellUnbanned = (ban: LiftedBan, commandId: string) =>
   tellUndoable({
     text: textsOf(undoTexts).unbanned(ban.ip, clip(ban.jail, 64).shown, nameOf(ban.server.hostname)),
-    link: linkTo(commandId),
     commands: [commandId],
     opposite: () => [banAgain(ban)],
   })
@@ -243,11 +254,10 @@ export const tellUnbannedEverywhere = (
 ) => {
   const t = textsOf(undoTexts)
   const text = t.unbannedEverywhere(ip, textsOf(fleetTexts).servers(servers))
-  const link = whole(commands, batchId)
   if (entryId === undefined)
     return tellUndoable({
       text,
-      link,
+      batchId,
       commands,
       opposite: command => bans.filter(({ server }) => server.id === command.server.id).map(banAgain),
     })
@@ -257,7 +267,14 @@ export const tellUnbannedEverywhere = (
     for (const ban of bans) await send(ban.server.id, banAgain(ban))
     return { text: t.bannedAgain(ip) }
   }
-  toasts.show({ text, link, ...(bans.length <= mostUndone ? { undo: () => void take(undo)() } : {}) })
+  showReceipt(
+    { batchId },
+    {
+      text,
+      link: whole(commands, batchId),
+      ...(bans.length <= mostUndone ? { undo: () => void take(undo)() } : {}),
+    },
+  )
 }
 
 /** Tells that a jail is being switched on or off on several servers; `before` are those where it was the other way. */
@@ -283,7 +300,6 @@ export const tellSwitched = (jail: string, hostname: string, on: boolean, comman
   const t = textsOf(undoTexts)
   tellUndoable({
     text: (on ? t.enabled : t.disabled)(clip(jail, 64).shown, nameOf(hostname)),
-    link: linkTo(commandId),
     commands: [commandId],
   })
 }

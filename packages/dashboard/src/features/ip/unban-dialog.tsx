@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
-import { BatchProgress } from '../fleet/batch-progress.tsx'
+import { BatchReceipt } from '../fleet/receipts.tsx'
 import type { LookUp } from '../fleet/queries.ts'
 import { tellUnbannedEverywhere } from '../fleet/undo.ts'
 import { Field } from '../../kit/field.tsx'
@@ -80,7 +80,7 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
     <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
       {unban.data ? (
         <div className={parts.form}>
-          <BatchProgress batchId={unban.data.batch_id} />
+          <BatchReceipt batchId={unban.data.batch_id} list />
           <div className={parts.row}>
             <Button onClick={onClose}>{t.done}</Button>
           </div>

@@ -25,6 +25,7 @@ const en = {
     whitelisted: 'Whitelisted',
     deployed: 'Deployed',
   },
+  leave: 'Leave without saving? Your changes stay in this browser until you return.',
   copy: 'Copy',
   copied: 'Copied',
   copyByHand: 'Selected. Press Ctrl C to copy.',

@@ -2,6 +2,7 @@ import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 const servers = (count: number) => plural(count, { one: '1 Server', other: `${count} Server` })
+const onServers = (count: number) => plural(count, { one: '1 Server', other: `${count} Servern` })
 
 export const time: Texts['time'] = {
   justNow: 'gerade eben',
@@ -22,6 +23,7 @@ export const time: Texts['time'] = {
   yesterday: time => `gestern ${time}`,
 }
 export const common: Texts['common'] = {
+  leave: 'Ohne Speichern verlassen? Ihre Änderungen bleiben in diesem Browser, bis Sie zurückkommen.',
   product: 'Stockade',
   demo: 'Demo',
   states: {
@@ -233,14 +235,13 @@ export const notices: Texts['notices'] = {
   dismiss: 'Bis zur nächsten Anmeldung ausblenden',
 }
 export const undo: Texts['undo'] = {
-  banned: (ip, where) => `Sperre von ${ip} auf ${where} ist unterwegs.`,
-  unbanned: (ip, jail, where) => `Entsperrung von ${ip} aus ${jail} auf ${where} ist unterwegs.`,
-  unbannedEverywhere: (ip, where) => `Entsperrung von ${ip} auf ${where} ist unterwegs.`,
+  banned: (ip, where) => `${ip} wird auf ${where} gesperrt …`,
+  unbanned: (ip, jail, where) => `${ip} wird in ${jail} auf ${where} entsperrt …`,
+  unbannedEverywhere: (ip, where) => `${ip} wird auf ${where} entsperrt …`,
   whitelisted: what => `${what} steht auf der Whitelist.`,
   unlisted: what => `${what} steht nicht mehr auf der Whitelist.`,
-  enabled: (jail, where) => `Einschalten von ${jail} auf ${where} ist unterwegs.`,
-  disabled: (jail, where) =>
-    `Ausschalten von ${jail} auf ${where} ist unterwegs. Bis es wieder an ist, sperrt es niemanden.`,
+  enabled: (jail, where) => `${jail} wird auf ${where} eingeschaltet …`,
+  disabled: (jail, where) => `${jail} wird auf ${where} ausgeschaltet …`,
   whitelistedMany: count =>
     plural(count, { one: '1 Eintrag steht auf der Whitelist.', other: `${count} Einträge stehen auf der Whitelist.` }),
   addresses: count => plural(count, { one: '1 Adresse', other: `${count} Adressen` }),
@@ -303,14 +304,50 @@ export const fleet: Texts['fleet'] = {
       unknown: 'Schutz unbekannt',
     },
   },
-  progress: {
-    done: count => `Erledigt auf ${plural(count, { one: '1 Server', other: `${count} Servern` })}`,
-    going: (done, total) => `${done} von ${total} erledigt`,
-    failed: count => `fehlgeschlagen auf ${plural(count, { one: '1 Server', other: `${count} Servern` })}`,
-    doneOrders: count => plural(count, { one: 'Fertig: 1 Befehl', other: `Fertig: ${count} Befehle` }),
-    failedOrders: count => `${count} fehlgeschlagen`,
-    toBatch: 'Server für Server verfolgen',
+  receipt: {
     label: 'Fortschritt',
+    servers: 'Server',
+    going: {
+      ban: ip => `${ip} wird gesperrt`,
+      unban: ip => `${ip} wird entsperrt`,
+      enable: jail => `${jail} wird eingeschaltet`,
+      disable: jail => `${jail} wird ausgeschaltet`,
+    },
+    result: {
+      ban: (ip, where) => `${ip} ist ${where} gesperrt`,
+      unban: (ip, where) => `${ip} ist ${where} entsperrt`,
+      unbanFrom: (ip, jail, where) => `${ip} ist ${where} in ${jail} entsperrt`,
+      enable: (jail, where) => `${jail} ist ${where} eingeschaltet`,
+      disable: (jail, where) =>
+        `${jail} ist ${where} ausgeschaltet. Es sperrt niemanden, bis es wieder eingeschaltet ist.`,
+      other: (said, where) => `${said}: erledigt ${where}`,
+    },
+    onOne: server => `auf ${server}`,
+    on: count => `auf ${onServers(count)}`,
+    progress: (done, total) => `${done} von ${total} erledigt`,
+    goingNamed: (what, done, total) => `${what}: ${done} von ${total} erledigt`,
+    ratio: (done, total) => `${done} von ${total}`,
+    done: count => `Erledigt auf ${onServers(count)}`,
+    doneCommands: count => plural(count, { one: 'Erledigt: 1 Befehl', other: `Erledigt: ${count} Befehle` }),
+    failed: count => `Fehlgeschlagen auf ${onServers(count)}`,
+    failedCommands: count =>
+      plural(count, { one: '1 Befehl fehlgeschlagen', other: `${count} Befehle fehlgeschlagen` }),
+    failedNamed: (what, failed) => `${what}: ${failed}`,
+    partly: (done, failed) => `${done}, auf ${failed} fehlgeschlagen`,
+    partlyCommands: (done, failed) => `${done}, ${failed} fehlgeschlagen`,
+    cancelled: count => `Abgebrochen auf ${onServers(count)}`,
+    cancelledCommands: count => plural(count, { one: '1 Befehl abgebrochen', other: `${count} Befehle abgebrochen` }),
+    follow: (names, count) =>
+      plural(count, { one: `${names} folgt nach der Rückkehr.`, other: `${names} folgen nach ihrer Rückkehr.` }),
+    moreServers: count => plural(count, { one: '1 weiterer Server', other: `${count} weitere Server` }),
+    cause: (server, why) => `${server}: ${why}`,
+    noAnswer: 'keine Antwort in der vorgesehenen Zeit',
+    moreFailed: count => `${count} weitere fehlgeschlagen.`,
+    more: count => `${count} weitere`,
+    offline: 'Offline',
+    retry: count => `Fehlgeschlagene wiederholen (${count})`,
+    cancelRest: 'Rest abbrechen',
+    toBatch: 'Fortschritt je Server ansehen',
   },
   types: {
     'ban-ip': 'Sperren',

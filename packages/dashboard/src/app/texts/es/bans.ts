@@ -172,7 +172,6 @@ export const bans: Texts['bans'] = {
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'Este bloqueo ya no existe. Los bloqueos se eliminan tras el tiempo de conservación.',
   bulk: {
-    label: 'Progreso',
     chosen: (said, count) =>
       count === 0
         ? 'Nada seleccionado'
@@ -208,11 +207,6 @@ export const bans: Texts['bans'] = {
     reported: (done, of) => `${done} de ${of} denunciadas`,
     exportTitle: (said, count) => `Exportar ${addresses(said, count)}`,
     exportText: 'Los bloqueos seleccionados sin sus líneas de log. Horas en UTC.',
-    progress: (done, of) => `${done} de ${of} hechas`,
-    allDone: (said, count) => `Hecho: ${plural(count, { one: '1 orden', other: `${said} órdenes` })}`,
-    failed: said => `Han fallado: ${said}`,
-    retryFailed: said => `Reintentar solo las fallidas (${said})`,
-    toBatch: 'Ver el progreso por servidor',
     toBackground: 'Continuar en segundo plano',
     done: 'Listo',
   },

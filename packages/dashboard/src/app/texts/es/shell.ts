@@ -22,6 +22,7 @@ export const time: Texts['time'] = {
   yesterday: time => `ayer ${time}`,
 }
 export const common: Texts['common'] = {
+  leave: '¿Salir sin guardar? Sus cambios se quedan en este navegador hasta que vuelva.',
   product: 'Stockade',
   demo: 'Demo',
   states: {
@@ -266,14 +267,50 @@ export const fleet: Texts['fleet'] = {
       unknown: 'Protección desconocida',
     },
   },
-  progress: {
-    done: count => `Hecho en ${servers(count)}`,
-    going: (done, total) => `${done} de ${total} hechos`,
-    failed: count => `ha fallado en ${servers(count)}`,
-    doneOrders: count => plural(count, { one: 'Hecho: 1 comando', other: `Hecho: ${count} comandos` }),
-    failedOrders: count => plural(count, { one: '1 falló', other: `${count} fallaron` }),
-    toBatch: 'Seguirlo servidor a servidor',
+  receipt: {
     label: 'Progreso',
+    servers: 'Servidores',
+    going: {
+      ban: ip => `Bloqueando ${ip}`,
+      unban: ip => `Desbloqueando ${ip}`,
+      enable: jail => `Activando ${jail}`,
+      disable: jail => `Desactivando ${jail}`,
+    },
+    result: {
+      ban: (ip, where) => `${ip} está bloqueada ${where}`,
+      unban: (ip, where) => `${ip} está desbloqueada ${where}`,
+      unbanFrom: (ip, jail, where) => `${ip} está desbloqueada de ${jail} ${where}`,
+      enable: (jail, where) => `${jail} está activada ${where}`,
+      disable: (jail, where) =>
+        `${jail} está desactivada ${where}. No bloquea a nadie hasta que vuelva a estar activada.`,
+      other: (said, where) => `${said}: hecho ${where}`,
+    },
+    onOne: server => `en ${server}`,
+    on: count => `en ${servers(count)}`,
+    progress: (done, total) => `${done} de ${total} hechos`,
+    goingNamed: (what, done, total) => `${what}: ${done} de ${total} hechos`,
+    ratio: (done, total) => `${done} de ${total}`,
+    done: count => `Hecho en ${servers(count)}`,
+    doneCommands: count => plural(count, { one: 'Hecho: 1 comando', other: `Hecho: ${count} comandos` }),
+    failed: count => `Ha fallado en ${servers(count)}`,
+    failedCommands: count => plural(count, { one: '1 comando ha fallado', other: `${count} comandos han fallado` }),
+    failedNamed: (what, failed) => `${what}: ${failed}`,
+    partly: (done, failed) => `${done}, ha fallado en ${failed}`,
+    partlyCommands: (done, failed) =>
+      `${done}, ${plural(failed, { one: '1 ha fallado', other: `${failed} han fallado` })}`,
+    cancelled: count => `Cancelado en ${servers(count)}`,
+    cancelledCommands: count => plural(count, { one: '1 comando cancelado', other: `${count} comandos cancelados` }),
+    follow: (names, count) =>
+      plural(count, { one: `${names} lo hará cuando vuelva.`, other: `${names} lo harán cuando vuelvan.` }),
+    moreServers: count => plural(count, { one: '1 servidor más', other: `${count} servidores más` }),
+    cause: (server, why) => `${server}: ${why}`,
+    noAnswer: 'sin respuesta a tiempo',
+    moreFailed: count => plural(count, { one: '1 más ha fallado.', other: `${count} más han fallado.` }),
+    more: count => `${count} más`,
+    offline: 'Sin conexión',
+    retry: count => `Reintentar los fallidos (${count})`,
+    cancelRest: 'Cancelar el resto',
+    toBatch: 'Ver el progreso por servidor',
   },
   types: {
     'ban-ip': 'Bloquear',
@@ -313,14 +350,13 @@ export const fleet: Texts['fleet'] = {
   period: 'Tiempo',
 }
 export const undo: Texts['undo'] = {
-  banned: (ip, where) => `El bloqueo de ${ip} en ${where} está en camino.`,
-  unbanned: (ip, jail, where) => `El desbloqueo de ${ip} en ${jail}, en ${where}, está en camino.`,
-  unbannedEverywhere: (ip, where) => `El desbloqueo de ${ip} en ${where} está en camino.`,
+  banned: (ip, where) => `Bloqueando ${ip} en ${where}…`,
+  unbanned: (ip, jail, where) => `Desbloqueando ${ip} de ${jail} en ${where}…`,
+  unbannedEverywhere: (ip, where) => `Desbloqueando ${ip} en ${where}…`,
   whitelisted: what => `Añadido a la whitelist: ${what}.`,
   unlisted: what => `Quitado de la whitelist: ${what}.`,
-  enabled: (jail, where) => `La activación de ${jail} en ${where} está en camino.`,
-  disabled: (jail, where) =>
-    `La desactivación de ${jail} en ${where} está en camino. No bloquea a nadie hasta que vuelva a estar activada.`,
+  enabled: (jail, where) => `Activando ${jail} en ${where}…`,
+  disabled: (jail, where) => `Desactivando ${jail} en ${where}…`,
   whitelistedMany: count =>
     plural(count, { one: '1 entrada añadida a la whitelist.', other: `${count} entradas añadidas a la whitelist.` }),
   addresses: count => plural(count, { one: '1 dirección', other: `${count} direcciones` }),

@@ -230,7 +230,6 @@ export const bans: Texts['bans'] = {
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'Ce ban n’existe plus. Les bans sont supprimés après la durée de conservation.',
   bulk: {
-    label: 'Progression',
     chosen: (said, count) =>
       count === 0
         ? 'Rien n’est choisi'
@@ -270,12 +269,6 @@ export const bans: Texts['bans'] = {
     reported: (done, of) => `${done} sur ${of} signalées`,
     exportTitle: (said, count) => `Exporter ${addresses(said, count)}`,
     exportText: 'Les bans sélectionnés, sans leurs lignes de log. Heures en UTC.',
-    progress: (done, of) => `${done} sur ${of}`,
-    allDone: (said, count) =>
-      `Fait\u00a0: ${plural(count, { one: `${said}\u00a0commande`, other: `${said}\u00a0commandes` })}`,
-    failed: said => `Échecs\u00a0: ${said}`,
-    retryFailed: said => `Réessayer les échecs (${said})`,
-    toBatch: 'Voir la progression par serveur',
     toBackground: 'Continuer en arrière-plan',
     done: 'Terminer',
   },

@@ -22,6 +22,7 @@ export const time: Texts['time'] = {
   yesterday: time => `hier ${time}`,
 }
 export const common: Texts['common'] = {
+  leave: 'Quitter sans enregistrer\u00a0? Vos modifications restent dans ce navigateur jusqu’à votre retour.',
   product: 'Stockade',
   demo: 'Démo',
   states: {
@@ -233,14 +234,13 @@ export const notices: Texts['notices'] = {
   dismiss: 'Masquer jusqu’à la prochaine connexion',
 }
 export const undo: Texts['undo'] = {
-  banned: (ip, where) => `Le ban de ${ip} sur ${where} est en route.`,
-  unbanned: (ip, jail, where) => `La levée du ban de ${ip} (${jail}) sur ${where} est en route.`,
-  unbannedEverywhere: (ip, where) => `La levée des bans de ${ip} sur ${where} est en route.`,
+  banned: (ip, where) => `Bannissement de ${ip} sur ${where}…`,
+  unbanned: (ip, jail, where) => `Débannissement de ${ip} (${jail}) sur ${where}…`,
+  unbannedEverywhere: (ip, where) => `Débannissement de ${ip} sur ${where}…`,
   whitelisted: what => `Ajouté à la whitelist\u00a0: ${what}.`,
   unlisted: what => `Retiré de la whitelist\u00a0: ${what}.`,
-  enabled: (jail, where) => `L’activation de ${jail} sur ${where} est en route.`,
-  disabled: (jail, where) =>
-    `La désactivation de ${jail} sur ${where} est en route. Il ne bannira personne avant d’être réactivé.`,
+  enabled: (jail, where) => `Activation de ${jail} sur ${where}…`,
+  disabled: (jail, where) => `Désactivation de ${jail} sur ${where}…`,
   whitelistedMany: count =>
     plural(count, {
       one: `${count}\u00a0entrée ajoutée à la whitelist.`,
@@ -306,18 +306,52 @@ export const fleet: Texts['fleet'] = {
       unknown: 'Protection inconnue',
     },
   },
-  progress: {
-    done: count => `Fait sur ${servers(count)}`,
-    going: (done, total) => `${done} sur ${total}`,
-    failed: count => `échec sur ${servers(count)}`,
-    doneOrders: count =>
-      plural(count, {
-        one: `Terminé\u00a0: ${count}\u00a0commande`,
-        other: `Terminé\u00a0: ${count}\u00a0commandes`,
-      }),
-    failedOrders: count => `${count} en échec`,
-    toBatch: 'Suivre serveur par serveur',
+  receipt: {
     label: 'Avancement',
+    servers: 'Serveurs',
+    going: {
+      ban: ip => `Bannissement de ${ip}`,
+      unban: ip => `Débannissement de ${ip}`,
+      enable: jail => `Activation de ${jail}`,
+      disable: jail => `Désactivation de ${jail}`,
+    },
+    result: {
+      ban: (ip, where) => `${ip} est bannie ${where}`,
+      unban: (ip, where) => `${ip} est débannie ${where}`,
+      unbanFrom: (ip, jail, where) => `${ip} est débannie de ${jail} ${where}`,
+      enable: (jail, where) => `${jail} est activé ${where}`,
+      disable: (jail, where) => `${jail} est désactivé ${where}. Il ne bannira personne avant d’être réactivé.`,
+      other: (said, where) => `${said}\u00a0: fait ${where}`,
+    },
+    onOne: server => `sur ${server}`,
+    on: count => `sur ${servers(count)}`,
+    progress: (done, total) => `${done} sur ${total} terminés`,
+    goingNamed: (what, done, total) => `${what}\u00a0: ${done} sur ${total}`,
+    ratio: (done, total) => `${done} sur ${total}`,
+    done: count => `Fait sur ${servers(count)}`,
+    doneCommands: count =>
+      `Terminé\u00a0: ${plural(count, { one: `${count}\u00a0commande`, other: `${count}\u00a0commandes` })}`,
+    failed: count => `Échec sur ${servers(count)}`,
+    failedCommands: count =>
+      plural(count, { one: `${count}\u00a0commande a échoué`, other: `${count}\u00a0commandes ont échoué` }),
+    failedNamed: (what, failed) => `${what}\u00a0: ${failed}`,
+    partly: (done, failed) => `${done}, échec sur ${failed}`,
+    partlyCommands: (done, failed) =>
+      `${done}, ${plural(failed, { one: `${failed}\u00a0échec`, other: `${failed}\u00a0échecs` })}`,
+    cancelled: count => `Annulé sur ${servers(count)}`,
+    cancelledCommands: count =>
+      plural(count, { one: `${count}\u00a0commande annulée`, other: `${count}\u00a0commandes annulées` }),
+    follow: (names, count) =>
+      plural(count, { one: `${names} suivra à son retour.`, other: `${names} suivront à leur retour.` }),
+    moreServers: count => plural(count, { one: `${count}\u00a0autre serveur`, other: `${count}\u00a0autres serveurs` }),
+    cause: (server, why) => `${server}\u00a0: ${why}`,
+    noAnswer: 'pas de réponse dans le délai prévu',
+    moreFailed: count => plural(count, { one: `${count}\u00a0autre échec.`, other: `${count}\u00a0autres échecs.` }),
+    more: count => plural(count, { one: `${count}\u00a0autre`, other: `${count}\u00a0autres` }),
+    offline: 'Hors ligne',
+    retry: count => `Réessayer les échecs (${count})`,
+    cancelRest: 'Annuler le reste',
+    toBatch: 'Voir la progression par serveur',
   },
   types: {
     'ban-ip': 'Bannir',

@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from 'react'
+import type { ReceiptOf } from '../../kit/toasts.ts'
+
+/* Receipts that were not settled when the page was left: the next load of this tab shows them again. */
+
+export interface KeptReceipt {
+  readonly of: ReceiptOf
+  /** What its toast says while it runs. */
+  readonly text: string
+  readonly askedAt: number
+}
+const place = 'stockade-receipts'
+/** Older ones stand in the list of commands, in milliseconds. */
+const lasting = 10 * 60_000
+const most = 10
+
+const isKept = (value: unknown): value is KeptReceipt => {
+  if (typeof value !== 'object' || value === null) return false
+  const { of, text, askedAt } = value as Partial<Record<keyof KeptReceipt, unknown>>
+  if (typeof of !== 'object' || of === null || typeof text !== 'string' || typeof askedAt !== 'number') return false
+  const { batchId, commandId } = of as { batchId?: unknown; commandId?: unknown }
+  return typeof batchId === 'string' || typeof commandId === 'string'
+}
+/** What is kept and not older than ten minutes; anything that is not of this form is ignored. */
+export const keptReceipts = (now: number): readonly KeptReceipt[] => {
+  try {
+    const kept: unknown = JSON.parse(globalThis.sessionStorage.getItem(place) ?? '[]')
+    return Array.isArray(kept) ? kept.filter(isKept).filter(({ askedAt }) => now - askedAt < lasting) : []
+  } catch {
+    return []
+  }
+}
+const keyOf = (of: ReceiptOf) => ('batchId' in of ? of.batchId : of.commandId)
+let open: readonly KeptReceipt[] | null = null
+const watchers = new Set<() => void>()
+const write = (kept: readonly KeptReceipt[]) => {
+  open = kept.slice(-most)
+  for (const tell of watchers) tell()
+  try {
+    globalThis.sessionStorage.setItem(place, JSON.stringify(open))
+  } catch {
+    // Then a reload shows them in the activity only.
+  }
+}
+const watch = (tell: () => void) => {
+  watchers.add(tell)
+  return () => watchers.delete(tell)
+}
+/** What was asked in this tab and has not settled, the newest last. */
+export const useOpenReceipts = (): readonly KeptReceipt[] =>
+  useSyncExternalStore(watch, () => (open ??= keptReceipts(Date.now())))
+export const keepReceipt = (of: ReceiptOf, text: string): void => {
+  const now = Date.now()
+  write([...keptReceipts(now).filter(kept => keyOf(kept.of) !== keyOf(of)), { of, text, askedAt: now }])
+}
+export const dropReceipt = (of: ReceiptOf): void => {
+  const kept = keptReceipts(Date.now())
+  if (kept.some(one => keyOf(one.of) === keyOf(of))) write(kept.filter(one => keyOf(one.of) !== keyOf(of)))
+}

@@ -1,0 +1,102 @@
+import type { Command } from '../../api/queries.ts'
+import { clip, nameOf } from '../../lib/clip.ts'
+import { language } from '../../lib/texts/language.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { phaseOf } from '../../kit/receipt-state.ts'
+import { fleetTexts } from './fleet.texts.ts'
+import type { ReceiptFacts } from './receipt.ts'
+import { saidOf } from './said.ts'
+
+const word = (value: unknown): string => clip(String(value), 64).shown
+
+/** `Unbanning 203.0.113.7`: what is going on; for kinds without a form of their own the name of the command. */
+const goingOf = (row: Command): string => {
+  const t = textsOf(fleetTexts).receipt.going
+  const { ip, jail } = row.params
+  switch (row.type) {
+    case 'ban-ip':
+      return t.ban(word(ip))
+    case 'unban-ip':
+      return t.unban(word(ip))
+    case 'jail-enable':
+      return t.enable(word(jail))
+    case 'jail-disable':
+      return t.disable(word(jail))
+    default:
+      return saidOf(row)
+  }
+}
+/** `203.0.113.7 is unbanned on 2 servers`: what is so now. */
+const resultOf = (row: Command, where: string): string => {
+  const t = textsOf(fleetTexts).receipt.result
+  const { ip, jail } = row.params
+  switch (row.type) {
+    case 'ban-ip':
+      return t.ban(word(ip), where)
+    case 'unban-ip':
+      return jail === '*' ? t.unban(word(ip), where) : t.unbanFrom(word(ip), word(jail), where)
+    case 'jail-enable':
+      return t.enable(word(jail), where)
+    case 'jail-disable':
+      return t.disable(word(jail), where)
+    default:
+      return t.other(saidOf(row), where)
+  }
+}
+
+/** The sentence of a receipt. `named`: it names what was asked, for places that do not say it otherwise. */
+export const sentenceOfReceipt = (facts: ReceiptFacts, named: boolean): string => {
+  const { counts, rows, sample, mixed } = facts
+  const t = textsOf(fleetTexts).receipt
+  const { total, done, failed, cancelled } = counts
+  const on = (count: number) => (total === 1 && rows[0] ? t.onOne(nameOf(rows[0].server.hostname)) : t.on(count))
+  const doneWords = () => (mixed ? t.doneCommands(done) : named && sample ? resultOf(sample, on(done)) : t.done(done))
+  const goingWords = () =>
+    named && sample && !mixed ? t.goingNamed(goingOf(sample), done, total) : t.progress(done, total)
+  const failedWords = () => (mixed ? t.failedCommands(failed) : t.failed(failed))
+  switch (phaseOf(counts)) {
+    case 'asked':
+    case 'running':
+      return goingWords()
+    case 'done':
+      return doneWords()
+    case 'rest-later':
+      return done > 0 ? doneWords() : goingWords()
+    case 'partly-failed':
+      if (done === 0) return failedWords()
+      return mixed ? t.partlyCommands(doneWords(), failed) : t.partly(doneWords(), failed)
+    case 'failed':
+      return named && sample && !mixed ? t.failedNamed(goingOf(sample), failedWords()) : failedWords()
+    case 'cancelled':
+      return mixed ? t.cancelledCommands(cancelled) : t.cancelled(cancelled)
+  }
+}
+
+const mostNamed = 3
+/** `web-03, web-04 and 7 more servers`. */
+const namesOf = (rows: readonly Command[], count: number): string => {
+  const names = [...new Set(rows.map(({ server }) => nameOf(server.hostname)))]
+  const shown = names.slice(0, mostNamed)
+  const rest = Math.max(count, names.length) - shown.length
+  const parts = rest > 0 ? [...shown, textsOf(fleetTexts).receipt.moreServers(rest)] : shown
+  return new Intl.ListFormat(language, { type: 'conjunction' }).format(parts)
+}
+/** What follows later, and what failed and why: the first three, cut to a line each. `withCauses`: false where a list has them. */
+export const notesOfReceipt = (
+  { counts, later, failed, mixed }: ReceiptFacts,
+  withCauses = true,
+): readonly string[] => {
+  const t = textsOf(fleetTexts).receipt
+  const servers = new Set(later.map(({ server }) => server.id)).size
+  const follow = counts.later > 0 && later.length > 0 && phaseOf(counts) !== 'asked'
+  const causes = failed.slice(0, withCauses ? mostNamed : 0).map(row => {
+    const why = row.result?.output.trim()
+    return t.cause(nameOf(row.server.hostname), row.status === 'timeout' || !why ? t.noAnswer : clip(why, 160).shown)
+  })
+  const unnamed = counts.failed - causes.length
+  return [
+    ...(follow ? [t.follow(namesOf(later, mixed ? servers : counts.later), mixed ? servers : counts.later)] : []),
+    ...new Set(causes),
+    ...(unnamed > 0 && causes.length > 0 ? [t.moreFailed(unnamed)] : []),
+  ]
+}

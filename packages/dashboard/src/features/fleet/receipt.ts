@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { useLive } from '../../api/live.ts'
+import { summaryQuery } from '../../api/queries.ts'
+import type { Command } from '../../api/queries.ts'
+import { every } from '../../api/quiet.ts'
+import type { ReceiptCounts } from '../../kit/receipt-state.ts'
+import type { ReceiptOf } from '../../kit/toasts.ts'
+import { sumOf, useBatchCounts } from './batch.ts'
+import type { BatchCounts } from './batch.ts'
+import { isOver, useCommand } from './command-progress.tsx'
+import { commandsQuery } from './queries.ts'
+
+const endsOf = (rows: readonly Command[]): BatchCounts => ({
+  done: rows.filter(row => row.status === 'completed').length,
+  failed: rows.filter(row => isOver(row) && row.status !== 'completed' && !row.cancelled).length,
+  cancelled: rows.filter(row => row.cancelled).length,
+})
+
+const pageSize = 100
+/** The first hundred commands of a batch, live, or asked for every two seconds where the feed does not get through. */
+export const useBatch = (batchId: string, page = 1) => {
+  const { phase } = useLive()
+  return useQuery({
+    ...commandsQuery({ batch_id: batchId, limit: pageSize, page }),
+    enabled: batchId !== '',
+    refetchInterval: ({ state }) => (state.data?.commands.every(isOver) ? false : phase === 'live' ? 10_000 : 2000),
+  })
+}
+
+/** How a batch ended so far: by its rows where one page holds them all, else by the service's count. */
+export const useBatchState = (batchId: string): BatchCounts & { readonly total: number } => {
+  const batch = useBatch(batchId).data
+  const rows = batch?.commands ?? []
+  const total = Math.max(batch?.total ?? 0, rows.length)
+  const whole = rows.length === total
+  const counted = useBatchCounts(batchId, total, !whole)
+  return { total, ...(whole ? endsOf(rows) : counted) }
+}
+
+/** Commands of a batch that stand in no read page: those that wait, and those that failed, the first hundred of each. */
+const useRest = (batchId: string, kind: 'pending' | 'failed,timeout', enabled: boolean) =>
+  useQuery({
+    queryKey: ['batch', batchId, kind],
+    queryFn: ({ signal }) =>
+      api.call('GET /commands', { query: { q: `batch:${batchId} status:${kind}`, limit: pageSize }, signal }),
+    enabled,
+    refetchInterval: ({ state }) => (state.data?.total === 0 && kind === 'pending' ? false : every(4000)()),
+  }).data
+
+/** The servers that are not online now, by their id. */
+const useOffline = (): ReadonlySet<string> => {
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  return new Set(servers.filter(({ status }) => status !== 'online').map(({ id }) => id))
+}
+
+export interface ReceiptFacts {
+  readonly counts: ReceiptCounts
+  /** The commands that are known one by one: all of a small batch, the first hundred of a large one. */
+  readonly rows: readonly Command[]
+  /** Those that wait for an offline server, and those that failed. */
+  readonly later: readonly Command[]
+  readonly failed: readonly Command[]
+  /** A command of it, to name what was asked; undefined until it is read. */
+  readonly sample: Command | undefined
+  /** It asks for different things: its commands are counted, not its servers. */
+  readonly mixed: boolean
+  readonly isMissing: boolean
+}
+const isFailed = (row: Command) => isOver(row) && row.status !== 'completed' && !row.cancelled
+
+const factsOf = (rows: readonly Command[], offline: ReadonlySet<string>, isMissing: boolean): ReceiptFacts => {
+  const later = rows.filter(row => row.status === 'pending' && offline.has(row.server.id))
+  const [sample] = rows
+  return {
+    counts: { total: rows.length, ...endsOf(rows), later: later.length },
+    rows,
+    later,
+    failed: rows.filter(isFailed),
+    sample,
+    mixed: new Set(rows.map(({ type, params }) => JSON.stringify([type, params]))).size > 1,
+    isMissing,
+  }
+}
+
+/**
+ * What of a large batch waits for offline servers. Of more than the page that was read the others count as offline too, once
+ * nothing on the page is online and there are that many offline servers.
+ */
+const laterOf = (pending: ReturnType<typeof useRest>, offline: ReadonlySet<string>, open: number) => {
+  const read = pending?.commands ?? []
+  const rows = read.filter(({ server }) => offline.has(server.id))
+  const isAll = rows.length > 0 && rows.length === read.length && (pending?.total ?? 0) <= offline.size
+  return { rows, count: isAll ? open : rows.length }
+}
+
+const useBatchFacts = (batchId: string): ReceiptFacts => {
+  const query = useBatch(batchId)
+  const rows = query.data?.commands ?? []
+  const { total, ...ends } = useBatchState(batchId)
+  const large = total > rows.length
+  const open = large && sumOf(ends) < total
+  const pending = useRest(batchId, 'pending', open)
+  const broken = useRest(batchId, 'failed,timeout', large && ends.failed > 0)
+  const offline = useOffline()
+  const facts = factsOf(rows, offline, query.isError || query.data?.total === 0)
+  if (!large) return facts
+  const waiting = laterOf(pending, offline, total - sumOf(ends))
+  const counts = { total, ...ends, later: open ? waiting.count : 0 }
+  return { ...facts, counts, later: waiting.rows, failed: broken?.commands ?? [] }
+}
+
+/** How far a request is, live; it settles when only offline servers are left. */
+export const useReceipt = (of: ReceiptOf): ReceiptFacts => {
+  const isBatch = 'batchId' in of
+  const batch = useBatchFacts(isBatch ? of.batchId : '')
+  const command = useCommand(isBatch ? '' : of.commandId)
+  const offline = useOffline()
+  return isBatch ? batch : factsOf(command.data ? [command.data] : [], offline, command.isError)
+}

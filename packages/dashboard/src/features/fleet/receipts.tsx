@@ -1,0 +1,171 @@
+import { useEffect, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import parts from '../../kit/parts.module.css'
+import { Receipt } from '../../kit/receipt.tsx'
+import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
+import type { ReceiptPhase } from '../../kit/receipt-state.ts'
+import styles from '../../kit/receipt.module.css'
+import { State } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import type { ReceiptOf } from '../../kit/toasts.ts'
+import { Refusal } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { failedOf, orderAgain, pendingOf } from './batch.ts'
+import { fleetTexts } from './fleet.texts.ts'
+import { notesOfReceipt, sentenceOfReceipt } from './receipt-words.ts'
+import { useReceipt } from './receipt.ts'
+import type { ReceiptFacts } from './receipt.ts'
+import { agreed } from './ssh-asked.ts'
+
+const never = new AbortController().signal
+
+/** Cancels what no server has fetched, and retries what failed; the retry is a batch of its own, which is then followed. */
+const useReceiptActs = (of: ReceiptOf, { counts }: ReceiptFacts, onFollow: (batchId: string) => void) => {
+  const cancel = useMutation({
+    mutationFn: async () => {
+      const open = counts.total - counts.done - counts.failed - counts.cancelled
+      const ids = 'batchId' in of ? await pendingOf(of.batchId, open, never) : [of.commandId]
+      if (ids.length > 0) await api.call('POST /commands/cancel', { body: { ids: [...ids] } })
+    },
+    onSettled: () =>
+      Promise.all(['commands', 'command', 'batch'].map(key => queries.invalidateQueries({ queryKey: [key] }))),
+  })
+  const retry = useMutation({
+    mutationFn: async () => {
+      if (!('batchId' in of)) return []
+      const rows = await failedOf(of.batchId, counts.failed, never)
+      return (await agreed(rows)) ? orderAgain(rows, never) : []
+    },
+    // Of more than one new batch the first is followed here.
+    onSuccess: ([first]) => {
+      void queries.invalidateQueries({ queryKey: ['commands'] })
+      if (first) onFollow(first.batchId)
+    },
+  })
+  return { cancel, retry }
+}
+
+const ReceiptActs = (props: {
+  of: ReceiptOf
+  facts: ReceiptFacts
+  phase: ReceiptPhase
+  acts: ReturnType<typeof useReceiptActs>
+  /** In a toast, whose Undo cancels too. */
+  retryOnly?: boolean
+}) => {
+  const { of, facts, phase, acts, retryOnly = false } = props
+  const t = textsOf(fleetTexts).receipt
+  const { may } = useMay('write')
+  if (!may || !('batchId' in of)) return null
+  const { total, done, failed, cancelled } = facts.counts
+  const open = total - done - failed - cancelled
+  const canRetry = failed > 0 && isSettled(phase)
+  const canCancel = open > 0 && !retryOnly
+  if (!canCancel && !canRetry) return null
+  return (
+    <>
+      {canRetry && (
+        <Button size="xs" variant="default" loading={acts.retry.isPending} onClick={() => acts.retry.mutate()}>
+          {t.retry(failed)}
+        </Button>
+      )}
+      {canCancel && (
+        <Button size="xs" variant="default" loading={acts.cancel.isPending} onClick={() => acts.cancel.mutate()}>
+          {done + failed > 0 ? t.cancelRest : textsOf(commonTexts).cancel}
+        </Button>
+      )}
+    </>
+  )
+}
+
+const mostListed = 100
+const ReceiptServers = ({ facts }: { facts: ReceiptFacts }) => {
+  const t = textsOf(fleetTexts).receipt
+  const offline = new Set(facts.later.map(({ id }) => id))
+  const { total } = facts.counts
+  const shown = facts.rows.slice(0, mostListed)
+  return (
+    // It scrolls where it is long, so the keyboard has to reach it.
+    <ul className={styles.servers} tabIndex={shown.length > 7 ? 0 : undefined} aria-label={t.servers}>
+      {shown.map(row => (
+        <li key={row.id}>
+          <State is={row.cancelled ? 'cancelled' : row.status} />
+          <span className={styles.name}>
+            <Stranger text={row.server.hostname} most={60} />
+          </span>
+          {offline.has(row.id) && <span className={parts.help}>{t.offline}</span>}
+        </li>
+      ))}
+      {total > shown.length && <li className={parts.help}>{t.more(total - shown.length)}</li>}
+    </ul>
+  )
+}
+
+/** The receipt of a batch in a dialog or on its page. `list`: with its servers. `here`: on the page of the batch itself. */
+export const BatchReceipt = (props: { batchId: string; here?: boolean; list?: boolean; onSettled?: () => void }) => {
+  const { here = false, list = false, onSettled } = props
+  const t = textsOf(fleetTexts).receipt
+  const [batchId, setBatchId] = useState(props.batchId)
+  const of = { batchId }
+  const facts = useReceipt(of)
+  const phase = phaseOf(facts.counts)
+  const acts = useReceiptActs(of, facts, setBatchId)
+  const settled = isSettled(phase)
+  useEffect(() => {
+    if (settled) onSettled?.()
+  }, [settled, onSettled])
+  return (
+    <div className={here ? undefined : styles.well}>
+      <div role="status" aria-label={t.label}>
+        <Receipt
+          counts={facts.counts}
+          label={t.label}
+          sentence={sentenceOfReceipt(facts, false)}
+          notes={notesOfReceipt(facts, !here)}
+          acts={here ? undefined : <ReceiptActs of={of} facts={facts} phase={phase} acts={acts} />}
+        />
+      </div>
+      {list && facts.counts.total > 1 && <ReceiptServers facts={facts} />}
+      <Refusal error={acts.cancel.error ?? acts.retry.error} />
+      {!here && (
+        <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>
+          {t.toBatch}
+        </Link>
+      )}
+    </div>
+  )
+}
+
+/** The receipt in a toast or in the activity, which names what was asked. `going`: what it says until it settles. */
+export const NamedReceipt = (props: {
+  of: ReceiptOf
+  going?: string
+  onPhase?: (phase: ReceiptPhase | 'missing') => void
+}) => {
+  const { going, onPhase } = props
+  const [of, setOf] = useState(props.of)
+  const facts = useReceipt(of)
+  const phase = facts.isMissing ? 'missing' : phaseOf(facts.counts)
+  const acts = useReceiptActs(of, facts, batchId => setOf({ batchId }))
+  useEffect(() => {
+    onPhase?.(phase)
+  }, [phase, onPhase])
+  const shownPhase = phaseOf(facts.counts)
+  const isGoing = !isSettled(shownPhase) || (shownPhase === 'rest-later' && facts.counts.done === 0)
+  const sentence = going !== undefined && isGoing ? going : sentenceOfReceipt(facts, true)
+  return (
+    <Receipt
+      counts={facts.counts}
+      label={textsOf(fleetTexts).receipt.label}
+      sentence={sentence}
+      notes={notesOfReceipt(facts)}
+      acts={<ReceiptActs of={of} facts={facts} phase={shownPhase} acts={acts} retryOnly={going !== undefined} />}
+    />
+  )
+}
