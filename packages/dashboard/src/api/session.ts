@@ -5,6 +5,7 @@ import { meQuery, queries } from './queries.ts'
 import type { Me } from './queries.ts'
 import { roleMay } from './roles.ts'
 import { tellEnded } from './tabs.ts'
+import { clearDrafts } from '../lib/drafts.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 
@@ -25,5 +26,6 @@ export const signOut = async (): Promise<void> => {
   await api.call('POST /auth/logout').catch(() => {})
   tellEnded()
   sessionStorage.clear()
+  clearDrafts()
   queries.clear()
 }

@@ -21,7 +21,7 @@ import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { Check } from '../identity/choices.tsx'
 import { chatQuery, emailQuery, settingsQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
-import { useDraft } from './draft.ts'
+import { useDraft } from '../../kit/draft.ts'
 import { Changed, Help, SecretSetting, TextSetting, secretChange } from './fields.tsx'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { chatChange, emailChange, masked, toggleFields, topics, typedChat, typedEmail } from './notifications-form.ts'
@@ -66,9 +66,9 @@ export const NotificationSettings = () => {
 const Form = (is: { hour: number; zone: string; chat: Chat; email: Email }) => {
   const common = textsOf(settingsTexts)
   const t = textsOf(notificationsTexts)
-  const hour = useDraft({ hour: is.hour })
-  const chat = useDraft(typedChat(is.chat))
-  const email = useDraft(typedEmail(is.email))
+  const hour = useDraft({ hour: is.hour }, { name: 'summary' })
+  const chat = useDraft(typedChat(is.chat), { name: 'chat', secrets: ['webhook'] })
+  const email = useDraft(typedEmail(is.email), { name: 'email', secrets: ['pass'] })
   const reset = () => {
     hour.reset()
     chat.reset()

@@ -17,7 +17,7 @@ import { Check } from '../identity/choices.tsx'
 import { oauthQuery } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
 import identity from '../identity/identity.module.css'
-import { useDraft } from './draft.ts'
+import { useDraft } from '../../kit/draft.ts'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
 import { readNames } from './typed.ts'
@@ -71,7 +71,12 @@ export const OauthSettings = () => {
 
 const Form = ({ is }: { is: Oauth }) => {
   const t = textsOf(settingsTexts)
-  const drafts = { a: useDraft(typedA(is)), b: useDraft(typedB(is)), rest: useDraft(typedRest(is)) }
+  const secrets = ['clientSecret'] as const
+  const drafts = {
+    a: useDraft(typedA(is), { name: 'oauth a', secrets }),
+    b: useDraft(typedB(is), { name: 'oauth b', secrets }),
+    rest: useDraft(typedRest(is), { name: 'oauth' }),
+  }
   const [a, b] = [drafts.a.values, drafts.b.values]
   const { org, role, localOff } = drafts.rest.values
   const orgIs = is.provider_a.allowed_org ?? ''

@@ -14,7 +14,7 @@ import { number } from '../../lib/numbers.ts'
 import { Check } from '../identity/choices.tsx'
 import { reputationQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
-import { useDraft } from './draft.ts'
+import { useDraft } from '../../kit/draft.ts'
 import { Help, SecretSetting, TextSetting, secretChange, secretOf } from './fields.tsx'
 import type { SecretDraft } from './fields.tsx'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
@@ -44,7 +44,7 @@ export const ReputationSettings = () => {
 
 const Form = ({ is }: { is: Reputation }) => {
   const t = textsOf(settingsTexts)
-  const draft = useDraft(typedOf(is))
+  const draft = useDraft(typedOf(is), { name: 'reputation', secrets: ['key'] })
   const { values, changed } = draft
   const limit = readWhole(values.limit, 0, 1_000_000)
   const names = { enabled: t.reputationEnabled, key: t.reputationKey, limit: t.reputationLimit }

@@ -16,7 +16,7 @@ import { number } from '../../lib/numbers.ts'
 import { Check, Choices } from '../identity/choices.tsx'
 import { settingsQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
-import { useDraft } from './draft.ts'
+import { useDraft } from '../../kit/draft.ts'
 import { Help } from './fields.tsx'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
@@ -62,7 +62,7 @@ const typedOf = (is: Security) => ({
 
 const Form = ({ is }: { is: Security }) => {
   const t = textsOf(settingsTexts)
-  const draft = useDraft(typedOf(is))
+  const draft = useDraft(typedOf(is), { name: 'security' })
   const { timeout, length, required, passkey, common } = draft.values
   const seconds = readTimeout(timeout)
   const characters = /^\d{1,3}$/.test(length.trim()) ? Number(length) : 0

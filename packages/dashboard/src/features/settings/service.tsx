@@ -15,7 +15,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { clockTime } from '../../lib/time.ts'
 import { settingsQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
-import { useDraft } from './draft.ts'
+import { useDraft } from '../../kit/draft.ts'
 import { Help, TextSetting } from './fields.tsx'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
@@ -41,7 +41,7 @@ const fields = ['site_name', 'site_url', 'timezone'] as const
 const Form = ({ is }: { is: Service }) => {
   const t = textsOf(settingsTexts)
   const zones = useId()
-  const draft = useDraft(is)
+  const draft = useDraft(is, { name: 'general' })
   const { values, changed } = draft
   const errors = {
     site_name: values.site_name.trim() === '' ? t.siteNameWrong : undefined,

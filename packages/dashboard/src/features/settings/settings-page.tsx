@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { useLeaveGuard } from '../../kit/leave.ts'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -82,6 +83,8 @@ export const SaveBar = (props: {
   const t = textsOf(settingsTexts)
   const bar = useRef<HTMLDivElement>(null)
   const shown = props.changes.length > 0
+  // While it is saved nothing is lost any more, and some forms leave by themselves then.
+  useLeaveGuard(shown && !props.busy)
   useEffect(() => {
     if (!shown) return
     const onKey = (event: KeyboardEvent) => {

@@ -12,7 +12,7 @@ import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Check } from '../identity/choices.tsx'
-import { useDraft } from '../settings/draft.ts'
+import { useDraft } from '../../kit/draft.ts'
 import { SecretSetting, TextSetting, secretChange } from '../settings/fields.tsx'
 import { SaveBar } from '../settings/settings-page.tsx'
 import { settingsTexts } from '../settings/settings.texts.ts'
@@ -61,7 +61,7 @@ const Form = ({ is }: { is: SiemSettings }) => {
   const t = textsOf(siemTexts)
   const common = textsOf(settingsTexts)
   const was = typedOf(is)
-  const draft = useDraft(was)
+  const draft = useDraft(was, { name: 'siem', secrets: ['token'] })
   const { values, changed } = draft
   // Before there is a target nothing is chosen, whatever the server's default is.
   const [begun, setBegun] = useState(is.host !== null || is.enabled)

@@ -2,12 +2,14 @@ import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
-import { useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { templateQuery } from '../fleet/queries.ts'
 import type { Template } from '../fleet/queries.ts'
 import { Field } from '../../kit/field.tsx'
+import { useDraft } from '../../kit/draft.ts'
+import { useLeaveGuard } from '../../kit/leave.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
@@ -141,11 +143,12 @@ const Editor = (props: { title: string; begin: Draft; saved: Template | null; ex
   const t = textsOf(templatesTexts)
   const e = t.editor
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(begin)
+  const kept = useDraft(begin, { name: `template ${saved?.id ?? `new ${begin.displayName}`}` })
+  const draft = kept.values
   const [tried, setTried] = useState(false)
   const left = useRef(false)
   const fields = { jail: useRef<HTMLTextAreaElement>(null), filter: useRef<HTMLTextAreaElement>(null) }
-  const change = (some: Partial<Draft>) => setDraft(before => ({ ...before, ...some }))
+  const change = kept.set
   const changed = useDeferredValue(JSON.stringify(draft) !== JSON.stringify(begin))
   const [sample, setSample] = useState('')
   const { query: check, verdict, tried: triedSample } = useProblems(draft.jail, draft.filter, sample)
@@ -153,10 +156,7 @@ const Editor = (props: { title: string; begin: Draft; saved: Template | null; ex
   const errors = problems.filter(({ severity }) => severity === 'error')
   const { settings, wrong } = readSettings(draft.typed)
   const builtin = saved?.type === 'builtin'
-  useBlocker({
-    shouldBlockFn: () => changed && !left.current && !confirm(e.leave),
-    enableBeforeUnload: () => changed && !left.current,
-  })
+  useLeaveGuard(() => changed && !left.current)
   const save = useMutation({
     mutationFn: async () => {
       const common = {
@@ -179,6 +179,7 @@ const Editor = (props: { title: string; begin: Draft; saved: Template | null; ex
     },
     onSuccess: name => {
       left.current = true
+      kept.reset()
       void queries.invalidateQueries({ queryKey: ['templates'] })
       void queries.invalidateQueries({ queryKey: ['template'] })
       void navigate({ to: '/templates/$templateId', params: { templateId: name } })

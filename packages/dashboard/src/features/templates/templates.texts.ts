@@ -92,7 +92,6 @@ const en = {
     warning: 'Warning',
     at: (file: string, line: number) => `${file}, line ${line}`,
     fix: 'Mend the errors first.',
-    leave: 'Leave without saving?',
     notDeployed: 'Hosts keep what was deployed until it is deployed again.',
   },
   sample: {

@@ -7,6 +7,8 @@ import { api, statusOf } from '../../api/client.ts'
 import { meQuery, queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
+import { useDraft } from '../../kit/draft.ts'
+import { useLeaveGuard } from '../../kit/leave.ts'
 import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -119,8 +121,8 @@ const Invite = ({ user, until }: { user: UserDetail; until: string }) => {
 const Account = ({ user, own, last }: { user: UserDetail; own: boolean; last: boolean }) => {
   const t = textsOf(usersTexts)
   const words = textsOf(identityTexts)
-  const [email, setEmail] = useState(user.email)
-  const [role, setRole] = useState(user.role)
+  const draft = useDraft({ email: user.email, role: user.role }, { name: `user ${user.id}` })
+  const { email, role } = draft.values
   const changed = email.trim() !== user.email || role !== user.role
   const save = useMutation({
     mutationFn: () =>
@@ -132,11 +134,13 @@ const Account = ({ user, own, last }: { user: UserDetail; own: boolean; last: bo
         },
       }),
     onSuccess: () => {
+      draft.reset()
       announce(t.saved)
       forgetUser(user.id)
       if (own) void queries.invalidateQueries({ queryKey: meQuery.queryKey })
     },
   })
+  useLeaveGuard(changed && !save.isPending)
   const wrong = isEmail(email.trim())
     ? (fieldProblem(save.error, 'email') ?? takenProblem(save.error, 'e-mail'))
     : t.invalidEmail
@@ -164,8 +168,8 @@ const Account = ({ user, own, last }: { user: UserDetail; own: boolean; last: bo
             <Time at={user.created_at} />
           </dd>
         </dl>
-        <EmailField value={email} onValue={setEmail} error={wrong} />
-        <RoleChoice legend={t.role} value={role} onValue={setRole} disabled={last} />
+        <EmailField value={email} onValue={email => draft.set({ email })} error={wrong} />
+        <RoleChoice legend={t.role} value={role} onValue={role => draft.set({ role })} disabled={last} />
         <p className={parts.help}>{last ? t.lastAdminRole : own ? t.ownRole : t.changedRole}</p>
         {wrong === undefined && <Refusal error={save.error} />}
         <div className={parts.row}>

@@ -98,7 +98,6 @@ export const templates: Texts['templates'] = {
     warning: 'Warnung',
     at: (file, line) => `${file}, Zeile ${line}`,
     fix: 'Berichtigen Sie zuerst die Fehler.',
-    leave: 'Verlassen, ohne zu speichern?',
     notDeployed: 'Hosts behalten, was verteilt wurde, bis die Vorlage neu verteilt wird.',
   },
   sample: {

@@ -92,7 +92,6 @@ export const templates: Texts['templates'] = {
     warning: 'Advertencia',
     at: (file, line) => `${file}, línea ${line}`,
     fix: 'Corrija primero los errores.',
-    leave: '¿Salir sin guardar?',
     notDeployed: 'Los hosts conservan lo desplegado hasta que se despliegue de nuevo.',
   },
   sample: {

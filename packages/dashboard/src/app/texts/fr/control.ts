@@ -345,7 +345,6 @@ export const templates: Texts['templates'] = {
     warning: 'Avertissement',
     at: (file, line) => `${file}, ligne ${line}`,
     fix: 'Corrigez d’abord les erreurs.',
-    leave: 'Quitter sans enregistrer\u00a0?',
     notDeployed: 'Les hôtes gardent ce qui a été déployé jusqu’au prochain déploiement.',
   },
   sample: {

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { clearDrafts, readDraft, writeDraft } from './drafts.ts'
+
+/** Node has no storage of its own without a file: this is one with the browser's behaviour. */
+const storageOf = (): Storage => {
+  const kept = new Map<string, string>()
+  return {
+    get length() {
+      return kept.size
+    },
+    key: index => [...kept.keys()][index] ?? null,
+    getItem: key => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: key => void kept.delete(key),
+    clear: () => kept.clear(),
+  }
+}
+const before = Object.getOwnPropertyDescriptor(globalThis, 'localStorage')
+beforeEach(() => {
+  Object.defineProperty(globalThis, 'localStorage', { value: storageOf(), configurable: true, writable: true })
+})
+afterEach(() => {
+  if (before) Object.defineProperty(globalThis, 'localStorage', before)
+  else Reflect.deleteProperty(globalThis, 'localStorage')
+})
+
+const is = { name: 'Stockade', port: '25', token: '', events: ['ban'] }
+const none = { typed: {}, was: {} }
+const now = Date.parse('2026-11-23T04:00:00Z')
+const keep = (secrets: readonly string[] = []) =>
+  writeDraft(7, 'mail', is, { typed: { name: 'Fence', token: 'secret' }, was: { name: 'Stockade' } }, secrets, now)
+
+describe('a draft', () => {
+  it('is read back for its user only', () => {
+    keep()
+    expect(readDraft(7, 'mail', is, now)).toMatchObject({ typed: { name: 'Fence' }, was: { name: 'Stockade' } })
+    expect(readDraft(8, 'mail', is, now)).toEqual(none)
+    expect(readDraft(7, 'chat', is, now)).toEqual(none)
+  })
+  it('never holds a secret', () => {
+    keep(['token'])
+    expect(JSON.stringify(localStorage.getItem('stockade-draft:7:mail'))).not.toContain('secret')
+  })
+  it('is ignored when it is of another version of the form', () => {
+    keep()
+    expect(readDraft(7, 'mail', { ...is, host: '' }, now)).toEqual(none)
+    expect(readDraft(7, 'mail', { ...is, port: 25 }, now)).toEqual(none)
+  })
+  it.each(['{', 'null', '[]', '{"typed":1}', '{"form":"","at":"x","typed":null}'])('is ignored when it is %s', text => {
+    localStorage.setItem('stockade-draft:7:mail', text)
+    expect(readDraft(7, 'mail', is, now)).toEqual(none)
+  })
+  it('is ignored when a field has a value of another kind', () => {
+    keep()
+    const kept = (localStorage.getItem('stockade-draft:7:mail') ?? '').replace('"Fence"', '{"a":1}')
+    localStorage.setItem('stockade-draft:7:mail', kept)
+    expect(readDraft(7, 'mail', is, now)).toEqual(none)
+  })
+  it('is forgotten after a week, when nothing is left of it, and with the session', () => {
+    keep()
+    expect(readDraft(7, 'mail', is, now + 8 * 24 * 3_600_000)).toEqual(none)
+    writeDraft(7, 'mail', is, none, [], now)
+    expect(localStorage.length).toBe(0)
+    keep()
+    localStorage.setItem('stockade-scheme', 'dark')
+    clearDrafts()
+    expect(localStorage.length).toBe(1)
+  })
+})

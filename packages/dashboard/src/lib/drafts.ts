@@ -1,0 +1,75 @@
+/* What was typed and not saved, kept in this browser for each user: it survives a reload, an ended session and a closed tab. */
+
+const prefix = 'stockade-draft:'
+const keyOf = (userId: number, name: string) => `${prefix}${userId}:${name}`
+/** Nobody remembers an edit of last week, in milliseconds. */
+const lasting = 7 * 24 * 60 * 60_000
+
+export interface KeptDraft<T> {
+  /** What was typed, and what stood there when it was first touched. */
+  readonly typed: Partial<T>
+  readonly was: Partial<T>
+}
+const none = { typed: {}, was: {} }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const kindOf = (value: unknown): string =>
+  isObject(value) ? `{${formOf(value)}}` : Array.isArray(value) ? 'array' : typeof value
+/** Names and kinds of the fields: a draft of another version of the form has other ones, and is ignored. */
+const formOf = (is: object): string =>
+  Object.entries(is)
+    .map(([name, value]) => `${name} ${kindOf(value)}`)
+    .sort()
+    .join()
+const isOfForm = (some: unknown, is: object): boolean =>
+  isObject(some) &&
+  Object.entries(some).every(
+    ([name, value]) => Object.hasOwn(is, name) && kindOf(value) === kindOf((is as Record<string, unknown>)[name]),
+  )
+
+export const readDraft = <T extends object>(userId: number, name: string, is: T, now: number): KeptDraft<T> => {
+  try {
+    const kept: unknown = JSON.parse(globalThis.localStorage.getItem(keyOf(userId, name)) ?? 'null')
+    if (!isObject(kept) || kept.form !== formOf(is)) return none
+    if (typeof kept.at !== 'number' || now - kept.at > lasting) return none
+    if (!isOfForm(kept.typed, is) || !isOfForm(kept.was, is)) return none
+    return { typed: kept.typed as Partial<T>, was: kept.was as Partial<T> }
+  } catch {
+    return none
+  }
+}
+
+/** Keeps it; without any field there is nothing to keep. `secrets` are fields that never reach the storage. */
+export const writeDraft = <T extends object>(
+  userId: number,
+  name: string,
+  is: T,
+  draft: KeptDraft<T>,
+  secrets: readonly string[],
+  now: number,
+): void => {
+  const safe = (some: Partial<T>) => Object.fromEntries(Object.entries(some).filter(([key]) => !secrets.includes(key)))
+  const typed = safe(draft.typed)
+  try {
+    if (Object.keys(typed).length === 0) globalThis.localStorage.removeItem(keyOf(userId, name))
+    else
+      globalThis.localStorage.setItem(
+        keyOf(userId, name),
+        JSON.stringify({ form: formOf(is), at: now, typed, was: safe(draft.was) }),
+      )
+  } catch {
+    // A full or forbidden storage: then it lasts as long as the page.
+  }
+}
+
+/** Forgets the drafts of all users of this browser. */
+export const clearDrafts = (): void => {
+  try {
+    const { localStorage } = globalThis
+    const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index))
+    for (const key of keys) if (key?.startsWith(prefix)) localStorage.removeItem(key)
+  } catch {
+    // Then there are none.
+  }
+}

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import type { Client } from '@stockade/client'
+import { password, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { built, hasBrowser, launch, signIn, visit } from './browser.ts'
+
+/* What was typed and not saved outlives the page; leaving it asks. */
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasBrowser) return
+  await built()
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.runIf(hasBrowser)('an unsaved edit', () => {
+  let server: TestServer
+  let admin: Client
+  let page: Page
+  let close: () => Promise<void>
+  /** The questions of the browser, and how they are answered. */
+  const questions: string[] = []
+  let answer = true
+  beforeAll(async () => {
+    server = await startServer()
+    admin = (await server.setUp()).client
+    ;({ page, close } = await visit(browser, server.url))
+    page.on('dialog', dialog => {
+      questions.push(dialog.type())
+      void (answer ? dialog.accept() : dialog.dismiss())
+    })
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  const name = () => page.getByLabel('Name of this site')
+  const bar = () => page.getByRole('group', { name: 'Not saved yet:' })
+  const open = async () => {
+    await page.goto('settings/general')
+    await name().waitFor()
+  }
+  const isTyped = (value: string) => expect.poll(() => name().inputValue()).toBe(value)
+
+  it('asks before the page is left, and stays where the answer is no', async () => {
+    await open()
+    await name().fill('Fence')
+    answer = false
+    await page.getByRole('link', { name: 'Whitelist' }).first().click()
+    await expect.poll(() => questions).toEqual(['confirm'])
+    await isTyped('Fence')
+    answer = true
+    await page.getByRole('link', { name: 'Whitelist' }).first().click()
+    await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
+    expect(questions.splice(0)).toEqual(['confirm', 'confirm'])
+  })
+  it('is there after Back', async () => {
+    await page.goBack()
+    await isTyped('Fence')
+    await bar().waitFor()
+  })
+  it('is there after a reload, which asks too', async () => {
+    await page.reload()
+    expect(questions.splice(0)).toEqual(['beforeunload'])
+    await isTyped('Fence')
+  })
+  it('is there after the session has ended in the middle, without a question', async () => {
+    await page.context().clearCookies()
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL('**/login**')
+    expect(questions).toEqual([])
+    await page.getByLabel('Username').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL('**/settings/general')
+    await isTyped('Fence')
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await bar().waitFor({ state: 'detached' })
+    expect((await admin.call('GET /settings')).service.site_name).toBe('Fence')
+    // Saved: nothing is kept, and nothing asks.
+    await page.reload()
+    await isTyped('Fence')
+    expect(await bar().count()).toBe(0)
+    expect(questions).toEqual([])
+  })
+  it('is gone when it is discarded', async () => {
+    await name().fill('Hedge')
+    await bar().getByRole('button', { name: 'Discard' }).click()
+    await page.reload()
+    await isTyped('Fence')
+    expect(questions).toEqual([])
+  })
+  it('of another version of the form is ignored', async () => {
+    await name().fill('Hedge')
+    await page.evaluate(() => {
+      const key = Object.keys(localStorage).find(key => key.startsWith('stockade-draft:')) ?? ''
+      localStorage.setItem(key, (localStorage.getItem(key) ?? '').replace('site_url', 'site_link'))
+    })
+    await page.reload()
+    await isTyped('Fence')
+    questions.splice(0)
+  })
+  it('of two tabs does no harm: the later save says what the other one changed', async () => {
+    await name().fill('Left')
+    const other = await page.context().newPage()
+    other.on('dialog', dialog => void dialog.accept())
+    await other.goto(page.url())
+    const field = other.getByLabel('Name of this site')
+    await expect.poll(() => field.inputValue()).toBe('Left')
+    await field.fill('Right')
+    const otherBar = other.getByRole('group', { name: 'Not saved yet:' })
+    await otherBar.getByRole('button', { name: 'Save' }).click()
+    await otherBar.waitFor({ state: 'detached' })
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Somebody else changed this meanwhile: Name of this site.').waitFor()
+    await bar().getByRole('button', { name: 'Discard' }).click()
+    await isTyped('Right')
+    await other.close()
+  })
+  it('never puts a secret into the storage', async () => {
+    await page.goto('settings/reputation')
+    await page.locator('input[type=password]').first().fill('not-for-the-disk')
+    await bar().waitFor()
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain('not-for-the-disk')
+    questions.splice(0)
+  })
+  it('is forgotten with the sign-out', async () => {
+    await open()
+    await name().fill('Hedge')
+    expect(
+      await page.evaluate(() => Object.keys(localStorage).filter(key => key.startsWith('stockade-draft:'))),
+    ).toHaveLength(1)
+    await page
+      .getByRole('button', { name: /Account/i })
+      .last()
+      .click()
+    await page.getByRole('menuitem', { name: /Log out|Sign out/ }).click()
+    await page.waitForURL('**/login**')
+    expect(
+      await page.evaluate(() => Object.keys(localStorage).filter(key => key.startsWith('stockade-draft:'))),
+    ).toEqual([])
+  })
+})
