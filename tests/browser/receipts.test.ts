@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { TestServer } from '@stockade/server/testing'
+import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* From the click to the last server: what was asked, how far it is, what failed, and what follows later. */
+
+let browser: Browser
+beforeAll(async () => {
+  if (!hasBrowser) return
+  await built()
+  browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.runIf(hasBrowser)('a receipt', () => {
+  let server: TestServer
+  let hosts: Host[]
+  let page: Page
+  let close: () => Promise<void>
+  const away = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example`
+  beforeAll(async () => {
+    server = await startServer()
+    const { client } = await server.setUp()
+    hosts = []
+    for (const hostname of ['web-01', 'web-02', away]) {
+      const made = await client.call('POST /servers', { body: { hostname } })
+      hosts.push(await enrol(server, made.install_command, hostname))
+    }
+    ;({ page, close } = await visit(browser, server.url, { bypassCSP: true }))
+    await signIn(page, 'admin', password)
+  })
+  afterAll(async () => {
+    await close?.()
+    await server?.close()
+  })
+  const dialog = () => page.getByRole('dialog')
+  const news = () => page.getByRole('region', { name: 'News' })
+  /** The third host has never connected. */
+  const [first, second] = [() => hosts[0], () => hosts[1]]
+  const banEverywhere = async (ip: string) => {
+    for (const host of [first(), second()]) await host?.beat()
+    await page.goto(`ip/${ip}`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Ban…' }).click()
+    await dialog().getByRole('button', { name: 'Ban on 3 servers' }).click()
+    await dialog().getByText('0 of 3 done').waitFor()
+  }
+  const work = async (host: Host | undefined, success = true, output?: string) => {
+    for (const { id } of (await host?.orders()) ?? []) await host?.answer(id, success, output)
+  }
+
+  it('does not wait for a server that is away: it names it, and its rest can be cancelled', async () => {
+    await banEverywhere('192.0.2.51')
+    await work(first())
+    await dialog().getByText('1 of 3 done').waitFor()
+    await work(second())
+    await dialog().getByText('Done on 2 servers').waitFor()
+    await dialog()
+      .getByText(/^a+.*… will follow when it returns\.$/)
+      .waitFor()
+    expect(await overflows(page)).toBe(false)
+    expect(await breaches(page)).toEqual([])
+    await news().getByText('192.0.2.51 is banned on 2 servers').waitFor()
+    await news().getByRole('button', { name: 'Undo' }).waitFor()
+    await dialog().getByRole('button', { name: 'Cancel rest' }).click()
+    await dialog().getByText('will follow').waitFor({ state: 'detached' })
+    expect(await hosts[2]?.orders()).toEqual([])
+  })
+  it('is there after a reload, and tells the end', async () => {
+    await banEverywhere('192.0.2.52')
+    await page.reload()
+    await news().getByText('Banning 192.0.2.52 on 3 servers…').waitFor()
+    await page.getByRole('group', { name: 'Activity' }).getByText('0 of 3', { exact: true }).waitFor()
+    await work(first())
+    await page.getByRole('group', { name: 'Activity' }).getByText('1 of 3', { exact: true }).waitFor()
+    await work(second())
+    await news().getByText('192.0.2.52 is banned on 2 servers').waitFor()
+    await news().getByText('192.0.2.52').waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByText('Live', { exact: true }).waitFor()
+    expect(await news().getByText('192.0.2.52').count()).toBe(0)
+  })
+  it('names the server and the cause of a failure, stays until it is closed, and retries only there', async () => {
+    await banEverywhere('192.0.2.53')
+    await work(first())
+    await work(second(), false, `nft: ${'x'.repeat(1000)}`)
+    await dialog().getByText('Done on 1 server, failed on 1').waitFor()
+    await dialog()
+      .getByText(/^web-02: nft: x+$/)
+      .waitFor()
+    expect(await overflows(page)).toBe(false)
+    await dialog().getByRole('button', { name: 'Retry failed (1)' }).click()
+    await dialog().getByText('0 of 1 done').waitFor()
+    await work(second())
+    await dialog().getByText('Done on 1 server', { exact: true }).waitFor()
+    await dialog().getByRole('button', { name: 'Done' }).click()
+    await news().getByText('192.0.2.53 is banned on 1 server, failed on 1').waitFor()
+    await news().getByRole('button', { name: 'Close this' }).last().click()
+    await news().getByText('192.0.2.53').waitFor({ state: 'detached' })
+  })
+  it('is one entry of the activity, however many servers it is for', async () => {
+    await page.getByRole('group', { name: 'Activity' }).getByRole('button').first().click()
+    const sheet = page.getByRole('region', { name: 'Activity' })
+    await sheet.getByText('192.0.2.52 is banned on 2 servers').waitFor()
+    expect(await breaches(page)).toEqual([])
+  })
+})
