@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { authOptions, me } from './auth.ts'
 import { endpoint } from './endpoint.ts'
 import { summariseServers } from './servers.ts'
@@ -27,6 +28,10 @@ export const bootstrap = endpoint({
     license: field(
       nullable(resource('License', getLicense.reply.properties)),
       'As `GET /settings/license`; null unless the user is an administrator.',
+    ),
+    live_position: field(
+      Type.String(),
+      'Position of the live feed before these replies were read. A feed that is opened with it begins with what was missed since.',
     ),
   }),
 })

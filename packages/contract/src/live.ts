@@ -49,7 +49,13 @@ export const liveMessage = Type.Union(
     feed('LiveWhitelistMessage', 'whitelist', liveWhitelist, 'The whitelist, or its copy on a server, changed.'),
     feed('LiveNoticeMessage', 'notice', liveNotice, 'A notice for people.'),
     resource('LiveResyncMessage', {
-      type: field(Type.Literal('resync'), 'The client was too slow and missed messages. It must fetch its data again.'),
+      type: field(
+        Type.Literal('resync'),
+        'The client missed messages: it was too slow, or its position is not known any more. It must fetch its data again.',
+      ),
+    }),
+    resource('LivePulseMessage', {
+      type: field(Type.Literal('pulse'), 'A sign of life every 4 s, where the feed was opened with `pulse=true`.'),
     }),
   ],
   { title: 'LiveMessage', description: 'A message of the live feed.', discriminator: { propertyName: 'type' } },

@@ -20,7 +20,8 @@ export interface LiveState {
   readonly before: boolean
 }
 
-export type Happening = 'opened' | 'caught up' | 'fell behind' | 'closed' | 'answered' | 'no answer'
+/** `resumed`: opened, and nothing that came since the data was read is missed. */
+export type Happening = 'opened' | 'resumed' | 'caught up' | 'fell behind' | 'closed' | 'answered' | 'no answer'
 
 export const starting = (at: number): LiveState => ({ phase: 'starting', since: at, before: false })
 
@@ -30,6 +31,8 @@ export const next = (state: LiveState, what: Happening, at: number): LiveState =
   switch (what) {
     case 'opened':
       return to('catching-up', true)
+    case 'resumed':
+      return to('live', true)
     case 'caught up':
       return state.phase === 'catching-up' ? to('live') : state
     case 'fell behind':

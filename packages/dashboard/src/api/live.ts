@@ -26,6 +26,8 @@ let socket: WebSocket | null = null
 let attempt = 0
 let heard = 0
 let probed = 0
+/** Where the feed stood before the page read its data; the first connection goes on from there. */
+let position: string | null = null
 let reconnect: ReturnType<typeof setTimeout> | undefined
 let running: { stop(): void } | null = null
 let tabs: Tabs | null = null
@@ -125,6 +127,7 @@ const look = () => {
 const takeOne = (text: string) => {
   const message = read(text)
   if (!message) return
+  if (message.type === 'pulse') return
   if (message.type === 'resync') return happened('fell behind')
   // How far one's own orders are is waited for, also by those who read in peace.
   if (quiet.isPaused() && message.type !== 'command') return
@@ -171,12 +174,16 @@ const connect = () => {
   socket?.close()
   const url = new URL(`${ownAddress}/api/v1/ws`)
   url.protocol = url.protocol.replace('http', 'ws')
+  url.searchParams.set('pulse', 'true')
+  const resumes = position
+  if (resumes !== null) url.searchParams.set('after', resumes)
   const opened = new WebSocket(url, 'stockade.v1')
   socket = opened
   opened.onopen = () => {
     attempt = 0
     heard = Date.now()
-    learned('opened')
+    position = null
+    learned(resumes === null ? 'opened' : 'resumed')
   }
   opened.onmessage = event => {
     const text = String(event.data)
@@ -240,6 +247,8 @@ export const live = {
   /** Connects, or follows the tab that is connected; until `stop`, which the sign-out calls. */
   start(): void {
     if (running) return
+    // The page itself has just come.
+    heard = Date.now()
     const probing = setInterval(() => {
       const quiet = Date.now() - Math.max(heard, probed)
       // Polling is a proof of its own, and enough requests.
@@ -284,8 +293,13 @@ export const live = {
     tabs?.leave()
     tabs = null
     quiet.setPaused(false)
+    position = null
     state = starting(Date.now())
     show()
+  },
+  /** The position of the feed before the data was read that a page begins with. */
+  resumeAt(read: string): void {
+    if (!running) position = read
   },
   /** Leaves all that is shown as it is, until it is called again. */
   pause(paused: boolean): void {

@@ -30,6 +30,7 @@ export const patch = (
       return readAgain(['lookup'], pauses.whitelist)
     case 'notice':
     case 'resync':
+    case 'pulse':
       return
   }
 }

@@ -76,8 +76,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(retentionFeature({ ...fleet, audit }))
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
-  add(bootstrapFeature({ ...signIn, preferences, servers, license }))
-  add(liveFeature({ ...fleet, bans, taken }))
+  const { service: feed } = add(liveFeature({ ...fleet, bans, taken }))
+  add(bootstrapFeature({ ...signIn, preferences, servers, license, feed }))
   return { built, baseUrl, users, keys, sessions, license, noteRefusal }
 }
 

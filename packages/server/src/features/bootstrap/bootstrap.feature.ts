@@ -14,12 +14,15 @@ export const bootstrapFeature = (needs: {
   preferences: Pick<PreferencesService, 'read'>
   servers: Pick<ServersService, 'summary'>
   license: Pick<LicenseService, 'read'>
+  feed: { position(): string }
 }): Feature<null> => ({
   service: null,
   mount: http =>
     http.serve(contract.bootstrap, async ({ actor }) => {
       // A user who has yet to set up a required second factor is told nothing of the fleet.
       const isFull = !actor.mfaMissing
+      // Before anything is read: what changes from here on comes by the feed.
+      const live_position = needs.feed.position()
       const [me, options, preferences, license] = await Promise.all([
         needs.me(actor),
         needs.options(),
@@ -32,6 +35,7 @@ export const bootstrapFeature = (needs: {
         preferences: preferences && { preferences },
         summary: isFull ? needs.servers.summary(actor) : null,
         license,
+        live_position,
       }
     }),
 })

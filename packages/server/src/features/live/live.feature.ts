@@ -3,6 +3,7 @@ import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { Registry } from '../servers/registry.ts'
 import { mountLive } from './live.ts'
+import { createRecentEvents } from './recent.ts'
 
 export const liveFeature = (
   needs: Core & {
@@ -12,16 +13,18 @@ export const liveFeature = (
     /** Resolves when this process has read what the events it heard of changed. */
     taken: () => Promise<unknown>
   },
-): Feature<null> => {
+): Feature<{ position(): string }> => {
   const { events, log, metrics, taken } = needs
   const fail = (error: unknown) => log.error({ err: error }, 'the live feed failed')
+  const recent = createRecentEvents()
   let feed: Awaited<ReturnType<typeof mountLive>> | null = null
   metrics.gauge({ name: 'stockade_live_clients', help: 'Open live feeds' }, () => feed?.count() ?? 0)
   return {
-    service: null,
+    service: { position: recent.position },
     async mount(http) {
       feed = await mountLive(http, {
         ...needs,
+        recent,
         events: {
           subscribe: listener =>
             events.subscribe(happened => {

@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 /** Opens a feed and keeps what it hears. */
-const listen = (protocols: string[], headers: Record<string, string> = {}) =>
+const listen = (protocols: string[], headers: Record<string, string> = {}, query = '') =>
   new Promise<{ heard: LiveMessage[]; socket: WebSocket; closed: Promise<number> }>((resolve, reject) => {
-    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, protocols, { headers })
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws${query}`, protocols, { headers })
     const heard: LiveMessage[] = []
     socket.on('message', data => heard.push(JSON.parse(String(data)) as LiveMessage))
     const closed = new Promise<number>(done => socket.on('close', done))
@@ -99,4 +99,30 @@ test('refuses strangers and ends with the session within a second or two', async
   const started = Date.now()
   expect(await feed.closed).toBe(4401)
   expect(Date.now() - started).toBeLessThan(3000)
+})
+
+test('a feed that begins at a position gets what came since, once, and one whose position is unknown has to read again', async () => {
+  const host = await aHost(server, admin.client, 'resume-01')
+  const signedIn = await server.client().call('POST /auth/login', { body: { username: 'admin', password } })
+  if (!('access_token' in signedIn)) throw new Error('a second factor is wanted')
+  const { live_position } = await server.client(signedIn.access_token).call('GET /bootstrap')
+  const missed = await host.client.call('POST /bans', { body: { ip: '203.0.113.61', jail: 'sshd' } })
+  const feed = await listen(['stockade.v1', `bearer.${admin.token}`], {}, `?after=${live_position}`)
+  const next = await host.client.call('POST /bans', { body: { ip: '203.0.113.62', jail: 'sshd' } })
+  const bans = () => feed.heard.flatMap(message => (message.type === 'ban' ? [message.data.id] : []))
+  await eventually(() => expect(bans()).toContain(next.id))
+  expect(bans()).toEqual([missed.id, next.id])
+  expect(types(feed.heard)).not.toContain('resync')
+  feed.socket.close()
+  for (const unknown of ['0123456789abcdef-1', 'nonsense', `${live_position}9`]) {
+    const lost = await listen(['stockade.v1', `bearer.${admin.token}`], {}, `?after=${unknown}`)
+    await eventually(() => expect(types(lost.heard)).toEqual(['resync']))
+    lost.socket.close()
+  }
+})
+
+test('a feed with a pulse hears signs of life', { timeout: 20_000 }, async () => {
+  const feed = await listen(['stockade.v1', `bearer.${admin.token}`], {}, '?pulse=true')
+  await eventually(() => expect(types(feed.heard)).toContain('pulse'))
+  feed.socket.close()
 })

@@ -10,6 +10,7 @@ import { iso, isoOrNull, second } from '../../core/clock.ts'
 import { unauthorized } from '../../core/problem.ts'
 import type { Events, StockadeEvent } from '../../events/events.ts'
 import type { Http } from '../../http/http.ts'
+import type { Numbered, RecentEvents } from './recent.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import { levelOf } from '../servers/protection.ts'
@@ -25,7 +26,14 @@ interface Client {
   alive: boolean
   /** It fell behind: until its buffer is empty it hears nothing, then that it has to fetch again. */
   behind: boolean
+  /** What it missed before it connected; null where it got that, or did not ask for it. */
+  missed: readonly Numbered[] | null
+  /** The number of the last event that is among those. */
+  readonly after: number
+  readonly wantsPulse: boolean
 }
+/** Milliseconds between two signs of life: a browser does not see pings. */
+const pulseEvery = 4 * second
 /** What a slow reader may have waiting, in bytes. */
 const buffer = 1024 * 1024
 const most = 5000
@@ -44,12 +52,13 @@ export const mountLive = async (
     commands: Pick<CommandsService, 'viewsOf'>
     /** The same caller as it is now, or null when its credential is gone. */
     renew: (request: FastifyRequest) => Promise<Principal | null>
+    recent: RecentEvents
     log: (error: unknown) => void
   },
 ): Promise<{ close(): void; count(): number }> => {
-  const { events, registry, bans, commands } = needs
+  const { events, registry, bans, commands, recent } = needs
   const clients = new Set<Client>()
-  let waiting: StockadeEvent[] = []
+  let waiting: Numbered[] = []
 
   /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
   const tokenOf = (request: FastifyRequest) => {
@@ -82,8 +91,22 @@ export const mountLive = async (
         if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
         const mine = [...clients].filter(client => ownerOf(client.actor) === ownerOf(actor)).length
         if (mine >= mostOfOne) return socket.close(1013, `at most ${mostOfOne} live connections a user`)
-        const client: Client = { socket, actor, request, credential: credentialOf(request), alive: true, behind: false }
+        const { after, pulse } = request.query as { after?: unknown; pulse?: unknown }
+        const missed = typeof after === 'string' ? recent.after(after) : null
+        const client: Client = {
+          socket,
+          actor,
+          request,
+          credential: credentialOf(request),
+          alive: true,
+          behind: false,
+          missed,
+          after: missed ? recent.last() : 0,
+          wantsPulse: pulse === 'true',
+        }
         clients.add(client)
+        if (missed) sendWaiting().catch(needs.log)
+        else if (after !== undefined) socket.send('{"type":"resync"}')
         socket.on('pong', () => (client.alive = true))
         socket.on('error', () => socket.terminate())
         socket.on('close', () => clients.delete(client))
@@ -91,7 +114,7 @@ export const mountLive = async (
     )
   })
 
-  const send = (client: Client, message: LiveMessage, text: string) => {
+  const send = (client: Client, text: string) => {
     if (client.socket.bufferedAmount > buffer) client.behind = true
     if (client.behind) {
       if (client.socket.bufferedAmount > 0) return
@@ -127,46 +150,60 @@ export const mountLive = async (
     }
   }
   /** Bodies are read once for all clients, by their ids. */
-  const messagesOf = async (told: readonly StockadeEvent[]) => {
+  const messagesOf = async (numbered: readonly Numbered[]) => {
+    const told = numbered.map(({ event }) => event)
     const banIds = [...new Set(told.flatMap(event => (event.banId === null ? [] : [event.banId])))]
     const commandIds = [
       ...new Set(told.flatMap(event => (event.name.startsWith('command.') ? [String(event.data.id)] : []))),
     ]
     const banBodies = new Map((await bans.viewsOf(banIds)).map(({ serverNo: _, ...ban }) => [ban.id, ban]))
     const commandBodies = new Map((await commands.viewsOf(commandIds)).map(command => [command.id, command]))
-    return told.flatMap((event): { serverNo: number | null; message: LiveMessage }[] => {
-      const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
-      const at = iso(event.at)
-      const ban = event.banId === null ? undefined : banBodies.get(event.banId)
-      const command = commandBodies.get(String(event.data.id))
-      const message: LiveMessage | null =
-        (live === 'ban' || live === 'unban') && ban
-          ? { type: live, at, data: ban }
-          : live === 'command' && command
-            ? { type: 'command', at, data: command }
-            : live === 'server'
-              ? serverMessage(event)
-              : live === 'whitelist'
-                ? whitelistMessage(event)
-                : live === 'notice'
-                  ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
-                  : null
-      return message ? [{ serverNo: event.serverNo, message }] : []
-    })
+    return numbered.flatMap(
+      ({ number, event }): { number: number; serverNo: number | null; message: LiveMessage }[] => {
+        const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
+        const at = iso(event.at)
+        const ban = event.banId === null ? undefined : banBodies.get(event.banId)
+        const command = commandBodies.get(String(event.data.id))
+        const message: LiveMessage | null =
+          (live === 'ban' || live === 'unban') && ban
+            ? { type: live, at, data: ban }
+            : live === 'command' && command
+              ? { type: 'command', at, data: command }
+              : live === 'server'
+                ? serverMessage(event)
+                : live === 'whitelist'
+                  ? whitelistMessage(event)
+                  : live === 'notice'
+                    ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
+                    : null
+        return message ? [{ number, serverNo: event.serverNo, message }] : []
+      },
+    )
+  }
+  const sendMissed = async (client: Client, missed: readonly Numbered[]) => {
+    client.missed = null
+    for (const { serverNo, message } of await messagesOf(missed))
+      if (serverNo === null || sees(client.actor, serverNo)) send(client, JSON.stringify(message))
   }
   const sendWaiting = shareRuns(async () => {
-    while (waiting.length > 0) {
+    for (;;) {
+      for (const client of clients) if (client.missed) await sendMissed(client, client.missed)
+      if (waiting.length === 0) return
       const batch = waiting.splice(0, 200)
-      for (const { serverNo, message } of await messagesOf(batch)) {
+      for (const { number, serverNo, message } of await messagesOf(batch)) {
         const text = JSON.stringify(message)
-        for (const client of clients) if (serverNo === null || sees(client.actor, serverNo)) send(client, message, text)
+        for (const client of clients)
+          if (number > client.after && (serverNo === null || sees(client.actor, serverNo))) send(client, text)
       }
     }
   })
   const stop = events.subscribe(told => {
+    for (const event of told) {
+      if (!('live' in eventKinds[event.name])) continue
+      const numbered = recent.add(event)
+      if (clients.size > 0 && !sameListAs(waiting.at(-1)?.event, event)) waiting.push(numbered)
+    }
     if (clients.size === 0) return
-    for (const event of told)
-      if ('live' in eventKinds[event.name] && !sameListAs(waiting.at(-1), event)) waiting.push(event)
     if (waiting.length > 20_000) {
       // More than anyone can read: fetching again is cheaper than catching up.
       waiting = []
@@ -205,10 +242,14 @@ export const mountLive = async (
       }
     }
   }, 25 * second)
+  const pulse = setInterval(() => {
+    for (const client of clients) if (client.wantsPulse) send(client, '{"type":"pulse"}')
+  }, pulseEvery)
   return {
     count: () => clients.size,
     close() {
       stop()
+      clearInterval(pulse)
       clearInterval(review)
       clearInterval(ping)
       for (const client of clients) client.socket.close(1001, 'shutting down')

@@ -110,7 +110,7 @@ describe('the OpenAPI document', () => {
     })
     const mapping = at('#/components/schemas/LiveMessage/discriminator/mapping') as Record<string, string>
     const kinds = Object.values<EventKind>(eventKinds).flatMap(({ live }) => live ?? [])
-    expect(Object.keys(mapping).sort()).toEqual([...new Set([...kinds, 'resync'])].sort())
+    expect(Object.keys(mapping).sort()).toEqual([...new Set([...kinds, 'resync', 'pulse'])].sort())
     for (const [type, reference] of Object.entries(mapping))
       expect(at(`${reference}/properties/type`), reference).toMatchObject({ const: type })
   })

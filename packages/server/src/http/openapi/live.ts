@@ -7,6 +7,22 @@ export const liveOperation = (components: Components): Json => ({
   tags: ['Live feed'],
   summary: 'Open the live feed (WebSocket)',
   description: `A WebSocket with the subprotocol \`${liveProtocol}\`. Pass the credential as a second subprotocol, \`bearer.<token>\`, or use the session cookie from the dashboard's own origin. Each text frame from the server holds one \`LiveMessage\` as JSON; the client sends nothing. The server closes the connection with 4401 when the credential ends, and with 1013 when there are too many connections.`,
+  parameters: [
+    {
+      name: 'after',
+      in: 'query',
+      description:
+        'The `live_position` of `GET /bootstrap`: the feed begins with what happened since, or with `resync`.',
+      schema: { type: 'string' },
+    },
+    {
+      name: 'pulse',
+      in: 'query',
+      description:
+        'Whether to send a message of the type `pulse` every 4 s, so that a client notices a silent connection.',
+      schema: { type: 'boolean' },
+    },
+  ],
   responses: {
     101: {
       description: 'The connection is open.',
