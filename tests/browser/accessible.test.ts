@@ -121,13 +121,13 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
         await page.getByRole('dialog').getByLabel('Type web-01 to confirm').waitFor()
       },
     },
-    { name: 'add a server', path: () => 'servers/new', seen: 'text=1. Name it' },
+    { name: 'add a server', path: () => 'servers/new', seen: 'text=Run one line on the server' },
     {
       name: 'add a server, waiting',
       path: () => `servers/new?id=${waitingId}`,
       seen: 'text=Waiting for the command to be run.',
     },
-    { name: 'add a server, done', path: () => `servers/new?id=${host.id}`, seen: 'text=See its bans' },
+    { name: 'add a server, done', path: () => `servers/new?id=${host.id}`, seen: 'text=View its bans' },
     { name: 'bans', path: () => 'bans', seen: '[data-ban]' },
     { name: 'single bans', path: () => 'bans?by=bans', seen: '[data-ban]' },
     {
@@ -312,9 +312,13 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     {
       name: 'sign-in, ended session',
       path: () => `${server.url}/login?ended=1&next=/bans`,
-      seen: 'text=Your session has ended',
+      seen: 'text=Your session ended',
     },
-    { name: 'set-up', path: () => `${fresh.url}/setup?code=x`, seen: 'text=2. Address and time zone' },
+    {
+      name: 'set-up',
+      path: () => `${fresh.url}/setup?code=${fresh.setupCode ?? ''}`,
+      seen: 'text=2. URL and time zone',
+    },
     { name: 'set-up without a code', path: () => `${fresh.url}/setup`, seen: 'text=A set-up code is needed' },
   ]
 

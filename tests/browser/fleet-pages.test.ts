@@ -371,8 +371,8 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     const [host] = hosts
     await page.goto(`servers/${host?.id ?? ''}/settings`)
     await page.getByRole('button', { name: 'Rotate the key…' }).click()
-    await page.getByRole('button', { name: 'Make a new command' }).click()
-    const command = await page.getByLabel('Command to run on the host').inputValue()
+    await page.getByRole('button', { name: 'Create a new command' }).click()
+    const command = await page.getByLabel('Command to run on the server').inputValue()
     await page.getByText('web-01 has not called yet').waitFor()
     const renewed = await enrol(server, command, 'web-01')
     await page.getByText('The host has fetched its new key').waitFor()

@@ -266,19 +266,19 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await page.getByRole('button', { name: 'New backup codes' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Your password').fill('Wr0ng-password')
-    await dialog.getByRole('button', { name: 'Make new codes' }).click()
+    await dialog.getByRole('button', { name: 'Create new codes' }).click()
     // A wrong password is no ended session: one stays where one is.
     await dialog.getByText('Wrong password.').waitFor()
     await dialog.getByLabel('Your password').fill(password)
-    await dialog.getByRole('button', { name: 'Make new codes' }).click()
+    await dialog.getByRole('button', { name: 'Create new codes' }).click()
     await expect.poll(() => page.getByLabel('Backup codes').inputValue()).not.toBe(first)
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Backup codes')
     await page.getByLabel('I have saved these codes').check()
     await page.getByRole('button', { name: 'Finish' }).click()
 
-    await page.getByRole('button', { name: 'Turn it off…' }).click()
+    await page.getByRole('button', { name: 'Disable 2FA…' }).click()
     await dialog.getByLabel('Your password').fill(password)
-    await dialog.getByRole('button', { name: 'Turn it off' }).click()
+    await dialog.getByRole('button', { name: 'Disable 2FA' }).click()
     await page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
     expect((await admin.call('GET /users/{userId}', { params: { userId: 2 } })).mfa_enabled).toBe(false)
   })
@@ -309,7 +309,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
       await page.getByRole('button', { name: 'End the session of Safari on iPhone from 127.0.0.1' }).click()
       // The other browser learns it by itself.
       await phone.page.waitForURL('**/login?next=*&ended=1')
-      await phone.page.getByText('Your session has ended.').waitFor()
+      await phone.page.getByText('Your session ended.').waitFor()
       await page.getByText('Safari on iPhone').waitFor({ state: 'detached' })
 
       await givePassword(phone.page, 'berta')
@@ -317,7 +317,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
       await page.reload()
       await page.getByRole('button', { name: 'End all others' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click()
-      await phone.page.getByText('Your session has ended.').waitFor()
+      await phone.page.getByText('Your session ended.').waitFor()
       await page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' })
     } finally {
       await phone.close()
@@ -330,7 +330,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
       await page.getByRole('button', { name: 'Change the password' }).click()
     }
     await change(password, 'short')
-    await page.getByText('The password does not have all of these yet.').waitFor()
+    await page.getByText('The password does not meet all rules yet.').waitFor()
     await change('Wr0ng-password', 'An0ther-secret')
     await page.getByText('The current password is wrong.').waitFor()
     await change(password, 'An0ther-secret')
@@ -455,7 +455,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
       await page.getByRole('dialog').getByRole('button', { name: 'Reset the password' }).click()
       const fresh = await page.getByLabel('What to hand over').inputValue()
       expect(fresh).not.toBe(handedOver)
-      await carla.page.getByText('Your session has ended.').waitFor()
+      await carla.page.getByText('Your session ended.').waitFor()
       const again = await comeIn(fresh)
       await again.close()
     } finally {
@@ -485,13 +485,13 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
   it('says how many have no second factor before it is required, and is led to its own at once', async () => {
     await page.goto('settings/security')
     await page.waitForURL('**/settings/security')
-    await page.getByLabel('Sessions end without use after').fill('91d')
-    await page.getByText('Enter a time between 1m and 90d.').waitFor()
-    await page.getByLabel('Sessions end without use after').fill('12h')
-    await page.getByLabel('Shortest password').fill('14')
-    await page.getByLabel('Require a second factor').check()
+    await page.getByLabel('Sign out after inactivity').fill('91d')
+    await page.getByText('At least 1 minute, at most 90 days.').waitFor()
+    await page.getByLabel('Sign out after inactivity').fill('12h')
+    await page.getByLabel('Minimum password length').fill('14')
+    await page.getByLabel('Require 2FA').check()
     await page.getByText('2 of 2 users have none.').waitFor()
-    await page.getByText('Sessions end without use after: 7d → 12h').waitFor()
+    await page.getByText('Sign out after inactivity: 7d → 12h').waitFor()
     expect(await overflows(page)).toBe(false)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL('**/login/enrol?next=*')
@@ -544,7 +544,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
       const chosen = phone.getByLabel('Password', { exact: true })
       await chosen.fill('short')
       await phone.getByRole('button', { name: 'Set the password and go on' }).click()
-      await phone.getByText('The password does not have all of these yet.').waitFor()
+      await phone.getByText('The password does not meet all rules yet.').waitFor()
       await expect.poll(() => phone.getByLabel('You will sign in as').inputValue()).toBe('erik')
       expect(await overflows(phone)).toBe(false)
       await chosen.fill(password)
@@ -586,7 +586,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     await page.getByRole('navigation', { name: 'Main' }).getByText('Demo').waitFor()
     await page.context().clearCookies()
     await page.goto('login')
-    await page.getByText('Everything here is made up.').waitFor()
+    await page.getByText('This is a demo with sample data.').waitFor()
     await expect.poll(() => page.title()).toBe('Sign in · Stockade · Demo')
   })
 })
@@ -625,15 +625,15 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await signIn(page, 'admin', password)
     await page.goto('settings/oauth')
     await expect
-      .poll(() => page.getByLabel('GitHub: Redirect address to register').inputValue())
+      .poll(() => page.getByLabel('GitHub: Redirect URL').inputValue())
       .toBe(`${server.url}/api/v1/auth/provider_a/callback`)
     await page.getByLabel('Client ID').first().fill('gh-id')
     await page.getByLabel('Client secret').first().fill('gh-secret')
-    await page.getByLabel('Offer it at the sign-in').first().check()
+    await page.getByLabel('Show on the sign-in page').first().check()
     await page.getByText('the lists are empty: nobody gets in.').waitFor()
     await page.getByLabel('Allowed users').fill('gina\nhans')
     await page.getByRole('radio', { name: /^Admin/ }).check()
-    await page.getByLabel('Turn signing in with a password off').check()
+    await page.getByLabel('Disable password sign-in').check()
     await page.getByText('GitHub, Client secret: not set → a new one').waitFor()
     // What somebody else changes meanwhile shows, is told where it is the same, and takes nothing of what is being typed.
     await admin.call('PATCH /settings/oauth', {
@@ -645,12 +645,12 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await expect.poll(() => page.getByLabel('Client ID').first().inputValue()).toBe('gh-id')
     await expect.poll(() => page.getByLabel('Allowed users').inputValue()).toBe('gina\nhans')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('No admin signs in with a provider yet.').waitFor()
+    await page.getByText('No admin signs in through a provider yet.').waitFor()
     // What was typed is still there.
     await expect.poll(() => page.getByLabel('Client secret').first().inputValue()).toBe('gh-secret')
-    await page.getByLabel('Turn signing in with a password off').uncheck()
+    await page.getByLabel('Disable password sign-in').uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('One is set. Leave this empty to keep it.').first().waitFor()
+    await page.getByText('Set. Leave empty to keep it.').first().waitFor()
     await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     expect(await admin.call('GET /settings/oauth')).toMatchObject({
       provider_a: { allowed_users: ['gina', 'hans'] },
@@ -677,11 +677,11 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.getByRole('link', { name: 'Continue with GitHub' }).click()
     await page.getByText('not on the list of those who may sign in here').waitFor()
     for (const [code, words] of [
-      ['disabled', 'This way to sign in is turned off.'],
+      ['disabled', 'This sign-in method is disabled.'],
       ['state', 'was begun in another browser'],
       ['provider_unavailable', 'can’t be reached'],
       ['email_unverified', 'has not verified your e-mail address'],
-      ['account_exists', 'There is an account with your e-mail address already.'],
+      ['account_exists', 'An account with your email address already exists.'],
       ['never_heard_of', 'The sign-in with the provider failed.'],
     ] as const) {
       await page.goto(`login?error=${code}`)
@@ -693,11 +693,11 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.getByRole('link', { name: 'Continue with GitHub' }).click()
     await firstPage(page)
     await page.goto('settings/oauth')
-    await page.getByLabel('Turn signing in with a password off').check()
+    await page.getByLabel('Disable password sign-in').check()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     await leave()
-    await page.getByText('Signing in with a password is turned off here.').waitFor()
+    await page.getByText('Password sign-in is disabled.').waitFor()
     await expect.poll(() => page.getByLabel('Username').count()).toBe(0)
     await page.getByRole('link', { name: 'Continue with GitHub' }).click()
     await firstPage(page)
@@ -813,7 +813,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       name: 'settings',
       path: 'settings/security',
       act: async page => {
-        await page.getByLabel('Require a second factor').check()
+        await page.getByLabel('Require 2FA').check()
         await seen('You are one of them')(page)
       },
     },

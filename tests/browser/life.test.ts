@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('signing in', () => {
     await page.getByText('Live', { exact: true }).waitFor()
     // Elsewhere the same session is logged out.
     await page.evaluate(`fetch('/api/v1/auth/logout', { method: 'POST' })`)
-    await page.getByText('Your session has ended.').waitFor()
+    await page.getByText('Your session ended.').waitFor()
     await fill('admin', password)
     await page.waitForURL('**/bans?jail=sshd')
   })

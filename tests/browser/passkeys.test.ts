@@ -204,7 +204,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
   })
   it('proves again who one is', async () => {
     await page.goto('settings')
-    await page.getByLabel('Name of this site').fill('Proved')
+    await page.getByLabel('Site name').fill('Proved')
     clock.forward(16 * 60)
     await page.getByRole('button', { name: 'Save' }).click()
     const dialog = page.getByRole('dialog', { name: 'Is it still you?' })
@@ -214,7 +214,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
   })
   it('is asked of whoever must have one and has none', async () => {
     await page.goto('settings/security')
-    await page.getByLabel('Of everybody who has no provider').check()
+    await page.getByLabel('All users without a provider').check()
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await admin.client.call('GET /settings')).security.passkey_required).toBe('all')
     await admin.client.call('POST /users', {

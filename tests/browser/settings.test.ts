@@ -84,7 +84,7 @@ describe.runIf(hasBrowser)('settings', () => {
     expect((await admin.call('GET /settings')).service.timezone).toBe('Asia/Kolkata')
     await page.getByText('Changed by admin').waitFor()
     // What the server alone can judge is said beside the field.
-    await page.getByLabel('Address of this site').fill('http://user@stockade.example')
+    await page.getByLabel('Site URL').fill('http://user@stockade.example')
     await bar().getByRole('button', { name: 'Save' }).click()
     await page.locator('[aria-invalid=true]').waitFor()
     await page.getByText('service.site_url must be').first().waitFor()
@@ -92,19 +92,19 @@ describe.runIf(hasBrowser)('settings', () => {
   })
 
   it('say what somebody else changed meanwhile, before it is saved over', async () => {
-    const name = page.getByLabel('Name of this site')
+    const name = page.getByLabel('Site name')
     await name.fill('Mine')
     await admin.call('PATCH /settings', { body: { service: { site_name: 'Theirs' } } })
     await bar().getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Somebody else changed this meanwhile: Name of this site.').waitFor()
-    await bar().getByText('Name of this site: Theirs → Mine').waitFor()
+    await page.getByText('Someone else changed this meanwhile: Site name.').waitFor()
+    await bar().getByText('Site name: Theirs → Mine').waitFor()
     expect((await admin.call('GET /settings')).service.site_name).toBe('Theirs')
     await save()
     expect((await admin.call('GET /settings')).service.site_name).toBe('Mine')
   })
 
   describe('of notifications', () => {
-    const webhook = () => page.getByLabel('Webhook address', { exact: true })
+    const webhook = () => page.getByLabel('Webhook URL', { exact: true })
     const test = () => page.getByRole('button', { name: 'Send a test: Chat' }).click()
 
     it('take a webhook, show it masked, and send a test', async () => {
@@ -113,9 +113,9 @@ describe.runIf(hasBrowser)('settings', () => {
       await page.getByText('Chat is disabled. Enable it in its settings first.').waitFor()
       await page.getByLabel('Post to the chat').check()
       await webhook().fill(receiver.url)
-      await bar().getByText('Chat, Webhook address: not set → a new one').waitFor()
+      await bar().getByText('Chat, Webhook URL: not set → a new one').waitFor()
       await test()
-      await page.getByText('A test uses what is saved. Save first.').waitFor()
+      await page.getByText('A test uses the saved settings. Save first.').waitFor()
       await save()
       await page.getByText('127.0.0.1').filter({ hasText: '••••' }).first().waitFor()
       await expect.poll(() => page.locator('main').textContent()).not.toContain('hush')
@@ -189,9 +189,9 @@ describe.runIf(hasBrowser)('settings', () => {
     await page.getByLabel('Look up and report addresses').check()
     await page.getByText('It is on, and there is no key').waitFor()
     await page.getByLabel('API key', { exact: true }).fill('a-key-of-ours')
-    await page.getByLabel('Reports a day').fill('1000001')
+    await page.getByLabel('Reports per day').fill('1000001')
     await page.getByText('Enter a whole number from 0 to 1,000,000.').waitFor()
-    await page.getByLabel('Reports a day').fill('250')
+    await page.getByLabel('Reports per day').fill('250')
     await save()
     await page.getByText('0 of 250 reports').waitFor()
     expect(await admin.call('GET /settings/reputation')).toMatchObject({ api_key_set: true, rate_limit: 250 })
@@ -214,10 +214,10 @@ describe.runIf(hasBrowser)('settings', () => {
     await page.getByLabel('File').setInputFiles(file)
     await page.getByRole('button', { name: 'Show what would change' }).click()
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
-    await expect.poll(() => row('Name of this site').getByRole('cell').allTextContents()).toEqual(['Other', 'Mine'])
+    await expect.poll(() => row('Site name').getByRole('cell').allTextContents()).toEqual(['Other', 'Mine'])
     await expect.poll(() => row('Sessions end').getByRole('cell').allTextContents()).toEqual(['1h', '7d'])
     await page.getByRole('button', { name: 'Import 2 changes' }).click()
-    await page.getByText('The settings are imported.').first().waitFor()
+    await page.getByText('Settings imported.').first().waitFor()
     expect((await admin.call('GET /settings')).service.site_name).toBe('Mine')
 
     const content = page.getByLabel('Settings to import')
@@ -355,7 +355,7 @@ describe.runIf(hasBrowser)('settings', () => {
     const other = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true })
     const looks: [string, string][] = [
       ['settings/general', 'Time zone'],
-      ['settings/notifications', 'Webhook address'],
+      ['settings/notifications', 'Webhook URL'],
       ['settings/reputation', 'Used today'],
       ['settings/backup', 'Settings to import'],
       ['settings/licence', 'Example Ltd'],

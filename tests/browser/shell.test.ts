@@ -432,7 +432,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.getByLabel('12 hours').check()
       await page.getByLabel('Dark').check()
       await page.getByLabel('First page').selectOption('Servers')
-      await page.getByLabel('Single keys do something').uncheck()
+      await page.getByLabel('Single-key shortcuts').uncheck()
       await page.getByText(/^Now: [\d-]+ \d\d:\d\d:\d\d [ap]m UTC$/i).waitFor()
       await page.getByRole('heading', { name: 'Preferences' }).focus()
       await page.keyboard.press('g')
@@ -458,7 +458,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         await other.page.getByRole('link', { name: 'Overview', exact: true }).click()
         await other.page.waitForURL(`${server.url}/`)
         await other.page.goto('account/preferences')
-        await other.page.getByLabel('Single keys do something').check()
+        await other.page.getByLabel('Single-key shortcuts').check()
         await other.page.getByLabel('Light').check()
         await other.page.getByLabel('First page').selectOption('Overview')
         await expect.poll(() => keptBy(other.page)).toMatchObject({ theme: 'light', start: '/', keys: true })
@@ -510,7 +510,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         ['bans/99999999999999999999', 'There is no page at this address.', 'Go to the bans'],
         ['servers/x', 'There is no such server.', 'All servers'],
         [`servers/${uuid}`, 'There is no such server.', 'Its bans'],
-        ['servers/new?id=x', 'There is no such server.', 'Add a server'],
+        ['servers/new?id=x', 'This server does not exist.', 'Add a server'],
         ['commands/x', 'There is no such command.', 'All commands'],
         [`batches/${uuid}`, 'There is no such batch.', 'All commands'],
         ['users/1.5', 'There is no such user.', 'Go to the users'],

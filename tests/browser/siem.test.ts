@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
   it('a test uses what is saved; what is wrong is said beside its field', async () => {
     await page.getByLabel('Port', { exact: true }).fill('70000')
     await test()
-    await page.getByText('A test uses what is saved. Save first.').waitFor()
+    await page.getByText('A test uses the saved settings. Save first.').waitFor()
     await bar().getByRole('button', { name: 'Save' }).click()
     await page.getByText('Some fields have to be mended first.').waitFor()
     await expect.poll(() => page.getByLabel('Port', { exact: true }).getAttribute('aria-invalid')).toBe('true')

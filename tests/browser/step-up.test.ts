@@ -21,7 +21,7 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
     ;({ page, close } = await visit(browser, server.url, { bypassCSP: true }))
     await signIn(page, 'admin', password)
     await page.goto('settings')
-    await page.getByLabel('Name of this site').waitFor()
+    await page.getByLabel('Site name').waitFor()
     clock.forward(16 * 60)
   })
   afterAll(async () => {
@@ -31,7 +31,7 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
   })
   const siteName = async () => (await admin.client.call('GET /settings')).service.site_name
   const save = async (name: string) => {
-    await page.getByLabel('Name of this site').fill(name)
+    await page.getByLabel('Site name').fill(name)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor()
   }

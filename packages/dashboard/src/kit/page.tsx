@@ -20,14 +20,14 @@ export const useTitle = (thing: string): void => {
 
 let arrived = false
 /** The one heading of a page. It takes the focus when the page is come to from another, so that it is read first. */
-export const Heading = ({ children }: { children: ReactNode }) => {
+export const Heading = ({ children, large = false }: { children: ReactNode; large?: boolean }) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (arrived) heading.current?.focus({ preventScroll: true })
     arrived = true
   }, [])
   return (
-    <h1 className={parts.title} tabIndex={-1} ref={heading}>
+    <h1 className={large ? parts.answer : parts.title} tabIndex={-1} ref={heading}>
       {children}
     </h1>
   )

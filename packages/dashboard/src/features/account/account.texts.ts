@@ -8,7 +8,7 @@ const en = {
   keys: 'API keys',
   what: 'your account',
   username: 'Username',
-  email: 'E-mail',
+  email: 'Email',
   role: 'Role',
   access: 'Servers',
   allServers: 'All',
@@ -18,19 +18,19 @@ const en = {
   created: 'Created',
   lastLogin: 'Last sign-in',
   changes: 'An admin can change these.',
-  passwordText: 'A change ends your other sessions.',
+  passwordText: 'Changing it ends your other sessions.',
   byProvider: (provider: string) => `You sign in with ${provider}, so there is no password here to change.`,
   current: 'Current password',
   fresh: 'New password',
   change: 'Change the password',
   changed: 'The password is changed. Your other sessions have ended.',
   same: 'The new password is the current one.',
-  factor: 'Second factor',
+  factor: 'Two-factor authentication (2FA)',
   factorOn: 'Signing in asks for a code of your authenticator app.',
   codesLeft: (count: number) =>
     count === 0
-      ? 'No backup code is left. Make new ones before you lose the phone.'
-      : plural(count, { one: '1 backup code is left.', other: `${count} backup codes are left.` }),
+      ? 'No backup codes left. Create new ones.'
+      : plural(count, { one: '1 backup code left.', other: `${count} backup codes left.` }),
   addresses: {
     title: 'Addresses I use',
     text: 'Where your open sessions began. A whitelisted address is never banned, on any server.',
@@ -43,15 +43,14 @@ const en = {
     note: (name: string) => `${name}’s address`,
   },
   newCodes: 'New backup codes',
-  newCodesText: 'The present backup codes stop working, whether they were used or not.',
-  newCodesVerb: 'Make new codes',
-  turnOff: 'Turn it off…',
-  turnOffTitle: 'Turn the second factor off',
-  turnOffText: 'Your password alone is enough to sign in then. The backup codes stop working too.',
-  turnOffVerb: 'Turn it off',
-  turnedOff: 'The second factor is off.',
-  factorByProvider: (provider: string) =>
-    `${provider} asks for its own second factor; this one is for a password only.`,
-  endOthersText: 'Everywhere but in this browser you will have to sign in again.',
+  newCodesText: 'The current backup codes stop working.',
+  newCodesVerb: 'Create new codes',
+  turnOff: 'Disable 2FA…',
+  turnOffTitle: 'Disable 2FA',
+  turnOffText: 'Your password alone will be enough to sign in. The backup codes stop working.',
+  turnOffVerb: 'Disable 2FA',
+  turnedOff: '2FA is disabled.',
+  factorByProvider: (provider: string) => `${provider} has its own 2FA. This one applies to passwords only.`,
+  endOthersText: 'You will be signed out everywhere except in this browser.',
 }
 export const accountTexts: Catalogue<typeof en> = { name: 'account', en }

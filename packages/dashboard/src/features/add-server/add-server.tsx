@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { useLive } from '../../api/live.ts'
-import { optionsQuery, queries, serverQuery } from '../../api/queries.ts'
+import { optionsQuery, queries, serverQuery, summaryQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { CopyField } from '../../kit/copy.tsx'
@@ -13,21 +13,19 @@ import { Field } from '../../kit/field.tsx'
 import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { State } from '../../kit/state.tsx'
-import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
+import { nameOf } from '../../lib/clip.ts'
+import { isLocal } from '../../lib/local-url.ts'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { clockTime, duration } from '../../lib/time.ts'
-import { timeTexts } from '../../lib/time.texts.ts'
+import { duration } from '../../lib/time.ts'
 import { guardTexts } from '../server/guard.texts.ts'
 import { addServerTexts } from './add-server.texts.ts'
+import { Arrival } from './arrival.tsx'
 import { kept } from './kept-command.ts'
-import { lines, progressOf, stallOf } from './progress.ts'
-import type { Line } from './progress.ts'
+import { Meanwhile } from './meanwhile.tsx'
 import styles from './add-server.module.css'
-import { nameOf } from '../../lib/clip.ts'
 
 export const AddServer = () => {
   const { id } = useSearch({ from: '/inside/servers/new' })
@@ -56,48 +54,79 @@ const NameIt = () => {
   }
   return (
     <Page title={t.title}>
-      <div className={styles.narrow}>
-        <Panel title={t.step1}>
-          <form className={parts.form} onSubmit={submit} noValidate>
-            <Field label={t.name} help={t.nameHelp} error={missing ?? fieldProblem(create.error, 'hostname')}>
-              {ids => (
-                <input
-                  {...ids}
-                  className={parts.input}
-                  autoComplete="off"
-                  autoCapitalize="none"
-                  autoCorrect="off"
-                  spellCheck={false}
-                  maxLength={253}
-                  value={hostname}
-                  onChange={event => setHostname(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Field label={t.description} help={t.descriptionHelp} error={fieldProblem(create.error, 'description')}>
-              {ids => (
-                <input
-                  {...ids}
-                  className={parts.input}
-                  autoComplete="off"
-                  maxLength={1000}
-                  value={description}
-                  onChange={event => setDescription(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Refusal error={create.error} />
-            <div className={parts.row}>
-              <Button type="submit" loading={create.isPending}>
-                {t.create}
-              </Button>
-            </div>
-          </form>
-        </Panel>
-      </div>
+      <Hero>
+        <form className={parts.form} onSubmit={submit} noValidate>
+          <Field label={t.name} help={t.nameHelp} error={missing ?? fieldProblem(create.error, 'hostname')}>
+            {ids => (
+              <input
+                {...ids}
+                className={parts.input}
+                autoComplete="off"
+                autoCapitalize="none"
+                autoCorrect="off"
+                spellCheck={false}
+                maxLength={253}
+                value={hostname}
+                onChange={event => setHostname(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          <Field label={t.description} help={t.descriptionHelp} error={fieldProblem(create.error, 'description')}>
+            {ids => (
+              <input
+                {...ids}
+                className={parts.input}
+                autoComplete="off"
+                maxLength={1000}
+                value={description}
+                onChange={event => setDescription(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+          <Refusal error={create.error} />
+          <div className={parts.row}>
+            <Button type="submit" loading={create.isPending}>
+              {t.create}
+            </Button>
+          </div>
+        </form>
+      </Hero>
+      <Meanwhile />
     </Page>
   )
 }
+
+/** What the one command does, above the form and above the command. */
+const Hero = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) => {
+  const t = textsOf(addServerTexts)
+  const counts = useQuery(summaryQuery).data?.counts
+  const first = !counts || counts.online + counts.offline + counts.pending < 2
+  return (
+    <Panel>
+      <div className={styles.hero}>
+        <div className={styles.way}>
+          <FirstStakes />
+          <div>
+            <h2 className={parts.answer}>{first ? t.firstTitle : t.title}</h2>
+            <p className={styles.intro}>{t.intro}</p>
+          </div>
+          {children}
+        </div>
+        {aside}
+      </div>
+    </Panel>
+  )
+}
+
+/** A fence of one stake, with room for more. */
+const FirstStakes = () => (
+  <svg className={styles.stakes} viewBox="0 0 226 60" aria-hidden="true">
+    <path data-whole d="M5.6 60V11L14 3l8.4 8v49z" />
+    {[1, 2, 3, 4, 5, 6].map(at => (
+      <path key={at} d="M6.4 59.2V11.7L14 4l7.6 7.7v47.5z" transform={`translate(${at * 33})`} />
+    ))}
+  </svg>
+)
 
 const Watch = ({ id }: { id: string }) => {
   const t = textsOf(addServerTexts)
@@ -127,16 +156,20 @@ const Watch = ({ id }: { id: string }) => {
   const heading = name === undefined ? t.title : t.titleOf(nameOf(name))
   return (
     <Page title={heading} heading={<bdi>{heading}</bdi>}>
-      <div className={styles.narrow}>
-        <Trouble what={t.what} query={server} />
-        {!server.data && !server.error && <Waiting />}
-        {server.data && (
-          <>
-            {!server.data.install.first_heartbeat_at && <Command server={server.data} />}
-            <Arrival server={server.data} />
-          </>
-        )}
-      </div>
+      <Trouble what={t.what} query={server} />
+      {!server.data && !server.error && <Waiting />}
+      {server.data && (
+        <Hero
+          aside={
+            <div className={styles.aside}>
+              <Arrival server={server.data} />
+            </div>
+          }
+        >
+          {!server.data.install.first_heartbeat_at && <Command server={server.data} />}
+        </Hero>
+      )}
+      <Meanwhile />
     </Page>
   )
 }
@@ -146,6 +179,7 @@ const Command = ({ server }: { server: Server }) => {
   const t = textsOf(addServerTexts)
   const [command, setCommand] = useState(() => kept.get(server.id))
   const { token_expires_at, token_used_at } = server.install
+  const baseUrl = useQuery(optionsQuery).data?.base_url ?? ownAddress
   const renew = useMutation({
     mutationFn: () => api.call('POST /servers/{serverId}/regenerate-token', { params: { serverId: server.id } }),
     onSuccess: made => {
@@ -156,185 +190,35 @@ const Command = ({ server }: { server: Server }) => {
   })
   const left = useWords(now => {
     const time = token_expires_at === null ? 0 : Date.parse(token_expires_at) - now
-    return time <= 0 ? '' : textsOf(timeTexts).left(duration(Math.ceil(time / 60_000) * 60))
+    return time <= 0 ? '' : duration(Math.ceil(time / 60_000) * 60)
   })
   if (token_used_at !== null) return null
   return (
-    <Panel title={t.step2}>
-      <div className={parts.form}>
-        {command && left ? (
-          <>
-            {command.includes(' --insecure-http') && <p className={parts.warn}>{textsOf(guardTexts).insecure}</p>}
-            <CopyField text={command} label={t.commandLabel} />
-            <p className={parts.help}>{t.worksOnce(left)}</p>
-            <p className={parts.help}>{t.command}</p>
-          </>
-        ) : (
-          <>
-            <p>{left ? t.hiddenCommand : t.expired}</p>
-            <div>
-              <Button onClick={() => renew.mutate()} loading={renew.isPending}>
-                {t.newCommand}
-              </Button>
-            </div>
-          </>
-        )}
-        <Refusal error={renew.error} />
-      </div>
-    </Panel>
-  )
-}
-
-const Arrival = ({ server }: { server: Server }) => {
-  const t = textsOf(addServerTexts)
-  const [since] = useState(() => Date.now())
-  const progress = progressOf(server)
-  const stall = useWords(now => stallOf(server, since, now) ?? '')
-  const { install } = server
-  const baseUrl = useQuery(optionsQuery).data?.base_url ?? ownAddress
-  const done = progress.ban === 'done'
-  const bodies: Record<Line, React.ReactNode> = {
-    called: (
-      <>
-        {progress.called === 'waiting' && (
-          <p>
-            {install.script_fetched_at
-              ? t.scriptFetched(clockTime(Date.parse(install.script_fetched_at)))
-              : t.calledWaiting}
-          </p>
-        )}
-        {install.token_used_at && (
-          <p>{t.tokenUsed(install.token_used_from ?? '', clockTime(Date.parse(install.token_used_at)))}</p>
-        )}
-        {stall === 'no call' && (
-          <div className={styles.stall} role="status">
-            <p>{t.stalledCall}</p>
-            <ol>
-              {t.stalledCallCauses(baseUrl).map(cause => (
-                <li key={cause}>{cause}</li>
-              ))}
-            </ol>
-          </div>
-        )}
-      </>
-    ),
-    heartbeat: (
-      <>
-        {progress.heartbeat !== 'done' && <p className={parts.muted}>{t.heartbeatNext}</p>}
-        {progress.heartbeat === 'done' && (
-          <p>
-            <Stranger
-              text={t.heartbeatDone(server.hostname, server.os ?? t.unknownOs, server.engine_version ?? t.noEngine)}
-              most={200}
-            />
-          </p>
-        )}
-        {stall === 'no heartbeat' && (
-          <div className={styles.stall} role="status">
-            <p>{t.stalledHeartbeat}</p>
-            <CopyField text={t.journal} label={t.journalLabel} />
-          </div>
-        )}
-        {stall === 'no engine' && (
-          <div className={styles.stall} role="status">
-            <p>{t.noEngineHelp}</p>
-            <CopyField text={t.engineInstall} label={t.engineInstallLabel} />
-          </div>
-        )}
-      </>
-    ),
-    jails: (
-      <>
-        {progress.jails === 'done' && (
-          <Jails names={server.jails.filter(jail => jail.enabled).map(jail => jail.name)} />
-        )}
-        {stall === 'no jails' && (
-          <div className={styles.stall} role="status">
-            <p>{t.jailsNone}</p>
-            <p>{t.noJailsHelp}</p>
-            <CopyField text={t.jailConfig} label={t.jailConfigLabel} />
-          </div>
-        )}
-      </>
-    ),
-    ban: (
-      <>
-        {progress.ban === 'waiting' && <p>{t.banWaiting}</p>}
-        {progress.ban === 'waiting' && <TestBan serverId={server.id} />}
-        {install.first_ban_at && <p>{t.banDone(clockTime(Date.parse(install.first_ban_at)))}</p>}
-      </>
-    ),
-  }
-  return (
-    <>
-      <Panel title={t.step3}>
-        <ol className={styles.lines} aria-live="polite">
-          {lines.map(line => (
-            <li key={line} className={styles.line} data-line={line} data-state={progress[line]}>
-              <State is={progress[line]} />
-              <div className={styles.body}>
-                <h3>{t.lines[line]}</h3>
-                {bodies[line]}
-              </div>
-            </li>
-          ))}
-        </ol>
-      </Panel>
-      {done ? (
-        <div className={parts.row}>
-          <ButtonLink to="/bans" search={{ server: server.id }}>
-            {t.toBans}
-          </ButtonLink>
-          <ButtonLink to="/servers/$serverId" params={{ serverId: server.id }} variant="default">
-            {t.toServer}
-          </ButtonLink>
-          <ButtonLink to="/servers/new" search={{}} variant="default">
-            {t.another}
-          </ButtonLink>
-        </div>
+    <div className={parts.form}>
+      <h3 className={styles.commandTitle}>{t.step2}</h3>
+      {command && left ? (
+        <>
+          {command.includes(' --insecure-http') && <p className={parts.warn}>{textsOf(guardTexts).insecure}</p>}
+          {isLocal(baseUrl) && (
+            <p className={parts.warn}>
+              {t.localhost(baseUrl)} <Link to="/settings/general">{t.toAddress}</Link>
+            </p>
+          )}
+          <CopyField text={command} label={t.commandLabel} />
+          <p className={parts.help}>{t.worksOnce(left)}</p>
+          <p className={parts.help}>{t.command}</p>
+        </>
       ) : (
-        <p className={parts.help}>
-          {t.leaving}{' '}
-          <Link to="/servers/$serverId" params={{ serverId: server.id }}>
-            {t.toServer}
-          </Link>
-        </p>
+        <>
+          <p>{left ? t.hiddenCommand : t.expired}</p>
+          <div>
+            <Button onClick={() => renew.mutate()} loading={renew.isPending}>
+              {t.newCommand}
+            </Button>
+          </div>
+        </>
       )}
-    </>
-  )
-}
-
-const Jails = ({ names }: { names: readonly string[] }) => (
-  <p>
-    {names.slice(0, 30).map((name, index) => (
-      <span key={name}>
-        {index > 0 && ', '}
-        <Stranger text={name} most={64} />
-      </span>
-    ))}
-    {names.length > 30 && ` +${names.length - 30}`}
-  </p>
-)
-
-/** Shows the whole way without waiting for an attacker. 192.0.2.1 is nobody's (RFC 5737). */
-const TestBan = ({ serverId }: { serverId: string }) => {
-  const t = textsOf(addServerTexts)
-  const ban = useMutation({
-    mutationFn: () =>
-      api.call('POST /servers/{serverId}/bans', {
-        params: { serverId },
-        body: { ip: '192.0.2.1', duration: 60, reason: t.testReason },
-      }),
-  })
-  return ban.isSuccess ? (
-    <p role="status">{t.testBanSent}</p>
-  ) : (
-    <>
-      <Button variant="default" onClick={() => ban.mutate()} loading={ban.isPending}>
-        {t.testBan}
-      </Button>
-      <p className={parts.help}>{t.testBanHelp}</p>
-      <Refusal error={ban.error} />
-    </>
+      <Refusal error={renew.error} />
+    </div>
   )
 }

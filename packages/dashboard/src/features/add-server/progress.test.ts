@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Server } from '../../api/queries.ts'
 import { progressOf, stallOf } from './progress.ts'
 
 const at = '2026-11-20T13:00:00.000Z'
@@ -12,22 +13,28 @@ const fresh = {
   first_ban_at: null,
 }
 const sshd = [{ name: 'sshd', enabled: true, current_bans: 0 }]
-const aServer = (install: Partial<Record<keyof typeof fresh, string | null>> = {}, jails = [] as typeof sshd) => ({
+const aServer = (
+  install: Partial<Record<keyof typeof fresh, string | null>> = {},
+  jails = [] as typeof sshd,
+  level: Server['protection']['level'] = 'unknown',
+) => ({
   install: { ...fresh, ...install },
   jails,
+  protection: { level } as Server['protection'],
   engine_version: '1.0.2' as string | null,
 })
 
 describe('the way of a new server', () => {
   it.each([
-    [aServer(), 'waiting next next next'],
-    [aServer({ script_fetched_at: at }), 'waiting next next next'],
-    [aServer({ token_used_at: at }), 'done waiting next next'],
-    [aServer({ token_used_at: at, first_heartbeat_at: at }), 'done done waiting next'],
-    [aServer({ token_used_at: at, first_heartbeat_at: at }, sshd), 'done done done waiting'],
-    [aServer({ token_used_at: at, first_heartbeat_at: at, first_ban_at: at }, sshd), 'done done done done'],
-    [aServer({ first_heartbeat_at: at }, sshd), 'done done done waiting'],
-    [aServer({ first_heartbeat_at: at, first_ban_at: at }), 'done done waiting done'],
+    [aServer(), 'waiting next next next next'],
+    [aServer({ script_fetched_at: at }), 'waiting next next next next'],
+    [aServer({ token_used_at: at }), 'done waiting next next next'],
+    [aServer({ token_used_at: at, first_heartbeat_at: at }), 'done done waiting next next'],
+    [aServer({ token_used_at: at, first_heartbeat_at: at }, sshd), 'done done done waiting waiting'],
+    [aServer({ token_used_at: at, first_heartbeat_at: at, first_ban_at: at }, sshd), 'done done done waiting done'],
+    [aServer({ first_heartbeat_at: at }, sshd), 'done done done waiting waiting'],
+    [aServer({ token_used_at: at, first_heartbeat_at: at }, sshd, 'degraded'), 'done done done done waiting'],
+    [aServer({ first_heartbeat_at: at, first_ban_at: at }), 'done done waiting next done'],
   ])('%#: %s', (server, states) => expect(Object.values(progressOf(server)).join(' ')).toBe(states))
 })
 

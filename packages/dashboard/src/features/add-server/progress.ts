@@ -1,22 +1,34 @@
 import type { Server } from '../../api/queries.ts'
 
-export const lines = ['called', 'heartbeat', 'jails', 'ban'] as const
+export const lines = ['called', 'heartbeat', 'jails', 'protected', 'ban'] as const
 export type Line = (typeof lines)[number]
 export type LineState = 'next' | 'waiting' | 'done'
 
 /** Which lines of the way are done, which one is waited for, and which come after. */
-export const progressOf = (server: Pick<Server, 'install' | 'jails'>): Readonly<Record<Line, LineState>> => {
+export const progressOf = (
+  server: Pick<Server, 'install' | 'jails' | 'protection'>,
+): Readonly<Record<Line, LineState>> => {
   const { token_used_at, first_heartbeat_at, first_ban_at } = server.install
   const done: Record<Line, boolean> = {
     // A host that brings a key of its own never uses the token.
     called: token_used_at !== null || first_heartbeat_at !== null,
     heartbeat: first_heartbeat_at !== null,
     jails: first_heartbeat_at !== null && server.jails.some(jail => jail.enabled),
+    protected: first_heartbeat_at !== null && server.protection.level !== 'unknown',
     ban: first_ban_at !== null,
   }
   const current = lines.find(line => !done[line])
-  const state = (line: Line): LineState => (done[line] ? 'done' : line === current ? 'waiting' : 'next')
-  return { called: state('called'), heartbeat: state('heartbeat'), jails: state('jails'), ban: state('ban') }
+  // The checks take a while, and an attacker does not wait for them.
+  const also = current === 'protected' ? 'ban' : null
+  const state = (line: Line): LineState =>
+    done[line] ? 'done' : line === current || line === also ? 'waiting' : 'next'
+  return {
+    called: state('called'),
+    heartbeat: state('heartbeat'),
+    jails: state('jails'),
+    protected: state('protected'),
+    ban: state('ban'),
+  }
 }
 
 export type Stall = 'no call' | 'no heartbeat' | 'no engine' | 'no jails' | null

@@ -7,7 +7,7 @@ const en = {
   create: 'Make a new command',
   cancel: 'Leave it as it is',
   run: (name: string) => `Run this on ${name}. It works once, within 24 hours, and is shown only now.`,
-  command: 'Command to run on the host',
+  command: 'Command to run on the server',
   used: 'The host has fetched its new key',
   notUsed: (name: string) => `${name} has not called yet`,
   waiting: (name: string) => `Waiting for ${name} to use the new key`,

@@ -11,7 +11,9 @@ type Section =
 /** The pages that belong together, each with an address of its own. */
 export const Sections = (props: {
   label: string
-  items: readonly { readonly to: Section; readonly text: string }[]
+  /** A column beside the page where there is room for it. */
+  beside?: boolean
+  items: readonly { readonly to: Section; readonly text: string; readonly about?: string }[]
 }) => {
   const nav = useRef<HTMLElement>(null)
   // On phones they do not all fit: the one that is shown has to be seen.
@@ -21,10 +23,11 @@ export const Sections = (props: {
     if (bar && current) bar.scrollLeft = current.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2
   }, [])
   return (
-    <nav className={styles.sections} aria-label={props.label} ref={nav}>
-      {props.items.map(({ to, text }) => (
+    <nav className={styles.sections} data-beside={props.beside || undefined} aria-label={props.label} ref={nav}>
+      {props.items.map(({ to, text, about }) => (
         <Link key={to} to={to}>
           {text}
+          {about && <small aria-hidden="true">{about}</small>}
         </Link>
       ))}
     </nav>

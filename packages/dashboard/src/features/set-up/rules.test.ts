@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { isLocal, keepsRules } from './rules.ts'
+import { isLocal } from '../../lib/local-url.ts'
+import { keepsRules } from './rules.ts'
 
 it.each([
   ['Sup3r-secret-1', true],

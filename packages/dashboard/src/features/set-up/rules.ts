@@ -8,11 +8,3 @@ export const passwordRules = {
 export type PasswordRule = keyof typeof passwordRules
 
 export const keepsRules = (password: string): boolean => Object.values(passwordRules).every(rule => rule(password))
-
-/** Addresses that mean the machine itself: a host elsewhere would call itself. */
-export const isLocal = (address: string): boolean => {
-  const host = URL.parse(address)?.hostname ?? ''
-  return (
-    host === 'localhost' || host.endsWith('.localhost') || /^127\./.test(host) || host === '[::1]' || host === '0.0.0.0'
-  )
-}

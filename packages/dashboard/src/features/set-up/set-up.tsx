@@ -11,13 +11,16 @@ import { Field } from '../../kit/field.tsx'
 import { Panel, useTitle } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
+import { isLocal } from '../../lib/local-url.ts'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { browserZone } from '../../lib/preferences.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
+import { Frame } from '../sign-in/entry.tsx'
 import entry from '../sign-in/entry.module.css'
-import { isLocal, keepsRules, passwordRules } from './rules.ts'
+import { keepsRules, passwordRules } from './rules.ts'
 import type { PasswordRule } from './rules.ts'
 import { setUpTexts } from './set-up.texts.ts'
 
@@ -25,20 +28,45 @@ export const SetUp = () => {
   const t = textsOf(setUpTexts)
   const { code } = useSearch({ from: '/setup' })
   const options = useQuery(optionsQuery)
+  const checked = useCodeCheck(code)
   useTitle(t.title)
   if (options.data && !options.data.setup_required) return <Navigate to="/login" search={{}} replace />
   return (
-    <main className={`${entry.entry} ${entry.wide}`}>
-      <div className={entry.brand}>
-        <img src="./icon.svg" alt="" />
-        Stockade
-      </div>
-      <h1 className={parts.title}>{code ? t.heading : t.noCode}</h1>
+    <Frame title={code ? t.heading : t.noCode} wide>
       <Trouble what={t.title} query={options} />
-      {!code ? <AskCode /> : options.data && <Form code={code} baseUrl={options.data.base_url} />}
+      {checked === 'none' && <AskCode />}
+      {checked === 'refused' && <AskCode wrong />}
+      {checked === 'asking' && <Waiting />}
+      {code && checked === 'accepted' && options.data && <Form code={code} baseUrl={options.data.base_url} />}
       <Announcer />
-    </main>
+    </Frame>
   )
+}
+
+/**
+ * Whether the code is right, before anybody fills in a form for nothing. The service checks the code first and the
+ * password second, so a password that no policy allows asks about the code and changes nothing.
+ */
+const useCodeCheck = (code: string | undefined): 'none' | 'asking' | 'accepted' | 'refused' => {
+  const check = useQuery({
+    queryKey: ['setup-code', code],
+    enabled: code !== undefined,
+    retry: false,
+    staleTime: Infinity,
+    queryFn: async () => {
+      try {
+        await api.call('POST /setup', {
+          body: { code: code ?? '', username: 'admin', email: 'admin@stockade.example', password: '-' },
+        })
+      } catch (error) {
+        return statusOf(error) !== 401
+      }
+      return true
+    },
+  })
+  if (code === undefined) return 'none'
+  if (check.data === undefined) return 'asking'
+  return check.data ? 'accepted' : 'refused'
 }
 
 /** Without the code from the console nobody can claim the service: here is where to find it. */

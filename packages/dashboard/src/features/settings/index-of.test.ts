@@ -3,9 +3,9 @@ import { findSettings } from './index-of.ts'
 
 it.each([
   ['time z', 'general', 'Time zone'],
-  ['discord', 'notifications', 'Webhook address'],
+  ['discord', 'notifications', 'Webhook URL'],
   ['SMTP pass', 'notifications', 'Password'],
-  ['second', 'security', 'Require a second factor'],
+  ['2fa', 'security', 'Require 2FA'],
   ['licence key', 'licence', 'Enter a licence key'],
 ])('%s is found in %s', (typed, section, name) => expect(findSettings(typed)).toContainEqual({ section, name }))
 it('puts names that begin so first', () => expect(findSettings('api')[0]?.name).toBe('API key'))

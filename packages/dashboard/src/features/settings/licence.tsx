@@ -40,7 +40,10 @@ export const LicenceSettings = () => {
       {licence.data && (
         <div className={identity.columns}>
           <Facts is={licence.data} />
-          <Enter is={licence.data} />
+          <div className={parts.page}>
+            {licence.data.state !== 'active' && <IssueSelf />}
+            <Enter is={licence.data} />
+          </div>
         </div>
       )}
     </SettingsPage>
@@ -104,6 +107,34 @@ const Facts = ({ is }: { is: Licence }) => {
   )
 }
 
+/** How many servers the licence of one's own covers. */
+const selfLimit = 1000
+
+/** One step to all features: Stockade signs a licence for itself. */
+const IssueSelf = () => {
+  const t = textsOf(licenceTexts)
+  const issue = useMutation({
+    mutationFn: () => api.call('POST /settings/license/self', { body: { servers: selfLimit } }),
+    onSuccess: async () => {
+      announce(t.done)
+      await queries.invalidateQueries({ queryKey: licenceQuery.queryKey })
+    },
+  })
+  return (
+    <Panel title={t.issueTitle}>
+      <div className={parts.form}>
+        <p>{t.issueAbout}</p>
+        <Refusal error={issue.error} />
+        <div className={parts.row}>
+          <Button onClick={() => issue.mutate()} loading={issue.isPending}>
+            {t.issue}
+          </Button>
+        </div>
+      </div>
+    </Panel>
+  )
+}
+
 const Enter = ({ is }: { is: Licence }) => {
   const t = textsOf(licenceTexts)
   const [key, setKey] = useState('')
@@ -144,7 +175,7 @@ const Enter = ({ is }: { is: Licence }) => {
         {read && <Says read={read} used={is.servers_used} />}
         {!refused && <Refusal error={activate.error} />}
         <div className={parts.row}>
-          <Button type="submit" loading={activate.isPending}>
+          <Button type="submit" variant={is.state === 'active' ? 'filled' : 'default'} loading={activate.isPending}>
             {t.activate}
           </Button>
         </div>

@@ -16,21 +16,30 @@ import { settingsTexts } from './settings.texts.ts'
 export const SettingsPage = (props: { title: string; children: ReactNode }) => {
   const t = textsOf(settingsTexts)
   return (
-    <Page title={props.title}>
-      <Sections
-        label={t.sections}
-        items={[
-          { to: '/settings/general', text: t.service },
-          { to: '/settings/security', text: t.security },
-          { to: '/settings/oauth', text: t.oauth },
-          { to: '/settings/notifications', text: t.notifications },
-          { to: '/settings/reputation', text: t.reputation },
-          { to: '/settings/backup', text: t.backup },
-          { to: '/settings/licence', text: t.licence },
-        ]}
-      />
-      <Find />
-      {props.children}
+    <Page
+      title={`${props.title} · ${t.sections}`}
+      heading={props.title}
+      above={<Link to="/settings">{t.sections}</Link>}
+    >
+      <div className={styles.layout}>
+        <div className={styles.side}>
+          <Find />
+          <Sections
+            label={t.sections}
+            beside
+            items={[
+              { to: '/settings/general', text: t.service, about: t.abouts.service },
+              { to: '/settings/security', text: t.security, about: t.abouts.security },
+              { to: '/settings/oauth', text: t.oauth, about: t.abouts.oauth },
+              { to: '/settings/notifications', text: t.notifications, about: t.abouts.notifications },
+              { to: '/settings/reputation', text: t.reputation, about: t.abouts.reputation },
+              { to: '/settings/backup', text: t.backup, about: t.abouts.backup },
+              { to: '/settings/licence', text: t.licence, about: t.abouts.licence },
+            ]}
+          />
+        </div>
+        <div className={styles.main}>{props.children}</div>
+      </div>
     </Page>
   )
 }

@@ -1,25 +1,33 @@
 import type { ReactNode } from 'react'
-import { useQuery } from '@tanstack/react-query'
-import { optionsQuery } from '../../api/queries.ts'
 import { DemoTag } from '../../kit/demo-tag.tsx'
 import { Heading, useTitle } from '../../kit/page.tsx'
-import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import styles from './entry.module.css'
 
-/** A page before one is in: the site's name, one heading, one thing to do. */
-export const Entry = (props: { title: string; wide?: boolean; children: ReactNode }) => {
-  const site = useQuery(optionsQuery).data?.site_name ?? textsOf(commonTexts).product
-  useTitle(props.title)
-  return (
+/** The frame of a page outside the shell: the fence below, one column, the name of the thing and of the site above. */
+export const Frame = (props: { title: string; wide?: boolean; aside?: ReactNode; children: ReactNode }) => (
+  <div className={styles.ground}>
     <main className={`${styles.entry ?? ''} ${props.wide ? (styles.wide ?? '') : ''}`}>
       <div className={styles.brand}>
         <img src="./icon.svg" alt="" />
-        <bdi>{site}</bdi>
-        <DemoTag />
+        <div className={styles.names}>
+          <Heading large>{props.title}</Heading>
+          <p className={styles.place}>
+            <bdi>{location.host}</bdi> {props.aside}
+          </p>
+        </div>
       </div>
-      <Heading>{props.title}</Heading>
       {props.children}
     </main>
+    <div className={styles.fence} aria-hidden="true" />
+  </div>
+)
+
+/** A page before one is in: one heading, one thing to do. */
+export const Entry = (props: { title: string; wide?: boolean; children: ReactNode }) => {
+  useTitle(props.title)
+  return (
+    <Frame title={props.title} wide={props.wide ?? false} aside={<DemoTag />}>
+      {props.children}
+    </Frame>
   )
 }

@@ -18,14 +18,20 @@ import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { PasskeyButton } from '../identity/passkey-button.tsx'
 import { signInByPasskey } from '../identity/passkeys.ts'
 import { passkeysTexts } from '../identity/passkeys.texts.ts'
+import { Frame } from './entry.tsx'
 import { PasswordInput } from './password-input.tsx'
 import { afterProvider, lastProvider, secondStep } from './second-step.ts'
 import { signInTexts } from './sign-in.texts.ts'
 import styles from './entry.module.css'
 
+/** The account that `npm run demo` makes. */
+const demoAccount = { username: 'demo', password: 'Look-around-42' } as const
+
+const useSignInSearch = () => useSearch({ from: '/login' })
+
 export const SignIn = () => {
   const t = textsOf(signInTexts)
-  const { next, ended, error, why } = useSearch({ from: '/login' })
+  const { next, ended, error, why } = useSignInSearch()
   const navigate = useNavigate()
   const options = useQuery(optionsQuery).data
   const site = options?.site_name ?? textsOf(commonTexts).product
@@ -77,29 +83,23 @@ export const SignIn = () => {
     options?.base_url.startsWith('https:') && location.protocol === 'http:' ? options.base_url : null
   const elsewhere = options && !secureAddress && new URL(options.base_url).origin !== location.origin
   return (
-    <main className={styles.entry}>
-      <div className={styles.brand}>
-        <img src="./icon.svg" alt="" />
-        <bdi>{site}</bdi>
-        <DemoTag />
-      </div>
-      <h1 className={parts.title}>{t.title}</h1>
-      {options?.demo && <p className={parts.note}>{t.madeUp}</p>}
-      {ended && again && (
-        <p className={parts.note} role="status">
-          {t.ended}
+    <Frame title={t.titleOf(site)} aside={<DemoTag />}>
+      {options?.demo && (
+        <p className={parts.note}>
+          {t.madeUp} {t.demoAccount(demoAccount.username, demoAccount.password)}{' '}
+          <button
+            type="button"
+            className={styles.fill}
+            onClick={() => {
+              setUsername(demoAccount.username)
+              setPassword(demoAccount.password)
+            }}
+          >
+            {t.fillIn}
+          </button>
         </p>
       )}
-      {why && again && (
-        <p className={parts.warn} role="status">
-          {t.why[why]}
-        </p>
-      )}
-      {error && again && (
-        <p className={parts.refusal} role="alert">
-          {t.errors[error]}
-        </p>
-      )}
+      {again && <Before ended={ended} why={why} error={error} />}
       {secureAddress && (
         <p className={parts.warn}>
           {t.needsHttps} <a href={secureAddress}>{secureAddress}</a>
@@ -149,7 +149,31 @@ export const SignIn = () => {
         <Providers of={options.providers} next={next} alone={options.local_login_disabled} />
       )}
       {elsewhere && options.base_url !== ownAddress && <p className={parts.help}>{t.otherAddress(options.base_url)}</p>}
-    </main>
+    </Frame>
+  )
+}
+
+/** Why somebody is here again: the session ended, the code took too long, or the provider refused. */
+const Before = ({ ended, why, error }: Pick<ReturnType<typeof useSignInSearch>, 'ended' | 'why' | 'error'>) => {
+  const t = textsOf(signInTexts)
+  return (
+    <>
+      {ended && (
+        <p className={parts.note} role="status">
+          {t.ended}
+        </p>
+      )}
+      {why && (
+        <p className={parts.warn} role="status">
+          {t.why[why]}
+        </p>
+      )}
+      {error && (
+        <p className={parts.refusal} role="alert">
+          {t.errors[error]}
+        </p>
+      )}
+    </>
   )
 }
 
