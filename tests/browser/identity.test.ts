@@ -162,7 +162,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
       await other.page.getByText('One more try.').first().waitFor()
       await field.pressSequentially('333333')
       await other.page.waitForURL(/\/login\?next=%2Fbans&why=tries$/)
-      await other.page.getByText('Five codes were wrong.').waitFor()
+      await other.page.getByText('Five wrong codes.').waitFor()
       // What is left of it is of no use to anybody.
       await other.page.goto('login/mfa')
       await other.page.waitForURL('**/login')
@@ -180,7 +180,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
       await other.page.clock.fastForward(4 * 60_000)
       expect(new URL(other.page.url()).pathname).toBe('/login/mfa')
       await other.page.clock.fastForward(61_000)
-      await other.page.getByText('The five minutes for the code are over.').waitFor()
+      await other.page.getByText('The code was not entered within 5 minutes.').waitFor()
     } finally {
       await other.close()
     }
@@ -260,7 +260,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await page.getByLabel('I have saved these codes').check()
     await page.getByRole('button', { name: 'Finish' }).click()
     await page.getByText('Signing in asks for a code').waitFor()
-    await page.getByText('10 backup codes are left.').waitFor()
+    await page.getByText('10 backup codes left.').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New backup codes')
 
     await page.getByRole('button', { name: 'New backup codes' }).click()
@@ -330,7 +330,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
       await page.getByRole('button', { name: 'Change the password' }).click()
     }
     await change(password, 'short')
-    await page.getByText('The password does not meet all rules yet.').waitFor()
+    await page.getByText('The password does not have all of these yet.').waitFor()
     await change('Wr0ng-password', 'An0ther-secret')
     await page.getByText('The current password is wrong.').waitFor()
     await change(password, 'An0ther-secret')
@@ -544,7 +544,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
       const chosen = phone.getByLabel('Password', { exact: true })
       await chosen.fill('short')
       await phone.getByRole('button', { name: 'Set the password and go on' }).click()
-      await phone.getByText('The password does not meet all rules yet.').waitFor()
+      await phone.getByText('The password does not have all of these yet.').waitFor()
       await expect.poll(() => phone.getByLabel('You will sign in as').inputValue()).toBe('erik')
       expect(await overflows(phone)).toBe(false)
       await chosen.fill(password)
@@ -630,7 +630,7 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.getByLabel('Client ID').first().fill('gh-id')
     await page.getByLabel('Client secret').first().fill('gh-secret')
     await page.getByLabel('Show on the sign-in page').first().check()
-    await page.getByText('the lists are empty: nobody gets in.').waitFor()
+    await page.getByText('the lists are empty: nobody can sign in.').waitFor()
     await page.getByLabel('Allowed users').fill('gina\nhans')
     await page.getByRole('radio', { name: /^Admin/ }).check()
     await page.getByLabel('Disable password sign-in').check()

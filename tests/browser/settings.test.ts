@@ -150,7 +150,7 @@ describe.runIf(hasBrowser)('settings', () => {
     it('keep one hour of the daily summary for all', async () => {
       await page.getByLabel('Sent at').selectOption('06:00')
       await bar().getByText('Daily summary: 08:00 → 06:00').waitFor()
-      await page.getByText('In the time zone of this site, Asia/Kolkata').waitFor()
+      await page.getByText('In the site’s time zone, Asia/Kolkata').waitFor()
       await save()
       const [all, chat, email] = await Promise.all([
         admin.call('GET /settings'),
@@ -167,7 +167,7 @@ describe.runIf(hasBrowser)('settings', () => {
     it('take a mail server; what is refused stays typed, what was taken is saved', async () => {
       await page.getByLabel('Mail server', { exact: true }).fill('mail.corp.example')
       await page.getByLabel('Recipients').fill('anna@corp.example\nberta at corp')
-      await page.getByLabel('Trouble').first().uncheck()
+      await page.getByLabel('Problems').first().uncheck()
       await bar().getByRole('button', { name: 'Save' }).click()
       await page.locator('textarea[aria-invalid=true]').waitFor()
       expect((await admin.call('GET /settings/chat')).notify_errors).toBe(false)
@@ -187,7 +187,7 @@ describe.runIf(hasBrowser)('settings', () => {
     await page.waitForURL('**/settings/reputation')
     await page.getByText('0 of 1,000 reports').waitFor()
     await page.getByLabel('Look up and report addresses').check()
-    await page.getByText('It is on, and there is no key').waitFor()
+    await page.getByText('It is on, but no API key is set').waitFor()
     await page.getByLabel('API key', { exact: true }).fill('a-key-of-ours')
     await page.getByLabel('Reports per day').fill('1000001')
     await page.getByText('Enter a whole number from 0 to 1,000,000.').waitFor()
@@ -215,7 +215,7 @@ describe.runIf(hasBrowser)('settings', () => {
     await page.getByRole('button', { name: 'Show what would change' }).click()
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
     await expect.poll(() => row('Site name').getByRole('cell').allTextContents()).toEqual(['Other', 'Mine'])
-    await expect.poll(() => row('Sessions end').getByRole('cell').allTextContents()).toEqual(['1h', '7d'])
+    await expect.poll(() => row('Sign out after').getByRole('cell').allTextContents()).toEqual(['1h', '7d'])
     await page.getByRole('button', { name: 'Import 2 changes' }).click()
     await page.getByText('Settings imported.').first().waitFor()
     expect((await admin.call('GET /settings')).service.site_name).toBe('Mine')
@@ -246,17 +246,17 @@ describe.runIf(hasBrowser)('settings', () => {
     await page.getByRole('link', { name: 'Go to the licence' }).click()
     await page.waitForURL('**/settings/licence')
     await page.getByText('3 of 3 used').waitFor()
-    await page.getByText('No server can be added until').waitFor()
+    await page.getByText('At the limit: existing servers').waitFor()
     const key = page.getByLabel('Licence key', { exact: true })
     await key.fill('stk1.cut')
     await page.getByRole('button', { name: 'Activate' }).click()
-    await page.getByText('This is no whole licence key.').waitFor()
+    await page.getByText('Not a complete licence key.').waitFor()
     const good = aLicence({ serverLimit: 40, registeredTo: 'Example Ltd' })
     // One that was tampered with reads well, and is refused by the server.
     await key.fill(`${good.slice(0, -8)}AAAAAAAA`)
     await page.getByRole('group', { name: 'This key says' }).getByText('Example Ltd').waitFor()
     await page.getByRole('button', { name: 'Activate' }).click()
-    await page.getByText(/The signature does not fit|no whole licence key/).waitFor()
+    await page.getByText(/The signature does not fit|Not a complete licence key/).waitFor()
     await page.getByText('3 of 3 used').waitFor()
     await key.fill(good)
     await page.getByRole('button', { name: 'Activate' }).click()
@@ -264,7 +264,7 @@ describe.runIf(hasBrowser)('settings', () => {
     await expect
       .poll(() => page.locator('main').getByRole('listitem').filter({ hasText: 'Port knocking' }).textContent())
       .toContain('Included')
-    await page.getByText('No server can be added until').waitFor({ state: 'detached' })
+    await page.getByText('At the limit: existing servers').waitFor({ state: 'detached' })
     expect(await admin.call('GET /settings/license')).toMatchObject({ tier: 'pro', server_limit: 40 })
   })
 
