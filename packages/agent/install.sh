@@ -10,6 +10,7 @@
 #   --pin sha256//...     the server's public key; replaces the check by a certificate authority
 #   --ca FILE             a private certificate authority, PEM; one in the system's store needs no option
 #   --release-key FILE    install only what this key signed (ECDSA P-256, PEM); kept for later upgrades
+#   --backfill            also report the bans from before, as far as fail2ban's database reaches back
 #   --allow-downgrade     accept an older release than the installed one
 #
 # The token may also come as STOCKADE_TOKEN, or with --token-stdin from standard input (when the script is a file).
@@ -34,6 +35,7 @@ stockade_install() {
   ca=
   release_key=
   downgrade=no
+  backfill=no
 
   say() { printf '%s\n' "$*"; }
   stop() {
@@ -73,6 +75,7 @@ stockade_install() {
         shift
         ;;
       --allow-downgrade) downgrade=yes ;;
+      --backfill) backfill=yes ;;
       --upgrade) mode=upgrade ;;
       --uninstall) mode=uninstall ;;
       --purge) purge=yes ;;
@@ -442,6 +445,7 @@ EOF
     [ "$insecure" = no ] || set -- "$@" --insecure-http
     [ -z "$pin" ] || set -- "$@" --pin "$pin"
     [ -z "$ca" ] || set -- "$@" --ca "$ca"
+    [ "$backfill" = no ] || set -- "$@" --backfill
     STOCKADE_TOKEN=$token "$opt/stockade-agent" enroll "$@"
     token=
   fi

@@ -16,6 +16,8 @@ export interface Identity {
   readonly pins: readonly string[]
   /** The host's administrator accepted plain http to another machine. */
   readonly insecure_http: boolean
+  /** At its first start the agent also reports the bans that fail2ban's database holds from before. */
+  readonly backfill: boolean
 }
 
 const identityFile = (configDirectory: string): string => join(configDirectory, 'agent.json')
@@ -34,6 +36,7 @@ export const loadIdentity = (configDirectory: string): Identity => {
     ca: typeof fields['ca'] === 'string' ? fields['ca'] : null,
     pins: asList(fields['pins']).map(pin => asText(pin)),
     insecure_http: fields['insecure_http'] === true,
+    backfill: fields['backfill'] === true,
   }
   checkPins(identity.pins)
   if (!identity.base_url || !identity.server_id || !identity.api_key || !identity.agent_id) {

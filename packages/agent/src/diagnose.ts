@@ -1,6 +1,7 @@
 import { isPlainHttp, loadIdentity } from './config.ts'
 import { createEngineConfig, faultsOf } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
+import { oneOffTransport } from './one-off.ts'
 import type { Options } from './options.ts'
 import { isAgentRunning } from './lock.ts'
 import { runProgram } from './process.ts'
@@ -8,10 +9,7 @@ import { readProtection } from './protection/protection.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { checker, lister, reader } from './python/programs.ts'
 import { readTable, tableStart } from './bans/table.ts'
-import { createBudget } from './schedule.ts'
 import { errorText } from './text.ts'
-import { createTransport } from './transport.ts'
-import { agentVersion } from './version.ts'
 
 export interface Finding {
   readonly what: string
@@ -71,15 +69,8 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
     await attempt('protection', false, () => Promise.resolve(protectionText(options.run)))
     await attempt('server', true, async () => {
       const identity = loadIdentity(options.config)
-      const transport = createTransport({
-        baseUrl: identity.base_url,
-        apiKey: identity.api_key,
-        ca: identity.ca,
-        pins: identity.pins,
-        budget: createBudget({ perMinute: 80, now: Date.now }),
-        now: Date.now,
-        userAgent: `stockade-agent/${agentVersion}`,
-      })
+      const { base_url: baseUrl, api_key: apiKey, ca, pins } = identity
+      const transport = oneOffTransport({ baseUrl, apiKey, ca, pins })
       try {
         await transport.json('GET', '/api/v1/health', { timeout: 10_000 })
         const plain = isPlainHttp(identity.base_url)

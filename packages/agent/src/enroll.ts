@@ -4,10 +4,9 @@ import { hostname } from 'node:os'
 import { checkBaseUrl, refusePlainHttp, saveIdentity } from './config.ts'
 import { createEngine } from './engine/engine.ts'
 import { osName } from './metrics.ts'
+import { oneOffTransport } from './one-off.ts'
 import type { Options } from './options.ts'
 import { checkPins } from './pins.ts'
-import { createBudget } from './schedule.ts'
-import { createTransport } from './transport.ts'
 import { agentVersion } from './version.ts'
 import { enroll } from './wire.ts'
 
@@ -20,15 +19,7 @@ export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Prom
   checkPins(options.pins)
   if (options.pins.length > 0 && !baseUrl.startsWith('https:')) throw new Error('--pin needs an https base URL')
   const ca = options.ca === null ? null : fs.readFileSync(options.ca, 'utf8')
-  const transport = createTransport({
-    baseUrl,
-    apiKey: null,
-    ca,
-    pins: options.pins,
-    budget: createBudget({ perMinute: 80, now: Date.now }),
-    now: Date.now,
-    userAgent: `stockade-agent/${agentVersion}`,
-  })
+  const transport = oneOffTransport({ baseUrl, apiKey: null, ca, pins: options.pins })
   try {
     const agentId = randomUUID()
     const enrolled = await enroll(transport, {
@@ -46,6 +37,7 @@ export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Prom
       ca,
       pins: options.pins,
       insecure_http: options.insecureHttp,
+      backfill: options.backfill,
     })
     return enrolled.server_id
   } finally {

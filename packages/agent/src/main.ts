@@ -5,6 +5,7 @@ import { diagnose, findingsText } from './diagnose.ts'
 import { enrollHost } from './enroll.ts'
 import { isAlive, takeLock } from './lock.ts'
 import { createLog } from './log.ts'
+import { moveHost } from './move.ts'
 import { parseInvocation, usage } from './options.ts'
 import type { Options } from './options.ts'
 import { action, launcher } from './python/programs.ts'
@@ -30,6 +31,9 @@ const main = async (args: readonly string[]): Promise<number> => {
       return run(options)
     case 'enroll':
       say(`enrolled as server ${await enrollHost(options, process.env)}\n`)
+      return 0
+    case 'move':
+      say(`${await moveHost(rest, options)}\n`)
       return 0
     case 'self-test':
     case 'status': {
@@ -84,7 +88,7 @@ const run = async (options: Options): Promise<number> => {
   process.on('unhandledRejection', error => log.warn(`unexpected: ${errorText(error)}`))
   process.on('uncaughtException', error => log.warn(`unexpected: ${errorText(error)}`))
   log.info(`stockade-agent ${agentVersion} for ${identity.base_url}`)
-  const agent = await startAgent(identity, options, log)
+  const agent = await startAgent(identity, { ...options, backfill: options.backfill || identity.backfill }, log)
   const signal = await new Promise<string>(resolve => {
     process.once('SIGTERM', () => resolve('SIGTERM'))
     process.once('SIGINT', () => resolve('SIGINT'))

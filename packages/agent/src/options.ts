@@ -49,6 +49,7 @@ export const usage = `stockade-agent: tells a Stockade server of this host's ban
   stockade-agent trust add KEY             take signed commands of an operator, and only signed ones
       --types a,b                          classes that need a signature; unless said, those that can disarm the host
   stockade-agent trust list | trust remove NAME
+  stockade-agent move URL                  reach the same server at another address, which must answer first
   stockade-agent status                    what works and what does not (--json for programs)
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
   stockade-agent shield status             the bans that the kernel holds without fail2ban

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const defaultCap = 300_000
+const defaultCap = 60_000
 
 export interface Backoff {
   next(retryAfter?: number | null): number

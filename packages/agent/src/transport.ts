@@ -173,8 +173,12 @@ export const createTransport = (options: {
     const said = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : ''
     const spoken = isObject(parsed) && typeof parsed['error'] === 'string'
     const retryAfter = retryAfterOf(response.headers['retry-after'], options.now())
+    const moved = status >= 300 && status < 400 ? response.headers.location : undefined
+    const words = moved
+      ? `refers to ${moved.slice(0, 500)}: if it moved there, run "stockade-agent move" with its new base URL`
+      : said.slice(0, 500)
     return new ServerError(
-      cleanText(`answered ${status}${said ? `: ${said.slice(0, 500)}` : ''}`),
+      cleanText(`answered ${status}${words ? `: ${words}` : ''}`),
       status,
       retryAfter,
       spoken,

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { createBackoff, createBudget, createNap, retryAfterOf, slotOf, untilSlot } from '../src/schedule.ts'
 
 it('backs off with full jitter, doubling up to the cap, and starts over after a success', () => {
-  const longest = createBackoff({ interval: () => 30_000, random: () => 1 })
-  expect([1, 2, 3, 4, 5, 6].map(() => longest.next())).toEqual([30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
+  const longest = createBackoff({ interval: () => 10_000, random: () => 1 })
+  expect([1, 2, 3, 4, 5].map(() => longest.next())).toEqual([10_000, 20_000, 40_000, 60_000, 60_000])
   longest.reset()
-  expect(longest.next()).toBe(30_000)
+  expect(longest.next()).toBe(10_000)
   const shortest = createBackoff({ interval: () => 30_000, random: () => 0 })
   expect(shortest.next()).toBe(0)
   const half = createBackoff({ interval: () => 4000, cap: 60_000, random: () => 0.5 })

@@ -101,7 +101,6 @@ export const createHeartbeat = (
       return error instanceof ServerError && error.status === 409 ? conflictWait : undefined
     },
     firstWait: () => interval * 1000,
-    longestWait: 300_000,
   })
   return { ...loop, interval: () => interval }
 }

@@ -58,6 +58,5 @@ export const createPoll = (
     speaker: 'other',
     turn: poll,
     firstWait: () => needs.interval() * 1000,
-    longestWait: 300_000,
   })
 }
