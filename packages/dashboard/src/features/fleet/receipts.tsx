@@ -85,21 +85,23 @@ const ReceiptActs = (props: {
 }
 
 const mostListed = 100
+/** What needs a person stands first. */
+const urgency = { failed: 0, timeout: 0, pending: 1, running: 2, completed: 3 } as const
 const ReceiptServers = ({ facts }: { facts: ReceiptFacts }) => {
   const t = textsOf(fleetTexts).receipt
   const offline = new Set(facts.later.map(({ id }) => id))
   const { total } = facts.counts
-  const shown = facts.rows.slice(0, mostListed)
+  const shown = [...facts.rows].sort((a, b) => urgency[a.status] - urgency[b.status]).slice(0, mostListed)
   return (
     // It scrolls where it is long, so the keyboard has to reach it.
     <ul className={styles.servers} tabIndex={shown.length > 7 ? 0 : undefined} aria-label={t.servers}>
       {shown.map(row => (
         <li key={row.id}>
-          <State is={row.cancelled ? 'cancelled' : row.status} />
           <span className={styles.name}>
             <Stranger text={row.server.hostname} most={60} />
           </span>
           {offline.has(row.id) && <span className={parts.help}>{t.offline}</span>}
+          <State is={row.cancelled ? 'cancelled' : row.status} />
         </li>
       ))}
       {total > shown.length && <li className={parts.help}>{t.more(total - shown.length)}</li>}

@@ -20,8 +20,71 @@ import type { End } from '../whitelist/ends.ts'
 import { endsTexts } from '../whitelist/ends.texts.ts'
 import { ipTexts } from './ip.texts.ts'
 
+interface Asked {
+  readonly servers: readonly string[]
+  /** Whether the address is whitelisted too, with this description and end. */
+  readonly whitelist: boolean
+  readonly description: string
+  readonly end: End
+}
+
+/** Whitelists first: what is whitelisted is not banned again while it is being lifted. */
+const whitelistedEntry = async (ip: string, { whitelist, description, end }: Asked) => {
+  if (!whitelist) return undefined
+  const expires_at = endAt(end)
+  const body = { ip, description: description.trim(), ...(expires_at ? { expires_at } : {}) }
+  return api.call('POST /whitelist', { body }).catch((error: unknown) => {
+    // It is on the list already: that is what was asked for.
+    if (statusOf(error) !== 409) throw error
+    return undefined
+  })
+}
+
+const useUnban = (found: LookUp) =>
+  useMutation({
+    mutationFn: async (asked: Asked) => {
+      const entry = await whitelistedEntry(found.ip, asked)
+      const batch = await api.call('POST /commands/batch', {
+        body: { server_ids: [...asked.servers], type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
+      })
+      return { ...batch, entryId: entry?.id }
+    },
+    onSuccess: ({ batch_id, commands, entryId }) => {
+      const bans = found.active_bans.map(line => ({
+        ...line,
+        ip: found.ip,
+        server: { id: line.server_id, hostname: line.server },
+      }))
+      const ids = commands.map(({ id }) => id)
+      tellUnbannedEverywhere(found.ip, commands.length, ids, batch_id, bans, entryId)
+      void queries.invalidateQueries({ queryKey: ['lookup'] })
+      void queries.invalidateQueries({ queryKey: ['whitelist'] })
+    },
+  })
+
 /** Lifts an address from every jail of every server that has it, or of all of them; and may whitelist it first. */
 const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void }) => {
+  const t = textsOf(ipTexts)
+  const unban = useUnban(found)
+  return (
+    <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
+      {unban.data ? (
+        <div className={parts.form}>
+          <BatchReceipt batchId={unban.data.batch_id} list />
+          <div className={parts.row}>
+            <Button onClick={onClose}>{t.done}</Button>
+          </div>
+        </div>
+      ) : (
+        <Form found={found} unban={unban} onClose={onClose} />
+      )}
+    </Dialog>
+  )
+}
+export default UnbanDialog
+
+const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClose: () => void }) => {
+  const { found, unban, onClose } = props
   const t = textsOf(ipTexts)
   const all = useQuery(summaryQuery).data?.servers.map(({ id }) => id) ?? []
   // As it was when the dialog opened: bans that are lifted meanwhile must not change what the button says.
@@ -33,110 +96,56 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
   const [end, setEnd] = useState<End>({ kind: 'day', until: '' })
   const [late, setLate] = useState(false)
   const servers = scope === 'where' ? where : all
-  const unban = useMutation({
-    mutationFn: async () => {
-      const expires_at = endAt(end)
-      // First: what is whitelisted is not banned again while it is being lifted.
-      const entry = whitelist
-        ? await api
-            .call('POST /whitelist', {
-              body: { ip: found.ip, description: description.trim(), ...(expires_at ? { expires_at } : {}) },
-            })
-            .catch((error: unknown) => {
-              // It is on the list already: that is what was asked for.
-              if (statusOf(error) !== 409) throw error
-            })
-        : undefined
-      const batch = await api.call('POST /commands/batch', {
-        body: { server_ids: servers, type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
-      })
-      return { ...batch, entryId: entry?.id }
-    },
-    onSuccess: ({ batch_id, commands, entryId }) => {
-      const bans = found.active_bans.map(line => ({
-        ...line,
-        ip: found.ip,
-        server: { id: line.server_id, hostname: line.server },
-      }))
-      tellUnbannedEverywhere(
-        found.ip,
-        commands.length,
-        commands.map(({ id }) => id),
-        batch_id,
-        bans,
-        entryId,
-      )
-      void queries.invalidateQueries({ queryKey: ['lookup'] })
-      void queries.invalidateQueries({ queryKey: ['whitelist'] })
-    },
-  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const over = whitelist && endAt(end) === undefined
     setLate(over)
-    if (servers.length > 0 && !over && !unban.isPending) unban.mutate()
+    if (servers.length > 0 && !over && !unban.isPending) unban.mutate({ servers, whitelist, description, end })
   }
   return (
-    <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
-      {unban.data ? (
-        <div className={parts.form}>
-          <BatchReceipt batchId={unban.data.batch_id} list />
-          <div className={parts.row}>
-            <Button onClick={onClose}>{t.done}</Button>
-          </div>
-        </div>
-      ) : (
-        <form className={parts.form} onSubmit={submit} noValidate>
-          <p>{t.unbanText}</p>
-          {where.length > 0 && (
-            <Choices
-              legend={t.scope}
-              options={[
-                { value: 'where', label: t.where(where.length) },
-                { value: 'all', label: t.everywhere(all.length) },
-              ]}
-              value={scope}
-              onValue={setScope}
-            />
-          )}
-          {!found.is_whitelisted && (
-            <Check
-              label={t.alsoWhitelist}
-              meaning={t.alsoWhitelistMeans}
-              checked={whitelist}
-              onChecked={setWhitelist}
-            />
-          )}
-          {whitelist && (
-            <Field label={t.description}>
-              {ids => (
-                <input
-                  {...ids}
-                  className={parts.input}
-                  autoComplete="off"
-                  maxLength={1000}
-                  value={description}
-                  onChange={event => setDescription(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-          )}
-          {whitelist && (
-            <EndChoice value={end} onValue={setEnd} error={late ? textsOf(endsTexts).invalid : undefined} />
-          )}
-          {servers.length === 0 && <p className={parts.warn}>{t.noServers}</p>}
-          <Refusal error={unban.error} />
-          <div className={parts.row}>
-            <Button type="submit" disabled={servers.length === 0} loading={unban.isPending} data-autofocus>
-              {t.unbanOn(servers.length)}
-            </Button>
-            <Button variant="default" onClick={onClose}>
-              {textsOf(commonTexts).cancel}
-            </Button>
-          </div>
-        </form>
+    <form className={parts.form} onSubmit={submit} noValidate>
+      <p>{t.unbanText}</p>
+      {where.length > 0 && (
+        <Choices
+          legend={t.scope}
+          options={[
+            { value: 'where', label: t.where(where.length) },
+            { value: 'all', label: t.everywhere(all.length) },
+          ]}
+          value={scope}
+          onValue={setScope}
+        />
       )}
-    </Dialog>
+      {!found.is_whitelisted && (
+        <Check label={t.alsoWhitelist} meaning={t.alsoWhitelistMeans} checked={whitelist} onChecked={setWhitelist} />
+      )}
+      {whitelist && <Description value={description} onValue={setDescription} />}
+      {whitelist && <EndChoice value={end} onValue={setEnd} error={late ? textsOf(endsTexts).invalid : undefined} />}
+      {servers.length === 0 && <p className={parts.warn}>{t.noServers}</p>}
+      <Refusal error={unban.error} />
+      <div className={parts.row}>
+        <Button type="submit" disabled={servers.length === 0} loading={unban.isPending} data-autofocus>
+          {t.unbanOn(servers.length)}
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          {textsOf(commonTexts).cancel}
+        </Button>
+      </div>
+    </form>
   )
 }
-export default UnbanDialog
+
+const Description = ({ value, onValue }: { value: string; onValue: (value: string) => void }) => (
+  <Field label={textsOf(ipTexts).description}>
+    {ids => (
+      <input
+        {...ids}
+        className={parts.input}
+        autoComplete="off"
+        maxLength={1000}
+        value={value}
+        onChange={event => onValue(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
