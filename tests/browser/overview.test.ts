@@ -281,7 +281,7 @@ describe.runIf(hasBrowser)('the overview', () => {
       await route.continue()
     })
     await page.goto('commands')
-    await page.getByText(/Too many requests\. Trying again in [12] s\./).waitFor()
+    await page.getByText(/Too many requests\. Retrying in [12] s\./).waitFor()
     const wrong = page.getByRole('alert').filter({ hasText: 'Could not load the figures' })
     await wrong.waitFor()
     const again = page.waitForRequest('**/api/v1/commands/stats?*')

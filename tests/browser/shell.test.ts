@@ -542,7 +542,7 @@ describe.runIf(hasBrowser)('the shell', () => {
           : route.continue(),
       )
       await page.goto('whitelist')
-      await page.getByText(/Too many requests\. Trying again in [123] s\./).waitFor()
+      await page.getByText(/Too many requests\. Retrying in [123] s\./).waitFor()
       refuses = false
       await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
       await page.unrouteAll({ behavior: 'ignoreErrors' })

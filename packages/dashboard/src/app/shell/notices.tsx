@@ -22,27 +22,29 @@ import styles from './shell.module.css'
 
 const UnbanDialog = lazy(() => import('../../features/ip/unban-dialog.tsx'))
 
-/** What is not part of a page is asked for when the page has had its turn. */
+/** What is not part of a page is asked for when the page has had its turn; forwarding when somebody has stayed on it. */
 const later = 1500
+const muchLater = 15_000
 /** The live feed tells nothing of forwarding. */
 const pollSiem = 120_000
 
-const useLater = (): boolean => {
+const useLater = (pause: number): boolean => {
   const [is, setIs] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setIs(true), later)
+    const timer = setTimeout(() => setIs(true), pause)
     return () => clearTimeout(timer)
-  }, [])
+  }, [pause])
   return is
 }
 
 const useSituation = (): Situation => {
-  const due = useLater()
+  const due = useLater(later)
+  const isSiemDue = useLater(muchLater)
   const isAdmin = useMay('admin').may
   const licence = useQuery({ ...licenceQuery, enabled: due && isAdmin, staleTime: 60 * 60_000 }).data
   const siem = useQuery({
     ...statusQuery,
-    enabled: due && isAdmin && licence?.features.siem === true,
+    enabled: isSiemDue && isAdmin && licence?.features.siem === true,
     staleTime: pollSiem,
     refetchInterval: every(pollSiem),
   })

@@ -25,7 +25,8 @@ import { FindBox, FindButton } from './find/find-box.tsx'
 import { LiveWord } from './live-word.tsx'
 import styles from './shell.module.css'
 
-const Notices = lazy(() => import('./notices.tsx'))
+const noticesLoaded = import('./notices.tsx')
+const Notices = lazy(() => noticesLoaded)
 const Second = lazy(() => import('./second.tsx'))
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
 
@@ -66,11 +67,12 @@ export const Shell = () => {
       <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
         {me?.server_access === 'specific' && <Limited />}
         <Suspense>
+          {/* Before the page, and never after it: a notice that comes later would push the page down. */}
           <Notices />
+          <TitlePlace value={titlePlace}>
+            <InShell value={inShell}>{titlePlace && <Outlet />}</InShell>
+          </TitlePlace>
         </Suspense>
-        <TitlePlace value={titlePlace}>
-          <InShell value={inShell}>{titlePlace && <Outlet />}</InShell>
-        </TitlePlace>
       </main>
       <Announcer />
       <Suspense>

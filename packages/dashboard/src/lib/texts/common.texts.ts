@@ -42,7 +42,7 @@ const en = {
   shownFrom: (time: string) => `What you see is from ${time}.`,
   noAnswer: 'The server did not answer. It may be restarting, or the network is down.',
   requestId: (id: string) => `Request id ${id}`,
-  tryingAgain: (seconds: number) => `Too many requests. Trying again in ${seconds} s.`,
+  tryingAgain: (seconds: number) => `Too many requests. Retrying in ${seconds} s.`,
   toLicence: 'Go to the licence',
   askForLicence: 'Ask an admin.',
   first: 'First',
