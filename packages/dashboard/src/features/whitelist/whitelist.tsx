@@ -89,14 +89,18 @@ export const Whitelist = () => {
         </>
       }
     >
-      <p className={parts.muted}>
+      <p className={`${parts.muted} ${styles.lead}`}>
         {t.lead} {list.data && !search.search && t.count(number(list.data.total), list.data.total)}
       </p>
       <div className={styles.beside}>
         <div className={styles.main}>
           {!none && <Search />}
           <Trouble what={t.what} query={list} />
-          {list.isPending && <Waiting />}
+          {list.isPending && (
+            <div className={styles.waiting}>
+              <Waiting />
+            </div>
+          )}
           {none && <Empty onAdd={() => setOpen({ what: 'add' })} />}
           {rows?.length === 0 && page > 1 && (
             <PastEnd onFirst={() => navigate({ to: '/whitelist', search: { ...search, page: undefined } })} />
