@@ -288,7 +288,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await mine.getByRole('button', { name: 'Whitelist this: 127.0.0.1' }).click()
     const dialog = page.getByRole('dialog')
     await expect.poll(() => dialog.getByLabel('Addresses and ranges').inputValue()).toBe('127.0.0.1 # berta’s address')
-    await dialog.getByLabel('It stays').selectOption('For 1 day')
+    await dialog.getByLabel('Expires').selectOption('In 1 day')
     await dialog.getByRole('button', { name: 'Add' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await mine.getByText('Whitelisted').waitFor()

@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
 
     await field('Knock ports, in order').fill('7000 22')
     await dialog().getByRole('button', { name: 'Create' }).click()
-    await dialog().getByText('This can not be saved yet: Knock ports').waitFor()
+    await dialog().getByText('Fix this before saving: Knock ports').waitFor()
     await dialog().getByText('22 is the protected port').waitFor()
     await field('Knock ports, in order').fill('7000 8000 9000')
     await dialog().getByText('The knock ports only rise').waitFor()

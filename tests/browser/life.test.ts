@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('signing in', () => {
     await page.goto('login')
     await fill('admin', password)
     await page.getByRole('button', { name: 'Account of admin' }).click()
-    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.waitForURL('**/login')
     await page.goto('bans')
     await page.waitForURL('**/login?next=*')

@@ -284,7 +284,7 @@ describe.runIf(hasBrowser)('the shell', () => {
     it('rests when the user wants to read, and catches up', async () => {
       await page.goto('bans')
       await page.getByText('Live', { exact: true }).waitFor()
-      await page.getByRole('button', { name: 'Pause the updates' }).click()
+      await page.getByRole('button', { name: 'Pause updates' }).click()
       await page.getByText('Paused', { exact: true }).waitFor()
       await host.ban('203.0.113.30')
       // An order is followed all the same.
@@ -294,7 +294,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       })
       await page.getByRole('group', { name: 'Activity' }).getByText('1 waiting').waitFor()
       await expect.poll(() => page.getByText('203.0.113.30').count()).toBe(0)
-      await page.getByRole('button', { name: 'Go on with the updates' }).click()
+      await page.getByRole('button', { name: 'Resume updates' }).click()
       await page.getByText('Live', { exact: true }).waitFor()
       await page.getByRole('button', { name: '1 new' }).click()
       await page.getByText('203.0.113.30').waitFor()
@@ -358,7 +358,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         await third.goto('whitelist')
         await third.getByText('Live', { exact: true }).waitFor()
         await third.getByRole('button', { name: 'Account of admin' }).click()
-        await third.getByRole('menuitem', { name: 'Log out' }).click()
+        await third.getByRole('menuitem', { name: 'Sign out' }).click()
         await second.waitForURL('**/login?*')
         expect(sockets).toEqual(['first', 'second'])
       } finally {

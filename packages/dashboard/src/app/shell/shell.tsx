@@ -1,6 +1,6 @@
 import { Fragment, Suspense, lazy, useEffect, useState } from 'react'
 import { IconBook2, IconMenu2 } from '@tabler/icons-react'
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { live, useLive } from '../../api/live.ts'
 import { summaryQuery } from '../../api/queries.ts'
@@ -102,7 +102,7 @@ const Rail = () => {
           </Fragment>
         ))}
         <li className={styles.only}>
-          <Link to="/more" className={styles.item}>
+          <Link to="/more" className={styles.item} data-within={useIsWithinMore() || undefined}>
             <IconMenu2 size={18} stroke={1.75} />
             <span>{t.more}</span>
             <Badge />
@@ -128,6 +128,15 @@ const Item = ({ to, icon: Icon, text, first }: NavItem) => (
     </Link>
   </li>
 )
+
+/** Whether the page is one that phones reach by “More”, which is lit then. */
+const useIsWithinMore = () =>
+  useRouterState({
+    select: ({ location: { pathname } }) =>
+      groupsFor('Admin')
+        .filter(({ name }) => name !== 'see')
+        .some(({ items }) => items.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`))),
+  })
 
 /** How many servers need attention, with the shape of the worst. */
 const Attention = () => {

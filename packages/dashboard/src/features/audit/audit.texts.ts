@@ -108,5 +108,10 @@ const en = {
   empty: 'Nothing was done yet.',
   more: (count: number) => plural(count, { one: 'and 1 more', other: `and ${count} more` }),
   actions,
+  banned: (ip: string) => `Banned ${ip}`,
+  unbanned: (ip: string) => `Unbanned ${ip}`,
+  sent: (command: string) => `Sent a command: ${command}`,
+  onServers: (count: number) => `${count} servers`,
+  asked: (count: number) => `Show all ${count} entries`,
 }
 export const auditTexts: Catalogue<typeof en> = { name: 'audit', en }

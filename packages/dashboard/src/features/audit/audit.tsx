@@ -1,4 +1,4 @@
-import { Fragment } from 'react'
+import { Fragment, useContext, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -23,6 +23,7 @@ import { exactTime } from '../../lib/time.ts'
 import { useAuditList } from './audit-list.ts'
 import type { Entry } from './audit-list.ts'
 import { auditTexts } from './audit.texts.ts'
+import { FoldedBatches, batchesOf } from './batches.ts'
 import { toldOf } from './details.ts'
 import { auditLimit, exportOf, linkOf, turnTo } from './filter.ts'
 import type { AuditSearch } from './filter.ts'
@@ -218,6 +219,17 @@ const Nothing = () => {
 const actionWords = (action: string): string =>
   (textsOf(auditTexts).actions as Readonly<Record<string, string>>)[action] ?? action
 
+/** What happened, in one sentence where the details allow it. */
+const sentenceOf = ({ action, details }: Entry): string => {
+  const t = textsOf(auditTexts)
+  if (action !== 'command.create' || typeof details.type !== 'string') return actionWords(action)
+  const { params } = details
+  const ip = typeof params === 'object' && params !== null && 'ip' in params ? params.ip : null
+  if (typeof ip === 'string' && details.type === 'ban-ip') return t.banned(clip(ip, 60).shown)
+  if (typeof ip === 'string' && details.type === 'unban-ip') return t.unbanned(clip(ip, 60).shown)
+  return t.sent(clip(details.type, 60).shown)
+}
+
 const Rows = ({ rows }: { rows: readonly Entry[] }) => {
   const search = useSearch({ from: '/inside/audit' })
   const navigate = useNavigate()
@@ -230,10 +242,22 @@ const Rows = ({ rows }: { rows: readonly Entry[] }) => {
       replace: true,
       resetScroll: false,
     })
-  return narrow ? (
-    <Cards rows={rows} open={search.open} onToggle={toggle} />
-  ) : (
-    <Table rows={rows} open={search.open} onToggle={toggle} />
+  const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set())
+  const batches = batchesOf(rows)
+  const isWhole = (entries: readonly Entry[]) => entries.some(({ id }) => unfolded.has(id) || id === search.open)
+  const visible = batches.flatMap(({ first, entries }) => (isWhole(entries) ? entries : [first]))
+  const sizes = new Map(
+    batches.flatMap(({ first, entries }) => (isWhole(entries) ? [] : [[first.id, entries.length] as const])),
+  )
+  const unfold = (id: number) => setUnfolded(new Set([...unfolded, id]))
+  return (
+    <FoldedBatches value={{ sizes, unfold }}>
+      {narrow ? (
+        <Cards rows={visible} open={search.open} onToggle={toggle} />
+      ) : (
+        <Table rows={visible} open={search.open} onToggle={toggle} />
+      )}
+    </FoldedBatches>
   )
 }
 interface Shown {
@@ -374,10 +398,26 @@ const Who = ({ entry }: { entry: Entry }) => {
 }
 
 const Action = ({ entry }: { entry: Entry }) => {
+  const t = textsOf(auditTexts)
   const by = useNarrowing()
+  const { sizes, unfold } = useContext(FoldedBatches)
+  const size = sizes.get(entry.id) ?? 1
   return (
     <span className={styles.names}>
-      <span>{actionWords(entry.action)}</span>
+      <span>
+        <bdi>{sentenceOf(entry)}</bdi>
+        {size > 1 && (
+          <button
+            type="button"
+            className={styles.batch}
+            title={t.asked(size)}
+            aria-description={t.asked(size)}
+            onClick={() => unfold(entry.id)}
+          >
+            {t.onServers(size)}
+          </button>
+        )}
+      </span>
       <Narrows
         by={by}
         field="action"
@@ -386,7 +426,7 @@ const Action = ({ entry }: { entry: Entry }) => {
           <button
             type="button"
             className={`${parts.value ?? ''} ${styles.dotted ?? ''}`}
-            aria-description={textsOf(auditTexts).filterAction(entry.action)}
+            aria-description={t.filterAction(entry.action)}
             onClick={() => by.only('action', entry.action)}
           >
             {entry.action}

@@ -14,7 +14,21 @@ const words = (value: unknown): string => {
   return told.length === 0 ? '–' : told.join(', ')
 }
 /** What says nothing to a person; it stands in the JSON. */
-const dull = new Set(['id', 'session_id', 'user_id', 'agent_id', 'version', 'valid_agent_id'])
+const dull = new Set([
+  'id',
+  'session_id',
+  'user_id',
+  'agent_id',
+  'version',
+  'valid_agent_id',
+  'template_id',
+  'batch_id',
+  'checks',
+  'from_since',
+  'since',
+])
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
 
 /** The details of an entry as a person would tell them: first what changed from what to what, then the rest. */
 export const toldOf = (details: Readonly<Record<string, unknown>>): readonly Told[] => {
@@ -23,7 +37,7 @@ export const toldOf = (details: Readonly<Record<string, unknown>>): readonly Tol
     typeof field === 'string' ? [{ name: field, from: words(old_value), to: words(new_value) }] : []
   const rest: Told[] = []
   for (const [name, value] of Object.entries(others)) {
-    if (dull.has(name) || (name.startsWith('old_') && name.slice(4) in others)) continue
+    if (dull.has(name) || isEmpty(value) || (name.startsWith('old_') && name.slice(4) in others)) continue
     const before = `old_${name}`
     if (before in others) changed.push({ name, from: words(others[before]), to: words(value) })
     else rest.push({ name, to: words(value) })

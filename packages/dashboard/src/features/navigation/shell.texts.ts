@@ -22,12 +22,12 @@ const en = {
   catchingUp: 'Catching up',
   connecting: 'Connecting',
   paused: 'Paused',
-  pause: 'Pause the updates',
-  resume: 'Go on with the updates',
+  pause: 'Pause updates',
+  resume: 'Resume updates',
   liveNone: 'Live off',
   liveOff: 'Live off, every 15 s',
   offlineSince: (time: string) => `Offline since ${time}`,
-  stale: (time: string) => `The server has not answered since ${time}. What you see may be out of date.`,
+  stale: (time: string) => `Stockade has not answered since ${time}. This page may be out of date.`,
   ownAddress: 'your address',
   otherAddress: (browser: string, time: string) => `your ${browser} of ${time}`,
   bannedOn: (server: string, jail: string, others: number) =>
@@ -46,7 +46,7 @@ const en = {
   themes: { auto: 'As the system', light: 'Light', dark: 'Dark' },
   exactTimes: 'Show exact times',
   relativeTimes: 'Show relative times',
-  signOut: 'Log out',
+  signOut: 'Sign out',
   attention: (count: number) =>
     plural(count, { one: '1 server needs attention', other: `${count} servers need attention` }),
   help: 'API documentation',
@@ -69,6 +69,6 @@ const en = {
   reload: 'Reload',
   copyReport: 'Copy report',
   limitedTitle: 'Too many requests',
-  limitedText: 'More was asked of the server than one may in a minute. This page goes on by itself.',
+  limitedText: 'Too many requests. This page continues by itself.',
 }
 export const shellTexts: Catalogue<typeof en> = { name: 'shell', en }

@@ -116,14 +116,14 @@ const en = {
     portHelp: 'Closed for TCP and UDP, except for whitelisted addresses and those who knocked.',
     knocks: 'Knock ports, in order',
     knocksHelp: 'Two to ten, with spaces between. They are secret: Viewers do not see them.',
-    others: 'Choose others by chance',
+    others: 'Generate new ports',
     protocol: 'Knocks by',
     protocolHelp: {
       tcp: 'Any program that opens connections can knock.',
       udp: 'Senders can be forged without effort.',
     },
     timeout: 'Open for',
-    timeoutHelp: 'How long the port then stays open for the address: 30s, 5m, 1h. Connections made meanwhile go on.',
+    timeoutHelp: 'How long the port stays open for the address: 30s, 5m, 1h. Existing connections stay open.',
     knockTimeout: 'Knocked within',
     knockTimeoutHelp: 'In which the whole sequence must be done, up to 5m.',
     maxAttempts: 'Wrong tries',
@@ -160,7 +160,7 @@ const en = {
       count === 0
         ? `${name} was made. It is on no server yet.`
         : `${name} was made. ${servers(count)} will confirm it.`,
-    problems: 'This can not be saved yet:',
+    problems: 'Fix this before saving:',
     wrong: {
       nameMissing: 'Give it a name.',
       nameLong: 'A name has at most 100 characters.',

@@ -59,7 +59,7 @@ const en = {
   transportHelp: {
     tls: 'RFC 5425, octet counting.',
     tcp: 'Octet counting, RFC 6587.',
-    udp: 'One event in each datagram. What is lost on the way is lost, and nobody tells.',
+    udp: 'One event per datagram. Lost datagrams are not detected.',
     https: 'Redirects are not followed.',
     http: 'The token can be read on the way. Redirects are not followed.',
   },
@@ -122,7 +122,7 @@ const en = {
     tls: 'Does the receiver speak TLS on that port, does its certificate carry that name, and is its authority the one that is set here?',
     write: 'The receiver ended the connection. Does it expect another transport, or another format?',
     answer: 'The receiver was reached and refused. Are the path and the token right, and does it take this format?',
-    none: 'Mend the settings above and send it again.',
+    none: 'Fix the settings above and send it again.',
   },
   eventId: 'Event id',
   copyId: 'Copy the id',
@@ -142,7 +142,7 @@ const en = {
   },
   toDestination: 'Go to the destination',
   toQueue: (count: number, shown: string) => plural(count, { one: '1 event waits', other: `${shown} events wait` }),
-  toDelivery: 'See how delivery does',
+  toDelivery: 'View delivery status',
   error: 'Last trouble',
   failingFor: 'Failing since',
   longer: 'longer than the last 100 attempts, the oldest of them of',
@@ -157,7 +157,7 @@ const en = {
   never: 'None yet',
   noValue: 'Nothing to tell yet',
   retried: 'Tried again',
-  success: 'Taken at the end',
+  success: 'Delivered after retries',
   checksTitle: 'What to check',
   checks: {
     syslog: [

@@ -1,11 +1,11 @@
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
-  label: 'It stays',
-  kinds: { never: 'For ever', hour: 'For 1 hour', day: 'For 1 day', week: 'For 1 week', until: 'Until…' },
-  help: 'After that it is taken off by itself, on every server.',
-  until: 'Until, in the time of this browser',
+  label: 'Expires',
+  kinds: { never: 'Never', hour: 'In 1 hour', day: 'In 1 day', week: 'In 1 week', until: 'At…' },
+  help: 'Then it is removed on every server.',
+  until: 'Expires at, in this browser’s time',
   invalid: 'Enter a time in the future, at most ten years ahead.',
-  forEver: 'For ever',
+  forEver: 'Never',
 }
 export const endsTexts: Catalogue<typeof en> = { name: 'ends', en }

@@ -25,7 +25,7 @@ const en = {
     description: 'Description',
     by: 'Added by',
     at: 'Added',
-    ends: 'Stays',
+    ends: 'Expires',
     actions: 'Actions',
   },
   size: (count: string, n: number) => (n === 1 ? '1 address' : `${count} addresses`),
@@ -53,7 +53,7 @@ const en = {
   dialog: {
     title: 'Add to the whitelist',
     lines: 'Addresses and ranges',
-    help: 'One a line. What follows # is its description: 192.0.2.0/24 # Office',
+    help: 'One per line. Text after # becomes the description: 192.0.2.0/24 # Office',
     none: 'Enter at least one address or range.',
     wrong: (line: number, text: string) => `Line ${line}: ${text} is no address or range.`,
     andMore: (count: number) => `and ${count} more`,
@@ -71,7 +71,7 @@ const en = {
     added: (count: number) => plural(count, { one: '1 entry was added.', other: `${count} entries were added.` }),
     skipped: (count: number) =>
       plural(count, { one: '1 was on the list already.', other: `${count} were on the list already.` }),
-    syncing: 'Servers take it over',
+    syncing: 'Syncing to servers',
     done: 'Done',
   },
   coverage: {

@@ -35,7 +35,7 @@ const en = {
   requestCopied: (count: number) =>
     count === 1 ? 'Copied the request of this page.' : `Copied the ${count} requests of this page.`,
   noRequest: 'This page asks nothing of the API.',
-  signOut: 'Log out',
+  signOut: 'Sign out',
   apiDocs: 'API documentation',
   loading: 'Looking it up…',
 }

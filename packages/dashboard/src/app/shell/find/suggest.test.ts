@@ -43,11 +43,11 @@ describe('the find box', () => {
     ['web', { kind: 'go', path: '/servers/s1/overview' }],
     ['SSH', { kind: 'go', path: '/templates/sshd' }],
     ['corp.ex', { kind: 'go', path: '/users/7' }],
-    ['session', { kind: 'go', path: '/settings/security' }],
+    ['inactivity', { kind: 'go', path: '/settings/security' }],
     ['audit', { kind: 'go', path: '/audit' }],
     ['dark', { kind: 'scheme', scheme: 'dark' }],
     ['curl', { kind: 'copyRequest' }],
-    ['log out', { kind: 'signOut' }],
+    ['sign out', { kind: 'signOut' }],
   ])('finds %s', (typed, act) => {
     expect(suggest(typed, known).map(line => line.act)).toContainEqual(act)
   })

@@ -339,12 +339,12 @@ export const charts: Texts['charts'] = {
   },
 }
 export const ends: Texts['ends'] = {
-  label: 'Bleibt',
-  kinds: { never: 'Für immer', hour: '1 Stunde', day: '1 Tag', week: '1 Woche', until: 'Bis…' },
-  help: 'Danach wird er von selbst entfernt, auf jedem Server.',
-  until: 'Bis, in der Zeit dieses Browsers',
+  label: 'Läuft ab',
+  kinds: { never: 'Nie', hour: 'In 1 Stunde', day: 'In 1 Tag', week: 'In 1 Woche', until: 'Am…' },
+  help: 'Danach wird er auf jedem Server entfernt.',
+  until: 'Läuft ab am, in der Zeit dieses Browsers',
   invalid: 'Geben Sie einen Zeitpunkt in der Zukunft ein, höchstens in zehn Jahren.',
-  forEver: 'Für immer',
+  forEver: 'Nie',
 }
 export const invite: Texts['invite'] = {
   title: 'Willkommen',

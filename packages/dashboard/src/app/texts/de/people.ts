@@ -396,4 +396,9 @@ export const audit: Texts['audit'] = {
     'portknock.close': 'Port geschlossen',
     'portknock.unblock': 'Adresse zum Anklopfen freigegeben',
   },
+  banned: ip => `${ip} gesperrt`,
+  unbanned: ip => `${ip} entsperrt`,
+  sent: command => `Befehl gesendet: ${command}`,
+  onServers: count => `${count} Server`,
+  asked: count => `Alle ${count} Einträge zeigen`,
 }

@@ -124,15 +124,14 @@ export const portknock: Texts['portknock'] = {
     portHelp: 'Geschlossen für TCP und UDP, außer für Adressen der Whitelist und solche, die angeklopft haben.',
     knocks: 'Klopfports, der Reihe nach',
     knocksHelp: 'Zwei bis zehn, mit Leerzeichen dazwischen. Sie sind geheim: Viewer sehen sie nicht.',
-    others: 'Andere auslosen',
+    others: 'Neue Ports erzeugen',
     protocol: 'Anklopfen mit',
     protocolHelp: {
       tcp: 'Jedes Programm, das Verbindungen öffnet, kann anklopfen.',
       udp: 'Absender lassen sich mühelos fälschen.',
     },
     timeout: 'Offen für',
-    timeoutHelp:
-      'Wie lange der Port dann für die Adresse offen bleibt: 30s, 5m, 1h. Verbindungen aus dieser Zeit laufen weiter.',
+    timeoutHelp: 'Wie lange der Port für die Adresse offen bleibt: 30s, 5m, 1h. Bestehende Verbindungen bleiben offen.',
     knockTimeout: 'Anzuklopfen in',
     knockTimeoutHelp: 'Darin muss die ganze Sequenz getan sein, bis 5m.',
     maxAttempts: 'Falsche Versuche',
@@ -169,7 +168,7 @@ export const portknock: Texts['portknock'] = {
       count === 0
         ? `${name} ist angelegt. Sie ist noch auf keinem Server.`
         : `${name} ist angelegt. ${plural(count, { one: '1 Server bestätigt', other: `${count} Server bestätigen` })} sie noch.`,
-    problems: 'Das kann noch nicht gespeichert werden:',
+    problems: 'Vor dem Speichern beheben:',
     wrong: {
       nameMissing: 'Geben Sie ihr einen Namen.',
       nameLong: 'Ein Name hat höchstens 100 Zeichen.',

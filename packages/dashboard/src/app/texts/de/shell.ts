@@ -108,7 +108,7 @@ export const shell: Texts['shell'] = {
   liveNone: 'Live aus',
   liveOff: 'Live aus, alle 15 s',
   offlineSince: time => `Offline seit ${time}`,
-  stale: time => `Der Server antwortet seit ${time} nicht. Was hier steht, kann veraltet sein.`,
+  stale: time => `Stockade antwortet seit ${time} nicht. Diese Seite kann veraltet sein.`,
   ownAddress: 'Ihre Adresse',
   otherAddress: (browser, time) => `Ihr ${browser} von ${time}`,
   bannedOn: (server, jail, others) =>
@@ -152,7 +152,7 @@ export const shell: Texts['shell'] = {
   reload: 'Neu laden',
   copyReport: 'Bericht kopieren',
   limitedTitle: 'Zu viele Anfragen',
-  limitedText: 'Vom Server wurde mehr verlangt, als in einer Minute erlaubt ist. Diese Seite macht von selbst weiter.',
+  limitedText: 'Zu viele Anfragen. Diese Seite macht von selbst weiter.',
 }
 export const find: Texts['find'] = {
   open: 'Finden',

@@ -62,7 +62,7 @@ export const siem: Texts['siem'] = {
   transportHelp: {
     tls: 'RFC 5425, mit gezählten Oktetten.',
     tcp: 'Gezählte Oktette, RFC 6587.',
-    udp: 'Ein Ereignis je Datagramm. Was unterwegs verloren geht, ist verloren, und niemand sagt es.',
+    udp: 'Ein Ereignis pro Datagramm. Verlorene Datagramme werden nicht erkannt.',
     https: 'Umleitungen wird nicht gefolgt.',
     http: 'Das Token kann unterwegs gelesen werden. Umleitungen wird nicht gefolgt.',
   },
@@ -123,7 +123,7 @@ export const siem: Texts['siem'] = {
     tls: 'Spricht der Empfänger auf diesem Port TLS, nennt sein Zertifikat diesen Namen, und ist dessen Aussteller der hier eingetragene?',
     write: 'Der Empfänger hat die Verbindung beendet. Erwartet er einen anderen Transport oder ein anderes Format?',
     answer: 'Der Empfänger wurde erreicht und hat abgelehnt. Stimmen Pfad und Token, und nimmt er dieses Format an?',
-    none: 'Berichtigen Sie die Einstellungen oben und senden Sie es noch einmal.',
+    none: 'Korrigieren Sie die Einstellungen oben und senden Sie es noch einmal.',
   },
   eventId: 'Ereigniskennung',
   copyId: 'Kennung kopieren',
@@ -143,7 +143,7 @@ export const siem: Texts['siem'] = {
   },
   toDestination: 'Zum Ziel',
   toQueue: (count, shown) => plural(count, { one: '1 Ereignis wartet', other: `${shown} Ereignisse warten` }),
-  toDelivery: 'Ansehen, wie die Zustellung läuft',
+  toDelivery: 'Zustellstatus ansehen',
   error: 'Letzte Störung',
   failingFor: 'Gestört seit',
   longer: 'länger als die letzten 100 Versuche, deren ältester von',
@@ -158,7 +158,7 @@ export const siem: Texts['siem'] = {
   never: 'Noch keines',
   noValue: 'Noch nichts zu sagen',
   retried: 'Noch einmal versucht',
-  success: 'Am Ende angenommen',
+  success: 'Nach Wiederholungen zugestellt',
   checksTitle: 'Was zu prüfen ist',
   checks: {
     syslog: [

@@ -417,18 +417,12 @@ export const ip: Texts['ip'] = {
   statuses: { success: 'Abierto', failed: 'Fallido', blocked: 'Excluida' },
 }
 export const ends: Texts['ends'] = {
-  label: 'Permanece',
-  kinds: {
-    never: 'Para siempre',
-    hour: 'Durante 1 hora',
-    day: 'Durante 1 día',
-    week: 'Durante 1 semana',
-    until: 'Hasta…',
-  },
-  help: 'Después se quita por sí sola, en todos los servidores.',
-  until: 'Hasta, en la hora de este navegador',
+  label: 'Caduca',
+  kinds: { never: 'Nunca', hour: 'En 1 hora', day: 'En 1 día', week: 'En 1 semana', until: 'El…' },
+  help: 'Después se quita de todos los servidores.',
+  until: 'Caduca el, en la hora de este navegador',
   invalid: 'Escriba un momento futuro, dentro de diez años como máximo.',
-  forEver: 'Para siempre',
+  forEver: 'Nunca',
 }
 export const server: Texts['server'] = {
   head: {

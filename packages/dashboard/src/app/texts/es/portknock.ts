@@ -122,7 +122,7 @@ export const portknock: Texts['portknock'] = {
     portHelp: 'Cerrado para TCP y UDP, salvo para direcciones de la whitelist y las que han golpeado.',
     knocks: 'Puertos de golpeo, en orden',
     knocksHelp: 'De dos a diez, separados por espacios. Son secretos: los Viewers no los ven.',
-    others: 'Elegir otros al azar',
+    others: 'Generar puertos nuevos',
     protocol: 'Golpear por',
     protocolHelp: {
       tcp: 'Cualquier programa que abra conexiones puede golpear.',
@@ -130,7 +130,7 @@ export const portknock: Texts['portknock'] = {
     },
     timeout: 'Abierto durante',
     timeoutHelp:
-      'Cuánto tiempo queda abierto el puerto para la dirección: 30s, 5m, 1h. Las conexiones hechas entretanto continúan.',
+      'Cuánto tiempo queda abierto el puerto para la dirección: 30s, 5m, 1h. Las conexiones existentes siguen abiertas.',
     knockTimeout: 'Golpes en',
     knockTimeoutHelp: 'Plazo para completar toda la secuencia, hasta 5m.',
     maxAttempts: 'Intentos erróneos',
@@ -167,7 +167,7 @@ export const portknock: Texts['portknock'] = {
       count === 0
         ? `${name} se ha creado. Aún no está en ningún servidor.`
         : `${name} se ha creado. Falta la confirmación de ${servers(count)}.`,
-    problems: 'Esto aún no se puede guardar:',
+    problems: 'Corrija esto antes de guardar:',
     wrong: {
       nameMissing: 'Póngale un nombre.',
       nameLong: 'Un nombre tiene 100 caracteres como máximo.',

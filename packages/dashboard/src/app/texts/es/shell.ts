@@ -107,7 +107,7 @@ export const shell: Texts['shell'] = {
   liveNone: 'No en vivo',
   liveOff: 'No en vivo, cada 15 s',
   offlineSince: time => `Sin conexión desde ${time}`,
-  stale: time => `El servidor no responde desde las ${time}. Lo que ve puede no estar al día.`,
+  stale: time => `Stockade no responde desde las ${time}. Esta página puede no estar al día.`,
   ownAddress: 'su dirección',
   otherAddress: (browser, time) => `su ${browser} de las ${time}`,
   bannedOn: (server, jail, others) =>
@@ -149,7 +149,7 @@ export const shell: Texts['shell'] = {
   reload: 'Recargar',
   copyReport: 'Copiar informe',
   limitedTitle: 'Demasiadas solicitudes',
-  limitedText: 'Se pidió al servidor más de lo permitido en un minuto. Esta página continúa sola.',
+  limitedText: 'Demasiadas solicitudes. Esta página continúa sola.',
 }
 export const find: Texts['find'] = {
   open: 'Buscar',

@@ -63,7 +63,7 @@ export const siem: Texts['siem'] = {
   transportHelp: {
     tls: 'RFC 5425, octet counting.',
     tcp: 'Octet counting, RFC 6587.',
-    udp: 'Un evento por datagrama. Lo que se pierde en el camino se pierde, y nadie avisa.',
+    udp: 'Un evento por datagrama. Los datagramas perdidos no se detectan.',
     https: 'No se siguen redirecciones.',
     http: 'El token se puede leer en el camino. No se siguen redirecciones.',
   },
@@ -143,7 +143,7 @@ export const siem: Texts['siem'] = {
   },
   toDestination: 'Ir al destino',
   toQueue: (count, shown) => plural(count, { one: '1 evento en espera', other: `${shown} eventos en espera` }),
-  toDelivery: 'Ver cómo va la entrega',
+  toDelivery: 'Ver el estado de entrega',
   error: 'Último problema',
   failingFor: 'Falla desde',
   longer: 'antes de los últimos 100 intentos; el más antiguo:',
@@ -158,7 +158,7 @@ export const siem: Texts['siem'] = {
   never: 'Ninguno aún',
   noValue: 'Nada que mostrar aún',
   retried: 'Reintentados',
-  success: 'Aceptados al final',
+  success: 'Entregado tras reintentos',
   checksTitle: 'Qué comprobar',
   checks: {
     syslog: [

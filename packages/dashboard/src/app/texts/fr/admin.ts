@@ -412,6 +412,11 @@ export const audit: Texts['audit'] = {
     'portknock.close': 'Port fermé',
     'portknock.unblock': 'Adresse débloquée pour les frappes',
   },
+  banned: ip => `A banni ${ip}`,
+  unbanned: ip => `A débanni ${ip}`,
+  sent: command => `A envoyé une commande : ${command}`,
+  onServers: count => `${count} serveurs`,
+  asked: count => `Afficher les ${count} entrées`,
 }
 export const settings: Texts['settings'] = {
   sections: 'Réglages',

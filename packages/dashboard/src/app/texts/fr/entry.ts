@@ -216,18 +216,12 @@ export const addServer: Texts['add-server'] = {
   },
 }
 export const ends: Texts['ends'] = {
-  label: 'Durée',
-  kinds: {
-    never: 'Pour toujours',
-    hour: 'Pour 1\u00a0heure',
-    day: 'Pour 1\u00a0jour',
-    week: 'Pour 1\u00a0semaine',
-    until: 'Jusqu’au…',
-  },
-  help: 'Ensuite l’entrée est retirée d’elle-même, sur tous les serveurs.',
-  until: 'Jusqu’au, à l’heure de ce navigateur',
+  label: 'Expire',
+  kinds: { never: 'Jamais', hour: 'Dans 1 heure', day: 'Dans 1 jour', week: 'Dans 1 semaine', until: 'Le…' },
+  help: 'Ensuite, elle est retirée de tous les serveurs.',
+  until: 'Expire le, à l’heure de ce navigateur',
   invalid: 'Saisissez une date future, dans dix ans au plus.',
-  forEver: 'Pour toujours',
+  forEver: 'Jamais',
 }
 export const charts: Texts['charts'] = {
   empty: 'Aucun ban sur cette période.',

@@ -127,15 +127,14 @@ export const portknock: Texts['portknock'] = {
     portHelp: 'Fermé en TCP et UDP, sauf pour les adresses de la whitelist et pour qui a frappé.',
     knocks: 'Ports à frapper, dans l’ordre',
     knocksHelp: 'Deux à dix, séparés par des espaces. Ils sont secrets\u00a0: les Viewers ne les voient pas.',
-    others: 'En tirer d’autres au hasard',
+    others: 'Générer de nouveaux ports',
     protocol: 'Frappes par',
     protocolHelp: {
       tcp: 'Tout programme qui ouvre des connexions peut frapper.',
       udp: 'L’expéditeur peut être falsifié sans effort.',
     },
     timeout: 'Ouvert pendant',
-    timeoutHelp:
-      'Durée pendant laquelle le port reste ensuite ouvert pour l’adresse\u00a0: 30s, 5m, 1h. Les connexions établies entre-temps continuent.',
+    timeoutHelp: 'Durée d’ouverture du port pour l’adresse : 30s, 5m, 1h. Les connexions existantes restent ouvertes.',
     knockTimeout: 'Délai des frappes',
     knockTimeoutHelp: 'Délai pour faire toute la séquence, 5m au plus.',
     maxAttempts: 'Essais erronés',
@@ -172,7 +171,7 @@ export const portknock: Texts['portknock'] = {
       count === 0
         ? `${name} a été créée. Elle n’est encore sur aucun serveur.`
         : `${name} a été créée. Confirmation attendue de ${servers(count)}.`,
-    problems: 'Impossible d’enregistrer pour l’instant\u00a0:',
+    problems: 'À corriger avant d’enregistrer :',
     wrong: {
       nameMissing: 'Donnez-lui un nom.',
       nameLong: 'Un nom a 100\u00a0caractères au plus.',

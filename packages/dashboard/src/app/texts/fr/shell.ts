@@ -107,7 +107,7 @@ export const shell: Texts['shell'] = {
   liveNone: 'Direct coupé',
   liveOff: 'Direct coupé, toutes les 15\u00a0s',
   offlineSince: time => `Hors ligne depuis ${time}`,
-  stale: time => `Le serveur ne répond plus depuis ${time}. Les données affichées ne sont peut-être plus à jour.`,
+  stale: time => `Stockade ne répond plus depuis ${time}. Cette page n’est peut-être plus à jour.`,
   ownAddress: 'votre adresse',
   otherAddress: (browser, time) => `votre ${browser} de ${time}`,
   bannedOn: (server, jail, others) =>
@@ -152,7 +152,7 @@ export const shell: Texts['shell'] = {
   reload: 'Recharger',
   copyReport: 'Copier le rapport',
   limitedTitle: 'Trop de requêtes',
-  limitedText: 'Le serveur a reçu plus de requêtes que permis en une minute. Cette page reprend d’elle-même.',
+  limitedText: 'Trop de requêtes. Cette page reprend d’elle-même.',
 }
 export const find: Texts['find'] = {
   open: 'Rechercher',

@@ -71,7 +71,7 @@ export const siem: Texts['siem'] = {
   transportHelp: {
     tls: 'RFC 5425, octet counting.',
     tcp: 'Octet counting, RFC 6587.',
-    udp: 'Un événement par datagramme. Ce qui se perd en route est perdu, sans que rien ne le dise.',
+    udp: 'Un événement par datagramme. Les datagrammes perdus ne sont pas détectés.',
     https: 'Les redirections ne sont pas suivies.',
     http: 'Le token peut être lu en route. Les redirections ne sont pas suivies.',
   },
@@ -137,7 +137,7 @@ export const siem: Texts['siem'] = {
     write: 'Le récepteur a mis fin à la connexion. Attend-il un autre transport ou un autre format\u00a0?',
     answer:
       'Le récepteur a été joint et a refusé. Le chemin et le token sont-ils justes, et accepte-t-il ce format\u00a0?',
-    none: 'Corrigez les réglages ci-dessus et renvoyez.',
+    none: 'Corrigez les réglages ci-dessus et renvoyez-le.',
   },
   eventId: 'ID d’événement',
   copyId: 'Copier l’ID',
@@ -157,7 +157,7 @@ export const siem: Texts['siem'] = {
   toDestination: 'Aller à la destination',
   toQueue: (count, shown) =>
     plural(count, { one: `${shown}\u00a0événement attend`, other: `${shown}\u00a0événements attendent` }),
-  toDelivery: 'Voir la livraison',
+  toDelivery: 'Voir l’état des envois',
   error: 'Dernière erreur',
   failingFor: 'En échec depuis',
   longer: 'plus longtemps que les 100\u00a0dernières tentatives, dont la plus ancienne est de',
@@ -172,7 +172,7 @@ export const siem: Texts['siem'] = {
   never: 'Aucun encore',
   noValue: 'Rien à dire encore',
   retried: 'Réessayés',
-  success: 'Acceptés au final',
+  success: 'Remis après nouvelles tentatives',
   checksTitle: 'À vérifier',
   checks: {
     syslog: [
