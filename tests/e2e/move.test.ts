@@ -91,7 +91,7 @@ test('a redirect names its target, and what to do', async () => {
   )
   writeFileSync(join(folder, 'agent.json'), JSON.stringify({ ...identity(), base_url: server.url }))
   expect((await run('move', redirecting)).err).toContain(
-    'answered 301: refers to https://stockade.example/api/v1/agent/state: if it moved there, run "stockade-agent move"',
+    'answered 301: refers to https://stockade.example/api/v1/agent/state: if it moved there, give this host its new base URL',
   )
   expect(identity()).toMatchObject({ base_url: server.url })
 })

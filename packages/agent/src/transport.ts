@@ -175,14 +175,9 @@ export const createTransport = (options: {
     const retryAfter = retryAfterOf(response.headers['retry-after'], options.now())
     const moved = status >= 300 && status < 400 ? response.headers.location : undefined
     const words = moved
-      ? `refers to ${moved.slice(0, 500)}: if it moved there, run "stockade-agent move" with its new base URL`
+      ? `refers to ${moved.slice(0, 500)}: if it moved there, give this host its new base URL with "stockade-agent move"`
       : said.slice(0, 500)
-    return new ServerError(
-      cleanText(`answered ${status}${words ? `: ${words}` : ''}`),
-      status,
-      retryAfter,
-      spoken,
-    )
+    return new ServerError(cleanText(`answered ${status}${words ? `: ${words}` : ''}`), status, retryAfter, spoken)
   }
 
   /** Waits until the request fits the budget of requests a minute. */

@@ -25,6 +25,9 @@ const all = (): readonly (Found & { readonly words: string })[] => {
       [s.timeout, s.timeoutHelp],
       [s.length, s.lengthHelp],
       [s.factor, s.factorHelp],
+      [s.passkey, s.passkeyHelp],
+      [s.common, s.commonHelp],
+      [s.selfTests, s.selfTestsHelp],
     ],
     oauth: [
       [s.provider_a, s.aboutA],

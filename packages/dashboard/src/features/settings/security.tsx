@@ -1,28 +1,24 @@
 import type { FormEvent } from 'react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
-import { Field } from '../../kit/field.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { number } from '../../lib/numbers.ts'
 import { Check, Choices } from '../identity/choices.tsx'
 import { settingsQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
 import { useDraft } from '../../kit/draft.ts'
-import { Help } from './fields.tsx'
+import { Help, TextSetting } from './fields.tsx'
+import { bodyOf, changesOf, errorsOf, typedOf } from './security-form.ts'
+import type { Security, TypedSecurity } from './security-form.ts'
 import { SaveBar, SettingsPage } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
-import { asTyped, readTimeout } from './typed.ts'
-
-type Security = Reply<'GET /settings'>['security']
 
 /** How many requests the count of users may take. */
 const mostPages = 10
@@ -52,55 +48,16 @@ export const SecuritySettings = () => {
   )
 }
 
-const typedOf = (is: Security) => ({
-  timeout: asTyped(is.session_timeout),
-  length: String(is.password_min_length),
-  required: is.mfa_required,
-  passkey: is.passkey_required,
-  common: is.refuse_common_passwords,
-})
-
 const Form = ({ is }: { is: Security }) => {
   const t = textsOf(settingsTexts)
   const draft = useDraft(typedOf(is), { name: 'security' })
-  const { timeout, length, required, passkey, common } = draft.values
-  const seconds = readTimeout(timeout)
-  const characters = /^\d{1,3}$/.test(length.trim()) ? Number(length) : 0
-  const errors = {
-    timeout: seconds === null ? t.timeoutWrong : undefined,
-    length: characters < 8 || characters > 128 ? t.lengthWrong : undefined,
-  }
-  const word = (on: boolean) => (on ? t.on : t.off)
-  const changes = [
-    ...(timeout.trim() === asTyped(is.session_timeout) || seconds === is.session_timeout
-      ? []
-      : [t.change(t.timeout, asTyped(is.session_timeout), timeout.trim())]),
-    ...(length.trim() === String(is.password_min_length)
-      ? []
-      : [t.change(t.length, number(is.password_min_length), length.trim())]),
-    ...(required === is.mfa_required ? [] : [t.change(t.factor, word(is.mfa_required), word(required))]),
-    ...(passkey === is.passkey_required
-      ? []
-      : [t.change(t.passkey, t.passkeyFor[is.passkey_required], t.passkeyFor[passkey])]),
-    ...(common === is.refuse_common_passwords
-      ? []
-      : [t.change(t.common, word(is.refuse_common_passwords), word(common))]),
-  ]
+  const errors = errorsOf(draft.values)
+  const changes = changesOf(is, draft.values)
   const save = useMutation({
     mutationFn: async () => {
       const fresh = await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })
       if (!draft.isCurrent(typedOf(fresh.security))) return
-      await api.call('PATCH /settings', {
-        body: {
-          security: {
-            ...(seconds === null || seconds === is.session_timeout ? {} : { session_timeout: seconds }),
-            ...(characters === is.password_min_length ? {} : { password_min_length: characters }),
-            ...(required === is.mfa_required ? {} : { mfa_required: required }),
-            ...(passkey === is.passkey_required ? {} : { passkey_required: passkey }),
-            ...(common === is.refuse_common_passwords ? {} : { refuse_common_passwords: common }),
-          },
-        },
-      })
+      await api.call('PATCH /settings', { body: { security: bodyOf(is, draft.values) } })
       await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
       draft.reset()
       announce(t.saved)
@@ -114,70 +71,20 @@ const Form = ({ is }: { is: Security }) => {
     draft.reset()
     save.reset()
   }
-  const names = { timeout: t.timeout, length: t.length, required: t.factor, passkey: t.passkey, common: t.common }
+  const names = {
+    timeout: t.timeout,
+    length: t.length,
+    required: t.factor,
+    passkey: t.passkey,
+    common: t.common,
+    tests: t.selfTests,
+  }
   return (
     <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
       <Panel>
         <div className={parts.form}>
-          <Field
-            label={t.timeout}
-            help={<Help of="security.session_timeout">{t.timeoutHelp}</Help>}
-            error={errors.timeout ?? fieldProblem(save.error, 'security.session_timeout')}
-          >
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-                value={timeout}
-                onChange={event => draft.set({ timeout: event.currentTarget.value })}
-              />
-            )}
-          </Field>
-          <Field
-            label={t.length}
-            help={<Help of="security.password_min_length">{t.lengthHelp}</Help>}
-            error={errors.length ?? fieldProblem(save.error, 'security.password_min_length')}
-          >
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                inputMode="numeric"
-                autoComplete="off"
-                maxLength={3}
-                value={length}
-                onChange={event => draft.set({ length: event.currentTarget.value })}
-              />
-            )}
-          </Field>
-          <div>
-            <Check
-              label={t.factor}
-              meaning={<Help of="security.mfa_required">{t.factorHelp}</Help>}
-              checked={required}
-              onChecked={on => draft.set({ required: on })}
-            />
-            <Without required={required && !is.mfa_required} />
-          </div>
-          <Choices
-            legend={t.passkey}
-            options={(['off', 'admins', 'all'] as const).map(value => ({ value, label: t.passkeyFor[value] }))}
-            value={passkey}
-            onValue={value => draft.set({ passkey: value })}
-          >
-            <small className={parts.help}>
-              <Help of="security.passkey_required">{t.passkeyHelp}</Help>
-            </small>
-          </Choices>
-          <Check
-            label={t.common}
-            meaning={<Help of="security.refuse_common_passwords">{t.commonHelp}</Help>}
-            checked={common}
-            onChecked={on => draft.set({ common: on })}
-          />
+          <Rules is={is} typed={draft.values} set={draft.set} errors={errors} refusal={save.error} />
+          <Tests typed={draft.values} set={draft.set} />
         </div>
       </Panel>
       <Refusal error={save.error} />
@@ -188,6 +95,80 @@ const Form = ({ is }: { is: Security }) => {
         onDiscard={discard}
       />
     </form>
+  )
+}
+
+interface Part {
+  readonly typed: TypedSecurity
+  readonly set: (given: Partial<TypedSecurity>) => void
+}
+
+/** How users sign in, and for how long. */
+const Rules = (props: Part & { is: Security; errors: ReturnType<typeof errorsOf>; refusal: Error | null }) => {
+  const t = textsOf(settingsTexts)
+  const { is, typed, set, errors, refusal } = props
+  return (
+    <>
+      <TextSetting
+        label={t.timeout}
+        help={<Help of="security.session_timeout">{t.timeoutHelp}</Help>}
+        error={errors.timeout ?? fieldProblem(refusal, 'security.session_timeout')}
+        most={12}
+        value={typed.timeout}
+        onValue={timeout => set({ timeout })}
+      />
+      <TextSetting
+        label={t.length}
+        help={<Help of="security.password_min_length">{t.lengthHelp}</Help>}
+        error={errors.length ?? fieldProblem(refusal, 'security.password_min_length')}
+        most={3}
+        kind="numeric"
+        value={typed.length}
+        onValue={length => set({ length })}
+      />
+      <div>
+        <Check
+          label={t.factor}
+          meaning={<Help of="security.mfa_required">{t.factorHelp}</Help>}
+          checked={typed.required}
+          onChecked={required => set({ required })}
+        />
+        <Without required={typed.required && !is.mfa_required} />
+      </div>
+      <Choices
+        legend={t.passkey}
+        options={(['off', 'admins', 'all'] as const).map(value => ({ value, label: t.passkeyFor[value] }))}
+        value={typed.passkey}
+        onValue={passkey => set({ passkey })}
+      >
+        <small className={parts.help}>
+          <Help of="security.passkey_required">{t.passkeyHelp}</Help>
+        </small>
+      </Choices>
+      <Check
+        label={t.common}
+        meaning={<Help of="security.refuse_common_passwords">{t.commonHelp}</Help>}
+        checked={typed.common}
+        onChecked={common => set({ common })}
+      />
+    </>
+  )
+}
+
+/** When servers test by themselves that a ban stops packets. */
+const Tests = ({ typed, set }: Part) => {
+  const t = textsOf(settingsTexts)
+  return (
+    <Choices
+      legend={t.selfTests}
+      options={(['off', 'enrolment', 'daily'] as const).map(value => ({ value, label: t.selfTestsAt[value] }))}
+      value={typed.tests}
+      onValue={tests => set({ tests })}
+    >
+      <small className={parts.help}>
+        <Help of="security.self_tests">{t.selfTestsHelp}</Help>
+      </small>
+    </Choices>
   )
 }
 

@@ -35,7 +35,7 @@ const en = {
   willBeRemoved: 'It will be removed.',
   empty: 'nobody',
   timeout: 'Sign out after inactivity',
-  timeoutHelp: 'Such as 12h, 7d or 90d. Default: 7 days.',
+  timeoutHelp: 'Length of an unused session, such as 12h, 7d or 90d. Default: 7 days.',
   timeoutWrong: 'At least 1 minute, at most 90 days.',
   length: 'Minimum password length',
   lengthHelp: '8 to 128 characters. Applies to new passwords. Default: 8.',
@@ -48,6 +48,10 @@ const en = {
   passkeyFor: { off: 'Nobody', admins: 'Admins', all: 'All users without a provider' },
   common: 'Refuse common passwords',
   commonHelp: 'New passwords must not be among the most common ones. Existing passwords stay valid.',
+  selfTests: 'Self-tests of servers',
+  selfTestsHelp:
+    'A server proves with a packet that a ban stops it. A test that fails is reported like a failed command.',
+  selfTestsAt: { off: 'Off', enrolment: 'After enrolment and agent upgrades', daily: 'Daily as well' },
   without: (none: number, total: number) =>
     none === 0
       ? plural(total, { one: 'The only user has one.', other: `All ${total} users have one.` })

@@ -35,7 +35,7 @@ export const settings: Texts['settings'] = {
   willBeRemoved: 'Wird entfernt.',
   empty: 'niemand',
   timeout: 'Abmelden nach Inaktivität',
-  timeoutHelp: 'Etwa 12h, 7d oder 90d. Standard: 7 Tage.',
+  timeoutHelp: 'Dauer einer ungenutzten Sitzung, etwa 12h, 7d oder 90d. Standard: 7 Tage.',
   timeoutWrong: 'Mindestens 1 Minute, höchstens 90 Tage.',
   length: 'Mindestlänge des Passworts',
   lengthHelp: '8 bis 128 Zeichen. Gilt für neue Passwörter. Standard: 8.',
@@ -49,6 +49,10 @@ export const settings: Texts['settings'] = {
   passkeyFor: { off: 'Niemand', admins: 'Admins', all: 'Alle Benutzer ohne Anbieter' },
   common: 'Häufige Passwörter ablehnen',
   commonHelp: 'Neue Passwörter dürfen nicht zu den häufigsten gehören. Bestehende bleiben gültig.',
+  selfTests: 'Selbsttests der Server',
+  selfTestsHelp:
+    'Ein Server beweist mit einem Paket, dass eine Sperre es aufhält. Ein gescheiterter Test wird wie ein gescheiterter Befehl gemeldet.',
+  selfTestsAt: { off: 'Aus', enrolment: 'Nach Aufnahme und Agent-Upgrades', daily: 'Auch täglich' },
   without: (none, total) =>
     none === 0
       ? plural(total, { one: 'Der einzige Benutzer hat einen.', other: `Alle ${total} Benutzer haben einen.` })

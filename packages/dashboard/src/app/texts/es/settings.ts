@@ -361,7 +361,7 @@ export const settings: Texts['settings'] = {
   willBeRemoved: 'Se quitará.',
   empty: 'nadie',
   timeout: 'Cerrar sesión tras inactividad',
-  timeoutHelp: 'Por ejemplo 12h, 7d o 90d. Por defecto: 7 días.',
+  timeoutHelp: 'Duración de una sesión sin uso, por ejemplo 12h, 7d o 90d. Por defecto: 7 días.',
   timeoutWrong: 'Mínimo 1 minuto, máximo 90 días.',
   length: 'Longitud mínima de la contraseña',
   lengthHelp: 'De 8 a 128 caracteres. Se aplica a contraseñas nuevas. Por defecto: 8.',
@@ -375,6 +375,14 @@ export const settings: Texts['settings'] = {
   passkeyFor: { off: 'Nadie', admins: 'Administradores', all: 'Todos los usuarios sin proveedor' },
   common: 'Rechazar contraseñas comunes',
   commonHelp: 'Las contraseñas nuevas no pueden estar entre las más comunes. Las existentes siguen siendo válidas.',
+  selfTests: 'Autopruebas de los servidores',
+  selfTestsHelp:
+    'Un servidor demuestra con un paquete que un bloqueo lo detiene. Una prueba fallida se notifica como un comando fallido.',
+  selfTestsAt: {
+    off: 'Desactivadas',
+    enrolment: 'Tras el registro y las actualizaciones del agente',
+    daily: 'También a diario',
+  },
   without: (none, total) =>
     none === 0
       ? plural(total, { one: 'El único usuario tiene uno.', other: `Los ${total} usuarios tienen uno.` })

@@ -452,7 +452,7 @@ export const settings: Texts['settings'] = {
   willBeRemoved: 'Sera retiré.',
   empty: 'personne',
   timeout: 'Déconnexion après inactivité',
-  timeoutHelp: 'Par exemple 12h, 7d ou 90d. Par défaut : 7 jours.',
+  timeoutHelp: 'Durée d’une session inutilisée, par exemple 12h, 7d ou 90d. Par défaut : 7 jours.',
   timeoutWrong: 'Au moins 1 minute, au plus 90 jours.',
   length: 'Longueur minimale du mot de passe',
   lengthHelp: '8 à 128 caractères. S’applique aux nouveaux mots de passe. Par défaut : 8.',
@@ -467,6 +467,14 @@ export const settings: Texts['settings'] = {
   common: 'Refuser les mots de passe courants',
   commonHelp:
     'Les nouveaux mots de passe ne doivent pas figurer parmi les plus courants. Ceux qui existent restent valables.',
+  selfTests: 'Autotests des serveurs',
+  selfTestsHelp:
+    'Un serveur prouve avec un paquet qu’un ban l’arrête. Un test échoué est signalé comme une commande échouée.',
+  selfTestsAt: {
+    off: 'Désactivés',
+    enrolment: 'Après l’inscription et les mises à niveau de l’agent',
+    daily: 'Aussi chaque jour',
+  },
   without: (none, total) =>
     none === 0
       ? plural(total, {
