@@ -157,6 +157,9 @@ export default defineConfig({
               name: 'shared',
               test: /src\/(?:api\/|lib\/|kit\/(?!search|charts|styles|theme|modal|views|path-link|list-keys))/,
             },
+            // What dialogs share with their page: without a chunk of its own they would bring the whole page.
+            { name: 'servers-parts', test: /features\/servers\/servers\.texts/ },
+            { name: 'bans-parts', test: /features\/bans\/(?:bans\.texts|bulk-rows|save-as|selection)/ },
           ],
         },
       },

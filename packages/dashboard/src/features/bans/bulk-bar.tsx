@@ -10,7 +10,8 @@ import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { number } from '../../lib/numbers.ts'
 import { bansTexts } from './bans.texts.ts'
 import type { BansSearch } from './filter.ts'
-import { addressesOf, mostAtOnce, useSelecting } from './selection.ts'
+import { addressesOf } from './bulk-rows.ts'
+import { mostAtOnce, useSelecting } from './selection.ts'
 import { SelectionBar } from './selection-bar.tsx'
 
 const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))

@@ -16,9 +16,8 @@ import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { bansTexts } from './bans.texts.ts'
-import { asFile, unbanTargets } from './bulk-rows.ts'
+import { addressesOf, asFile, unbanTargets } from './bulk-rows.ts'
 import { saveAs } from './save-as.ts'
-import { addressesOf } from './selection.ts'
 
 type What = 'unban' | 'ban' | 'report' | 'export'
 interface Given {

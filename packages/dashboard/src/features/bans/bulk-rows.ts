@@ -1,5 +1,9 @@
 import type { Ban } from '../../api/queries.ts'
-import { addressesOf } from './selection.ts'
+
+/** Each address of these bans once. */
+export const addressesOf = (bans: Iterable<Pick<Ban, 'ip'>>): readonly string[] => [
+  ...new Set([...bans].map(({ ip }) => ip)),
+]
 
 /** One order for each place that an address is banned in. */
 export interface Target {

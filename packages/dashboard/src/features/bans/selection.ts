@@ -4,9 +4,6 @@ import type { Attacker } from './attackers-list.ts'
 
 /** So many at most in one run. */
 export const mostAtOnce = 5000
-export const addressesOf = (bans: Iterable<Pick<Ban, 'ip'>>): readonly string[] => [
-  ...new Set([...bans].map(({ ip }) => ip)),
-]
 
 /** What is chosen of a list, by the key of a row. */
 export interface Selection<Row, Key> {
