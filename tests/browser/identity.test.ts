@@ -666,7 +666,7 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     await page.goto('account/security')
     await page.getByText('You sign in with GitHub, so there is no password here to change.').waitFor()
     await leave()
-    await page.getByText('The last time you used GitHub.').waitFor()
+    await page.getByText('Last time, you used GitHub on this device.').waitFor()
   })
   it('says as a sentence what went wrong', async () => {
     github.person.agrees = false
@@ -675,12 +675,12 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
     github.person.agrees = true
     Object.assign(github.person, { id: 8, login: 'stranger' })
     await page.getByRole('link', { name: 'Continue with GitHub' }).click()
-    await page.getByText('not on the list of those who may sign in here').waitFor()
+    await page.getByText('is not allowed to sign in here').waitFor()
     for (const [code, words] of [
       ['disabled', 'This sign-in method is disabled.'],
-      ['state', 'was begun in another browser'],
+      ['state', 'began in another browser'],
       ['provider_unavailable', 'can’t be reached'],
-      ['email_unverified', 'has not verified your e-mail address'],
+      ['email_unverified', 'has not verified your email address'],
       ['account_exists', 'An account with your email address already exists.'],
       ['never_heard_of', 'The sign-in with the provider failed.'],
     ] as const) {
