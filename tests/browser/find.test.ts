@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('the find box', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/servers/*/overview')
     await find('session')
-    await page.getByRole('option', { name: 'Sessions end' }).click()
+    await page.getByRole('option', { name: 'Sign out after inactivity' }).click()
     await page.waitForURL('**/settings/security')
     await find('dark')
     await page.keyboard.press('Enter')

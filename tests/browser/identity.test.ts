@@ -228,7 +228,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
         page.getByRole('radio').evaluateAll(radios => radios.map(radio => (radio as { value?: string }).value)),
       )
       .toEqual(['read', 'write'])
-    await page.getByLabel('Expires').selectOption({ label: 'After 30 days' })
+    await page.getByLabel('Expires', { exact: true }).selectOption({ label: 'After 30 days' })
     await page.getByRole('button', { name: 'Create key' }).click()
     const key = await page.getByLabel('API key', { exact: true }).inputValue()
     const line = await page.getByLabel('Command that uses the key').inputValue()
@@ -288,7 +288,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await mine.getByRole('button', { name: 'Whitelist this: 127.0.0.1' }).click()
     const dialog = page.getByRole('dialog')
     await expect.poll(() => dialog.getByLabel('Addresses and ranges').inputValue()).toBe('127.0.0.1 # berta’s address')
-    await dialog.getByLabel('Expires').selectOption('In 1 day')
+    await dialog.getByLabel('Expires', { exact: true }).selectOption('In 1 day')
     await dialog.getByRole('button', { name: 'Add' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await mine.getByText('Whitelisted').waitFor()

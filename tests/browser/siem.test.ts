@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
     await test()
     await page.getByText('A test uses the saved settings. Save first.').waitFor()
     await bar().getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Some fields have to be mended first.').waitFor()
+    await page.getByText('Fix the marked fields first.').waitFor()
     await expect.poll(() => page.getByLabel('Port', { exact: true }).getAttribute('aria-invalid')).toBe('true')
     await page.getByLabel('Port', { exact: true }).fill(String(receiver.port))
     // What the server alone can judge.
@@ -246,7 +246,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
       await other.page.getByLabel('Lowest severity').selectOption('6')
       await other.page.getByLabel('Host', { exact: true }).fill('')
       await other.page.getByRole('group', { name: 'Not saved yet:' }).getByRole('button', { name: 'Save' }).click()
-      await other.page.getByText('Some fields have to be mended first.').waitFor()
+      await other.page.getByText('Fix the marked fields first.').waitFor()
       expect(await breaches(other.page)).toEqual([])
       expect(await overflows(other.page)).toBe(false)
     } finally {

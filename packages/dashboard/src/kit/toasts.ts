@@ -13,7 +13,7 @@ export interface Told {
   readonly link?: ToastLink
   /** Offered for as long as the toast is there; the toast goes when it is taken. */
   readonly undo?: () => void
-  /** Followed until it has settled: the text is shown until then, and the time of the toast begins then. */
+  /** Followed until it has settled. The toast goes out of the way after its time, and is shown once more with the end. */
   readonly receipt?: ReceiptOf
   /** An error stays until it is closed. */
   readonly error?: boolean

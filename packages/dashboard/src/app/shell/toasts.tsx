@@ -50,32 +50,40 @@ const isWell = (phase: ReceiptPhase | 'missing') =>
 const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
   const t = textsOf(toastsTexts)
   const { id, lasts, undo, receipt } = toast
-  const [follows, setFollows] = useState(receipt !== undefined)
+  const [stays, setStays] = useState(false)
+  // While servers take their time, the toast makes room for the page below it; the top bar counts on. It returns with the end.
+  const [isRunning, setRunning] = useState(receipt !== undefined)
+  const [isHidden, setHidden] = useState(false)
+  const left = useRef(lasts)
   const onPhase = useCallback(
     (phase: ReceiptPhase | 'missing') => {
-      setFollows(!isWell(phase))
-      if (receipt && phase !== 'asked' && phase !== 'running') dropReceipt(receipt)
+      const runs = phase === 'asked' || phase === 'running'
+      setRunning(runs)
+      setStays(!runs && !isWell(phase))
+      if (runs) return
+      left.current = lasts
+      setHidden(false)
+      if (receipt) dropReceipt(receipt)
     },
-    [receipt],
+    [receipt, lasts],
   )
   const close = () => {
     toasts.close(id)
     // A closed batch is still followed in the top bar.
     if (receipt && 'commandId' in receipt) dropReceipt(receipt)
   }
-  const left = useRef(lasts)
   useEffect(() => {
-    if (still || follows || left.current === null) return
+    if (still || stays || left.current === null) return
     const began = Date.now()
     const before = left.current
-    const timer = setTimeout(() => toasts.close(id), before)
+    const timer = setTimeout(() => (isRunning ? setHidden(true) : toasts.close(id)), before)
     return () => {
       clearTimeout(timer)
       left.current = Math.max(1000, before - (Date.now() - began))
     }
-  }, [id, still, follows])
+  }, [id, still, stays, isRunning])
   return (
-    <div className={styles.toast} data-error={toast.error || undefined}>
+    <div className={styles.toast} data-error={toast.error || undefined} hidden={isHidden}>
       <div className={styles.told}>
         {receipt ? <NamedReceipt of={receipt} going={toast.text} onPhase={onPhase} /> : <bdi>{toast.text}</bdi>}{' '}
         {toast.link && (

@@ -104,13 +104,15 @@ export const SaveBar = (props: {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [shown])
-  // It grows with the list and lies over the form: what takes the focus has to come to rest above it.
+  // It grows with the list and lies over the form: what takes the focus rests above it, and so do the toasts.
   useEffect(() => {
     const { style } = document.documentElement
     const height = bar.current?.offsetHeight ?? 0
     style.scrollPaddingBlockEnd = height > 0 ? `calc(var(--bottom) + ${height + 16}px)` : ''
+    style.setProperty('--save-bar', `${height}px`)
     return () => {
       style.scrollPaddingBlockEnd = ''
+      style.removeProperty('--save-bar')
     }
   }, [props.changes.length, props.overtaken?.length])
   if (!shown) return null
