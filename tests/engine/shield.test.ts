@@ -114,7 +114,7 @@ onStage('the shield of a real host', [], scene => {
     const ips = Array.from({ length: 500 }, (_, i) => `198.18.${i >> 8}.${i & 255}`)
     const startedAt = Date.now()
     const ids = await Promise.all(ips.map(ip => server.order(serverId, 'ban-ip', { ip, duration: 600 })))
-    await until(async () => (await server.outcome(ids.at(-1) ?? ''))?.success === true, 60, 'the last result')
+    await until(async () => (await server.outcome(ids.at(-1) ?? ''))?.success === true, 180, 'the last result')
     for (const id of ids) expect((await outcomeOf(scene(), id)).success).toBe(true)
     loudly(`500 orders from the first to the last result: ${Date.now() - startedAt} ms`)
     const listed = await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', 'ban_4')
