@@ -10,7 +10,7 @@ export interface KeptReceipt {
   readonly askedAt: number
 }
 const place = 'stockade-receipts'
-/** Older ones stand in the list of commands, in milliseconds. */
+/** Milliseconds for which a receipt is shown again. Older commands are in the list of commands. */
 const lasting = 10 * 60_000
 const most = 10
 

@@ -38,7 +38,7 @@ export const useBatchState = (batchId: string): BatchCounts & { readonly total: 
   return { total, ...(whole ? endsOf(rows) : counted) }
 }
 
-/** Commands of a batch that stand in no read page: those that wait, and those that failed, the first hundred of each. */
+/** Commands of a large batch that its first page lacks: the first hundred that wait and the first hundred that failed. */
 const useRest = (batchId: string, kind: 'pending' | 'failed,timeout', enabled: boolean) =>
   useQuery({
     queryKey: ['batch', batchId, kind],

@@ -10,7 +10,7 @@ export interface Attack {
   readonly to: number
   /** Servers beside the one of the first ban. */
   readonly furtherServers: number
-  /** Attempts that the log lines of its further bans tell of. */
+  /** Attempts in the log lines of its further bans. */
   readonly furtherAttempts: number
   /** Bans before it. */
   readonly before: number

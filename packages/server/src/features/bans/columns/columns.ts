@@ -13,7 +13,7 @@ export interface BanColumns {
   group(asked: AttackersAsked, now: number): Promise<AttackerPage | null>
   close(): Promise<void>
 }
-/** The memory of a thread that nobody asked for so long goes back to the system. */
+/** An idle thread ends after this time, and its memory goes back to the system. */
 const idleBeforeRelease = 10 * minute
 /** After a failure or too many bans SQL answers for so long. */
 const pauseAfterFailure = 10 * minute

@@ -67,7 +67,7 @@ interface Span {
   readonly from: number
   readonly to: number
 }
-/** Rows in their order; where `rows` is null, so many from `from` on. */
+/** Row numbers in order. Where `rows` is null, `count` rows from `from`. */
 export interface Hits {
   readonly rows: Uint32Array | null
   readonly from: number

@@ -9,7 +9,7 @@ export interface Followed {
   catchUp(): void
 }
 
-/** With more of them SQL answers: so many take some 150 MB. */
+/** Above this number SQL answers instead. This number of bans takes about 150 MB. */
 const mostBans = 4_000_000
 
 type Row = [

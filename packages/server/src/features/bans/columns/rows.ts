@@ -27,7 +27,7 @@ export interface Columns {
   readonly size: () => number
   /** Bans that are gone and still have a row. */
   readonly goneRows: () => number
-  /** The columns now; other arrays stand there after `add` or `settle`. */
+  /** The present columns. `add` and `settle` replace their arrays. */
   arrays(): ColumnArrays
   add(ban: ColumnBan): void
   /** A ban is over. */
