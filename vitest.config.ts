@@ -21,10 +21,11 @@ const shared = { ...common, isolate: false } as const
 
 /** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
-/** Long tests of password hashing, encryption, processes and HTTP, which no engine changes: on PostgreSQL only in a whole run. */
+/** Long tests of access, password hashing, encryption, processes and HTTP, which no engine changes: on PostgreSQL only in a whole run. */
 const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
-  'packages/server/test/attacks/{h5,m10,m11,m12}-*.test.ts',
+  'packages/server/test/attacks/{common,h5,h7,lows,m10,m11,m12,step-up}-*.test.ts',
+  'packages/server/test/guard.test.ts',
   'packages/server/src/http/http.test.ts',
   'packages/server/test/fuzz.test.ts',
   'packages/server/test/conformance/*.test.ts',
