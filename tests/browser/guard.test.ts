@@ -147,6 +147,10 @@ describe.runIf(hasBrowser)('guarding', () => {
     await list.getByText('the kernel dropped 1', { exact: false }).waitFor()
     expect(await list.getByRole('listitem').count()).toBe(5)
     await fits()
+    // Later the page has the result without reading the command.
+    await page.reload()
+    await page.getByText('Proved: bans stop packets').waitFor()
+    await page.getByRole('link', { name: 'Show the steps' }).waitFor()
     // A host that can't do it says why.
     await page.getByRole('button', { name: 'Test now' }).click()
     await page.getByText('The test is running.').waitFor()

@@ -85,7 +85,13 @@ const en = {
     ok: 'OK',
     failed: 'Failed',
     milliseconds: (ms: number) => `${ms} ms`,
-    results: { proved: 'Proved: bans stop packets', held: 'Held by the kernel, no packet tried', failed: 'Failed' },
+    results: {
+      proved: 'Proved: bans stop packets',
+      held: 'Held by the kernel, no packet tried',
+      failed: 'Failed',
+      untried: 'Not tried: the server answered without a test',
+    },
+    showSteps: 'Show the steps',
     hops: {
       control: 'before the ban, packets are answered',
       ban: 'the kernel holds the ban',

@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
@@ -18,24 +20,30 @@ import type { CommandRow } from './queries.ts'
 import { readSelfTest } from './self-test.ts'
 import type { SelfTest } from './self-test.ts'
 
-const tones = { proved: 'ok', held: 'warn', failed: 'danger' } as const
+type ServerDetail = Reply<'GET /servers/{serverId}'>
+type LastSelfTest = NonNullable<ServerDetail['last_self_test']>
 
-/** The last self-test of a host, and the button for the next one. */
-export const SelfTestPanel = ({ serverId }: { serverId: string }) => {
+const tones = { proved: 'ok', held: 'warn', failed: 'danger', untried: 'warn' } as const
+
+/** The last self-test of a host, and the button for the next one. Only a test that was asked for here is read step by step. */
+export const SelfTestPanel = ({ server }: { server: Pick<ServerDetail, 'id' | 'last_self_test'> }) => {
   const t = textsOf(protectionTexts).test
   const { may, reason } = useMay('write')
-  const last = useQuery(commandsQuery({ server_id: serverId, type: 'self-test', limit: 1 })).data?.commands[0]
-  const isRunning = last !== undefined && !isOver(last)
   const run = useMutation({
     mutationFn: () =>
-      api.call('POST /servers/{serverId}/commands', { params: { serverId }, body: { type: 'self-test' } }),
+      api.call('POST /servers/{serverId}/commands', { params: { serverId: server.id }, body: { type: 'self-test' } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['commands'] }),
   })
+  const asked = useQuery({
+    ...commandsQuery({ server_id: server.id, type: 'self-test', limit: 1 }),
+    enabled: run.isSuccess,
+  }).data?.commands[0]
+  const isRunning = asked !== undefined && !isOver(asked)
   return (
     <Panel title={t.title}>
       <div className={fleet.stack}>
         <p className={parts.help}>{t.help}</p>
-        {last && <LastTest command={last} />}
+        {asked ? <AskedTest command={asked} /> : server.last_self_test && <LastTest test={server.last_self_test} />}
         <Refusal error={run.error} />
         <div className={parts.row}>
           <Button
@@ -53,7 +61,22 @@ export const SelfTestPanel = ({ serverId }: { serverId: string }) => {
   )
 }
 
-const LastTest = ({ command }: { command: CommandRow }) => {
+const LastTest = ({ test: { result, at, command_id } }: { test: LastSelfTest }) => {
+  const t = textsOf(protectionTexts).test
+  return (
+    <p>
+      <Mark tone={tones[result]}>{t.results[result]}</Mark>{' '}
+      <span className={parts.muted}>
+        <Time at={at} />
+      </span>{' '}
+      <Link to="/commands/$commandId" params={{ commandId: command_id }} className={parts.link}>
+        {t.showSteps}
+      </Link>
+    </p>
+  )
+}
+
+const AskedTest = ({ command }: { command: CommandRow }) => {
   const t = textsOf(protectionTexts).test
   if (!isOver(command)) return <p role="status">{t.running}</p>
   const output = command.result?.output ?? ''

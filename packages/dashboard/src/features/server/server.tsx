@@ -146,7 +146,7 @@ export const OverviewTab = () => {
       <div className={styles.top}>
         <div className={fleet.stack}>
           {server && <Overview server={server} mayAdminister={may} />}
-          {server?.status === 'online' && <SelfTestPanel serverId={serverId} />}
+          {server?.status === 'online' && <SelfTestPanel server={server} />}
         </div>
         <Holds serverId={serverId} />
       </div>

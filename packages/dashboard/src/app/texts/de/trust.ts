@@ -207,7 +207,9 @@ export const protection: Texts['protection'] = {
       proved: 'Bewiesen: Sperren halten Pakete auf',
       held: 'Vom Kernel gehalten, kein Paket versucht',
       failed: 'Fehlgeschlagen',
+      untried: 'Nicht versucht: Der Server hat ohne Test geantwortet',
     },
+    showSteps: 'Schritte zeigen',
     hops: {
       control: 'vor der Sperre werden Pakete beantwortet',
       ban: 'der Kernel hält die Sperre',

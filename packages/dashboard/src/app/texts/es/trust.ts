@@ -207,7 +207,9 @@ export const protection: Texts['protection'] = {
       proved: 'Probado: los bloqueos detienen paquetes',
       held: 'El núcleo lo mantiene, sin paquete de prueba',
       failed: 'Falló',
+      untried: 'No intentada: el servidor respondió sin prueba',
     },
+    showSteps: 'Ver los pasos',
     hops: {
       control: 'antes del bloqueo, los paquetes reciben respuesta',
       ban: 'el núcleo mantiene el bloqueo',

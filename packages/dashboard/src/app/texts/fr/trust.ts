@@ -208,7 +208,9 @@ export const protection: Texts['protection'] = {
       proved: 'Prouvé : les bannissements arrêtent les paquets',
       held: 'Tenu par le noyau, aucun paquet essayé',
       failed: 'Échec',
+      untried: 'Non essayé : le serveur a répondu sans test',
     },
+    showSteps: 'Voir les étapes',
     hops: {
       control: 'avant le bannissement, les paquets reçoivent une réponse',
       ban: 'le noyau tient le bannissement',
