@@ -38,8 +38,8 @@ export const lastSelfTest = resource('LastSelfTest', {
     oneOf([...outcomes, 'untried']),
     `${outcomeWords} \`untried\`: the host answered that it does not test, and is not asked again by itself.`,
   ),
-  at: timestamp,
-  command_id: uuid,
+  at: field(timestamp, 'Time at which the test ended.'),
+  command_id: field(uuid, 'Command whose output has the steps.'),
 })
 export type LastSelfTest = Static<typeof lastSelfTest>
 /** The outcome that the output of a self-test names; null for other text. */
