@@ -198,7 +198,7 @@ const Jails = ({ names }: { names: readonly string[] }) => (
   </p>
 )
 
-/** Shows the whole way without waiting for an attacker. 192.0.2.1 is nobody's (RFC 5737). */
+/** Runs every step without waiting for an attacker. 192.0.2.1 is reserved for documentation (RFC 5737). */
 const TestBan = ({ serverId }: { serverId: string }) => {
   const t = textsOf(addServerTexts)
   const ban = useMutation({
