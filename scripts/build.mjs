@@ -54,6 +54,12 @@ const builders = [
     ['packages/dashboard', 'packages/client', 'packages/contract', 'package-lock.json'],
     'buildDashboard',
   ],
+  [
+    'server',
+    'packages/server/dist/networks.bin',
+    ['packages/server/build.mjs', 'packages/server/src/features/ipinfo', 'package-lock.json'],
+    'packNetworks',
+  ],
 ]
 const buildAll = async () => {
   for (const [name, output, inputs, build] of builders) {

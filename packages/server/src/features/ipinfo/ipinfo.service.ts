@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger } from 'fastify'
 import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
@@ -45,6 +46,7 @@ const shipped = {
   country: require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'),
   ipv4: require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'),
   ipv6: require.resolve('@ip-location-db/asn/asn-ipv6.csv'),
+  packed: fileURLToPath(new URL('../../../dist/networks.bin', import.meta.url)),
 }
 /** The licences ask for these names, and DB-IP's for its link, wherever results are shown. */
 const countryCredit = 'country data by NRO (https://www.nro.net), CC BY 4.0'
