@@ -216,11 +216,11 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
         await page.getByRole('dialog').getByLabel('Description').waitFor()
       },
     },
-    { name: 'whitelist', path: () => 'whitelist', seen: 'text=0 of 2 synced' },
+    { name: 'whitelist', path: () => 'whitelist', seen: 'text=0 of 2 done' },
     {
       name: 'whitelist, wrong line',
       path: () => 'whitelist',
-      seen: 'text=0 of 2 synced',
+      seen: 'text=0 of 2 done',
       act: async page => {
         await page.getByRole('button', { name: 'Add', exact: true }).click()
         await page.getByRole('dialog').getByLabel('Addresses and ranges').fill('nonsense')

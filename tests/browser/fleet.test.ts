@@ -99,7 +99,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await dialog().getByText('Enter a time in the future').waitFor()
     await dialog().getByLabel('Expires', { exact: true }).selectOption('In 1 hour')
     await dialog().getByRole('button', { name: 'Add' }).click()
-    await dialog().getByText('0 of 3 synced').waitFor()
+    await dialog().getByText('0 of 3 done').waitFor()
     expect(await work()).toEqual(['web-01 unban-ip 192.0.2.44 *'])
     for (const [index, host] of hosts.entries()) {
       const { version, whitelist } = await host.client.call('GET /agent/state')
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
         body: { version, whitelist_version: whitelist.version, entry_count: whitelist.count },
       })
       await dialog()
-        .getByText(`${index + 1} of 3 synced`)
+        .getByText(index < 2 ? `${index + 1} of 3 done` : 'Done on 3 servers')
         .waitFor()
     }
     await dialog().getByRole('button', { name: 'Done' }).click()

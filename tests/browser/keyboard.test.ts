@@ -142,14 +142,14 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
     await press(page, button('Add').first())
     await type(page, dialog().getByLabel('Addresses and ranges'), '192.0.2.0/24 # Office')
     await press(page, dialog().getByRole('button', { name: 'Add', exact: true }))
-    await dialog().getByText('0 of 2 synced').waitFor()
+    await dialog().getByText('0 of 2 done').waitFor()
     for (const host of hosts) {
       const { version, whitelist } = await host.client.call('GET /agent/state')
       await host.client.call('POST /agent/state/ack', {
         body: { version, whitelist_version: whitelist.version, entry_count: whitelist.count },
       })
     }
-    await dialog().getByText('2 of 2 synced').waitFor()
+    await dialog().getByText('Done on 2 servers').waitFor()
     await press(page, dialog().getByRole('button', { name: 'Done' }))
   })
 

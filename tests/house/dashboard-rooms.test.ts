@@ -51,6 +51,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'said.ts',
     'self-test.tsx',
     'ssh-asked.ts',
+    'sync.ts',
     'undo.ts',
   ],
   identity: [

@@ -28,7 +28,7 @@ export const useCountdown = (error: unknown, at: number): number | null => {
   return seconds > 0 ? seconds : null
 }
 
-interface Asked {
+export interface Asked {
   readonly error: unknown
   readonly failureReason: unknown
   readonly failureCount: number

@@ -3,13 +3,19 @@ import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 import parts from './parts.module.css'
 
-/** Lines in the shape of what is to come, after 150 ms: a quick answer should not flash. */
-export const Waiting = ({ lines = 8 }: { lines?: number }) => {
+/** Whether 150 ms have passed: a quick answer should not flash. */
+export const useLate = (): boolean => {
   const [late, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 150)
     return () => clearTimeout(timer)
   }, [])
+  return late
+}
+
+/** Lines in the shape of what is to come. */
+export const Waiting = ({ lines = 8 }: { lines?: number }) => {
+  const late = useLate()
   return (
     <div className={parts.waiting} data-late={late || undefined}>
       <span className={parts.hidden} role="status">

@@ -15,6 +15,7 @@ import parts from '../../kit/parts.module.css'
 import { ReceiptBar } from '../../kit/receipt.tsx'
 import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
 import { Mark, State } from '../../kit/state.tsx'
+import type { ReceiptOf } from '../../kit/toasts.ts'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
@@ -68,18 +69,18 @@ const Words = () => {
   )
 }
 
-/** `10 of 12`: how far the newest batch of this tab is, until it settles. */
+/** `10 of 12`: how far the newest request of this tab to several servers is, until it settles. */
 const Newest = () => {
-  const newest = useOpenReceipts().findLast(({ of }) => 'batchId' in of)
-  return newest && 'batchId' in newest.of ? <Counted key={newest.of.batchId} batchId={newest.of.batchId} /> : null
+  const newest = useOpenReceipts().findLast(({ of }) => !('commandId' in of))
+  return newest ? <Counted key={JSON.stringify(newest.of)} of={newest.of} /> : null
 }
-const Counted = ({ batchId }: { batchId: string }) => {
+const Counted = ({ of }: { of: ReceiptOf }) => {
   const t = textsOf(fleetTexts).receipt
-  const { counts, isMissing } = useReceipt({ batchId })
+  const { counts, isMissing } = useReceipt(of)
   const over = isMissing || isSettled(phaseOf(counts))
   useEffect(() => {
-    if (over) dropReceipt({ batchId })
-  }, [over, batchId])
+    if (over) dropReceipt(of)
+  }, [over, of])
   if (over || counts.total === 0) return null
   return (
     <span className={styles.newest}>

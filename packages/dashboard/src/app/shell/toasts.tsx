@@ -62,7 +62,9 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
       setStays(!runs && !isWell(phase))
       if (runs) return
       left.current = lasts
-      setHidden(false)
+      // The whitelist changes often: that it has arrived is seen in the top bar, only what failed is shown again.
+      const isQuiet = receipt !== undefined && 'whitelistSince' in receipt && isWell(phase)
+      setHidden(wasHidden => wasHidden && isQuiet)
       if (receipt) dropReceipt(receipt)
     },
     [receipt, lasts],
@@ -70,7 +72,7 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
   const close = () => {
     toasts.close(id)
     // A closed batch is still followed in the top bar.
-    if (receipt && 'commandId' in receipt) dropReceipt(receipt)
+    if (receipt && !('batchId' in receipt)) dropReceipt(receipt)
   }
   useEffect(() => {
     if (still || stays || left.current === null) return

@@ -14,7 +14,7 @@ import { bansTexts } from './bans.texts.ts'
 import type { BansSearch } from './filter.ts'
 import { mostAtOnce } from './selection.ts'
 import type { AttackerSelection } from './selection.ts'
-import { SelectionBar } from './selection-bar.tsx'
+import { SelectionBar } from '../../kit/selection-bar.tsx'
 
 const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))
 const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))

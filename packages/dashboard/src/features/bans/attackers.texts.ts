@@ -53,13 +53,11 @@ const en = {
   copyOf: (ip: string) => `Copy ${ip}`,
   menuOf: (ip: string) => `More for ${ip}`,
   ban: 'Ban on all servers…',
-  selection: 'Selection',
   inForce: (said: string, count: number) =>
     plural(count, { one: 'with 1 active ban', other: `with ${said} active bans` }),
   selectAll: (total: string) => `Select all ${total}`,
   selectNewest: (most: string, total: string) => `Select the first ${most} of ${total} (maximum per run)`,
   reading: (read: string) => `${read} bans read`,
-  clear: 'Clear selection',
   views: 'Views',
   any: 'Any',
   remove: (name: string) => `Clear ${name}`,

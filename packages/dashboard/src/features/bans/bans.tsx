@@ -35,7 +35,7 @@ import { limitOf, listKey, turnTo, usualSort } from './filter.ts'
 import type { AttackerSort } from './filter.ts'
 import { Histogram } from './histogram.tsx'
 import { useFilter } from './narrowing.tsx'
-import { SelectionProvider, useAttackerSelection, useSelection } from './selection.ts'
+import { SelectionProvider, useAttackerSelection, useBanSelection } from './selection.ts'
 import styles from './bans.module.css'
 
 const BanDialog = lazy(() => import('./ban-dialog.tsx'))
@@ -113,7 +113,7 @@ const Singles = ({ opened }: { opened: number | null }) => {
   const narrow = useNarrow()
   const list = useBansList(search)
   const { rows = noBans, total } = list
-  const selection = useSelection(listKey(search), rows)
+  const selection = useBanSelection(listKey(search), rows)
   const seen = useMemo(() => seenBans(rows), [rows])
   return (
     <SelectionProvider value={selection}>

@@ -12,7 +12,7 @@ import { bansTexts } from './bans.texts.ts'
 import type { BansSearch } from './filter.ts'
 import { addressesOf } from './bulk-rows.ts'
 import { mostAtOnce, useSelecting } from './selection.ts'
-import { SelectionBar } from './selection-bar.tsx'
+import { SelectionBar } from '../../kit/selection-bar.tsx'
 
 const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))
 const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))

@@ -1,6 +1,6 @@
 import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconPlayerPlay } from '@tabler/icons-react'
+import { IconPlayerPlay, IconTerminal2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { queryFields } from '@stockade/contract/query/index.ts'
@@ -13,16 +13,14 @@ import { commandStatsQuery, commandsLimit, commandsQuery } from '../fleet/querie
 import type { CommandRow, CommandType } from '../fleet/queries.ts'
 import { isOver } from '../fleet/command-progress.tsx'
 import { useKeys } from '../../kit/keys.ts'
+import { Empty } from '../../kit/list-states.tsx'
 import { Page } from '../../kit/page.tsx'
-import { Pages } from '../../kit/pages.tsx'
-import { PastEnd } from '../../kit/past-end.tsx'
-import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Views } from '../../kit/views.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { Chips } from '../../kit/search/chips.tsx'
 import type { ValuesOf } from '../../kit/search/completion.ts'
 import { SearchField } from '../../kit/search/search-field.tsx'
+import { conditionsOf } from '../../kit/search/terms.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number, percent } from '../../lib/numbers.ts'
@@ -52,81 +50,65 @@ export const useCommands = (search: CommandsSearch) => {
   })
 }
 
+/** The conditions of the list, each with the way to take it off. */
+const useFilters = () => {
+  const search = useSearch({ from: '/inside/commands' })
+  const navigate = useNavigate()
+  const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === search.server)
+  const filter = (change: Partial<CommandsSearch>, replace = false) =>
+    void navigate({ to: '/commands', search: { ...search, page: undefined, ...change }, replace })
+  const named = server ? nameOf(server.hostname) : (search.server ?? '')
+  const parts = [
+    ...(search.server ? [{ text: named, onRemove: () => filter({ server: undefined }) }] : []),
+    ...conditionsOf(search.q ?? '', queryFields.commands).map(({ text, rest }) => ({
+      text,
+      onRemove: () => filter({ q: rest || undefined }),
+    })),
+  ]
+  return { search, filter, named, parts }
+}
+
 /** What was asked, of whom, and what came back. */
 export const Commands = () => {
   const t = textsOf(commandsTexts)
-  const search = useSearch({ from: '/inside/commands' })
+  const { search, filter, parts } = useFilters()
   const navigate = useNavigate()
-  const { may, reason } = useMay('write')
+  const { may } = useMay('write')
   const [run, setRun] = useState<CommandType | null>(null)
   useKeys(useMemo(() => [{ key: 'c', text: t.keys.run, act: () => setRun('reload-all'), there: () => may }], [t, may]))
   const list = useCommands(search)
   const rows = list.data?.commands
   const page = search.page ?? 1
-  const filtered = Boolean(search.server ?? search.q)
-  const none = rows?.length === 0 && !filtered && page === 1
-  const last = page * commandsLimit >= (list.data?.total ?? 0)
+  const total = list.data?.total ?? 0
+  const groups = useMemo(() => rows && grouped(rows, page === 1, page * commandsLimit >= total), [rows, page, total])
   return (
     <Page
       title={t.title}
-      actions={
+      tools={
         <>
-          <Button leftSection={<IconPlayerPlay size={16} />} disabled={!may} onClick={() => setRun('reload-all')}>
-            {t.run}
-          </Button>
-          {reason && <span className={parts.help}>{reason}</span>}
-        </>
-      }
-    >
-      {!none && (
-        <>
-          <Stats />
           <Search rows={rows ?? []} />
           <Views list="commands" path="/commands" />
         </>
-      )}
-      <Trouble what={t.what} query={list} />
-      {list.isPending && <Waiting />}
-      {none && (
-        <div className={parts.empty}>
-          <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
-          <p>{t.empty}</p>
-          {may && (
-            <div className={parts.row}>
-              <Button variant="default" onClick={() => setRun('reload-all')}>
-                {t.examples.reload}
-              </Button>
-              <Button variant="default" onClick={() => setRun('jail-status')}>
-                {t.examples.status}
-              </Button>
-              <Button variant="default" onClick={() => setRun('ban-ip')}>
-                {t.examples.ban}
-              </Button>
-            </div>
-          )}
-        </div>
-      )}
-      {rows?.length === 0 && page > 1 && (
-        <PastEnd onFirst={() => navigate({ to: '/commands', search: { ...search, page: undefined } })} />
-      )}
-      {rows?.length === 0 && !none && page === 1 && (
-        <div className={parts.empty}>
-          <p>{t.noMatch}</p>
-          <Button variant="default" onClick={() => navigate({ to: '/commands', search: {} })}>
-            {t.clear}
+      }
+      actions={
+        may && (
+          <Button leftSection={<IconPlayerPlay size={16} />} onClick={() => setRun('reload-all')}>
+            {t.run}
           </Button>
-        </div>
-      )}
-      {rows && rows.length > 0 && <CommandList groups={grouped(rows, page === 1, last)} />}
-      {list.data && list.data.total > commandsLimit && (
-        <Pages
-          page={page}
-          limit={commandsLimit}
-          shown={list.data.commands.length}
-          total={list.data.total}
-          onPage={to => navigate({ to: '/commands', search: { ...search, page: to } })}
-        />
-      )}
+        )
+      }
+    >
+      <Stats />
+      <CommandList
+        query={list}
+        groups={groups}
+        page={page}
+        total={total}
+        onPage={to => filter({ page: to === 1 ? undefined : to })}
+        filters={parts}
+        onClear={() => void navigate({ to: '/commands', search: {} })}
+        empty={<NoCommands onRun={may ? setRun : undefined} />}
+      />
       {run && (
         <Suspense>
           <RunDialog type={run} server={search.server} onClose={() => setRun(null)} />
@@ -136,12 +118,34 @@ export const Commands = () => {
   )
 }
 
+const NoCommands = ({ onRun }: { onRun: ((type: CommandType) => void) | undefined }) => {
+  const t = textsOf(commandsTexts)
+  return (
+    <Empty icon={<IconTerminal2 size={32} stroke={1.5} />} title={t.emptyTitle} text={t.empty}>
+      {onRun && (
+        <>
+          <Button variant="default" onClick={() => onRun('reload-all')}>
+            {t.examples.reload}
+          </Button>
+          <Button variant="default" onClick={() => onRun('jail-status')}>
+            {t.examples.status}
+          </Button>
+          <Button variant="default" onClick={() => onRun('ban-ip')}>
+            {t.examples.ban}
+          </Button>
+        </>
+      )}
+    </Empty>
+  )
+}
+
 const Stats = () => {
   const t = textsOf(commandsTexts).stats
   const { whatStats } = textsOf(commandsTexts)
   const query = useQuery(commandStatsQuery('week'))
   const stats = query.data
   const { periods } = textsOf(fleetTexts)
+  if (query.isPending && query.failureReason === null) return <div className={styles.figures} />
   if (!stats) return <Trouble what={whatStats} query={query} />
   const figures = [
     [`${t.total} · ${periods.week}`, number(stats.total)],
@@ -152,7 +156,7 @@ const Stats = () => {
   return (
     <dl className={styles.figures}>
       {figures.map(([name, value]) => (
-        <div key={name} className={styles.figure}>
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>
@@ -173,14 +177,10 @@ const useValues = (rows: readonly CommandRow[]): ValuesOf => {
 
 const Search = ({ rows }: { rows: readonly CommandRow[] }) => {
   const t = textsOf(commandsTexts)
-  const search = useSearch({ from: '/inside/commands' })
-  const navigate = useNavigate()
+  const { search, filter, named } = useFilters()
   const valuesOf = useValues(rows)
-  const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === search.server)
-  const filter = (change: Partial<CommandsSearch>, replace = false) =>
-    void navigate({ to: '/commands', search: { ...search, ...change, page: undefined }, replace })
   return (
-    <div className={parts.row} role="search">
+    <div className={styles.search} role="search">
       <SearchField
         language={queryFields.commands}
         value={search.q ?? ''}
@@ -190,15 +190,7 @@ const Search = ({ rows }: { rows: readonly CommandRow[] }) => {
         placeholder={t.searchHint}
       />
       {search.server && (
-        <Chips
-          chips={[
-            {
-              name: t.server,
-              value: server ? nameOf(server.hostname) : search.server,
-              onRemove: () => filter({ server: undefined }),
-            },
-          ]}
-        />
+        <Chips chips={[{ name: t.server, value: named, onRemove: () => filter({ server: undefined }) }]} />
       )}
     </div>
   )

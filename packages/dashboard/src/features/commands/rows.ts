@@ -1,20 +1,27 @@
 import type { CommandRow } from '../fleet/queries.ts'
 
-export type Group =
-  | { readonly kind: 'one'; readonly row: CommandRow }
-  | {
-      readonly kind: 'batch'
-      readonly batchId: string
-      readonly rows: readonly CommandRow[]
-      /** Whether the batch may go on beyond this page of the list. */
-      readonly open: boolean
-    }
+export interface Batch {
+  readonly kind: 'batch'
+  readonly batchId: string
+  /** The newest first; never empty. */
+  readonly rows: readonly [CommandRow, ...CommandRow[]]
+  /** Whether the batch may go on beyond this page of the list. */
+  readonly open: boolean
+}
+export type Group = Batch | { readonly kind: 'one'; readonly row: CommandRow }
+/** A row of the list: a batch, a command, or a command within the batch above it. */
+export type Line = Batch | { readonly kind: 'one'; readonly row: CommandRow; readonly within: boolean }
+
+export const linesOf = (groups: readonly Group[], unfolded: ReadonlySet<string>): readonly Line[] =>
+  groups.flatMap((group): Line[] => {
+    if (group.kind === 'one') return [{ ...group, within: false }]
+    const within = unfolded.has(group.batchId) ? group.rows : []
+    return [group, ...within.map((row): Line => ({ kind: 'one', row, within: true }))]
+  })
+export const newestOf = (line: Line): CommandRow => (line.kind === 'one' ? line.row : line.rows[0])
 
 /** Commands of one batch stand together as one row, at the place of the newest. `first` and `last`: whether the page is. */
 export const grouped = (rows: readonly CommandRow[], first: boolean, last: boolean): readonly Group[] => {
-  const ofBatch = new Map<string, CommandRow[]>()
-  for (const row of rows)
-    if (row.batch_id !== null) ofBatch.set(row.batch_id, [...(ofBatch.get(row.batch_id) ?? []), row])
   const edge = new Set([first ? null : rows[0]?.batch_id, last ? null : rows.at(-1)?.batch_id])
   const seen = new Set<string>()
   return rows.flatMap((row): Group[] => {
@@ -25,7 +32,7 @@ export const grouped = (rows: readonly CommandRow[], first: boolean, last: boole
       {
         kind: 'batch',
         batchId: row.batch_id,
-        rows: ofBatch.get(row.batch_id) ?? [],
+        rows: [row, ...rows.filter(other => other !== row && other.batch_id === row.batch_id)],
         open: edge.has(row.batch_id),
       },
     ]
@@ -58,3 +65,10 @@ export const tookOf = (row: Pick<CommandRow, 'started_at' | 'completed_at'>): nu
   row.started_at === null || row.completed_at === null
     ? null
     : Math.max(0, Date.parse(row.completed_at) - Date.parse(row.started_at))
+
+/** How long a batch took from the first server that fetched it to the last that answered; null until all have. */
+export const tookTogether = (rows: readonly CommandRow[]): number | null => {
+  const started = rows.flatMap(({ started_at: at }) => (at === null ? [] : [Date.parse(at)]))
+  const completed = rows.flatMap(({ completed_at: at }) => (at === null ? [] : [Date.parse(at)]))
+  return started.length === 0 || completed.length < rows.length ? null : Math.max(...completed) - Math.min(...started)
+}

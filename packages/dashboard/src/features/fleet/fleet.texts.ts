@@ -45,6 +45,7 @@ const en = {
       unban: (ip: string) => `Unbanning ${ip}`,
       enable: (jail: string) => `Enabling ${jail}`,
       disable: (jail: string) => `Disabling ${jail}`,
+      whitelist: 'Syncing the whitelist',
     },
     result: {
       ban: (ip: string, where: string) => `${ip} is banned ${where}`,
@@ -54,6 +55,7 @@ const en = {
       disable: (jail: string, where: string) =>
         `${jail} is disabled ${where}. It bans nobody until it is enabled again.`,
       other: (said: string, where: string) => `${said}: done ${where}`,
+      whitelist: (where: string) => `The whitelist is synced ${where}`,
     },
     onOne: (server: string) => `on ${server}`,
     on: (count: number) => `on ${servers(count)}`,

@@ -18,8 +18,8 @@ const isKept = (value: unknown): value is KeptReceipt => {
   if (typeof value !== 'object' || value === null) return false
   const { of, text, askedAt } = value as Partial<Record<keyof KeptReceipt, unknown>>
   if (typeof of !== 'object' || of === null || typeof text !== 'string' || typeof askedAt !== 'number') return false
-  const { batchId, commandId } = of as { batchId?: unknown; commandId?: unknown }
-  return typeof batchId === 'string' || typeof commandId === 'string'
+  const { batchId, commandId, whitelistSince } = of as Record<'batchId' | 'commandId' | 'whitelistSince', unknown>
+  return typeof batchId === 'string' || typeof commandId === 'string' || typeof whitelistSince === 'number'
 }
 /** What is kept and not older than ten minutes; anything that is not of this form is ignored. */
 export const keptReceipts = (now: number): readonly KeptReceipt[] => {
@@ -30,7 +30,8 @@ export const keptReceipts = (now: number): readonly KeptReceipt[] => {
     return []
   }
 }
-const keyOf = (of: ReceiptOf) => ('batchId' in of ? of.batchId : of.commandId)
+/** The whitelist is one thing: a later change of it takes the place of an earlier one. */
+const keyOf = (of: ReceiptOf) => ('batchId' in of ? of.batchId : 'commandId' in of ? of.commandId : 'whitelist')
 let open: readonly KeptReceipt[] | null = null
 const watchers = new Set<() => void>()
 const write = (kept: readonly KeptReceipt[]) => {

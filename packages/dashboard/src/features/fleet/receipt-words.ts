@@ -4,7 +4,7 @@ import { language } from '../../lib/texts/language.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { phaseOf } from '../../kit/receipt-state.ts'
 import { fleetTexts } from './fleet.texts.ts'
-import type { ReceiptFacts } from './receipt.ts'
+import type { ReceiptFacts, ReceiptRow } from './receipt.ts'
 import { saidOf } from './said.ts'
 
 const word = (value: unknown): string => clip(String(value), 64).shown
@@ -44,37 +44,55 @@ const resultOf = (row: Command, where: string): string => {
   }
 }
 
-/** The sentence of a receipt. `named`: it names what was asked, for places that do not say it otherwise. */
-export const sentenceOfReceipt = (facts: ReceiptFacts, named: boolean): string => {
-  const { counts, rows, sample, mixed } = facts
+/** The parts of the sentence. `named`: they name what was asked, for places that do not say it otherwise. */
+const partsOf = (facts: ReceiptFacts, named: boolean) => {
+  const { counts, rows, sample, mixed, isWhitelist = false } = facts
   const t = textsOf(fleetTexts).receipt
   const { total, done, failed, cancelled } = counts
-  const on = (count: number) => (total === 1 && rows[0] ? t.onOne(nameOf(rows[0].server.hostname)) : t.on(count))
-  const doneWords = () => (mixed ? t.doneCommands(done) : named && sample ? resultOf(sample, on(done)) : t.done(done))
-  const goingWords = () =>
-    named && sample && !mixed ? t.goingNamed(goingOf(sample), done, total) : t.progress(done, total)
-  const failedWords = () => (mixed ? t.failedCommands(failed) : t.failed(failed))
+  const where = total === 1 && rows[0] ? t.onOne(nameOf(rows[0].server.hostname)) : t.on(done)
+  if (mixed)
+    return {
+      done: t.doneCommands(done),
+      going: t.progress(done, total),
+      failed: t.failedCommands(failed),
+      cancelled: t.cancelledCommands(cancelled),
+    }
+  const result = isWhitelist ? t.result.whitelist(where) : sample && resultOf(sample, where)
+  const going = isWhitelist ? t.going.whitelist : sample && goingOf(sample)
+  return {
+    done: named && result ? result : t.done(done),
+    going: named && going ? t.goingNamed(going, done, total) : t.progress(done, total),
+    failed: t.failed(failed),
+    failedNamed: named && going ? t.failedNamed(going, t.failed(failed)) : undefined,
+    cancelled: t.cancelled(cancelled),
+  }
+}
+/** The sentence of a receipt. */
+export const sentenceOfReceipt = (facts: ReceiptFacts, named: boolean): string => {
+  const { counts, mixed } = facts
+  const t = textsOf(fleetTexts).receipt
+  const words = partsOf(facts, named)
   switch (phaseOf(counts)) {
     case 'asked':
     case 'running':
-      return goingWords()
+      return words.going
     case 'done':
-      return doneWords()
+      return words.done
     case 'rest-later':
-      return done > 0 ? doneWords() : goingWords()
+      return counts.done > 0 ? words.done : words.going
     case 'partly-failed':
-      if (done === 0) return failedWords()
-      return mixed ? t.partlyCommands(doneWords(), failed) : t.partly(doneWords(), failed)
+      if (counts.done === 0) return words.failed
+      return mixed ? t.partlyCommands(words.done, counts.failed) : t.partly(words.done, counts.failed)
     case 'failed':
-      return named && sample && !mixed ? t.failedNamed(goingOf(sample), failedWords()) : failedWords()
+      return words.failedNamed ?? words.failed
     case 'cancelled':
-      return mixed ? t.cancelledCommands(cancelled) : t.cancelled(cancelled)
+      return words.cancelled
   }
 }
 
 const mostNamed = 3
 /** `web-03, web-04 and 7 more servers`. */
-const namesOf = (rows: readonly Command[], count: number): string => {
+const namesOf = (rows: readonly ReceiptRow[], count: number): string => {
   const names = [...new Set(rows.map(({ server }) => nameOf(server.hostname)))]
   const shown = names.slice(0, mostNamed)
   const rest = Math.max(count, names.length) - shown.length

@@ -10,8 +10,13 @@ import { sumOf, useBatchCounts } from './batch.ts'
 import type { BatchCounts } from './batch.ts'
 import { isOver, useCommand } from './command-progress.tsx'
 import { commandsQuery } from './queries.ts'
+import type { Sync } from './queries.ts'
+import { useSync } from './sync.ts'
 
-const endsOf = (rows: readonly Command[]): BatchCounts => ({
+/** What one server was asked for. */
+export type ReceiptRow = Pick<Command, 'id' | 'server' | 'status' | 'cancelled' | 'result'>
+
+const endsOf = (rows: readonly ReceiptRow[]): BatchCounts => ({
   done: rows.filter(row => row.status === 'completed').length,
   failed: rows.filter(row => isOver(row) && row.status !== 'completed' && !row.cancelled).length,
   cancelled: rows.filter(row => row.cancelled).length,
@@ -57,26 +62,29 @@ const useOffline = (): ReadonlySet<string> => {
 export interface ReceiptFacts {
   readonly counts: ReceiptCounts
   /** The commands that are known one by one: all of a small batch, the first hundred of a large one. */
-  readonly rows: readonly Command[]
+  readonly rows: readonly ReceiptRow[]
   /** Those that wait for an offline server, and those that failed. */
-  readonly later: readonly Command[]
-  readonly failed: readonly Command[]
+  readonly later: readonly ReceiptRow[]
+  readonly failed: readonly ReceiptRow[]
   /** A command of it, to name what was asked; undefined until it is read. */
   readonly sample: Command | undefined
+  /** It is the whitelist, which servers fetch by themselves: nothing of it can be cancelled or retried. */
+  readonly isWhitelist?: boolean
   /** It asks for different things: its commands are counted, not its servers. */
   readonly mixed: boolean
   readonly isMissing: boolean
 }
-const isFailed = (row: Command) => isOver(row) && row.status !== 'completed' && !row.cancelled
+const isFailed = (row: ReceiptRow) => isOver(row) && row.status !== 'completed' && !row.cancelled
 
-const factsOf = (rows: readonly Command[], offline: ReadonlySet<string>, isMissing: boolean): ReceiptFacts => {
+const stateOf = (rows: readonly ReceiptRow[], offline: ReadonlySet<string>) => {
   const later = rows.filter(row => row.status === 'pending' && offline.has(row.server.id))
+  const counts = { total: rows.length, ...endsOf(rows), later: later.length }
+  return { counts, rows, later, failed: rows.filter(isFailed) }
+}
+const factsOf = (rows: readonly Command[], offline: ReadonlySet<string>, isMissing: boolean): ReceiptFacts => {
   const [sample] = rows
   return {
-    counts: { total: rows.length, ...endsOf(rows), later: later.length },
-    rows,
-    later,
-    failed: rows.filter(isFailed),
+    ...stateOf(rows, offline),
     sample,
     mixed: new Set(rows.map(({ type, params }) => JSON.stringify([type, params]))).size > 1,
     isMissing,
@@ -110,11 +118,32 @@ const useBatchFacts = (batchId: string): ReceiptFacts => {
   return { ...facts, counts, later: waiting.rows, failed: broken?.commands ?? [] }
 }
 
+const statusOfSync = { synced: 'completed', failed: 'failed', pending: 'pending', never: 'pending' } as const
+const rowOfSync = ({ id, hostname, sync_status: sync, error }: Sync): ReceiptRow => ({
+  id,
+  server: { id, hostname },
+  status: statusOfSync[sync],
+  cancelled: false,
+  result: error === null ? null : { success: false, output: error, exit_code: null },
+})
+/** How far the whitelist is on its way; what was read before the change says nothing of it. */
+const useWhitelistFacts = (since: number | null): ReceiptFacts => {
+  const query = useSync(since !== null)
+  const offline = useOffline()
+  const servers = query.data?.servers ?? []
+  const isCurrent = query.dataUpdatedAt >= (since ?? 0)
+  const rows = servers.map(server => rowOfSync(isCurrent ? server : { ...server, sync_status: 'pending', error: null }))
+  const state = stateOf(rows, isCurrent ? offline : new Set())
+  const isMissing = query.isError || (query.isSuccess && servers.length === 0)
+  return { ...state, sample: undefined, isWhitelist: true, mixed: false, isMissing }
+}
+
 /** How far a request is, live; it settles when only offline servers are left. */
 export const useReceipt = (of: ReceiptOf): ReceiptFacts => {
-  const isBatch = 'batchId' in of
-  const batch = useBatchFacts(isBatch ? of.batchId : '')
-  const command = useCommand(isBatch ? '' : of.commandId)
+  const batch = useBatchFacts('batchId' in of ? of.batchId : '')
+  const command = useCommand('commandId' in of ? of.commandId : '')
+  const whitelist = useWhitelistFacts('whitelistSince' in of ? of.whitelistSince : null)
   const offline = useOffline()
-  return isBatch ? batch : factsOf(command.data ? [command.data] : [], offline, command.isError)
+  if ('batchId' in of) return batch
+  return 'whitelistSince' in of ? whitelist : factsOf(command.data ? [command.data] : [], offline, command.isError)
 }

@@ -30,7 +30,7 @@ const useReceiptActs = (of: ReceiptOf, { counts }: ReceiptFacts, onFollow: (batc
   const cancel = useMutation({
     mutationFn: async () => {
       const open = counts.total - counts.done - counts.failed - counts.cancelled
-      const ids = 'batchId' in of ? await pendingOf(of.batchId, open, never) : [of.commandId]
+      const ids = 'batchId' in of ? await pendingOf(of.batchId, open, never) : 'commandId' in of ? [of.commandId] : []
       if (ids.length > 0) await api.call('POST /commands/cancel', { body: { ids: [...ids] } })
     },
     onSettled: () =>
@@ -140,6 +140,26 @@ export const BatchReceipt = (props: { batchId: string; here?: boolean; list?: bo
           {t.toBatch}
         </Link>
       )}
+    </div>
+  )
+}
+
+/** The receipt of a change of the whitelist, with the servers where there is room for them. */
+export const WhitelistReceipt = ({ since, list = false }: { since: number; list?: boolean }) => {
+  const t = textsOf(fleetTexts).receipt
+  const facts = useReceipt({ whitelistSince: since })
+  if (facts.isMissing) return null
+  return (
+    <div className={list ? styles.well : undefined}>
+      <div role="status" aria-label={t.label}>
+        <Receipt
+          counts={facts.counts}
+          label={t.label}
+          sentence={sentenceOfReceipt(facts, false)}
+          notes={notesOfReceipt(facts)}
+        />
+      </div>
+      {list && facts.counts.total > 1 && <ReceiptServers facts={facts} />}
     </div>
   )
 }

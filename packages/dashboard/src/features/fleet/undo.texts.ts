@@ -7,6 +7,10 @@ const en = {
   unbannedEverywhere: (ip: string, where: string) => `Unbanning ${ip} on ${where}…`,
   whitelisted: (what: string) => `${what} is on the whitelist.`,
   unlisted: (what: string) => `${what} is off the whitelist.`,
+  syncing: (count: number) =>
+    plural(count, { one: 'Syncing the whitelist to 1 server.', other: `Syncing the whitelist to ${count} servers.` }),
+  unlistedMany: (count: number) =>
+    plural(count, { one: '1 entry is off the whitelist.', other: `${count} entries are off the whitelist.` }),
   enabled: (jail: string, where: string) => `Enabling ${jail} on ${where}…`,
   disabled: (jail: string, where: string) => `Disabling ${jail} on ${where}…`,
   whitelistedMany: (count: number) =>
@@ -29,6 +33,8 @@ const en = {
       other: `${count} entries are off the whitelist again. Bans that they lifted stay lifted.`,
     }),
   listed: (what: string) => `${what} is on the whitelist again.`,
+  listedMany: (count: number) =>
+    plural(count, { one: '1 entry is on the whitelist again.', other: `${count} entries are on the whitelist again.` }),
   left: 'It stays as it is.',
   leftPartly: 'Where it waited it is undone. Where it had run already it stays as it is.',
   impossible: 'It had run already, and can not be undone from here.',

@@ -10,6 +10,7 @@ import { ordersOf } from './batch-orders.ts'
 import type { Ordered } from './batch-orders.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import { keepReceipt } from './kept-receipts.ts'
+import { syncQuery } from './queries.ts'
 import type { Entry } from './queries.ts'
 import { saidOf } from './said.ts'
 import { agreed } from './ssh-asked.ts'
@@ -312,6 +313,15 @@ const delist = (id: number): Promise<unknown> =>
     if (statusOf(error) !== 404) throw error
   })
 
+/** Follows a change of the whitelist until the servers hold it. */
+const tellSyncing = (told: { readonly text: string; readonly link: ToastLink; readonly undo?: () => void }) => {
+  showReceipt({ whitelistSince: Date.now() }, told)
+  void queries.invalidateQueries({ queryKey: syncQuery.queryKey })
+}
+/** Tells that servers fetch the whitelist once more. */
+export const tellSyncAgain = (servers: number) =>
+  tellSyncing({ text: textsOf(undoTexts).syncing(servers), link: toWhitelist() })
+
 /** `ids` are the entries to take off again; none where they are too many for that. */
 const tellListed = (text: string, ids: readonly number[]) => {
   const t = textsOf(undoTexts)
@@ -320,7 +330,7 @@ const tellListed = (text: string, ids: readonly number[]) => {
     return { text: ids.length === 1 ? t.delisted : t.delistedMany(removed), link: toWhitelist() }
   }
   const can = ids.length > 0 && ids.length <= mostTogether
-  toasts.show({ text, link: toWhitelist(), ...(can ? { undo: () => void take(undo)() } : {}) })
+  tellSyncing({ text, link: toWhitelist(), ...(can ? { undo: () => void take(undo)() } : {}) })
 }
 /** Tells what was whitelisted; undone, it is taken off again. */
 export const tellWhitelisted = (entries: readonly Pick<Entry, 'id' | 'ip'>[]) => {
@@ -336,16 +346,19 @@ export const tellImported = (count: number, ids: readonly number[]) => {
 }
 
 /** Tells what was taken off the whitelist; undone, it is put there again as it was. */
-export const tellUnlisted = (entry: Entry) => {
+export const tellUnlisted = (entries: readonly Entry[]) => {
   const t = textsOf(undoTexts)
+  const [only = null] = entries.length === 1 ? entries : []
   const undo = async () => {
-    const { ip, description, expires_at } = entry
-    await api
-      .call('POST /whitelist', { body: { ip, description, ...(expires_at === null ? {} : { expires_at }) } })
-      .catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw error
-      })
-    return { text: t.listed(entry.ip), link: toWhitelist() }
+    const again = entries.map(({ ip, description, expires_at }) => ({
+      ip,
+      description,
+      ...(expires_at === null ? {} : { expires_at }),
+    }))
+    // What is there again already is skipped.
+    await api.call('POST /whitelist/bulk', { body: { entries: again } })
+    return { text: only ? t.listed(only.ip) : t.listedMany(entries.length), link: toWhitelist() }
   }
-  toasts.show({ text: t.unlisted(entry.ip), link: toWhitelist(), undo: () => void take(undo)() })
+  const text = only ? t.unlisted(only.ip) : t.unlistedMany(entries.length)
+  tellSyncing({ text, link: toWhitelist(), undo: () => void take(undo)() })
 }

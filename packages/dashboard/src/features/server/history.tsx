@@ -1,7 +1,7 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
@@ -59,30 +59,37 @@ export const CommandsTab = () => {
   const [running, setRunning] = useState(false)
   const [search] = useState({ server: serverId })
   const query = useCommands(search)
+  const navigate = useNavigate()
   const rows = query.data?.commands
+  const groups = useMemo(
+    () =>
+      rows &&
+      grouped(
+        rows.map(row => ({ ...row, batch_id: null })),
+        true,
+        true,
+      ),
+    [rows],
+  )
   return (
     <FixedCommands value={search}>
       <div className={parts.row}>
-        <Button disabled={!may} onClick={() => setRunning(true)}>
-          {t.run}
-        </Button>
+        {may && <Button onClick={() => setRunning(true)}>{t.run}</Button>}
         <ButtonLink to="/commands" search={{ server: serverId }} variant="default">
           {t.allCommands}
         </ButtonLink>
       </div>
-      <Trouble what={t.whatCommands} query={query} />
-      {query.isPending && <Waiting />}
-      {rows?.length === 0 && <p className={parts.muted}>{t.noCommands}</p>}
       {/* Of a batch only this server's part is here: nothing to be grouped. */}
-      {rows && rows.length > 0 && (
-        <CommandList
-          groups={grouped(
-            rows.map(row => ({ ...row, batch_id: null })),
-            true,
-            true,
-          )}
-        />
-      )}
+      <CommandList
+        query={query}
+        groups={groups}
+        page={1}
+        total={query.data?.total ?? 0}
+        onPage={page => void navigate({ to: '/commands', search: { server: serverId, page } })}
+        filters={[]}
+        onClear={() => {}}
+        empty={<p className={parts.muted}>{t.noCommands}</p>}
+      />
       {running && (
         <Suspense>
           <RunDialog type="reload-all" server={serverId} onClose={() => setRunning(false)} />

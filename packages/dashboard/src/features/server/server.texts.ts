@@ -23,7 +23,6 @@ const en = {
   what: 'the server',
   whatJails: 'the jails',
   whatBans: 'its bans',
-  whatCommands: 'its commands',
   whatWhitelist: 'the state of its whitelist',
   title: 'Server',
   gone: 'There is no such server. It may have been removed; its bans stay in the history.',

@@ -2,11 +2,9 @@ import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
-import { syncQuery } from '../fleet/queries.ts'
 import type { CommandType } from '../fleet/queries.ts'
+import { tellSyncAgain } from '../fleet/undo.ts'
 import parts from '../../kit/parts.module.css'
-import { toasts } from '../../kit/toasts.ts'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { serversTexts } from './servers.texts.ts'
@@ -28,10 +26,7 @@ export const BulkBar = (props: {
   const [open, setOpen] = useState<CommandType | 'deploy' | null>(null)
   const sync = useMutation({
     mutationFn: () => api.call('POST /whitelist/sync', { body: { server_ids: [...chosen] } }),
-    onSuccess: ({ servers_notified }) => {
-      toasts.show({ text: t.syncing(servers_notified), link: { path: '/whitelist', text: t.show } })
-      void queries.invalidateQueries({ queryKey: syncQuery.queryKey })
-    },
+    onSuccess: ({ servers_notified: servers }) => tellSyncAgain(servers),
   })
   const close = () => setOpen(null)
   return (

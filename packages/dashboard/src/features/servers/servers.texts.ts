@@ -30,9 +30,6 @@ const en = {
     noTemplate: 'Choose a template.',
     next: 'Next',
     sync: 'Sync the whitelist',
-    syncing: (count: number) =>
-      plural(count, { one: 'Syncing the whitelist to 1 server.', other: `Syncing the whitelist to ${count} servers.` }),
-    show: 'Show',
     clear: 'Clear selection',
   },
   columns: {

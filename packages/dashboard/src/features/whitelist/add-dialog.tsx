@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { checkQuery } from '../fleet/queries.ts'
+import { WhitelistReceipt } from '../fleet/receipts.tsx'
 import { tellWhitelisted } from '../fleet/undo.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
@@ -18,7 +19,6 @@ import { isWide, readLines, sizeOf } from './lines.ts'
 import { EndChoice } from './end-choice.tsx'
 import { endAt, noEnd } from './ends.ts'
 import { endsTexts } from './ends.texts.ts'
-import { SyncLine } from './sync-panel.tsx'
 import { whitelistTexts } from './whitelist.texts.ts'
 import styles from './whitelist.module.css'
 
@@ -74,10 +74,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
         <p role="status">
           {t.added(add.data.added)} {add.data.asked > add.data.added && t.skipped(add.data.asked - add.data.added)}
         </p>
-        <div>
-          <p className={parts.help}>{t.syncing}</p>
-          <SyncLine />
-        </div>
+        <WhitelistReceipt since={add.submittedAt} list />
         <div className={parts.row}>
           <Button onClick={onClose}>{t.done}</Button>
         </div>
@@ -96,7 +93,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
         {ids => (
           <textarea
             {...ids}
-            className={`${parts.input ?? ''} ${styles.ip ?? ''}`}
+            className={`${parts.input ?? ''} ${styles.lines ?? ''}`}
             rows={Math.min(10, Math.max(3, typed.split('\n').length + 1))}
             autoCapitalize="none"
             autoCorrect="off"

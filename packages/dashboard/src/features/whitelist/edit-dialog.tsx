@@ -12,6 +12,7 @@ import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { localInput } from '../../lib/time.ts'
+import { AddressLink } from './columns.tsx'
 import { EndChoice } from './end-choice.tsx'
 import { endAt, noEnd } from './ends.ts'
 import type { End } from './ends.ts'
@@ -21,7 +22,8 @@ import { whitelistTexts } from './whitelist.texts.ts'
 const endOf = ({ expires_at }: Entry): End =>
   expires_at === null ? noEnd() : { kind: 'until', until: localInput(Date.parse(expires_at)) }
 
-const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) => {
+const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => void }) => {
+  const { entry, onClose, onRemove } = props
   const t = textsOf(whitelistTexts)
   const [description, setDescription] = useState(entry.description)
   const [before] = useState(() => endOf(entry))
@@ -50,7 +52,9 @@ const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) =
   return (
     <Dialog title={t.editTitle} onClose={onClose}>
       <form className={parts.form} onSubmit={submit} noValidate>
-        <p className={parts.mono}>{entry.ip}</p>
+        <p>
+          <AddressLink ip={entry.ip} />
+        </p>
         <Field label={t.dialog.description} error={fieldProblem(save.error, 'description')}>
           {ids => (
             <input
@@ -79,6 +83,9 @@ const EditDialog = ({ entry, onClose }: { entry: Entry; onClose: () => void }) =
           </Button>
           <Button variant="default" onClick={onClose}>
             {textsOf(commonTexts).cancel}
+          </Button>
+          <Button variant="default" onClick={onRemove}>
+            {t.remove}
           </Button>
         </div>
       </form>

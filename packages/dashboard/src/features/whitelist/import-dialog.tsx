@@ -90,7 +90,7 @@ const Form = ({ onClose }: { onClose: () => void }) => {
         {found.entries.length > 0 && (
           <>
             <h3 className={parts.help}>{t.firstLines}</h3>
-            <ul className={styles.ip}>
+            <ul className={styles.lines}>
               {found.entries.slice(0, shown).map(({ ip, description }, index) => (
                 <li key={index}>
                   {ip}
@@ -127,7 +127,7 @@ const Form = ({ onClose }: { onClose: () => void }) => {
         {ids => (
           <textarea
             {...ids}
-            className={`${parts.input ?? ''} ${styles.ip ?? ''}`}
+            className={`${parts.input ?? ''} ${styles.lines ?? ''}`}
             rows={8}
             spellCheck={false}
             dir="ltr"

@@ -1,55 +1,36 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
-import { useLive } from '../../api/live.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import fleet from '../fleet/fleet.module.css'
 import { syncQuery } from '../fleet/queries.ts'
 import type { Sync } from '../fleet/queries.ts'
-import { CopyField } from '../../kit/copy.tsx'
+import { WhitelistReceipt } from '../fleet/receipts.tsx'
+import { useSync } from '../fleet/sync.ts'
+import { CopyButton } from '../../kit/copy.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Mark, State } from '../../kit/state.tsx'
+import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { Approve } from '../commands/approve.tsx'
 import { whitelistTexts } from './whitelist.texts.ts'
-
-/** Which server holds the list: live, or asked for every few seconds where the feed does not get through. */
-export const useSync = () => {
-  const { phase } = useLive()
-  return useQuery({
-    ...syncQuery,
-    refetchInterval: ({ state }) =>
-      state.data?.servers.every(server => server.sync_status === 'synced') ? false : phase === 'live' ? 20_000 : 3000,
-  })
-}
-
-/** How many servers confirmed, in one line. */
-export const SyncLine = () => {
-  const t = textsOf(whitelistTexts).sync
-  const servers = useSync().data?.servers ?? []
-  const synced = servers.filter(server => server.sync_status === 'synced').length
-  const failed = servers.some(server => server.sync_status === 'failed')
-  if (servers.length === 0) return <p className={parts.muted}>{t.none}</p>
-  return (
-    <span role="status">
-      <Mark tone={failed ? 'danger' : synced === servers.length ? 'ok' : 'info'}>{t.of(synced, servers.length)}</Mark>
-    </span>
-  )
-}
+import styles from './whitelist.module.css'
 
 const urgency = { failed: 0, pending: 1, never: 2, synced: 3 } as const
 const first = 50
 
+/** Which servers hold the list. */
 export const SyncPanel = () => {
   const t = textsOf(whitelistTexts).sync
   const texts = textsOf(whitelistTexts)
@@ -58,6 +39,7 @@ export const SyncPanel = () => {
   const [all, setAll] = useState(false)
   const servers = [...(query.data?.servers ?? [])].sort((a, b) => urgency[a.sync_status] - urgency[b.sync_status])
   const shown = all ? servers : servers.slice(0, first)
+  const url = `${ownAddress}/api/v1/whitelist.txt`
   const sync = useMutation({
     mutationFn: () => api.call('POST /whitelist/sync', { body: {} }),
     onSuccess: () => queries.invalidateQueries({ queryKey: syncQuery.queryKey }),
@@ -67,9 +49,10 @@ export const SyncPanel = () => {
       <div className={fleet.stack}>
         <Trouble what={texts.whatSync} query={query} />
         {query.isPending && <Waiting lines={3} />}
+        {query.data && servers.length === 0 && <p className={parts.muted}>{t.none}</p>}
         {query.data && (
           <div className={fleet.line}>
-            <SyncLine />
+            <WhitelistReceipt since={0} />
             {servers.length > 0 && may && (
               <Button size="compact-sm" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
                 {t.all}
@@ -88,8 +71,18 @@ export const SyncPanel = () => {
             {t.more(servers.length - shown.length)}
           </button>
         )}
-        <p className={parts.help}>{t.text}</p>
-        <CopyField text={`${ownAddress}/api/v1/whitelist.txt`} label={t.textLabel} />
+        {/* With the servers above it, so that it does not move. */}
+        {!query.isPending && (
+          <>
+            <p className={parts.help}>{t.text}</p>
+            <p className={styles.url}>
+              <span className={parts.mono} title={url}>
+                {url}
+              </span>
+              <CopyButton text={url} label={textsOf(commonTexts).copy} />
+            </p>
+          </>
+        )}
       </div>
     </Panel>
   )
@@ -105,7 +98,9 @@ export const SyncRow = ({ server }: { server: Sync }) => {
   return (
     <li data-sync={server.sync_status}>
       <span>
-        <Stranger text={server.hostname} most={60} />
+        <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.server}>
+          <Stranger text={server.hostname} most={60} />
+        </Link>
         <span className={parts.help}>
           {server.entry_count !== null && <> {t.entries(number(server.entry_count), server.entry_count)}</>}
           {server.last_sync && (
@@ -124,7 +119,7 @@ export const SyncRow = ({ server }: { server: Sync }) => {
         <Refusal error={sync.error} />
       </span>
       <State is={server.sync_status} />
-      {may && server.sync_status !== 'synced' && (
+      {may && server.sync_status === 'failed' && (
         <Button
           size="compact-sm"
           variant="default"

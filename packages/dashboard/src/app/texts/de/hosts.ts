@@ -27,7 +27,6 @@ export const server: Texts['server'] = {
   what: 'der Server',
   whatJails: 'die Jails',
   whatBans: 'seine Sperren',
-  whatCommands: 'seine Befehle',
   whatWhitelist: 'der Stand seiner Whitelist',
   title: 'Server',
   gone: 'Diesen Server gibt es nicht. Vielleicht wurde er entfernt; seine Sperren bleiben im Verlauf.',
@@ -146,9 +145,6 @@ export const serversPage: Texts['servers'] = {
     noTemplate: 'Wählen Sie eine Vorlage.',
     next: 'Weiter',
     sync: 'Whitelist abgleichen',
-    syncing: count =>
-      plural(count, { one: '1 Server übernimmt die Whitelist.', other: `${count} Server übernehmen die Whitelist.` }),
-    show: 'Zeigen',
     clear: 'Auswahl aufheben',
   },
   columns: {

@@ -73,6 +73,13 @@ export const common: Texts['common'] = {
   last: 'Letzte',
   pages: 'Seiten',
   pagesBelow: 'Seiten, unter der Liste',
+  select: name => `${name} auswählen`,
+  selectPage: 'Alle auf dieser Seite auswählen',
+  selection: 'Auswahl',
+  clearSelection: 'Auswahl aufheben',
+  actions: 'Aktionen',
+  without: term => `Ohne ${term}`,
+  clearFilters: 'Alle Filter löschen',
   pastEnd: 'Auf dieser Seite ist nichts mehr.',
   firstPage: 'Zur ersten Seite',
   range: (from, to, total) => `${from}–${to} von ${total}`,
@@ -240,6 +247,13 @@ export const undo: Texts['undo'] = {
   unbannedEverywhere: (ip, where) => `${ip} wird auf ${where} entsperrt …`,
   whitelisted: what => `${what} steht auf der Whitelist.`,
   unlisted: what => `${what} steht nicht mehr auf der Whitelist.`,
+  syncing: count =>
+    plural(count, { one: '1 Server übernimmt die Whitelist.', other: `${count} Server übernehmen die Whitelist.` }),
+  unlistedMany: count =>
+    plural(count, {
+      one: '1 Eintrag steht nicht mehr auf der Whitelist.',
+      other: `${count} Einträge stehen nicht mehr auf der Whitelist.`,
+    }),
   enabled: (jail, where) => `${jail} wird auf ${where} eingeschaltet …`,
   disabled: (jail, where) => `${jail} wird auf ${where} ausgeschaltet …`,
   whitelistedMany: count =>
@@ -262,6 +276,11 @@ export const undo: Texts['undo'] = {
       other: `${count} Einträge stehen nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.`,
     }),
   listed: what => `${what} steht wieder auf der Whitelist.`,
+  listedMany: count =>
+    plural(count, {
+      one: '1 Eintrag steht wieder auf der Whitelist.',
+      other: `${count} Einträge stehen wieder auf der Whitelist.`,
+    }),
   left: 'Es bleibt, wie es ist.',
   leftPartly: 'Wo es noch wartete, ist es rückgängig gemacht. Wo es schon gelaufen war, bleibt es, wie es ist.',
   impossible: 'Es war schon gelaufen und kann von hier aus nicht rückgängig gemacht werden.',
@@ -312,6 +331,7 @@ export const fleet: Texts['fleet'] = {
       unban: ip => `${ip} wird entsperrt`,
       enable: jail => `${jail} wird eingeschaltet`,
       disable: jail => `${jail} wird ausgeschaltet`,
+      whitelist: 'Whitelist wird übertragen',
     },
     result: {
       ban: (ip, where) => `${ip} ist ${where} gesperrt`,
@@ -321,6 +341,7 @@ export const fleet: Texts['fleet'] = {
       disable: (jail, where) =>
         `${jail} ist ${where} ausgeschaltet. Es sperrt niemanden, bis es wieder eingeschaltet ist.`,
       other: (said, where) => `${said}: erledigt ${where}`,
+      whitelist: where => `Die Whitelist ist ${where} aktuell`,
     },
     onOne: server => `auf ${server}`,
     on: count => `auf ${onServers(count)}`,

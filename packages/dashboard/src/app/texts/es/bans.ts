@@ -446,7 +446,6 @@ export const server: Texts['server'] = {
   what: 'el servidor',
   whatJails: 'las jails',
   whatBans: 'sus bloqueos',
-  whatCommands: 'sus comandos',
   whatWhitelist: 'el estado de su whitelist',
   title: 'Servidor',
   gone: 'No existe tal servidor. Puede que se haya eliminado; sus bloqueos siguen en el historial.',
@@ -558,12 +557,6 @@ export const serverList: Texts['servers'] = {
     noTemplate: 'Elija una plantilla.',
     next: 'Siguiente',
     sync: 'Sincronizar la whitelist',
-    syncing: count =>
-      plural(count, {
-        one: '1 servidor está aplicando la whitelist.',
-        other: `${count} servidores están aplicando la whitelist.`,
-      }),
-    show: 'Mostrar',
     clear: 'Quitar',
   },
   columns: {

@@ -72,6 +72,13 @@ export const common: Texts['common'] = {
   last: 'Última',
   pages: 'Páginas',
   pagesBelow: 'Páginas, debajo de la lista',
+  select: name => `Seleccionar ${name}`,
+  selectPage: 'Seleccionar todo en esta página',
+  selection: 'Selección',
+  clearSelection: 'Borrar la selección',
+  actions: 'Acciones',
+  without: term => `Sin ${term}`,
+  clearFilters: 'Borrar todos los filtros',
   pastEnd: 'Ya no hay nada en esta página.',
   firstPage: 'A la primera página',
   range: (from, to, total) => `${from}–${to} de ${total}`,
@@ -275,6 +282,7 @@ export const fleet: Texts['fleet'] = {
       unban: ip => `Desbloqueando ${ip}`,
       enable: jail => `Activando ${jail}`,
       disable: jail => `Desactivando ${jail}`,
+      whitelist: 'Sincronizando la whitelist',
     },
     result: {
       ban: (ip, where) => `${ip} está bloqueada ${where}`,
@@ -284,6 +292,7 @@ export const fleet: Texts['fleet'] = {
       disable: (jail, where) =>
         `${jail} está desactivada ${where}. No bloquea a nadie hasta que vuelva a estar activada.`,
       other: (said, where) => `${said}: hecho ${where}`,
+      whitelist: where => `La whitelist está al día ${where}`,
     },
     onOne: server => `en ${server}`,
     on: count => `en ${servers(count)}`,
@@ -355,6 +364,13 @@ export const undo: Texts['undo'] = {
   unbannedEverywhere: (ip, where) => `Desbloqueando ${ip} en ${where}…`,
   whitelisted: what => `Añadido a la whitelist: ${what}.`,
   unlisted: what => `Quitado de la whitelist: ${what}.`,
+  syncing: count =>
+    plural(count, {
+      one: '1 servidor está aplicando la whitelist.',
+      other: `${count} servidores están aplicando la whitelist.`,
+    }),
+  unlistedMany: count =>
+    plural(count, { one: '1 entrada quitada de la whitelist.', other: `${count} entradas quitadas de la whitelist.` }),
   enabled: (jail, where) => `Activando ${jail} en ${where}…`,
   disabled: (jail, where) => `Desactivando ${jail} en ${where}…`,
   whitelistedMany: count =>
@@ -377,6 +393,11 @@ export const undo: Texts['undo'] = {
       other: `${count} entradas ya no están en la whitelist. Los bloqueos que levantaron siguen levantados.`,
     }),
   listed: what => `De nuevo en la whitelist: ${what}.`,
+  listedMany: count =>
+    plural(count, {
+      one: '1 entrada de nuevo en la whitelist.',
+      other: `${count} entradas de nuevo en la whitelist.`,
+    }),
   left: 'Se queda como está.',
   leftPartly: 'Donde aún esperaba, está deshecho. Donde ya se había ejecutado, se queda como está.',
   impossible: 'Ya se había ejecutado y no se puede deshacer desde aquí.',

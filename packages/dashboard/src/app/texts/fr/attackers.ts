@@ -82,13 +82,11 @@ export const attackers: Texts['attackers'] = {
   copyOf: ip => `Copier ${ip}`,
   menuOf: ip => `Plus pour ${ip}`,
   ban: 'Bannir sur tous les serveurs…',
-  selection: 'Sélection',
   inForce: (said, count) =>
     plural(count, { one: `avec ${said}\u00a0ban actif`, other: `avec ${said}\u00a0bans actifs` }),
   selectAll: total => `Sélectionner les ${total}`,
   selectNewest: (most, total) => `Sélectionner les ${most} premiers sur ${total} (maximum par passage)`,
   reading: read => `${read} bans lus`,
-  clear: 'Effacer la sélection',
   views: 'Vues',
   any: 'Tous',
   remove: name => `Effacer ${name}`,

@@ -328,7 +328,6 @@ export const server: Texts['server'] = {
   what: 'le serveur',
   whatJails: 'les jails',
   whatBans: 'ses bans',
-  whatCommands: 'ses commandes',
   whatWhitelist: 'l’état de sa whitelist',
   title: 'Serveur',
   gone: 'Ce serveur n’existe pas. Il a peut-être été supprimé\u00a0; ses bans restent dans l’historique.',
@@ -447,12 +446,6 @@ export const serverList: Texts['servers'] = {
     noTemplate: 'Choisissez un modèle.',
     next: 'Suivant',
     sync: 'Synchroniser la whitelist',
-    syncing: count =>
-      plural(count, {
-        one: `${count}\u00a0serveur reprend la whitelist.`,
-        other: `${count}\u00a0serveurs reprennent la whitelist.`,
-      }),
-    show: 'Afficher',
     clear: 'Effacer',
   },
   columns: {

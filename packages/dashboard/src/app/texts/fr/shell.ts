@@ -72,6 +72,13 @@ export const common: Texts['common'] = {
   last: 'Dernière',
   pages: 'Pages',
   pagesBelow: 'Pages, sous la liste',
+  select: name => `Sélectionner ${name}`,
+  selectPage: 'Tout sélectionner sur cette page',
+  selection: 'Sélection',
+  clearSelection: 'Effacer la sélection',
+  actions: 'Actions',
+  without: term => `Sans ${term}`,
+  clearFilters: 'Effacer tous les filtres',
   pastEnd: 'Il n’y a plus rien sur cette page.',
   firstPage: 'À la première page',
   range: (from, to, total) => `${from}–${to} sur ${total}`,
@@ -239,6 +246,16 @@ export const undo: Texts['undo'] = {
   unbannedEverywhere: (ip, where) => `Débannissement de ${ip} sur ${where}…`,
   whitelisted: what => `Ajouté à la whitelist\u00a0: ${what}.`,
   unlisted: what => `Retiré de la whitelist\u00a0: ${what}.`,
+  syncing: count =>
+    plural(count, {
+      one: `${count}\u00a0serveur reprend la whitelist.`,
+      other: `${count}\u00a0serveurs reprennent la whitelist.`,
+    }),
+  unlistedMany: count =>
+    plural(count, {
+      one: `${count}\u00a0entrée retirée de la whitelist.`,
+      other: `${count}\u00a0entrées retirées de la whitelist.`,
+    }),
   enabled: (jail, where) => `Activation de ${jail} sur ${where}…`,
   disabled: (jail, where) => `Désactivation de ${jail} sur ${where}…`,
   whitelistedMany: count =>
@@ -264,6 +281,11 @@ export const undo: Texts['undo'] = {
       other: `${count}\u00a0entrées de nouveau retirées de la whitelist. Les bans levés restent levés.`,
     }),
   listed: what => `De nouveau sur la whitelist\u00a0: ${what}.`,
+  listedMany: count =>
+    plural(count, {
+      one: `${count}\u00a0entrée de nouveau sur la whitelist.`,
+      other: `${count}\u00a0entrées de nouveau sur la whitelist.`,
+    }),
   left: 'Rien n’est changé.',
   leftPartly: 'Annulé là où la commande attendait encore. Là où elle avait déjà été exécutée, rien n’est changé.',
   impossible: 'La commande était déjà exécutée et ne peut pas être défaite d’ici.',
@@ -314,6 +336,7 @@ export const fleet: Texts['fleet'] = {
       unban: ip => `Débannissement de ${ip}`,
       enable: jail => `Activation de ${jail}`,
       disable: jail => `Désactivation de ${jail}`,
+      whitelist: 'Synchronisation de la whitelist',
     },
     result: {
       ban: (ip, where) => `${ip} est bannie ${where}`,
@@ -322,6 +345,7 @@ export const fleet: Texts['fleet'] = {
       enable: (jail, where) => `${jail} est activé ${where}`,
       disable: (jail, where) => `${jail} est désactivé ${where}. Il ne bannira personne avant d’être réactivé.`,
       other: (said, where) => `${said}\u00a0: fait ${where}`,
+      whitelist: where => `La whitelist est à jour ${where}`,
     },
     onOne: server => `sur ${server}`,
     on: count => `sur ${servers(count)}`,

@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 import type { ReactNode } from 'react'
 import { IconX } from '@tabler/icons-react'
-import { textsOf } from '../../lib/texts/catalogue.ts'
-import { attackersTexts } from './attackers.texts.ts'
+import { textsOf } from '../lib/texts/catalogue.ts'
+import { commonTexts } from '../lib/texts/common.texts.ts'
 import styles from './selection.module.css'
 
 /**
@@ -16,7 +16,7 @@ export const SelectionBar = (props: {
   onClear: () => void
   children: ReactNode
 }) => {
-  const t = textsOf(attackersTexts)
+  const t = textsOf(commonTexts)
   useEffect(() => {
     document.body.dataset.selecting = ''
     return () => {
@@ -30,7 +30,13 @@ export const SelectionBar = (props: {
       </span>
       {props.all}
       <span className={styles.acts}>{props.children}</span>
-      <button type="button" className={styles.clear} aria-label={t.clear} title={t.clear} onClick={props.onClear}>
+      <button
+        type="button"
+        className={styles.clear}
+        aria-label={t.clearSelection}
+        title={t.clearSelection}
+        onClick={props.onClear}
+      >
         <IconX size={16} />
       </button>
     </div>

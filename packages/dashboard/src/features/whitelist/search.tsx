@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { checkQuery } from '../fleet/queries.ts'
+import parts from '../../kit/parts.module.css'
+import { useTyped } from '../../kit/typed.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { readRange } from '../../lib/address.ts'
+import { whitelistTexts } from './whitelist.texts.ts'
+import styles from './whitelist.module.css'
+
+/** Searches texts, and of a whole address says whether the list covers it, also by a range that does not contain the text. */
+export const WhitelistSearch = () => {
+  const t = textsOf(whitelistTexts)
+  const asked = useSearch({ from: '/inside/whitelist' }).search ?? ''
+  const navigate = useNavigate()
+  const { typed, setTyped } = useTyped(
+    asked,
+    text => void navigate({ to: '/whitelist', search: { search: text || undefined }, replace: true }),
+    { wait: 300, valid: () => true },
+  )
+  const isAddress = readRange(asked) !== null && !asked.includes('/')
+  const check = useQuery({ ...checkQuery(asked), enabled: isAddress }).data
+  return (
+    <div role="search" className={styles.search}>
+      <input
+        className={parts.input}
+        type="search"
+        aria-label={t.search}
+        placeholder={t.search}
+        autoCapitalize="none"
+        spellCheck={false}
+        value={typed}
+        onChange={event => setTyped(event.currentTarget.value)}
+      />
+      {isAddress && check && (
+        <p className={parts.note} role="status">
+          {check.matched_entry
+            ? t.covered(check.ip, check.matched_entry.ip, check.matched_entry.description)
+            : t.notCovered(check.ip)}
+        </p>
+      )}
+    </div>
+  )
+}

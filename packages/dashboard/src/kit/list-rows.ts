@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+import type { Selection } from './selection.ts'
+
+export interface ListColumn<Row> {
+  readonly key: string
+  readonly name: string
+  readonly cell: (row: Row) => ReactNode
+  /** Pixels in the table; the columns without one share the rest. */
+  readonly width?: number
+  /** Numbers, and what stands at the end of a row. */
+  readonly end?: boolean
+  /** The table leaves it out where the window is narrower than 1280 px. */
+  readonly wideOnly?: boolean
+  /** Its place in the two lines that a narrow window shows of a row; absent: it is left out there. */
+  readonly at?: 'lead' | 'title' | 'about' | 'end' | 'end-about'
+  readonly sort?: { readonly is: 'ascending' | 'descending' | 'none'; readonly onSort: () => void }
+}
+
+/** Attributes by which keys and tests find a row. */
+export type RowData = Readonly<Record<`data-${string}`, string | number>>
+
+export interface ListRows<Row> {
+  readonly caption: string
+  readonly columns: readonly ListColumn<Row>[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string | number
+  readonly dataOf?: ((row: Row) => RowData) | undefined
+  /** Whether a row is a part of the one above it. */
+  readonly isSub?: ((row: Row) => boolean) | undefined
+  /** What is shown below a row. */
+  readonly below?: ((row: Row) => ReactNode) | undefined
+  /** What can be done with a row: on hover, focus and selection; on touch the page of the thing has it. */
+  readonly acts?: ((row: Row) => ReactNode) | undefined
+  readonly selection?: RowSelection<Row> | undefined
+}
+export interface RowSelection<Row> extends Selection<Row, string | number> {
+  readonly nameOf: (row: Row) => string
+}

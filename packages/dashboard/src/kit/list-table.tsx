@@ -1,0 +1,155 @@
+import { Fragment } from 'react'
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import { textsOf } from '../lib/texts/catalogue.ts'
+import { commonTexts } from '../lib/texts/common.texts.ts'
+import check from './check.module.css'
+import type { ListColumn, ListRows, RowSelection } from './list-rows.ts'
+import styles from './list.module.css'
+import parts from './parts.module.css'
+import { useLate } from './waiting.tsx'
+import { useWide } from './width.ts'
+
+const skeleton = Array.from({ length: 12 }, (_, index) => index)
+
+/** The rows of a list where the window has room for columns. */
+export const ListTable = <Row,>(props: ListRows<Row> & { isWaiting?: boolean }) => {
+  const { caption, rows, keyOf, isWaiting = false, selection } = props
+  const isWide = useWide()
+  const columns = props.columns.filter(({ wideOnly }) => isWide || !wideOnly)
+  return (
+    <table className={styles.table} data-choosing={(selection && selection.chosen.size > 0) || undefined}>
+      <caption className={parts.hidden}>{caption}</caption>
+      <colgroup>
+        {selection && <col style={{ inlineSize: 40 }} />}
+        {columns.map(({ key, width }) => (
+          <col key={key} style={width === undefined ? undefined : { inlineSize: width }} />
+        ))}
+        {props.acts && <col style={{ inlineSize: 0 }} />}
+      </colgroup>
+      <thead>
+        <tr>
+          {selection && (
+            <th scope="col">
+              <PageBox rows={rows} selection={selection} keyOf={keyOf} />
+            </th>
+          )}
+          {columns.map(column => (
+            <Head key={column.key} column={column} />
+          ))}
+          {props.acts && (
+            <th scope="col" className={styles.actsCell}>
+              <span className={parts.hidden}>{textsOf(commonTexts).actions}</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {isWaiting ? (
+          <Skeleton columns={columns.length + (selection ? 1 : 0) + (props.acts ? 1 : 0)} />
+        ) : (
+          rows.map(row => <TableRow key={keyOf(row)} {...props} row={row} columns={columns} />)
+        )}
+      </tbody>
+    </table>
+  )
+}
+
+const TableRow = <Row,>(props: ListRows<Row> & { row: Row }) => {
+  const { row, columns, selection, keyOf, acts } = props
+  const below = props.below?.(row)
+  const isChosen = selection?.chosen.has(keyOf(row)) ?? false
+  return (
+    <Fragment>
+      <tr
+        data-row
+        data-sub={props.isSub?.(row) || undefined}
+        data-open-row={below ? true : undefined}
+        aria-current={isChosen || undefined}
+        {...props.dataOf?.(row)}
+      >
+        {selection && (
+          <td>
+            <RowBox row={row} selection={selection} isChosen={isChosen} />
+          </td>
+        )}
+        {columns.map(({ key, cell, end }) => (
+          <td key={key} className={end ? parts.end : undefined}>
+            {cell(row)}
+          </td>
+        ))}
+        {acts && (
+          <td className={styles.actsCell}>
+            <span className={styles.acts}>{acts(row)}</span>
+          </td>
+        )}
+      </tr>
+      {below && (
+        <tr className={styles.below}>
+          <td colSpan={columns.length + (selection ? 1 : 0) + (acts ? 1 : 0)}>{below}</td>
+        </tr>
+      )}
+    </Fragment>
+  )
+}
+
+const Head = <Row,>({ column: { name, end, sort } }: { column: ListColumn<Row> }) => (
+  <th scope="col" className={end ? parts.end : undefined} aria-sort={sort?.is}>
+    {sort ? (
+      <button type="button" className={styles.sort} onClick={sort.onSort}>
+        {name}
+        {sort.is === 'ascending' && <IconArrowUp size={14} />}
+        {sort.is === 'descending' && <IconArrowDown size={14} />}
+      </button>
+    ) : (
+      name
+    )}
+  </th>
+)
+
+const Skeleton = ({ columns }: { columns: number }) => {
+  const isLate = useLate()
+  return skeleton.map(index => (
+    <tr key={index} className={styles.skeleton} data-late={isLate || undefined}>
+      <td colSpan={columns}>
+        {index === 0 && (
+          <span className={parts.hidden} role="status">
+            {isLate ? textsOf(commonTexts).loading : ''}
+          </span>
+        )}
+        <i />
+      </td>
+    </tr>
+  ))
+}
+
+const RowBox = <Row,>(props: { row: Row; selection: RowSelection<Row>; isChosen: boolean }) => {
+  const { row, selection, isChosen } = props
+  return (
+    <label className={styles.box}>
+      <input
+        type="checkbox"
+        className={check.check}
+        aria-label={textsOf(commonTexts).select(selection.nameOf(row))}
+        checked={isChosen}
+        onChange={event => selection.toggle(row, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
+      />
+    </label>
+  )
+}
+
+/** Chooses all rows of the page, or takes them off. */
+const PageBox = <Row,>(props: Pick<ListRows<Row>, 'rows' | 'keyOf'> & { selection: RowSelection<Row> }) => {
+  const { rows, keyOf, selection } = props
+  const isWhole = rows.length > 0 && rows.every(row => selection.chosen.has(keyOf(row)))
+  return (
+    <label className={styles.box}>
+      <input
+        type="checkbox"
+        className={check.check}
+        aria-label={textsOf(commonTexts).selectPage}
+        checked={isWhole}
+        onChange={() => selection.set(rows, !isWhole)}
+      />
+    </label>
+  )
+}
