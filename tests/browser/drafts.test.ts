@@ -38,7 +38,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await server?.close()
   })
   const name = () => page.getByLabel('Site name')
-  const bar = () => page.getByRole('group', { name: 'Not saved yet:' })
+  const bar = () => page.getByRole('group', { name: 'Unsaved changes' })
   const open = async () => {
     await page.goto('settings/general')
     await name().waitFor()
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     const field = other.getByLabel('Site name')
     await expect.poll(() => field.inputValue()).toBe('Left')
     await field.fill('Right')
-    const otherBar = other.getByRole('group', { name: 'Not saved yet:' })
+    const otherBar = other.getByRole('group', { name: 'Unsaved changes' })
     await otherBar.getByRole('button', { name: 'Save' }).click()
     await otherBar.waitFor({ state: 'detached' })
     await bar().getByRole('button', { name: 'Save' }).click()

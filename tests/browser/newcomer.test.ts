@@ -86,7 +86,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
     for (const close of closers.reverse()) await close()
   })
   const save = async () => {
-    const bar = page.getByRole('group', { name: 'Not saved yet:' })
+    const bar = page.getByRole('group', { name: 'Unsaved changes' })
     await bar.getByRole('button', { name: 'Save' }).click()
     await bar.waitFor({ state: 'detached' })
   }

@@ -214,7 +214,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
   })
   it('is asked of whoever must have one and has none', async () => {
     await page.goto('settings/security')
-    await page.getByLabel('All users without a provider').check()
+    await page.getByLabel('Require a passkey').selectOption('All users without a provider')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await admin.client.call('GET /settings')).security.passkey_required).toBe('all')
     await admin.client.call('POST /users', {

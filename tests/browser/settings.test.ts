@@ -62,7 +62,7 @@ describe.runIf(hasBrowser)('settings', () => {
     await receiver?.close()
     await server?.close()
   })
-  const bar = () => page.getByRole('group', { name: 'Not saved yet:' })
+  const bar = () => page.getByRole('group', { name: 'Unsaved changes' })
   const save = async () => {
     await bar().getByRole('button', { name: 'Save' }).click()
     await bar().waitFor({ state: 'detached' })
@@ -149,7 +149,7 @@ describe.runIf(hasBrowser)('settings', () => {
     })
     it('keep one hour of the daily summary for all', async () => {
       await page.getByLabel('Sent at').selectOption('06:00')
-      await bar().getByText('Daily summary: 08:00 → 06:00').waitFor()
+      await bar().getByText('Daily summary, Sent at: 08:00 → 06:00').waitFor()
       await page.getByText('In the site’s time zone, Asia/Kolkata').waitFor()
       await save()
       const [all, chat, email] = await Promise.all([

@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
     await server?.close()
     await receiver?.stop()
   })
-  const bar = () => page.getByRole('group', { name: 'Not saved yet:' })
+  const bar = () => page.getByRole('group', { name: 'Unsaved changes' })
   const saved = () => bar().waitFor({ state: 'detached' })
   const steps = () => page.getByRole('list', { name: 'Steps of the test' }).getByRole('listitem')
   const figure = (name: string) => page.locator('dl > div').filter({ hasText: name }).locator('dd')
@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
     await test()
     await page.getByText('A test uses the saved settings. Save first.').waitFor()
     await bar().getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Fix the marked fields first.').waitFor()
+    await page.getByText('Fix the errors first.').waitFor()
     await expect.poll(() => page.getByLabel('Port', { exact: true }).getAttribute('aria-invalid')).toBe('true')
     await page.getByLabel('Port', { exact: true }).fill(String(receiver.port))
     // What the server alone can judge.
@@ -245,8 +245,8 @@ describe.runIf(hasBrowser)('forwarding', () => {
       await other.page.getByText('The test event was taken.').first().waitFor()
       await other.page.getByLabel('Lowest severity').selectOption('6')
       await other.page.getByLabel('Host', { exact: true }).fill('')
-      await other.page.getByRole('group', { name: 'Not saved yet:' }).getByRole('button', { name: 'Save' }).click()
-      await other.page.getByText('Fix the marked fields first.').waitFor()
+      await other.page.getByRole('group', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
+      await other.page.getByText('Fix the errors first.').waitFor()
       expect(await breaches(other.page)).toEqual([])
       expect(await overflows(other.page)).toBe(false)
     } finally {

@@ -81,7 +81,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   server: ['guard.texts.ts'],
   servers: ['narrowing.tsx'],
   'set-up': ['rules.ts'],
-  settings: ['fields.tsx', 'save-file.ts', 'settings-page.tsx', 'settings.texts.ts', 'typed.ts'],
+  settings: ['save-file.ts', 'typed.ts'],
   'sign-in': ['entry.module.css', 'entry.tsx', 'password-input.tsx'],
   templates: ['for-servers.ts'],
   whitelist: ['add-dialog.tsx', 'end-choice.tsx', 'ends.texts.ts', 'ends.ts', 'lines.ts', 'sync-panel.tsx'],

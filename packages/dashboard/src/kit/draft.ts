@@ -43,8 +43,12 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
       const before = Object.fromEntries(keysOf(change).map(key => [key, is[key]])) as Partial<T>
       keep({ typed: { ...latest.current.typed, ...change }, was: { ...before, ...latest.current.was } })
     },
-    reset() {
-      keep({ typed: {}, was: {} })
+    /** Back to the saved values: of these fields, or of all. */
+    reset(names?: readonly (keyof T & string)[]) {
+      const rest = (some: Partial<T>) =>
+        Object.fromEntries(keysOf(some).flatMap(key => (names?.includes(key) ? [] : [[key, some[key]]]))) as Partial<T>
+      const { typed, was } = latest.current
+      keep(names ? { typed: rest(typed), was: rest(was) } : { typed: {}, was: {} })
       setOvertaken([])
     },
     /** Whether nobody else changed the same since; if somebody did, that is told once, and then it may be saved over. */

@@ -13,13 +13,14 @@ export const Field = (props: {
   label: string
   help?: ReactNode
   error?: string | undefined
+  isChanged?: boolean | undefined
   children: (ids: FieldIds) => ReactNode
 }) => {
   const id = useId()
   const { label, help, error, children } = props
   const described = [error ? `${id}-error` : '', help ? `${id}-help` : ''].filter(Boolean).join(' ')
   return (
-    <div className={parts.field}>
+    <div className={parts.field} data-changed={props.isChanged || undefined}>
       <label htmlFor={id}>{label}</label>
       {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
       {error && (

@@ -14,10 +14,13 @@ import parts from './parts.module.css'
 export const sentenceOf = (error: unknown): string =>
   error instanceof ApiError ? error.message : textsOf(commonTexts).noAnswer
 
-/** The message that belongs to a field of what was sent, if the refusal names it. */
+/** The message that belongs to a field of what was sent, or to one of its values (`recipients.2`), if the refusal names it. */
 export const fieldProblem = (error: unknown, field: string): string | undefined =>
   error instanceof ApiError
-    ? error.body.details?.find(({ path }) => path.replace(/^\//, '') === field)?.message
+    ? error.body.details?.find(({ path }) => {
+        const named = path.replace(/^\//, '').replaceAll('/', '.')
+        return named === field || named.startsWith(`${field}.`)
+      })?.message
     : undefined
 
 /** Seconds until a refused request may be tried again, counting down; null without a limit. */

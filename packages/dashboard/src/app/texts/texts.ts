@@ -38,6 +38,7 @@ import type { usersTexts } from '../../features/users/users.texts.ts'
 import type { endsTexts } from '../../features/whitelist/ends.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../../kit/command.texts.ts'
+import type { formTexts } from '../../kit/form.texts.ts'
 import type { keysTexts } from '../../kit/keys.texts.ts'
 import type { stepsTexts } from '../../kit/steps.texts.ts'
 import type { timeRangeTexts } from '../../kit/time-range.texts.ts'
@@ -56,6 +57,7 @@ type Of<C> = C extends Catalogue<infer T> ? T : never
 
 /** Every catalogue by its name. A language is complete when it has them all: a test compares the names with the files. */
 export interface Texts {
+  form: Of<typeof formTexts>
   charts: Of<typeof chartsTexts>
   fleet: Of<typeof fleetTexts>
   protection: Of<typeof protectionTexts>

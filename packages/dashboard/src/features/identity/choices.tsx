@@ -1,5 +1,6 @@
 import { useId } from 'react'
 import type { ReactNode } from 'react'
+import type { Bound } from '../../kit/form.ts'
 import styles from './identity.module.css'
 
 /** One of a few, each with what it means in one line. */
@@ -9,11 +10,12 @@ export const Choices = <T extends string>(props: {
   value: T
   onValue: (value: T) => void
   disabled?: boolean
+  isChanged?: boolean
   children?: ReactNode
 }) => {
   const name = useId()
   return (
-    <fieldset className={styles.choices}>
+    <fieldset className={styles.choices} data-changed={props.isChanged || undefined}>
       <legend>{props.legend}</legend>
       {props.options.map(({ value, label, meaning }) => (
         <label key={value} className={styles.check}>
@@ -41,12 +43,18 @@ export const Check = (props: {
   meaning?: ReactNode
   checked: boolean
   onChecked: (checked: boolean) => void
+  isChanged?: boolean
 }) => (
-  <label className={styles.check}>
+  <label className={styles.check} data-changed={props.isChanged || undefined}>
     <input type="checkbox" checked={props.checked} onChange={event => props.onChecked(event.currentTarget.checked)} />
     <span>
       {props.label}
       {props.meaning && <small>{props.meaning}</small>}
     </span>
   </label>
+)
+
+/** A check as a field of a form. */
+export const CheckField = (props: Bound<boolean> & { meaning?: ReactNode }) => (
+  <Check {...props} checked={props.value} onChecked={props.onValue} />
 )

@@ -11,6 +11,7 @@ export const RoleChoice = (props: {
   value: Role
   onValue: (role: Role) => void
   disabled?: boolean
+  isChanged?: boolean
 }) => {
   const t = textsOf(identityTexts)
   return (

@@ -1,5 +1,5 @@
 import { Suspense, useState } from 'react'
-import type { ChangeEvent, FormEvent } from 'react'
+import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -7,6 +7,8 @@ import { api } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Field } from '../../kit/field.tsx'
+import { FileField } from '../../kit/form-fields.tsx'
+import { formTexts } from '../../kit/form.texts.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -67,9 +69,7 @@ const Import = () => {
   const [problem, setProblem] = useState<string>()
   const [given, setGiven] = useState<Given | null>(null)
   const [done, setDone] = useState(false)
-  const choose = async (event: ChangeEvent<HTMLInputElement>) => {
-    const file = event.currentTarget.files?.[0]
-    if (!file) return
+  const choose = async (file: File) => {
     if (file.size > largest) return setProblem(t.tooLarge)
     setProblem(undefined)
     setContent(await file.text())
@@ -113,11 +113,7 @@ const Import = () => {
             />
           )}
         </Field>
-        <Field label={t.file}>
-          {ids => (
-            <input {...ids} type="file" className={styles.file} accept=".json,application/json" onChange={choose} />
-          )}
-        </Field>
+        <FileField label={t.file} accept=".json,application/json" onFile={file => void choose(file)} />
         <div className={parts.row}>
           <Button type="submit">{t.preview}</Button>
         </div>
@@ -128,7 +124,7 @@ const Import = () => {
 
 /** A value as the page of its setting shows it. */
 const said = (name: FieldName, value: unknown): string => {
-  const common = textsOf(settingsTexts)
+  const common = textsOf(formTexts)
   if (value === null) return textsOf(backupTexts).fromEnvironment
   if (typeof value === 'boolean') return value ? common.on : common.off
   if (name === 'security.session_timeout' && typeof value === 'number') return asTyped(value)

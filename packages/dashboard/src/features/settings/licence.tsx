@@ -6,6 +6,7 @@ import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
@@ -17,7 +18,6 @@ import { number } from '../../lib/numbers.ts'
 import { exactTime } from '../../lib/time.ts'
 import { licenceQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
-import { TextSetting } from './fields.tsx'
 import { readLicenceKey } from './licence-key.ts'
 import type { LicenceKey } from './licence-key.ts'
 import { licenceTexts } from './licence.texts.ts'
@@ -160,7 +160,7 @@ const Enter = ({ is }: { is: Licence }) => {
       <form className={parts.form} onSubmit={submit} noValidate>
         {!is.authority_set && <p className={parts.warn}>{t.noAuthority}</p>}
         {activate.isSuccess && key === '' && <p className={parts.note}>{t.done}</p>}
-        <TextSetting
+        <TextField
           label={t.key}
           help={t.keyHelp}
           error={refused ?? (tried && !read ? t.keyWrong : undefined)}

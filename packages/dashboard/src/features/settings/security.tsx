@@ -1,23 +1,20 @@
-import type { FormEvent } from 'react'
-import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
-import { announce } from '../../kit/announce.tsx'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { useForm } from '../../kit/form.ts'
+import { Form } from '../../kit/form.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { Check, Choices } from '../identity/choices.tsx'
+import { CheckField } from '../identity/choices.tsx'
 import { settingsQuery } from '../identity/queries.ts'
-import identity from '../identity/identity.module.css'
-import { useDraft } from '../../kit/draft.ts'
-import { Help, TextSetting } from './fields.tsx'
-import { bodyOf, changesOf, errorsOf, typedOf } from './security-form.ts'
-import type { Security, TypedSecurity } from './security-form.ts'
-import { SaveBar, SettingsPage } from './settings-page.tsx'
+import { Help } from './fields.tsx'
+import { bodyOf, fieldsOf, problemsOf, typedOf } from './security-form.ts'
+import type { Security } from './security-form.ts'
+import { SettingsSection } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
 
 /** How many requests the count of users may take. */
@@ -36,139 +33,88 @@ const factorsQuery = queryOptions({
   },
 })
 
-export const SecuritySettings = () => {
-  const t = textsOf(settingsTexts)
-  const settings = useQuery(settingsQuery)
-  return (
-    <SettingsPage title={t.security}>
-      <Trouble what={t.what} query={settings} />
-      {settings.isPending && <Waiting lines={4} />}
-      {settings.data && <Form is={settings.data.security} />}
-    </SettingsPage>
-  )
-}
+export const SecuritySettings = () => (
+  <SettingsSection title={textsOf(settingsTexts).security} query={useQuery(settingsQuery)}>
+    {is => <SecurityForm is={is.security} />}
+  </SettingsSection>
+)
 
-const Form = ({ is }: { is: Security }) => {
-  const t = textsOf(settingsTexts)
-  const draft = useDraft(typedOf(is), { name: 'security' })
-  const errors = errorsOf(draft.values)
-  const changes = changesOf(is, draft.values)
-  const save = useMutation({
-    mutationFn: async () => {
-      const fresh = await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })
-      if (!draft.isCurrent(typedOf(fresh.security))) return
-      await api.call('PATCH /settings', { body: { security: bodyOf(is, draft.values) } })
-      await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
-      draft.reset()
-      announce(t.saved)
-    },
+const useSecurity = (is: Security) =>
+  useForm({
+    name: 'security',
+    is: typedOf(is),
+    fields: fieldsOf(),
+    problems: problemsOf,
+    pathOf: name => `security.${name}`,
+    fresh: async () => typedOf((await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })).security),
+    parts: [
+      {
+        send: async values => {
+          await api.call('PATCH /settings', { body: { security: bodyOf(is, values) } })
+          await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
+        },
+      },
+    ],
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!errors.timeout && !errors.length && changes.length > 0 && !save.isPending) save.mutate()
-  }
-  const discard = () => {
-    draft.reset()
-    save.reset()
-  }
-  const names = {
-    timeout: t.timeout,
-    length: t.length,
-    required: t.factor,
-    passkey: t.passkey,
-    common: t.common,
-    tests: t.selfTests,
-  }
+type SecurityState = ReturnType<typeof useSecurity>
+
+const SecurityForm = ({ is }: { is: Security }) => {
+  const t = textsOf(settingsTexts)
+  const form = useSecurity(is)
   return (
-    <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
-      <Panel>
+    <Form form={form}>
+      <Panel title={t.signInTitle}>
         <div className={parts.form}>
-          <Rules is={is} typed={draft.values} set={draft.set} errors={errors} refusal={save.error} />
-          <Tests typed={draft.values} set={draft.set} />
+          <SignIn form={form} wasRequired={is.mfa_required} />
         </div>
       </Panel>
-      <Refusal error={save.error} />
-      <SaveBar
-        changes={changes}
-        overtaken={draft.overtaken.map(name => names[name])}
-        busy={save.isPending}
-        onDiscard={discard}
-      />
-    </form>
+      <Panel title={t.passwordsTitle}>
+        <div className={parts.form}>
+          <TextField
+            {...form.bind('password_min_length')}
+            help={<Help of="security.password_min_length">{t.lengthHelp}</Help>}
+            most={3}
+            kind="numeric"
+          />
+          <CheckField
+            {...form.bind('refuse_common_passwords')}
+            meaning={<Help of="security.refuse_common_passwords">{t.commonHelp}</Help>}
+          />
+        </div>
+      </Panel>
+      <Panel title={t.serversTitle}>
+        <div className={parts.form}>
+          <SelectField
+            {...form.bind('self_tests')}
+            options={(['off', 'enrolment', 'daily'] as const).map(value => ({ value, text: t.selfTestsAt[value] }))}
+            help={<Help of="security.self_tests">{t.selfTestsHelp}</Help>}
+          />
+        </div>
+      </Panel>
+    </Form>
   )
-}
-
-interface Part {
-  readonly typed: TypedSecurity
-  readonly set: (given: Partial<TypedSecurity>) => void
 }
 
 /** How users sign in, and for how long. */
-const Rules = (props: Part & { is: Security; errors: ReturnType<typeof errorsOf>; refusal: Error | null }) => {
+const SignIn = ({ form, wasRequired }: { form: SecurityState; wasRequired: boolean }) => {
   const t = textsOf(settingsTexts)
-  const { is, typed, set, errors, refusal } = props
   return (
     <>
-      <TextSetting
-        label={t.timeout}
-        help={<Help of="security.session_timeout">{t.timeoutHelp}</Help>}
-        error={errors.timeout ?? fieldProblem(refusal, 'security.session_timeout')}
-        most={12}
-        value={typed.timeout}
-        onValue={timeout => set({ timeout })}
-      />
-      <TextSetting
-        label={t.length}
-        help={<Help of="security.password_min_length">{t.lengthHelp}</Help>}
-        error={errors.length ?? fieldProblem(refusal, 'security.password_min_length')}
-        most={3}
-        kind="numeric"
-        value={typed.length}
-        onValue={length => set({ length })}
-      />
       <div>
-        <Check
-          label={t.factor}
-          meaning={<Help of="security.mfa_required">{t.factorHelp}</Help>}
-          checked={typed.required}
-          onChecked={required => set({ required })}
-        />
-        <Without required={typed.required && !is.mfa_required} />
+        <CheckField {...form.bind('mfa_required')} meaning={<Help of="security.mfa_required">{t.factorHelp}</Help>} />
+        <Without required={form.values.mfa_required && !wasRequired} />
       </div>
-      <Choices
-        legend={t.passkey}
-        options={(['off', 'admins', 'all'] as const).map(value => ({ value, label: t.passkeyFor[value] }))}
-        value={typed.passkey}
-        onValue={passkey => set({ passkey })}
-      >
-        <small className={parts.help}>
-          <Help of="security.passkey_required">{t.passkeyHelp}</Help>
-        </small>
-      </Choices>
-      <Check
-        label={t.common}
-        meaning={<Help of="security.refuse_common_passwords">{t.commonHelp}</Help>}
-        checked={typed.common}
-        onChecked={common => set({ common })}
+      <SelectField
+        {...form.bind('passkey_required')}
+        options={(['off', 'admins', 'all'] as const).map(value => ({ value, text: t.passkeyFor[value] }))}
+        help={<Help of="security.passkey_required">{t.passkeyHelp}</Help>}
+      />
+      <TextField
+        {...form.bind('session_timeout')}
+        help={<Help of="security.session_timeout">{t.timeoutHelp}</Help>}
+        most={12}
       />
     </>
-  )
-}
-
-/** When servers test by themselves that a ban stops packets. */
-const Tests = ({ typed, set }: Part) => {
-  const t = textsOf(settingsTexts)
-  return (
-    <Choices
-      legend={t.selfTests}
-      options={(['off', 'enrolment', 'daily'] as const).map(value => ({ value, label: t.selfTestsAt[value] }))}
-      value={typed.tests}
-      onValue={tests => set({ tests })}
-    >
-      <small className={parts.help}>
-        <Help of="security.self_tests">{t.selfTestsHelp}</Help>
-      </small>
-    </Choices>
   )
 }
 

@@ -1,128 +1,95 @@
-import { useId } from 'react'
-import type { FormEvent } from 'react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
-import { announce } from '../../kit/announce.tsx'
+import { ChoiceField } from '../../kit/form-choice.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
+import { useForm } from '../../kit/form.ts'
+import { Form } from '../../kit/form.tsx'
 import { useWords } from '../../kit/now.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { clockTime } from '../../lib/time.ts'
 import { settingsQuery } from '../identity/queries.ts'
-import identity from '../identity/identity.module.css'
-import { useDraft } from '../../kit/draft.ts'
-import { Help, TextSetting } from './fields.tsx'
-import { SaveBar, SettingsPage } from './settings-page.tsx'
+import { Help } from './fields.tsx'
+import { SettingsSection } from './settings-page.tsx'
 import { settingsTexts } from './settings.texts.ts'
 import { isTimeZone } from './typed.ts'
 
 type Service = Reply<'GET /settings'>['service']
 
-export const ServiceSettings = () => {
+export const ServiceSettings = () => (
+  <SettingsSection title={textsOf(settingsTexts).service} query={useQuery(settingsQuery)}>
+    {is => <ServiceForm is={is.service} />}
+  </SettingsSection>
+)
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
+
+const problemsOf = ({ site_name, site_url, timezone }: Service) => {
   const t = textsOf(settingsTexts)
-  const settings = useQuery(settingsQuery)
-  return (
-    <SettingsPage title={t.service}>
-      <Trouble what={t.what} query={settings} />
-      {settings.isPending && <Waiting lines={4} />}
-      {settings.data && <Form is={settings.data.service} />}
-    </SettingsPage>
-  )
+  return {
+    site_name: site_name.trim() === '' ? t.siteNameWrong : undefined,
+    site_url: /^https?:\/\/[^/]/i.test(site_url.trim()) ? undefined : t.siteUrlWrong,
+    timezone: isTimeZone(timezone.trim()) ? undefined : t.timezoneWrong,
+  }
 }
 
-const names = { site_name: 'siteName', site_url: 'siteUrl', timezone: 'timezone' } as const
-const fields = ['site_name', 'site_url', 'timezone'] as const
-
-const Form = ({ is }: { is: Service }) => {
+const ServiceForm = ({ is }: { is: Service }) => {
   const t = textsOf(settingsTexts)
-  const zones = useId()
-  const draft = useDraft(is, { name: 'general' })
-  const { values, changed } = draft
-  const errors = {
-    site_name: values.site_name.trim() === '' ? t.siteNameWrong : undefined,
-    site_url: /^https?:\/\/[^/]/i.test(values.site_url.trim()) ? undefined : t.siteUrlWrong,
-    timezone: isTimeZone(values.timezone.trim()) ? undefined : t.timezoneWrong,
-  }
-  const save = useMutation({
-    mutationFn: async () => {
-      const fresh = await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })
-      if (!draft.isCurrent(fresh.service)) return
-      const service = Object.fromEntries([...changed].map(name => [name, values[name].trim()]))
-      await api.call('PATCH /settings', { body: { service } })
-      await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
-      await queries.invalidateQueries({ queryKey: optionsQuery.queryKey })
-      draft.reset()
-      announce(t.saved)
-    },
+  const form = useForm({
+    name: 'general',
+    is,
+    fields: { site_name: t.siteName, site_url: t.siteUrl, timezone: t.timezone },
+    problems: problemsOf,
+    pathOf: name => `service.${name}`,
+    fresh: async () => (await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })).service,
+    parts: [
+      {
+        send: async (values, changed) => {
+          const service = Object.fromEntries([...changed].map(name => [name, values[name].trim()]))
+          await api.call('PATCH /settings', { body: { service } })
+          await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
+          await queries.invalidateQueries({ queryKey: optionsQuery.queryKey })
+        },
+      },
+    ],
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!Object.values(errors).some(Boolean) && changed.size > 0 && !save.isPending) save.mutate()
-  }
-  const problem = (name: keyof Service) => errors[name] ?? fieldProblem(save.error, `service.${name}`)
+  const { site_url, timezone } = form.values
   return (
-    <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
+    <Form form={form}>
       <Panel>
         <div className={parts.form}>
-          <TextSetting
-            label={t.siteName}
+          <TextField
+            {...form.bind('site_name')}
             help={<Help of="service.site_name">{t.siteNameHelp}</Help>}
-            error={problem('site_name')}
             most={100}
-            value={values.site_name}
-            onValue={site_name => draft.set({ site_name })}
           />
-          <TextSetting
-            label={t.siteUrl}
+          <TextField
+            {...form.bind('site_url')}
             help={
               <Help of="service.site_url">
-                {t.siteUrlHelp} {values.site_url.replace(/\/$/, '') !== ownAddress && t.siteUrlOther(ownAddress)}
+                {t.siteUrlHelp} {site_url.replace(/\/$/, '') !== ownAddress && t.siteUrlOther(ownAddress)}
               </Help>
             }
-            error={problem('site_url')}
             most={2048}
             kind="url"
-            value={values.site_url}
-            onValue={site_url => draft.set({ site_url })}
           />
-          <TextSetting
-            label={t.timezone}
+          <ChoiceField
+            {...form.bind('timezone')}
             help={
               <Help of="service.timezone">
-                {t.timezoneHelp} {errors.timezone === undefined && <TimeThere zone={values.timezone.trim()} />}
+                {t.timezoneHelp} {isTimeZone(timezone.trim()) && <TimeThere zone={timezone.trim()} />}
               </Help>
             }
-            error={problem('timezone')}
-            most={64}
-            list={zones}
-            value={values.timezone}
-            onValue={timezone => draft.set({ timezone })}
+            options={zones}
+            none={t.timezoneWrong}
           />
-          <datalist id={zones}>
-            {['UTC', ...Intl.supportedValuesOf('timeZone')].map(zone => (
-              <option key={zone} value={zone} />
-            ))}
-          </datalist>
         </div>
       </Panel>
-      <Refusal error={save.error} />
-      <SaveBar
-        changes={fields
-          .filter(name => changed.has(name))
-          .map(name => t.change(t[names[name]], is[name], values[name].trim()))}
-        overtaken={draft.overtaken.map(name => t[names[name]])}
-        busy={save.isPending}
-        onDiscard={() => {
-          draft.reset()
-          save.reset()
-        }}
-      />
-    </form>
+    </Form>
   )
 }
 

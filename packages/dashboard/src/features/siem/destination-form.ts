@@ -1,6 +1,8 @@
 import type { BodyOf, siem } from '@stockade/contract'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import type { SecretDraft } from '../settings/fields.tsx'
+import type { SecretDraft } from '../../kit/form-fields.tsx'
+import type { useForm } from '../../kit/form.ts'
+import { formTexts } from '../../kit/form.texts.ts'
 import { readWhole } from '../settings/typed.ts'
 import type { Format, SiemSettings } from './queries.ts'
 import { siemTexts } from './siem.texts.ts'
@@ -25,6 +27,7 @@ export interface Typed {
   readonly batch: string
   readonly flush: string
 }
+export type DestinationForm = ReturnType<typeof useForm<Typed>>
 type Body = BodyOf<typeof siem.updateSiemSettings>
 
 export const isHttp = (format: Format): boolean => format === 'json' || format === 'collector'
@@ -64,6 +67,38 @@ export const typedOf = (is: SiemSettings): Typed => ({
   batch: String(is.batch_size),
   flush: String(is.flush_interval),
 })
+
+/** The fields whose names differ in the API. */
+const apiNames: Partial<Record<keyof Typed, string>> = {
+  transport: 'protocol',
+  verify: 'tls_verify',
+  ca: 'ca_cert',
+  minimum: 'min_severity',
+  batch: 'batch_size',
+  flush: 'flush_interval',
+}
+export const pathOf = (name: keyof Typed): string => apiNames[name] ?? name
+
+/** The fields in words. */
+export const fieldsOf = (is: SiemSettings) => {
+  const t = textsOf(siemTexts)
+  const { set, notSet } = textsOf(formTexts)
+  return {
+    enabled: t.enabled,
+    format: { label: t.format, say: (format: Format) => t.formats[format] },
+    host: t.host,
+    port: t.port,
+    transport: { label: t.transport, say: (transport: Transport) => t.transports[transport] },
+    verify: t.verify,
+    ca: { label: t.ca, say: (ca: string) => (ca.trim() ? set : notSet) },
+    path: t.path,
+    token: { label: t.token, isSet: is.token_set },
+    events: { label: t.events, say: (events: readonly string[]) => t.eventsCount(events.length, 8) },
+    minimum: t.minimum,
+    batch: t.batch,
+    flush: t.flush,
+  }
+}
 
 /** Where receivers of that kind listen by custom. */
 export const usualPort = (format: Format, transport: Transport): string => {

@@ -101,7 +101,7 @@ const en = {
     token: 'The token was for the host so far. Enter it again, or remove it.',
     ca: 'Paste the whole PEM text, with its BEGIN CERTIFICATE line.',
   },
-  mend: 'Fix the marked fields first.',
+  losesToken: 'The token belongs to the previous host. Saving removes it.',
   sample: 'A ban looks like this',
   sampleOneLine: 'On the wire it is one line.',
   sampleLabel: (format: string) => `A ban in ${format}`,

@@ -1,6 +1,6 @@
 import type { First, Texts } from '../texts.ts'
 import { commands, templates, whitelist } from './control.ts'
-import { keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
+import { form, keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, audit, identity, users } from './people.ts'
 import { backup, licence, notifications, settings } from './settings.ts'
 import { siem } from './siem.ts'
@@ -8,6 +8,7 @@ import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
   query,
+  form,
   account,
   preferences,
   'rotate-key': rotateKey,

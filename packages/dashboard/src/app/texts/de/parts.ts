@@ -1,3 +1,4 @@
+import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 export const keys: Texts['keys'] = {
@@ -100,4 +101,28 @@ export const steps: Texts['steps'] = {
   failed: 'Fehlgeschlagen',
   notReached: 'Nicht erreicht',
   ms: ms => `${ms} ms`,
+}
+export const form: Texts['form'] = {
+  unsaved: 'Nicht gespeicherte Änderungen',
+  changes: count => plural(count, { one: '1 Änderung', other: `${count} Änderungen` }),
+  ofField: name => `${name}:`,
+  saveChanges: 'Änderungen speichern',
+  saved: 'Gespeichert.',
+  discard: 'Verwerfen',
+  fixFirst: 'Beheben Sie zuerst die Fehler.',
+  overtaken: names =>
+    `Jemand anderes hat inzwischen geändert: ${names}. Das Formular zeigt die neuen Werte. Speichern Sie noch einmal, um sie zu ersetzen.`,
+  on: 'an',
+  off: 'aus',
+  set: 'gesetzt',
+  notSet: 'nicht gesetzt',
+  newSecret: 'neuer Wert',
+  isSet: 'Gesetzt. Leer lassen, um den Wert zu behalten.',
+  isNotSet: 'Nicht gesetzt.',
+  willBeRemoved: 'Wird entfernt.',
+  remove: 'Entfernen',
+  keep: 'Behalten',
+  removeOf: name => `Entfernen: ${name}`,
+  keepOf: name => `Behalten: ${name}`,
+  chooseFile: 'Datei auswählen…',
 }

@@ -103,7 +103,7 @@ export const siem: Texts['siem'] = {
     token: 'Das Token galt dem bisherigen Host. Geben Sie es noch einmal ein, oder entfernen Sie es.',
     ca: 'Fügen Sie den ganzen PEM-Text ein, mit der Zeile BEGIN CERTIFICATE.',
   },
-  mend: 'Einige Felder müssen erst berichtigt werden.',
+  losesToken: 'Der Token gehört zum bisherigen Ziel. Beim Speichern wird er entfernt.',
   sample: 'So sieht eine Sperre aus',
   sampleOneLine: 'Auf der Leitung ist es eine Zeile.',
   sampleLabel: format => `Eine Sperre als ${format}`,

@@ -1,5 +1,5 @@
 import { audit, commands, templates, users, whitelist } from './manage.ts'
-import { keys, rotateKey, steps, timeRange, views } from './parts.ts'
+import { form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import type { First, Texts } from '../texts.ts'
@@ -7,6 +7,7 @@ import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
   query,
+  form,
   account,
   preferences,
   'rotate-key': rotateKey,

@@ -1,3 +1,4 @@
+import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 export const keys: Texts['keys'] = {
@@ -68,4 +69,28 @@ export const rotateKey: Texts['rotate-key'] = {
   slow: 'Nada todavía. El host debe llegar a la dirección del comando, y el comando debe ejecutarse entero, como root.',
   leave: 'Puede salir de esta página: el host hace el cambio por sí mismo.',
   done: 'Listo',
+}
+export const form: Texts['form'] = {
+  unsaved: 'Cambios sin guardar',
+  changes: count => plural(count, { one: '1 cambio', other: `${count} cambios` }),
+  ofField: name => `${name}:`,
+  saveChanges: 'Guardar cambios',
+  saved: 'Guardado.',
+  discard: 'Descartar',
+  fixFirst: 'Corrija primero los errores.',
+  overtaken: names =>
+    `Alguien cambió esto entretanto: ${names}. El formulario muestra los nuevos valores. Guarde otra vez para reemplazarlos.`,
+  on: 'activado',
+  off: 'desactivado',
+  set: 'definido',
+  notSet: 'sin definir',
+  newSecret: 'uno nuevo',
+  isSet: 'Definido. Déjelo vacío para conservarlo.',
+  isNotSet: 'Sin definir.',
+  willBeRemoved: 'Se quitará.',
+  remove: 'Quitarlo',
+  keep: 'Conservarlo',
+  removeOf: name => `Quitarlo: ${name}`,
+  keepOf: name => `Conservarlo: ${name}`,
+  chooseFile: 'Elegir un archivo…',
 }

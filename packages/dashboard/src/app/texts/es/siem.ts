@@ -104,7 +104,7 @@ export const siem: Texts['siem'] = {
     token: 'El token era para el host anterior. Escríbalo de nuevo o quítelo.',
     ca: 'Pegue el texto PEM completo, con su línea BEGIN CERTIFICATE.',
   },
-  mend: 'Primero hay que corregir algunos campos.',
+  losesToken: 'El token pertenece al destino anterior. Al guardar se quita.',
   sample: 'Así se ve un bloqueo',
   sampleOneLine: 'En la transmisión es una sola línea.',
   sampleLabel: format => `Un bloqueo en ${format}`,

@@ -1,12 +1,13 @@
 import type { First, Texts } from '../texts.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
-import { backup, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
+import { backup, form, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { siem } from './siem.ts'
 import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
   query,
+  form,
   account,
   preferences,
   'rotate-key': rotateKey,

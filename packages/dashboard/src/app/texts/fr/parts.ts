@@ -213,3 +213,27 @@ export const steps: Texts['steps'] = {
   notReached: 'Non atteinte',
   ms: ms => `${ms}\u00a0ms`,
 }
+export const form: Texts['form'] = {
+  unsaved: 'Modifications non enregistrées',
+  changes: count => plural(count, { one: `${count}\u00a0modification`, other: `${count}\u00a0modifications` }),
+  ofField: name => `${name}\u00a0:`,
+  saveChanges: 'Enregistrer',
+  saved: 'Enregistré.',
+  discard: 'Abandonner',
+  fixFirst: 'Corrigez d’abord les erreurs.',
+  overtaken: names =>
+    `Quelqu’un d’autre a modifié entre-temps\u00a0: ${names}. Le formulaire montre les nouvelles valeurs. Enregistrez à nouveau pour les remplacer.`,
+  on: 'activé',
+  off: 'désactivé',
+  set: 'défini',
+  notSet: 'non défini',
+  newSecret: 'une nouvelle valeur',
+  isSet: 'Défini. Laissez vide pour le conserver.',
+  isNotSet: 'Non défini.',
+  willBeRemoved: 'Sera retiré.',
+  remove: 'Retirer',
+  keep: 'Garder',
+  removeOf: name => `Retirer\u00a0: ${name}`,
+  keepOf: name => `Garder\u00a0: ${name}`,
+  chooseFile: 'Choisir un fichier…',
+}

@@ -116,7 +116,7 @@ export const siem: Texts['siem'] = {
     token: 'Le token était pour l’hôte précédent. Saisissez-le de nouveau, ou retirez-le.',
     ca: 'Collez le texte PEM entier, avec sa ligne BEGIN CERTIFICATE.',
   },
-  mend: 'Certains champs sont d’abord à corriger.',
+  losesToken: 'Le jeton appartient à la destination précédente. L’enregistrement le retire.',
   sample: 'Voici à quoi ressemble un ban',
   sampleOneLine: 'À l’envoi, c’est une seule ligne.',
   sampleLabel: format => `Un ban en ${format}`,

@@ -1,0 +1,152 @@
+import { useState } from 'react'
+import type { HTMLAttributes, ReactNode } from 'react'
+import { clip } from '../lib/clip.ts'
+import { textsOf } from '../lib/texts/catalogue.ts'
+import { Field } from './field.tsx'
+import type { Bound } from './form.ts'
+import styles from './form.module.css'
+import { formTexts } from './form.texts.ts'
+import parts from './parts.module.css'
+
+interface Common<V>
+  extends Pick<Bound<V>, 'label' | 'value' | 'onValue'>, Partial<Pick<Bound<V>, 'error' | 'isChanged'>> {
+  readonly help?: ReactNode
+}
+
+/** One line of text, or several. */
+export const TextField = (
+  props: Common<string> & {
+    most: number
+    kind?: HTMLAttributes<HTMLElement>['inputMode']
+    list?: string
+    rows?: number
+    isOff?: boolean
+    dir?: 'ltr'
+    name?: string
+    focus?: boolean
+  },
+) => (
+  <Field label={props.label} help={props.help} error={props.error} isChanged={props.isChanged}>
+    {ids => {
+      const common = {
+        ...ids,
+        className: parts.input,
+        name: props.name,
+        autoComplete: 'off',
+        autoCapitalize: 'none',
+        spellCheck: false,
+        dir: props.dir ?? 'auto',
+        maxLength: props.most,
+        disabled: props.isOff,
+        value: props.value,
+        ...(props.focus ? { 'data-autofocus': true } : {}),
+      }
+      return props.rows ? (
+        <textarea {...common} rows={props.rows} onChange={event => props.onValue(event.currentTarget.value)} />
+      ) : (
+        <input
+          {...common}
+          inputMode={props.kind}
+          list={props.list}
+          onChange={event => props.onValue(event.currentTarget.value)}
+        />
+      )
+    }}
+  </Field>
+)
+
+/** One of several values. */
+export const SelectField = <V extends string | number>(
+  props: Common<V> & { options: readonly { readonly value: V; readonly text: string }[] },
+) => (
+  <Field label={props.label} help={props.help} error={props.error} isChanged={props.isChanged}>
+    {ids => (
+      <select
+        {...ids}
+        className={parts.input}
+        value={props.value}
+        onChange={event => {
+          const chosen = props.options.find(({ value }) => String(value) === event.currentTarget.value)
+          if (chosen) props.onValue(chosen.value)
+        }}
+      >
+        {props.options.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+/** A secret as the form keeps it: empty leaves it as it is, null takes it away. */
+export type SecretDraft = string | null
+export const SecretField = (props: Common<SecretDraft> & { isSet: boolean; most?: number; canRemove?: boolean }) => {
+  const t = textsOf(formTexts)
+  const { isSet, value, onValue } = props
+  return (
+    <div className={styles.secret}>
+      <Field
+        label={props.label}
+        help={
+          <>
+            {value === null ? t.willBeRemoved : isSet ? t.isSet : t.isNotSet} {props.help}
+          </>
+        }
+        error={props.error}
+        isChanged={props.isChanged}
+      >
+        {ids => (
+          <input
+            {...ids}
+            className={parts.input}
+            type="password"
+            // Not one of the passwords that the browser keeps.
+            autoComplete="new-password"
+            dir="ltr"
+            maxLength={props.most ?? 1024}
+            value={value ?? ''}
+            onChange={event => onValue(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {isSet && props.canRemove !== false && (
+        <button
+          type="button"
+          className={parts.quiet}
+          aria-label={value === null ? t.keepOf(props.label) : t.removeOf(props.label)}
+          onClick={() => onValue(value === null ? '' : null)}
+        >
+          {value === null ? t.keep : t.remove}
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** A file to be read here, with words and look of ours: those of the browser are in its own language. */
+export const FileField = (props: { label: string; accept: string; onFile: (file: File) => void }) => {
+  const [name, setName] = useState('')
+  return (
+    <Field label={props.label}>
+      {ids => (
+        <span className={styles.file}>
+          <input
+            {...ids}
+            type="file"
+            accept={props.accept}
+            onChange={event => {
+              const file = event.currentTarget.files?.[0]
+              if (!file) return
+              setName(file.name)
+              props.onFile(file)
+            }}
+          />
+          <span>{textsOf(formTexts).chooseFile}</span>
+          <bdi className={parts.muted}>{clip(name, 60).shown}</bdi>
+        </span>
+      )}
+    </Field>
+  )
+}

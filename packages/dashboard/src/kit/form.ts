@@ -1,0 +1,144 @@
+import { useState } from 'react'
+import type { SyntheticEvent } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import { textsOf } from '../lib/texts/catalogue.ts'
+import { announce } from './announce.tsx'
+import { useDraft } from './draft.ts'
+import { formTexts } from './form.texts.ts'
+import { changesOf, labelOf, secretsOf } from './form-changes.ts'
+import type { Fields, Name } from './form-changes.ts'
+import { fieldProblem } from './trouble.tsx'
+
+export type Problems<T> = Partial<Record<Name<T>, string | undefined>>
+
+/** One request of a save, and the fields that it saves. */
+interface Part<T> {
+  readonly has?: (name: Name<T>) => boolean
+  readonly send: (values: T, changed: ReadonlySet<Name<T>>) => Promise<unknown>
+}
+interface Options<T extends object> {
+  /** The draft is kept by this name: of the form, and of the thing that it changes. */
+  readonly name: string
+  /** The saved values, as the fields hold them. */
+  readonly is: T
+  readonly fields: Fields<T>
+  /** The reasons for which a value can't be sent, by field. */
+  readonly problems?: (values: T) => Problems<T>
+  /** Whether problems stay unsaid until a save was tried, as in forms that begin empty. */
+  readonly late?: boolean
+  /** The name of a field in a refusal of the API, if the form has another one. */
+  readonly pathOf?: (name: Name<T>) => string
+  /** The message of a refusal that names no field but is about this one. */
+  readonly refusalOf?: (name: Name<T>, error: unknown) => string | undefined
+  /** Reads the saved values again, so that a change by somebody else is said before it is saved over. */
+  readonly fresh?: () => Promise<T>
+  /** In this order; refused values stay typed, accepted ones are saved. */
+  readonly parts: readonly Part<T>[]
+  /** Whether a save without a change is sent too. */
+  readonly always?: boolean
+  /** Announced once all is saved; null for nothing. */
+  readonly saved?: string | null
+}
+
+/** What a field needs of its form. */
+export interface Bound<V> {
+  readonly label: string
+  readonly value: V
+  readonly onValue: (value: V) => void
+  readonly error: string | undefined
+  readonly isChanged: boolean
+}
+
+/** Values, errors beside their fields, marks of what changed, the state of the save, and a draft that outlives the page. */
+export const useForm = <T extends object>(options: Options<T>) => {
+  const { is, fields, pathOf = name => name } = options
+  const draft = useDraft(is, { name: options.name, secrets: secretsOf(fields) })
+  const { values, changed } = draft
+  /** How often a save was tried with something wrong in it. */
+  const [refusals, setRefusals] = useState(0)
+  const problems: Problems<T> = options.problems?.(values) ?? {}
+  const names = Object.keys(fields) as Name<T>[]
+  const save = useMutation({
+    mutationFn: async () => {
+      if (options.fresh && !draft.isCurrent(await options.fresh())) return
+      await sendParts(options, values, changed, draft.reset)
+      draft.reset()
+      setRefusals(0)
+      if (options.saved !== null) announce(options.saved ?? textsOf(formTexts).saved)
+    },
+    onError: () => setRefusals(count => count + 1),
+  })
+  const refusalOf = (name: Name<T>) =>
+    save.error ? (fieldProblem(save.error, pathOf(name)) ?? options.refusalOf?.(name, save.error)) : undefined
+  const problemOf = (name: Name<T>) => {
+    const isTyped = !options.late && changed.has(name) && values[name] !== ''
+    return (isTyped || refusals > 0 ? problems[name] : undefined) ?? refusalOf(name)
+  }
+  const isWrong = names.some(name => problems[name] !== undefined)
+  return {
+    values,
+    changed,
+    set: draft.set,
+    problemOf,
+    /** Whether a save was tried and something is still wrong. */
+    isHeldBack: refusals > 0 && isWrong,
+    refusals,
+    /** The refusal, unless it stands beside its field. */
+    refusal: names.some(name => refusalOf(name) !== undefined) ? null : save.error,
+    isSaving: save.isPending,
+    isSaved: save.isSuccess && changed.size === 0,
+    changes: changesOf(fields, is, values, changed),
+    overtaken: draft.overtaken.map(name => labelOf(fields[name])),
+    bind: <K extends Name<T>>(name: K): Bound<T[K]> => {
+      const words = fields[name]
+      return {
+        label: typeof words === 'string' ? words : words.label,
+        value: values[name],
+        onValue: value => {
+          const change: Partial<T> = {}
+          change[name] = value
+          draft.set(change)
+        },
+        error: problemOf(name),
+        isChanged: changed.has(name),
+      }
+    },
+    submit(event: SyntheticEvent) {
+      event.preventDefault()
+      if (save.isPending) return
+      if (isWrong) setRefusals(refusals + 1)
+      else if (changed.size > 0 || options.always) save.mutate()
+    },
+    discard() {
+      draft.reset()
+      save.reset()
+      setRefusals(0)
+    },
+  }
+}
+export type FormState = Pick<
+  ReturnType<typeof useForm>,
+  'changes' | 'overtaken' | 'isHeldBack' | 'refusals' | 'refusal' | 'isSaving' | 'submit' | 'discard'
+>
+
+const sendParts = async <T extends object>(
+  { parts, always }: Options<T>,
+  values: T,
+  changed: ReadonlySet<Name<T>>,
+  reset: (names: readonly Name<T>[]) => void,
+) => {
+  const refused: unknown[] = []
+  for (const { has = () => true, send } of parts) {
+    const names = [...changed].filter(has)
+    if (names.length === 0 && !always) continue
+    try {
+      await send(values, changed)
+      if (parts.length > 1) reset(names)
+    } catch (error) {
+      refused.push(error)
+    }
+  }
+  // The first one names a field; the others are told by the next try.
+  const [first] = refused
+  if (refused.length > 0) throw first instanceof Error ? first : new Error(String(first))
+}
