@@ -385,7 +385,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     await page.getByText('Add a second admin').waitFor()
     await page.getByRole('link', { name: 'Add a user' }).first().click()
     await page.getByLabel('Username').fill('admin')
-    await page.getByLabel('E-mail').fill('carla@stockade.example')
+    await page.getByLabel('Email').fill('carla@stockade.example')
     await page.getByRole('radio', { name: /^Operator/ }).check()
     await page.getByRole('radio', { name: /^Chosen servers/ }).check()
     await page.getByRole('button', { name: 'Add the user' }).click()
@@ -395,8 +395,8 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     await page.getByText('This username is taken.').waitFor()
     expect(await overflows(page)).toBe(false)
     await page.getByLabel('Username').fill('carla')
-    await page.getByLabel('Require a second factor at first sign-in').uncheck()
-    await page.getByRole('radio', { name: /^Make a password instead/ }).check()
+    await page.getByLabel('Require 2FA at the first sign-in').uncheck()
+    await page.getByRole('radio', { name: /^Temporary password/ }).check()
     await page.getByRole('button', { name: 'Add the user' }).click()
     handedOver = await page.getByLabel('What to hand over').inputValue()
     const carla = await comeIn(handedOver)
@@ -414,7 +414,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     await person(admin, 'dora')
     await page.goto('users')
     await page.getByText('3 users').waitFor()
-    await page.getByLabel('Search by name or e-mail').pressSequentially('CARL', { delay: 30 })
+    await page.getByLabel('Search by name or email').pressSequentially('CARL', { delay: 30 })
     await page.waitForURL('**/users?search=CARL')
     await page.getByText('1 user', { exact: true }).waitFor()
     await page.getByLabel('Role').selectOption('Viewer')
@@ -427,14 +427,15 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
   it('changes role, e-mail and access', async () => {
     await page.goto('users/2')
     await page.getByRole('radio', { name: /^Viewer/ }).check()
-    await page.getByLabel('E-mail').fill('dora@stockade.example')
-    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.getByLabel('Email').fill('dora@stockade.example')
+    const save = page.getByRole('button', { name: 'Save changes' })
+    await save.click()
     await page.getByText('This e-mail address is taken.').waitFor()
-    await page.getByLabel('E-mail').fill('carla.b@stockade.example')
-    await page.getByRole('button', { name: 'Save' }).first().click()
-    await page.locator('form').getByText('Saved.').waitFor()
     await page.getByRole('radio', { name: /^All servers/ }).check()
-    await page.getByRole('button', { name: 'Save' }).nth(1).click()
+    await page.getByText('3 changes').waitFor()
+    await page.getByLabel('Email').fill('carla.b@stockade.example')
+    await save.click()
+    await save.waitFor({ state: 'detached' })
     const read = () => admin.call('GET /users/{userId}', { params: { userId: 2 } })
     await expect.poll(async () => (await read()).server_access).toBe('all')
     expect(await read()).toMatchObject({ role: 'Viewer', email: 'carla.b@stockade.example' })
@@ -448,9 +449,9 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
       if (!('access_token' in reply)) throw new Error('a second factor is on already')
       await withFactor(server.client(reply.access_token))
       await page.goto('users/2')
-      await page.getByRole('button', { name: 'Reset the second factor…' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Reset the second factor' }).click()
-      await page.getByText('This user has no second factor.').waitFor()
+      await page.getByRole('button', { name: 'Reset 2FA…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset 2FA' }).click()
+      await page.getByText('This user has no 2FA.').waitFor()
       await page.getByRole('button', { name: 'Reset the password…' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Reset the password' }).click()
       const fresh = await page.getByLabel('What to hand over').inputValue()
@@ -464,7 +465,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
   })
   it('says why the own account and the last admin stay', async () => {
     await page.goto('users/1')
-    await page.getByText('This is the last admin: there has to be one.').waitFor()
+    await page.getByText('This is the last admin. Make another').waitFor()
     await expect.poll(() => page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
     await page.getByText('You can’t delete your own account.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Delete…' }).isDisabled()).toBe(true)
@@ -480,7 +481,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     await page.waitForURL('**/users')
     await page.getByText('2 users').waitFor()
     await page.goto('users/2')
-    await page.getByText('There is no such user.').waitFor()
+    await page.getByText('This user does not exist.').waitFor()
   })
   it('says how many have no second factor before it is required, and is led to its own at once', async () => {
     await page.goto('settings/security')
@@ -527,7 +528,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     await page.getByRole('link', { name: 'Users' }).click()
     await page.getByRole('link', { name: 'Add a user' }).first().click()
     await page.getByLabel('Username').fill('erik')
-    await page.getByLabel('E-mail').fill('erik@stockade.example')
+    await page.getByLabel('Email').fill('erik@stockade.example')
     await page.getByRole('button', { name: 'Add the user' }).click()
     const link = await page.getByLabel('Set-up link', { exact: true }).inputValue()
     await page.getByText(/^Valid until 20\d\d-/).waitFor()
@@ -567,14 +568,14 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     await page.getByRole('link', { name: 'Users' }).click()
     await page.getByRole('link', { name: 'Add a user' }).first().click()
     await page.getByLabel('Username').fill('fria')
-    await page.getByLabel('E-mail').fill('fria@stockade.example')
+    await page.getByLabel('Email').fill('fria@stockade.example')
     await page.getByRole('button', { name: 'Add the user' }).click()
     const first = await page.getByLabel('Set-up link', { exact: true }).inputValue()
-    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Users' }).click()
     await page.getByRole('row', { name: /fria.*Invited/ }).waitFor()
     await expect.poll(() => page.getByText('Invited').count()).toBe(1)
     await page.getByRole('link', { name: 'fria' }).click()
-    await page.getByRole('button', { name: 'Invite again' }).click()
+    await page.getByRole('button', { name: 'Resend the invitation' }).click()
     const second = await page.getByLabel('Set-up link', { exact: true }).inputValue()
     const codeOf = (link: string) => new URL(link).searchParams.get('code') ?? ''
     const asked = (link: string) => server.client().call('GET /auth/invite', { query: { code: codeOf(link) } })
@@ -801,8 +802,8 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       },
     },
     { name: 'a user', path: 'users/2', text: 'No session is open.' },
-    { name: 'oneself', path: 'users/1', text: 'This is the last admin: there has to be one.' },
-    { name: 'a user, gone', path: 'users/999', text: 'There is no such user.' },
+    { name: 'oneself', path: 'users/1', text: 'This is the last admin. Make another' },
+    { name: 'a user, gone', path: 'users/999', text: 'This user does not exist.' },
     {
       name: 'a user, resetting the password',
       path: 'users/2',

@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
     await page.goto('settings/general')
     await page.getByLabel('Site name').fill('Fence')
     await page.getByLabel('Site URL').fill('https://fence.example')
-    await page.getByLabel('Time zone').fill('Europe/Berlin')
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Berlin')
     await save()
     await page.goto('settings/backup')
     const downloading = page.waitForEvent('download')

@@ -513,7 +513,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         ['servers/new?id=x', 'This server does not exist.', 'Add a server'],
         ['commands/x', 'There is no such command.', 'All commands'],
         [`batches/${uuid}`, 'There is no such batch.', 'All commands'],
-        ['users/1.5', 'There is no such user.', 'Go to the users'],
+        ['users/1.5', 'This user does not exist.', 'Go to the users'],
         ['templates/nope/edit', 'There is no such template.', 'All templates'],
         ['settings/nothing', 'There is no page at this address.', 'Go to the servers'],
         ['whitelist?page=99', 'There is nothing on this page any more.', 'To the first page'],

@@ -1,15 +1,17 @@
 import { useId, useState } from 'react'
 import type { KeyboardEvent, ReactNode } from 'react'
+import { textsOf } from '../lib/texts/catalogue.ts'
 import { Field } from './field.tsx'
 import type { Bound } from './form.ts'
 import styles from './form.module.css'
+import { formTexts } from './form.texts.ts'
 import parts from './parts.module.css'
 
 /** With more lines nobody reads them, and typing narrows. */
 const most = 50
 
 /** One of many values: typing narrows the list, arrows and Enter choose. */
-export const ChoiceField = (props: Bound<string> & { options: readonly string[]; help?: ReactNode; none: string }) => {
+export const ChoiceField = (props: Bound<string> & { options: readonly string[]; help?: ReactNode }) => {
   const listId = useId()
   const [isOpen, setOpen] = useState(false)
   const [typed, setTyped] = useState<string>()
@@ -87,7 +89,7 @@ export const ChoiceField = (props: Bound<string> & { options: readonly string[];
               ))}
             {isOpen && found.length === 0 && (
               <li role="option" aria-selected={false} aria-disabled="true" className={parts.muted}>
-                {props.none}
+                {textsOf(formTexts).noMatch}
               </li>
             )}
           </ul>

@@ -23,6 +23,7 @@ const en = {
   keep: 'Keep it',
   removeOf: (name: string) => `Remove it: ${name}`,
   keepOf: (name: string) => `Keep it: ${name}`,
+  noMatch: 'Nothing matches.',
   chooseFile: 'Choose a file…',
 }
 export const formTexts: Catalogue<typeof en> = { name: 'form', en }

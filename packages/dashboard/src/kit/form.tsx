@@ -31,7 +31,7 @@ export const Form = (props: {
   return (
     <form
       ref={element}
-      className={`${parts.form ?? ''} ${styles.form ?? ''} ${props.className ?? ''}`}
+      className={[parts.form, bar ? styles.marked : '', props.className].filter(Boolean).join(' ')}
       onSubmit={form.submit}
       noValidate
     >

@@ -10,9 +10,14 @@ import styles from './identity.module.css'
 
 export interface Access {
   readonly type: 'all' | 'specific'
-  readonly servers: ReadonlySet<string>
+  readonly servers: readonly string[]
 }
-export const allServers: Access = { type: 'all', servers: new Set() }
+export const allServers: Access = { type: 'all', servers: [] }
+/** An access in words: for a list of changes. */
+export const sayAccess = ({ type, servers }: Access): string => {
+  const t = textsOf(identityTexts).servers
+  return type === 'all' ? t.all : t.chosen(servers.length)
+}
 /** With more rows the page gets slow; whoever has so many servers types a name. */
 const most = 100
 
@@ -21,6 +26,7 @@ export const ServerChoice = (props: {
   value: Access
   onValue: (access: Access) => void
   disabled?: boolean
+  isChanged?: boolean
   error?: string | undefined
 }) => {
   const t = textsOf(identityTexts).servers
@@ -29,6 +35,7 @@ export const ServerChoice = (props: {
     <Choices
       legend={t.legend}
       disabled={disabled ?? false}
+      isChanged={props.isChanged ?? false}
       options={[
         { value: 'all', label: t.all, meaning: t.allMeans },
         { value: 'specific', label: t.specific, meaning: t.specificMeans },
@@ -48,19 +55,19 @@ export const ServerChoice = (props: {
   )
 }
 
-const Servers = (props: { chosen: ReadonlySet<string>; onChosen: (chosen: ReadonlySet<string>) => void }) => {
+const Servers = (props: { chosen: readonly string[]; onChosen: (chosen: readonly string[]) => void }) => {
   const t = textsOf(identityTexts).servers
   const all = useQuery(summaryQuery).data?.servers
   const [typed, setTyped] = useState('')
+  const chosen = new Set(props.chosen)
   if (!all) return null
   if (all.length === 0) return <p className={parts.help}>{t.empty}</p>
   const wanted = typed.trim().toLowerCase()
   const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
   const toggle = (id: string, on: boolean) => {
-    const next = new Set(props.chosen)
-    if (on) next.add(id)
-    else next.delete(id)
-    props.onChosen(next)
+    const rest = props.chosen.filter(chosen => chosen !== id)
+    // In one order, so that a server that is taken out and put back is no change.
+    props.onChosen((on ? [...rest, id] : rest).sort())
   }
   return (
     <div className={styles.servers}>
@@ -82,13 +89,13 @@ const Servers = (props: { chosen: ReadonlySet<string>; onChosen: (chosen: Readon
         <ul aria-label={t.list}>
           {found.slice(0, most).map(({ id, hostname }) => (
             <li key={id}>
-              <Check label={nameOf(hostname)} checked={props.chosen.has(id)} onChecked={on => toggle(id, on)} />
+              <Check label={nameOf(hostname)} checked={chosen.has(id)} onChecked={on => toggle(id, on)} />
             </li>
           ))}
         </ul>
       )}
       {found.length > most && <p className={parts.help}>{t.more(found.length - most)}</p>}
-      <p className={parts.help}>{t.chosen(props.chosen.size)}</p>
+      <p className={parts.help}>{t.chosen(chosen.size)}</p>
     </div>
   )
 }

@@ -85,7 +85,6 @@ const ServiceForm = ({ is }: { is: Service }) => {
               </Help>
             }
             options={zones}
-            none={t.timezoneWrong}
           />
         </div>
       </Panel>

@@ -1,165 +1,169 @@
 import { useState } from 'react'
-import type { FormEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
+import { useForm } from '../../kit/form.ts'
+import { Form, FormButtons } from '../../kit/form.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { Check, Choices } from '../identity/choices.tsx'
+import { CheckField, Choices } from '../identity/choices.tsx'
 import { identityTexts } from '../identity/identity.texts.ts'
 import identity from '../identity/identity.module.css'
 import { settingsQuery } from '../identity/queries.ts'
 import type { Role } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
-import { ServerChoice, allServers } from '../identity/server-choice.tsx'
+import { ServerChoice, allServers, sayAccess } from '../identity/server-choice.tsx'
 import type { Access } from '../identity/server-choice.tsx'
-import { EmailField, isEmail, isUsername, takenProblem } from './fields.tsx'
+import { isEmail, isUsername, takenProblem } from './fields.ts'
 import { HandOver } from './hand-over.tsx'
 import { Invitation } from './invitation.tsx'
 import { temporaryPassword } from './temporary.ts'
 import { usersTexts } from './users.texts.ts'
 
 const ways = ['invite', 'password'] as const
-type Way = (typeof ways)[number]
+interface Typed {
+  readonly username: string
+  readonly email: string
+  readonly role: Role
+  readonly access: Access
+  readonly factor: boolean
+  readonly way: (typeof ways)[number]
+}
+const blank: Typed = { username: '', email: '', role: 'Viewer', access: allServers, factor: true, way: 'invite' }
 
 export const NewUser = () => {
-  const [made, setMade] = useState(0)
-  // Another one begins with empty fields.
-  return <Form key={made} onAnother={() => setMade(made + 1)} />
-}
-
-const Form = ({ onAnother }: { onAnother: () => void }) => {
   const t = textsOf(usersTexts)
   const navigate = useNavigate()
-  const security = useQuery(settingsQuery).data?.security
-  const [username, setUsername] = useState('')
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('Viewer')
-  const [access, setAccess] = useState<Access>(allServers)
-  const [factor, setFactor] = useState(true)
-  const [way, setWay] = useState<Way>('invite')
-  const [tried, setTried] = useState(false)
-  const restricted = role !== 'Admin' && access.type === 'specific'
-
-  const add = useMutation({
-    mutationFn: async () => {
-      const password = way === 'invite' ? undefined : temporaryPassword(security?.password_min_length ?? 20)
-      const user = await api.call('POST /users', {
-        body: {
-          username,
-          email: email.trim(),
-          role,
-          ...(password === undefined ? { invite: true } : { password }),
-          ...(factor ? { mfa_required: true } : {}),
-        },
-      })
-      const accessFailed = restricted
-        ? await api
-            .call('PUT /users/{userId}/server-access', {
-              params: { userId: user.id },
-              body: { access_type: 'specific', server_ids: [...access.servers] },
-            })
-            .then(() => false)
-            .catch(() => true)
-        : false
-      return { ...user, password, accessFailed }
-    },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['users'] }),
-  })
-  const errors = {
-    username: isUsername(username) ? undefined : t.invalidUsername,
-    email: isEmail(email.trim()) ? undefined : t.invalidEmail,
-    servers: restricted && access.servers.size === 0 ? textsOf(identityTexts).servers.missing : undefined,
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setTried(true)
-    if (errors.username) document.querySelector<HTMLElement>('[name="username"]')?.focus()
-    else if (errors.email) document.querySelector<HTMLElement>('[name="email"]')?.focus()
-    else if (!errors.servers && !add.isPending) add.mutate()
-  }
-  const said = (field: 'username' | 'email') =>
-    (tried ? errors[field] : undefined) ??
-    fieldProblem(add.error, field) ??
-    takenProblem(add.error, field === 'email' ? 'e-mail' : field)
-  const placed = said('username') !== undefined || said('email') !== undefined
-
+  const [added, setAdded] = useState<Added>()
   return (
-    <Page title={t.newTitle}>
+    <Page title={t.newTitle} above={<Link to="/users">{t.title}</Link>}>
       <div className={identity.narrow}>
-        {add.data ? (
+        {added ? (
           <div className={parts.form}>
-            {add.data.accessFailed && (
+            {added.accessFailed && (
               <p className={parts.refusal} role="alert">
                 {t.accessFailed}
               </p>
             )}
-            <Result made={add.data} note={factor || security?.mfa_required ? t.factorNext : undefined}>
-              <Button onClick={() => void navigate({ to: '/users/$userId', params: { userId: String(add.data.id) } })}>
+            <Result made={added} note={added.isFactorNext ? t.factorNext : undefined}>
+              <Button onClick={() => void navigate({ to: '/users/$userId', params: { userId: String(added.id) } })}>
                 {t.done}
               </Button>
-              <Button variant="default" onClick={onAnother}>
+              <Button variant="default" onClick={() => setAdded(undefined)}>
                 {t.another}
               </Button>
             </Result>
           </div>
         ) : (
-          <Panel>
-            <form className={parts.form} onSubmit={submit} noValidate>
-              <Field label={t.username} help={t.usernameHelp} error={said('username')}>
-                {ids => (
-                  <input
-                    {...ids}
-                    className={parts.input}
-                    name="username"
-                    autoComplete="off"
-                    autoCapitalize="none"
-                    autoCorrect="off"
-                    spellCheck={false}
-                    dir="ltr"
-                    maxLength={50}
-                    value={username}
-                    onChange={event => setUsername(event.currentTarget.value)}
-                  />
-                )}
-              </Field>
-              <EmailField value={email} onValue={setEmail} error={said('email')} />
-              <RoleChoice legend={t.role} value={role} onValue={setRole} />
-              {role !== 'Admin' && (
-                <ServerChoice value={access} onValue={setAccess} error={tried ? errors.servers : undefined} />
-              )}
-              {security?.mfa_required ? (
-                <p className={parts.help}>{t.factorForAll}</p>
-              ) : (
-                <Check label={t.requireFactor} meaning={t.requireFactorMeans} checked={factor} onChecked={setFactor} />
-              )}
-              <Choices
-                legend={t.way}
-                options={ways.map(value => ({ value, label: t.ways[value], meaning: t.wayMeans[value] }))}
-                value={way}
-                onValue={setWay}
-              />
-              {!placed && <Refusal error={add.error} />}
-              <div className={parts.row}>
-                <Button type="submit" loading={add.isPending}>
-                  {t.create}
-                </Button>
-                <ButtonLink to="/users" variant="default">
-                  {textsOf(commonTexts).cancel}
-                </ButtonLink>
-              </div>
-            </form>
-          </Panel>
+          <NewUserForm onAdded={setAdded} />
         )}
       </div>
     </Page>
+  )
+}
+
+/** Two requests: the second one can fail after the first has added the user. */
+const addUser = async ({ username, email, role, access, factor, way }: Typed, shortest: number) => {
+  const password = way === 'invite' ? undefined : temporaryPassword(shortest)
+  const user = await api.call('POST /users', {
+    body: {
+      username,
+      email: email.trim(),
+      role,
+      ...(password === undefined ? { invite: true } : { password }),
+      ...(factor ? { mfa_required: true } : {}),
+    },
+  })
+  const isRestricted = role !== 'Admin' && access.type === 'specific'
+  const accessFailed =
+    isRestricted &&
+    (await api
+      .call('PUT /users/{userId}/server-access', {
+        params: { userId: user.id },
+        body: { access_type: 'specific', server_ids: [...access.servers] },
+      })
+      .then(() => false)
+      .catch(() => true))
+  await queries.invalidateQueries({ queryKey: ['users'] })
+  return { ...user, password, accessFailed, isFactorNext: factor }
+}
+type Added = Awaited<ReturnType<typeof addUser>>
+
+const useNewUser = (onAdded: (user: Added) => void) => {
+  const t = textsOf(usersTexts)
+  const security = useQuery(settingsQuery).data?.security
+  const form = useForm<Typed>({
+    name: 'new user',
+    is: blank,
+    late: true,
+    saved: null,
+    fields: {
+      username: t.username,
+      email: t.email,
+      role: { label: t.role, say: role => textsOf(commonTexts).roles[role] },
+      access: { label: t.accessTitle, say: sayAccess },
+      factor: t.requireFactor,
+      way: { label: t.way, say: way => t.ways[way] },
+    },
+    problems: ({ username, email, role, access }) => ({
+      username: isUsername(username) ? undefined : t.invalidUsername,
+      email: isEmail(email.trim()) ? undefined : t.invalidEmail,
+      access:
+        role !== 'Admin' && access.type === 'specific' && access.servers.length === 0
+          ? textsOf(identityTexts).servers.missing
+          : undefined,
+    }),
+    refusalOf: (name, error) =>
+      name === 'username' || name === 'email' ? takenProblem(error, name === 'email' ? 'e-mail' : name) : undefined,
+    parts: [
+      {
+        send: async values => {
+          const added = await addUser(values, security?.password_min_length ?? 20)
+          onAdded({ ...added, isFactorNext: added.isFactorNext || security?.mfa_required === true })
+        },
+      },
+    ],
+  })
+  return { form, isFactorForAll: security?.mfa_required === true }
+}
+
+const NewUserForm = ({ onAdded }: { onAdded: (user: Added) => void }) => {
+  const t = textsOf(usersTexts)
+  const { form, isFactorForAll } = useNewUser(onAdded)
+  const { value: role, onValue: setRole } = form.bind('role')
+  const { value: way, onValue: setWay } = form.bind('way')
+  return (
+    <Panel>
+      <Form form={form} bar={false}>
+        <TextField {...form.bind('username')} help={t.usernameHelp} most={50} dir="ltr" />
+        <TextField {...form.bind('email')} most={254} kind="email" dir="ltr" />
+        <RoleChoice legend={t.role} value={role} onValue={setRole} />
+        {role !== 'Admin' && <ServerChoice {...form.bind('access')} />}
+        {isFactorForAll ? (
+          <p className={parts.help}>{t.factorForAll}</p>
+        ) : (
+          <CheckField {...form.bind('factor')} meaning={t.requireFactorMeans} />
+        )}
+        <Choices
+          legend={t.way}
+          options={ways.map(value => ({ value, label: t.ways[value], meaning: t.wayMeans[value] }))}
+          value={way}
+          onValue={setWay}
+        />
+        <FormButtons form={form} submit={t.create}>
+          <ButtonLink to="/users" variant="default">
+            {textsOf(commonTexts).cancel}
+          </ButtonLink>
+        </FormButtons>
+      </Form>
+    </Panel>
   )
 }
 

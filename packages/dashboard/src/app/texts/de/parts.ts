@@ -124,5 +124,6 @@ export const form: Texts['form'] = {
   keep: 'Behalten',
   removeOf: name => `Entfernen: ${name}`,
   keepOf: name => `Behalten: ${name}`,
+  noMatch: 'Nichts passt.',
   chooseFile: 'Datei auswählen…',
 }

@@ -92,5 +92,6 @@ export const form: Texts['form'] = {
   keep: 'Conservarlo',
   removeOf: name => `Quitarlo: ${name}`,
   keepOf: name => `Conservarlo: ${name}`,
+  noMatch: 'Nada coincide.',
   chooseFile: 'Elegir un archivo…',
 }

@@ -235,5 +235,6 @@ export const form: Texts['form'] = {
   keep: 'Garder',
   removeOf: name => `Retirer\u00a0: ${name}`,
   keepOf: name => `Garder\u00a0: ${name}`,
+  noMatch: 'Rien ne correspond.',
   chooseFile: 'Choisir un fichier…',
 }
