@@ -49,7 +49,10 @@ const summaryFields = {
   required_files: Type.Array(Type.String()),
   compatible_os: field(Type.Array(Type.String()), 'Operating systems that the template works on.'),
 }
-export const templateSummary = resource('TemplateSummary', summaryFields)
+export const templateSummary = resource('TemplateSummary', {
+  ...summaryFields,
+  deployed_on: field(count, 'Number of visible servers whose hosts have the template, enabled or not.'),
+})
 export type TemplateSummary = Static<typeof templateSummary>
 export const template = resource('Template', {
   ...summaryFields,

@@ -275,7 +275,7 @@ const templateFields = {
   required_files: [text],
   compatible_os: [text],
 } as const
-export const template = extended(templateFields, {})
+export const template = extended(templateFields, { 'no page': { deployed_on: integer } })
 export const oneTemplate = extended({ ...templateFields, jail_config: text, filter_config: text }, {})
 
 // Port knocking

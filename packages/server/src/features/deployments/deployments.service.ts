@@ -1,4 +1,4 @@
-import type { BodyOf, ReplyOf, templates as contract } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf, templates as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -12,6 +12,7 @@ import { serversAwaiting, serversHolding } from './deployments.store.ts'
 
 /** Where templates are, and on their way to: what concerns templates, servers and commands at once. */
 export interface DeploymentsService {
+  list(actor: Principal, query: QueryOf<typeof contract.listTemplates>): Promise<ReplyOf<typeof contract.listTemplates>>
   deploy(
     actor: Principal,
     reference: string,
@@ -25,7 +26,7 @@ export interface DeploymentsService {
 export const createDeployments = (needs: {
   events: Events
   registry: Pick<Registry, 'all' | 'byNo'>
-  templates: Pick<TemplatesService, 'get' | 'freeze'>
+  templates: Pick<TemplatesService, 'list' | 'get' | 'freeze'>
   commands: Pick<CommandsService, 'create' | 'createBatch'>
 }): DeploymentsService => {
   const { events, registry, templates, commands } = needs
@@ -34,6 +35,20 @@ export const createDeployments = (needs: {
     hostnames.slice(0, few).join(', ') + (hostnames.length > few ? ` and ${hostnames.length - few} more` : '')
 
   return {
+    async list(actor, query) {
+      const serversByTemplate = new Map<string, number>()
+      for (const { row, jails } of registry.all()) {
+        if (!sees(actor, row.no)) continue
+        // A host may have two jails of one template.
+        for (const name of new Set(jails.map(jail => jail.template)))
+          if (name) serversByTemplate.set(name, (serversByTemplate.get(name) ?? 0) + 1)
+      }
+      const templates = (await needs.templates.list(query)).map(template => ({
+        ...template,
+        deployed_on: serversByTemplate.get(template.name) ?? 0,
+      }))
+      return { templates, total: templates.length }
+    },
     async deploy(actor, reference, { server_ids, settings = {} }) {
       const { id, display_name } = await templates.get(reference)
       // What is wrong with the settings is named as they were sent here.

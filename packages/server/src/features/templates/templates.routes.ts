@@ -3,7 +3,6 @@ import type { Http } from '../../http/http.ts'
 import type { TemplatesService } from './templates.service.ts'
 
 export const mountTemplates = (http: Http, templates: TemplatesService): void => {
-  http.serve(contract.listTemplates, ({ query }) => templates.list(query))
   http.serve(contract.listTemplateCategories, () => templates.categories())
   http.serve(contract.getTemplate, ({ params }) => templates.get(params.templateId))
   http.serve(contract.createTemplate, ({ actor, body }) => templates.create(actor, body))

@@ -28,7 +28,8 @@ import type { Verdict } from './validator/validate.ts'
 import { logpath } from './validator/values.ts'
 
 type Template = ReplyOf<typeof contract.getTemplate>
-type Summary = ReplyOf<typeof contract.listTemplates>['templates'][number]
+/** A template without its texts. */
+type Summary = Omit<Template, 'jail_config' | 'filter_config'>
 type Frozen = commandContract.FrozenTemplate
 /** Options that a deployment sets; what is absent or null is as the template says. */
 export type Settings = contract.TemplateSettings
@@ -41,7 +42,7 @@ export interface Snapshot {
 }
 
 export interface TemplatesService {
-  list(query: QueryOf<typeof contract.listTemplates>): Promise<ReplyOf<typeof contract.listTemplates>>
+  list(query: QueryOf<typeof contract.listTemplates>): Promise<readonly Summary[]>
   /** By id or by name. @throws Problem 404. */
   get(reference: string): Promise<Template>
   categories(): Promise<ReplyOf<typeof contract.listTemplateCategories>>
@@ -160,7 +161,7 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
     get,
     async list({ category, type, search }) {
       const wanted = search?.toLowerCase()
-      const templates = (await all())
+      return (await all())
         .filter(
           template =>
             (category === undefined || template.category === category) &&
@@ -171,7 +172,6 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
               )),
         )
         .map(summaryOf)
-      return { templates, total: templates.length }
     },
     async categories() {
       const templates = await all()
