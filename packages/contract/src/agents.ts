@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { desiredState, order, resultInput } from './commands.ts'
+import { appliedShield, desiredShield } from './fleet-bans.ts'
 import { port, protocols } from './portknock.ts'
 import { sealBounds } from './seal.ts'
 import { protectionReport, shieldReport } from './protection.ts'
@@ -207,6 +208,7 @@ export const agentState = endpoint({
       }),
       'What the host should enforce for port knocking.',
     ),
+    shield: field(desiredShield, 'What the host should hold in its shield.'),
   }),
 })
 
@@ -217,6 +219,7 @@ export const acknowledgeState = endpoint({
   summary: 'Say what was applied (agent)',
   access: 'agent',
   lenient: true,
+  bodyLimit: bounds.largeBody,
   body: Type.Object({
     version: field(text(1, 128), 'Version of the state that the host applied.'),
     whitelist_version: field(
@@ -248,6 +251,7 @@ export const acknowledgeState = endpoint({
       ),
       'What the host enforces for port knocking.',
     ),
+    shield: field(Type.Optional(appliedShield), 'What the host holds in its shield; older agents leave it out.'),
   }),
   status: 200,
   reply: message,

@@ -301,6 +301,17 @@ const historyLine = resource('BanHistoryEntry', {
   active: Type.Boolean(),
   reason,
 })
+/** A fleet ban that covers an address, as one line. */
+const fleetBanLine = resource('FleetBanLine', {
+  id,
+  entry: field(Type.String(), 'Address or range that is banned.'),
+  reason: field(Type.String(), 'Why it is banned; empty when nobody said.'),
+  source: field(Type.String(), 'Where the ban comes from: `manual`.'),
+  servers: field(count, 'Number of servers that it concerns, of those that the caller sees.'),
+  created_by: field(Type.String(), 'Name of the user or API key that made it.'),
+  created_at: timestamp,
+  expires_at: nullable(timestamp),
+})
 export const lookUp = endpoint({
   method: 'GET',
   path: '/bans/lookup/{ip}',
@@ -329,6 +340,10 @@ export const lookUp = endpoint({
     ban_history: field(Type.Array(historyLine), 'Bans of the address, newest first, at most 100.'),
     active_bans: field(Type.Array(historyLine), 'Bans of the address that are in force, at most 100.'),
     total_bans: count,
+    fleet_bans: field(
+      Type.Array(fleetBanLine),
+      'Fleet bans that stand and cover the address, on servers that the caller sees.',
+    ),
     reputation: field(
       nullable(
         resource('Reputation', {

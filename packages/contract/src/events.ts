@@ -25,7 +25,7 @@ export interface EventKind {
   /** The notification toggle that it belongs to. */
   readonly notify?: 'notify_bans' | 'notify_syncs' | 'notify_errors'
   /** Sent to live feeds as this message, to whoever may see its server. */
-  readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice'
+  readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice' | 'fleet_ban'
 }
 
 const kind = (value: EventKind): EventKind => value
@@ -92,6 +92,12 @@ export const eventKinds = {
   'session.end': audit,
   'key.create': audit,
   'key.delete': audit,
+  'fleet_ban.create': kind({ audited: true, live: 'fleet_ban' }),
+  'fleet_ban.update': kind({ audited: true, live: 'fleet_ban' }),
+  'fleet_ban.delete': kind({ audited: true, live: 'fleet_ban' }),
+  'fleet_ban.expire': kind({ audited: false, live: 'fleet_ban' }),
+  // Hosts confirmed or refused fleet bans; at most one a second.
+  'fleet_ban.progress': kind({ audited: false, live: 'fleet_ban' }),
   'whitelist.add': kind({ audited: true, siem: 'whitelist_add', notify: 'notify_syncs', live: 'whitelist' }),
   'whitelist.update': kind({ audited: true, live: 'whitelist' }),
   'whitelist.remove': kind({ audited: true, siem: 'whitelist_remove', notify: 'notify_syncs', live: 'whitelist' }),

@@ -5,6 +5,7 @@ import * as auth from './auth.ts'
 import * as bans from './bans.ts'
 import * as bootstrap from './bootstrap.ts'
 import * as commands from './commands.ts'
+import * as fleetBans from './fleet-bans.ts'
 import * as hostMetrics from './host-metrics.ts'
 import * as keys from './keys.ts'
 import * as neighbours from './neighbours.ts'
@@ -20,6 +21,7 @@ import * as whitelist from './whitelist.ts'
 
 export * from './endpoint.ts'
 export * from './events.ts'
+export type { FleetBanState } from './fleet-bans.ts'
 export * from './limits.ts'
 export * from './live.ts'
 export * from './names.ts'
@@ -41,6 +43,7 @@ export {
   agents,
   commands,
   bans,
+  fleetBans,
   attackers,
   neighbours,
   whitelist,
@@ -62,6 +65,7 @@ const rooms = {
   agents,
   commands,
   bans,
+  fleetBans,
   attackers,
   neighbours,
   whitelist,

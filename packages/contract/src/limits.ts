@@ -20,6 +20,8 @@ export const bounds = {
   named: 100,
   /** Whitelist entries that one request adds one by one; more go through the import. */
   additions: 200_000,
+  /** Fleet bans that stand at the same time. */
+  fleetBans: 10_000,
   /** Whitelist entries that one request takes off. */
   removals: 5000,
   results: 100,
@@ -43,6 +45,7 @@ export const pages = {
   servers: { default: 20, maximum: 100 },
   users: { default: 20, maximum: 100 },
   bans: { default: 50, maximum: 100 },
+  fleetBans: { default: 50, maximum: 100 },
   commands: { default: 50, maximum: 100 },
   whitelist: { default: 50, maximum: 100 },
   audit: { default: 50, maximum: 100 },

@@ -2,9 +2,10 @@ import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { ban } from './bans.ts'
 import { command } from './commands.ts'
+import { fleetBanCounts } from './fleet-bans.ts'
 import { protectionLevel } from './protection.ts'
 import { serverStatus } from './servers.ts'
-import { field, nullable, resource, timestamp, uuid } from './shapes.ts'
+import { field, id, nullable, oneOf, resource, timestamp, uuid } from './shapes.ts'
 import { syncStatus } from './whitelist.ts'
 
 /** Subprotocol that the live feed answers; a client may offer `bearer.<token>` beside it. */
@@ -32,6 +33,16 @@ const liveNotice = resource('LiveNotice', {
   message: Type.String(),
 })
 
+const liveFleetBan = resource('LiveFleetBan', {
+  id: field(nullable(id), 'Id of the fleet ban; null when hosts confirmed or refused some.'),
+  change: field(oneOf(['created', 'changed', 'removed', 'expired', 'progress']), 'What happened.'),
+  entry: field(nullable(Type.String()), 'Address or range; null when hosts confirmed or refused some.'),
+  state: field(
+    nullable(fleetBanCounts),
+    'How many servers hold it; null where it is unknown, or the listener has access to some servers only.',
+  ),
+})
+
 const feed = <K extends string, T extends TSchema>(title: string, type: K, data: T, description: string) =>
   resource(title, {
     type: field(Type.Literal(type), description),
@@ -47,6 +58,7 @@ export const liveMessage = Type.Union(
     feed('LiveServerMessage', 'server', liveServer, 'A server changed.'),
     feed('LiveCommandMessage', 'command', command, 'A command was queued or changed its status.'),
     feed('LiveWhitelistMessage', 'whitelist', liveWhitelist, 'The whitelist, or its copy on a server, changed.'),
+    feed('LiveFleetBanMessage', 'fleet_ban', liveFleetBan, 'A fleet ban changed, or servers confirmed some.'),
     feed('LiveNoticeMessage', 'notice', liveNotice, 'A notice for people.'),
     resource('LiveResyncMessage', {
       type: field(

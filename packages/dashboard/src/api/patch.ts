@@ -28,6 +28,9 @@ export const patch = (
       // One message a host that confirmed, hundreds within seconds: the lists are read again, not patched.
       readAgain(['whitelist'], pauses.whitelist)
       return readAgain(['lookup'], pauses.whitelist)
+    case 'fleet_ban':
+      readAgain(['fleet-bans'], pauses.whitelist)
+      return readAgain(['lookup'], pauses.whitelist)
     case 'notice':
     case 'resync':
     case 'pulse':

@@ -8,6 +8,7 @@ import { commandsFeature } from '../features/commands/commands.feature.ts'
 import { deploymentsFeature } from '../features/deployments/deployments.feature.ts'
 import { desiredFeature } from '../features/desired/desired.feature.ts'
 import type { Core, Feature } from '../features/feature.ts'
+import { fleetFeature } from '../features/fleet/fleet.feature.ts'
 import { ipinfoFeature } from '../features/ipinfo/ipinfo.feature.ts'
 import { keysFeature } from '../features/keys/keys.feature.ts'
 import { licenseFeature } from '../features/license/license.feature.ts'
@@ -67,16 +68,17 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(notificationsFeature(fleet))
   add(siemFeature({ ...fleet, bans, license }))
   const { service: whitelist } = add(whitelistFeature(fleet))
-  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist, reasons }))
+  const { service: fleetBans } = add(await fleetFeature(fleet))
+  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist, reasons, fleetBans }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
-  const { service: desired } = add(await desiredFeature({ ...fleet, portknock }))
+  const { service: desired } = add(await desiredFeature({ ...fleet, portknock, fleetBans }))
   add(agentsFeature({ ...fleet, keys, bans, desired }))
   add(selfTestsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
-  const { service: feed } = add(liveFeature({ ...fleet, bans, taken }))
+  const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))
   add(bootstrapFeature({ ...signIn, preferences, servers, license, feed }))
   return { built, baseUrl, users, keys, sessions, license, noteRefusal }
 }

@@ -31,6 +31,7 @@ import { clones } from './migrations/0036-clones.ts'
 import { addressCommands } from './migrations/0040-address-commands.ts'
 import { metricsHistory } from './migrations/0041-metrics-history.ts'
 import { removedBans } from './migrations/0042-removed-bans.ts'
+import { fleetBans } from './migrations/0045-fleet-bans.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
@@ -73,6 +74,7 @@ export const migrate = async (db: Database): Promise<void> => {
         '0041-metrics-history': metricsHistory(db.engine),
         '0042-removed-bans': removedBans(db.engine),
         '0044-self-tests': selfTests(db.engine),
+        '0045-fleet-bans': fleetBans(db.engine),
       }),
     },
   })

@@ -392,6 +392,51 @@ export interface WhitelistStateTable {
   entries: number
   changed_at: number
 }
+/** A ban of the whole fleet or of some servers. Rows that ended stay for 90 days. */
+export interface FleetBansTable {
+  id: Generated<number>
+  /** A canonical address or range. */
+  entry: string
+  reason: string
+  /** `all`, or the numbers of servers in order, as JSON. */
+  target: string
+  /** Every server that the ban was ever meant for: `all`, or numbers as JSON. */
+  reach: string
+  source: string
+  force: number
+  expires_at: number | null
+  /** The version of the set that the last change made. */
+  version: number
+  created_by: string
+  created_at: number
+  updated_at: number
+  ended_at: number | null
+  ended_by: 'expired' | 'removed' | null
+}
+/** One row: the last version of fleet bans. Whoever changes them holds it until the commit. */
+export interface FleetStateTable {
+  id: number
+  /** Epoch milliseconds: a restored backup never gives a version again that meant another set. */
+  version: number
+  /** The last version that concerns all servers. */
+  all_version: number
+}
+/** Which version of the fleet bans each host should hold, and what it last said. */
+export interface FleetHostsTable {
+  server_no: number
+  /** The last version that concerns this server by name. */
+  wanted: number
+  /** The version that the host's kernel is proved to hold; null for none. */
+  version: number | null
+  acked_at: number | null
+  held: number | null
+  /** What the host refused: rows of id and reason, as JSON. */
+  refused: string | null
+  /** Why the last acknowledgement proved nothing. */
+  problem: string | null
+  /** Why the host can hold no fleet bans. */
+  not_covered: string | null
+}
 /** What each host was asked to apply, and what it last said that it holds. */
 export interface HostStatesTable {
   server_no: number
@@ -730,6 +775,9 @@ export interface Schema {
   whitelist: WhitelistTable
   whitelist_state: WhitelistStateTable
   host_states: HostStatesTable
+  fleet_bans: FleetBansTable
+  fleet_state: FleetStateTable
+  fleet_hosts: FleetHostsTable
   events: EventsTable
   audit: AuditTable
   audit_chain: AuditChainTable

@@ -320,14 +320,21 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
       (await db.agent('POST /servers/heartbeat', { body: { hostname: 'db.example' } })).status,
       200,
     )
-    const state = await says(agent('GET /agent/state'), 200, {
-      version: text,
-      whitelist: extended({ version: text, count: 0 }, { 'no page': { spread_seconds: integer } }),
-      portknock: extended(
-        { sequences: [anyObject], openings: [anyObject], blocked: [anyObject] },
-        { 'no page': { cuts: [anyObject] } },
+    const state = await says(
+      agent('GET /agent/state'),
+      200,
+      extended(
+        {
+          version: text,
+          whitelist: extended({ version: text, count: 0 }, { 'no page': { spread_seconds: integer } }),
+          portknock: extended(
+            { sequences: [anyObject], openings: [anyObject], blocked: [anyObject] },
+            { 'no page': { cuts: [anyObject] } },
+          ),
+        },
+        { 'no page': { shield: { bans: { version: 0, count: 0, digest: text } } } },
       ),
-    })
+    )
     const etag = (await agent('GET /agent/state')).headers.get('etag') ?? ''
     const unchanged = await agent('GET /agent/state', { headers: { 'if-none-match': etag } })
     same('decisions 9: If-None-Match, 304', unchanged.status, 304)

@@ -1,5 +1,6 @@
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
+import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { Portknock } from '../portknock/portknock.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -14,6 +15,7 @@ export const desiredFeature = async (
     registry: Registry
     mirror: Mirror
     portknock: Portknock
+    fleetBans: FleetBans
     commands: CommandsService
   },
 ): Promise<Feature<Desired>> => {

@@ -9,6 +9,7 @@ import { createGroup } from '../../core/group.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
+import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { Portknock } from '../portknock/portknock.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -47,14 +48,20 @@ export const createDesired = async (needs: {
   servers: Pick<ServersService, 'named'>
   mirror: Mirror
   knocks: Pick<Portknock['hosts'], 'revision' | 'stateFor' | 'acknowledge'>
+  fleetBans: Pick<FleetBans, 'sets' | 'acknowledge'>
   /** Lets the host's waiting poll be answered. */
   wake: (serverNo: number) => void
 }): Promise<Desired> => {
-  const { db, clock, events, registry, servers, mirror, knocks, wake } = needs
+  const { db, clock, events, registry, servers, mirror, knocks, fleetBans, wake } = needs
   let nonces = new Map<number, number>()
 
   const versionAt = (serverNo: number, knock: number) =>
-    versionOf({ whitelist: mirror.version(), nonce: nonces.get(serverNo) ?? 0, knock })
+    versionOf({
+      whitelist: mirror.version(),
+      nonce: nonces.get(serverNo) ?? 0,
+      knock,
+      fleet: fleetBans.sets.version(serverNo),
+    })
   const version = (serverNo: number) => versionAt(serverNo, knocks.revision(serverNo))
   const wakeAll = () => {
     for (const { row } of registry.all()) wake(row.no)
@@ -124,6 +131,10 @@ export const createDesired = async (needs: {
             return [told]
           }),
         )
+        await fleetBans.acknowledge(
+          change,
+          items.map(({ serverNo, told: { shield }, at }) => ({ serverNo, shield, at })),
+        )
         await change.recordMany(
           nos.flatMap(no => {
             const sync_status = statusOf(after.get(no), whitelist)
@@ -151,6 +162,7 @@ export const createDesired = async (needs: {
     async stateFor(agent) {
       const { revision, portknock } = await knocks.stateFor(agent.serverNo)
       const { gzip } = await mirror.render()
+      const bans = fleetBans.sets.setFor(agent.serverNo)
       return {
         version: versionAt(agent.serverNo, revision),
         whitelist: {
@@ -159,6 +171,7 @@ export const createDesired = async (needs: {
           spread_seconds: gzip.length <= smallList ? 0 : spread,
         },
         portknock,
+        shield: { bans: { version: bans.version, count: bans.bans.length, digest: bans.digest } },
       }
     },
     async acknowledge(agent, told) {

@@ -8,11 +8,16 @@ export interface Parts {
   readonly nonce: number
   /** The revision of what the host is told of port knocking. */
   readonly knock: number
+  /** The version of the fleet bans that concern the host. */
+  readonly fleet: number
 }
 
-export const versionOf = ({ whitelist, nonce, knock }: Parts): string => `${whitelist}.${nonce}.k${knock}`
-/** Null for a text that was never given out. Hosts may still hold one from before there was port knocking. */
+export const versionOf = ({ whitelist, nonce, knock, fleet }: Parts): string =>
+  `${whitelist}.${nonce}.k${knock}${fleet === 0 ? '' : `.f${fleet}`}`
+/** Null for a text that was never given out. Hosts may still hold one from before there was port knocking, or from before the first fleet ban. */
 export const partsOf = (version: string): Parts | null => {
-  const found = /^(w\d+-[0-9a-f]+)\.(\d{1,15})(?:\.k(\d{1,15}))?$/.exec(version)
-  return found ? { whitelist: found[1] ?? '', nonce: Number(found[2]), knock: Number(found[3] ?? 0) } : null
+  const found = /^(w\d+-[0-9a-f]+)\.(\d{1,15})(?:\.k(\d{1,15}))?(?:\.f(\d{1,15}))?$/.exec(version)
+  if (!found) return null
+  const [, whitelist = '', nonce, knock = 0, fleet = 0] = found
+  return { whitelist, nonce: Number(nonce), knock: Number(knock), fleet: Number(fleet) }
 }

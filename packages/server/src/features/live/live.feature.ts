@@ -1,6 +1,7 @@
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
+import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import { mountLive } from './live.ts'
 import { createRecentEvents } from './recent.ts'
@@ -10,6 +11,7 @@ export const liveFeature = (
     registry: Registry
     bans: BansService
     commands: CommandsService
+    fleetBans: FleetBans
     /** Resolves when this process has read what the events it heard of changed. */
     taken: () => Promise<unknown>
   },

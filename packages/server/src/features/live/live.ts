@@ -13,9 +13,13 @@ import type { Http } from '../../http/http.ts'
 import type { Numbered, RecentEvents } from './recent.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
+import type { FleetBans } from '../fleet/fleet.service.ts'
+import { isVisible } from '../fleet/targets.ts'
+import type { Targets } from '../fleet/targets.ts'
 import { levelOf } from '../servers/protection.ts'
 import type { Registry } from '../servers/registry.ts'
 import { refusal } from '../../core/access.ts'
+import { fleetBanIds, fleetMessage } from './fleet-messages.ts'
 
 interface Client {
   readonly socket: WebSocket
@@ -50,13 +54,14 @@ export const mountLive = async (
     registry: Registry
     bans: Pick<BansService, 'viewsOf'>
     commands: Pick<CommandsService, 'viewsOf'>
+    fleetBans: Pick<FleetBans, 'live'>
     /** The same caller as it is now, or null when its credential is gone. */
     renew: (request: FastifyRequest) => Promise<Principal | null>
     recent: RecentEvents
     log: (error: unknown) => void
   },
 ): Promise<{ close(): void; count(): number }> => {
-  const { events, registry, bans, commands, recent } = needs
+  const { events, registry, bans, commands, fleetBans, recent } = needs
   const clients = new Set<Client>()
   let waiting: Numbered[] = []
 
@@ -158,43 +163,50 @@ export const mountLive = async (
     ]
     const banBodies = new Map((await bans.viewsOf(banIds)).map(({ serverNo: _, ...ban }) => [ban.id, ban]))
     const commandBodies = new Map((await commands.viewsOf(commandIds)).map(command => [command.id, command]))
-    return numbered.flatMap(
-      ({ number, event }): { number: number; serverNo: number | null; message: LiveMessage }[] => {
-        const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
-        const at = iso(event.at)
-        const ban = event.banId === null ? undefined : banBodies.get(event.banId)
-        const command = commandBodies.get(String(event.data.id))
-        const message: LiveMessage | null =
-          (live === 'ban' || live === 'unban') && ban
-            ? { type: live, at, data: ban }
-            : live === 'command' && command
-              ? { type: 'command', at, data: command }
-              : live === 'server'
-                ? serverMessage(event)
-                : live === 'whitelist'
-                  ? whitelistMessage(event)
-                  : live === 'notice'
-                    ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
+    const fleetBanStates = await fleetBans.live(fleetBanIds(told))
+    return numbered.flatMap(({ number, event }): Told[] => {
+      const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
+      const at = iso(event.at)
+      const ban = event.banId === null ? undefined : banBodies.get(event.banId)
+      const command = commandBodies.get(String(event.data.id))
+      const message: LiveMessage | null =
+        (live === 'ban' || live === 'unban') && ban
+          ? { type: live, at, data: ban }
+          : live === 'command' && command
+            ? { type: 'command', at, data: command }
+            : live === 'server'
+              ? serverMessage(event)
+              : live === 'whitelist'
+                ? whitelistMessage(event)
+                : live === 'notice'
+                  ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
+                  : live === 'fleet_ban'
+                    ? fleetMessage(event, fleetBanStates, true)
                     : null
-        return message ? [{ number, serverNo: event.serverNo, message }] : []
-      },
-    )
+      if (!message) return []
+      if (live !== 'fleet_ban') return [{ number, serverNo: event.serverNo, text: JSON.stringify(message) }]
+      const reach = fleetBanStates.get(Number(event.data.id))?.reach ?? 'all'
+      const restricted = JSON.stringify(fleetMessage(event, fleetBanStates, false))
+      return [{ number, serverNo: null, text: JSON.stringify(message), fleet: { reach, restricted } }]
+    })
   }
   const sendMissed = async (client: Client, missed: readonly Numbered[]) => {
     client.missed = null
-    for (const { serverNo, message } of await messagesOf(missed))
-      if (serverNo === null || sees(client.actor, serverNo)) send(client, JSON.stringify(message))
+    for (const told of await messagesOf(missed)) {
+      const text = textFor(client.actor, told)
+      if (text !== null) send(client, text)
+    }
   }
   const sendWaiting = shareRuns(async () => {
     for (;;) {
       for (const client of clients) if (client.missed) await sendMissed(client, client.missed)
       if (waiting.length === 0) return
       const batch = waiting.splice(0, 200)
-      for (const { number, serverNo, message } of await messagesOf(batch)) {
-        const text = JSON.stringify(message)
-        for (const client of clients)
-          if (number > client.after && (serverNo === null || sees(client.actor, serverNo))) send(client, text)
-      }
+      for (const told of await messagesOf(batch))
+        for (const client of clients) {
+          const text = told.number > client.after ? textFor(client.actor, told) : null
+          if (text !== null) send(client, text)
+        }
     }
   })
   const stop = events.subscribe(told => {
@@ -255,6 +267,20 @@ export const mountLive = async (
       for (const client of clients) client.socket.close(1001, 'shutting down')
     },
   }
+}
+
+/** A message with who may hear it. */
+interface Told {
+  readonly number: number
+  readonly serverNo: number | null
+  readonly text: string
+  /** Of a fleet ban: the servers that it concerns, and what those hear who see some servers only. */
+  readonly fleet?: { readonly reach: Targets; readonly restricted: string }
+}
+/** Null: not for this caller. */
+const textFor = (actor: Principal, { serverNo, text, fleet }: Told): string | null => {
+  if (fleet && actor.servers !== 'all') return isVisible(actor, fleet.reach) ? fleet.restricted : null
+  return serverNo === null || sees(actor, serverNo) ? text : null
 }
 
 /** Whose sockets are counted together. */

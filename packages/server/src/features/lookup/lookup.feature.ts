@@ -1,5 +1,6 @@
 import type { Core, Feature } from '../feature.ts'
 import type { BanReasons } from '../bans/ban-reasons.ts'
+import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ReputationService } from '../reputation/reputation.service.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -17,6 +18,7 @@ export const lookupFeature = (
     registry: Registry
     whitelist: WhitelistService
     reasons: BanReasons
+    fleetBans: FleetBans
   },
 ): Feature<LookupService> => {
   const service = createLookup({

@@ -1,0 +1,277 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { duration } from './bans.ts'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  field,
+  id,
+  ipOrRange,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  openResource,
+  paging,
+  resource,
+  serverRef,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+/* Bans of the whole fleet, or of some servers, as one object each. Hosts hold them in the shield as desired state. */
+
+const tag = 'Fleet bans'
+const scope = 'bans'
+const params = shape({ id })
+
+const serverIds = Type.Array(uuid, { minItems: 1, maxItems: bounds.targets })
+const everywhere = field(Type.Optional(Type.Literal(true)), 'All servers, those of the future too.')
+/** Exactly one of the fields; further ways to choose servers will be further fields. */
+const targetInput = resource('FleetBanTargetInput', {
+  all: everywhere,
+  server_ids: field(Type.Optional(serverIds), 'These servers.'),
+})
+const target = resource('FleetBanTarget', {
+  all: everywhere,
+  server_ids: field(Type.Optional(Type.Array(uuid)), 'These servers; of them those that the caller sees.'),
+})
+
+const states = ['held', 'pending', 'refused', 'not_covered'] as const
+export const fleetBanState = oneOf(states, { title: 'FleetBanState' })
+export type FleetBanState = Static<typeof fleetBanState>
+
+export const fleetBanCounts = resource('FleetBanCounts', {
+  applied: field(count, 'Servers whose kernel holds the ban, as read back there.'),
+  pending: field(count, 'Servers that have not confirmed it yet.'),
+  failed: field(count, 'Servers that refused it.'),
+  not_covered: field(count, 'Servers that cannot hold it.'),
+})
+
+export const fleetBan = resource('FleetBan', {
+  id,
+  entry: field(Type.String({ examples: ['198.51.100.0/24'] }), 'Address or range in canonical form.'),
+  reason: field(Type.String(), 'Why it is banned; empty when nobody said.'),
+  target: field(target, 'Where it is banned.'),
+  expires_at: field(nullable(timestamp), 'Time at which the ban ends; null when it is permanent.'),
+  source: field(Type.String(), 'Where the ban comes from: `manual`.'),
+  active: field(Type.Boolean(), 'Whether the ban stands.'),
+  ended_at: field(nullable(timestamp), 'Time at which it expired or was removed; null while it stands.'),
+  ended_by: field(nullable(oneOf(['expired', 'removed'])), 'Whether it expired or was removed; null while it stands.'),
+  created_by: field(Type.String(), 'Name of the user or API key that made it.'),
+  created_at: timestamp,
+  updated_at: timestamp,
+  state: field(fleetBanCounts, 'How many of the servers that the caller sees hold it. All are 0 after its end.'),
+})
+export type FleetBan = Static<typeof fleetBan>
+
+const reason = field(Type.Optional(text(0, bounds.reason)), 'Why, for those who see the ban.')
+const expiresAt = field(
+  Type.Optional(nullable(timestamp)),
+  'Time at which the ban ends, at most ten years ahead; null for a permanent ban.',
+)
+const length = field(
+  Type.Optional(duration),
+  'Length of the ban in seconds from now, instead of `expires_at`; -1 is permanent.',
+)
+const force = field(
+  Type.Optional(Type.Boolean()),
+  "Permits a ban of the caller's own address and of the source of an open login session on a host.",
+)
+const sorts = ['created_at', '-created_at', 'expires_at', '-expires_at', 'entry', '-entry'] as const
+
+export const createFleetBan = endpoint({
+  method: 'POST',
+  path: '/fleet/bans',
+  tag,
+  scope,
+  summary: 'Ban an address or a range on all or some servers',
+  description:
+    'One object instead of a command for each server: servers that are added later, that were offline or that were installed again hold it too. Without `expires_at` and `duration` it lasts a day. A ban of the same entry with the same target is changed instead of doubled. Whitelisted addresses, managed servers, loopback, multicast and ranges wider than /16 (IPv4) or /32 (IPv6) are refused. Who has access to some servers only names servers; `all` is 403.',
+  access: 'write',
+  body: shape({
+    entry: field(ipOrRange, 'Address or range to ban.'),
+    reason,
+    target: field(targetInput, 'Where: `all`, or `server_ids`.'),
+    expires_at: expiresAt,
+    duration: length,
+    force,
+  }),
+  status: 201,
+  reply: fleetBan,
+  refusals: [409],
+})
+
+export const listFleetBans = endpoint({
+  method: 'GET',
+  path: '/fleet/bans',
+  tag,
+  scope,
+  summary: 'List the fleet bans',
+  description:
+    'Newest first unless `sort` says otherwise (`-` for descending; permanent bans stand last, descending first). Of bans that ended, those of the last 90 days. Who has access to some servers only gets the bans that concern these.',
+  access: 'read',
+  query: shape({
+    active: field(Type.Optional(Type.Boolean()), 'Whether to list only bans that stand, or only those that ended.'),
+    state: field(Type.Optional(fleetBanState), 'Only standing bans that at least one server is in this state of.'),
+    source: field(Type.Optional(text(1, 100)), 'Only bans of this source.'),
+    server_id: field(Type.Optional(uuid), 'Only bans that concern this server.'),
+    search: field(Type.Optional(text(1, bounds.reason)), 'Part of the entry, the reason or the name of who made it.'),
+    sort: field(Type.Optional(oneOf(sorts, { default: '-created_at' })), 'Order of the rows; `-` means descending.'),
+    ...paging(pages.fleetBans),
+  }),
+  status: 200,
+  reply: listOf('fleet_bans', fleetBan),
+})
+export type FleetBanSort = (typeof sorts)[number]
+
+export const getFleetBan = endpoint({
+  method: 'GET',
+  path: '/fleet/bans/{id}',
+  tag,
+  scope,
+  summary: 'Read one fleet ban',
+  access: 'read',
+  params,
+  status: 200,
+  reply: fleetBan,
+  refusals: [404],
+})
+
+export const listFleetBanServers = endpoint({
+  method: 'GET',
+  path: '/fleet/bans/{id}/servers',
+  tag,
+  scope,
+  summary: 'Which servers hold a fleet ban',
+  description: 'In the order of host names.',
+  access: 'read',
+  params,
+  query: shape({
+    state: field(Type.Optional(fleetBanState), 'Only servers in this state.'),
+    ...paging(pages.fleetBans),
+  }),
+  status: 200,
+  reply: listOf(
+    'servers',
+    resource('FleetBanServer', {
+      server: serverRef,
+      state: field(fleetBanState, '`held` is what the host read back from its kernel.'),
+      reason: field(nullable(Type.String()), 'Why the server does not hold it; null when it does.'),
+      at: field(nullable(timestamp), 'Time of the last report of the host about fleet bans; null before the first.'),
+    }),
+  ),
+  refusals: [404],
+})
+
+export const changeFleetBan = endpoint({
+  method: 'PATCH',
+  path: '/fleet/bans/{id}',
+  tag,
+  scope,
+  summary: 'Change the reason, the end or the target of a fleet ban',
+  description:
+    'A server that is no longer in the target lifts the ban. Needs access to all servers of the old and the new target. A ban that ended is 409.',
+  access: 'write',
+  params,
+  body: shape({
+    reason,
+    expires_at: expiresAt,
+    duration: length,
+    target: field(Type.Optional(targetInput), 'Where: `all`, or `server_ids`.'),
+    force,
+  }),
+  status: 200,
+  reply: fleetBan,
+  refusals: [404, 409],
+})
+
+export const removeFleetBan = endpoint({
+  method: 'DELETE',
+  path: '/fleet/bans/{id}',
+  tag,
+  scope,
+  summary: 'Lift a fleet ban everywhere',
+  description:
+    'Offline servers lift it when they are back. A ban of the same address that was made in another way stays. A ban that ended is answered as one that was lifted.',
+  access: 'write',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+
+export const agentFleetBans = endpoint({
+  method: 'GET',
+  path: '/agent/shield/bans',
+  tag: 'Agent',
+  summary: 'The fleet bans that the host should hold (agent)',
+  description:
+    'With `since`, what changed after that version, or everything with `full` where the difference is not known. Answers 304 to a matching `If-None-Match`. A host gets only bans that concern it.',
+  access: 'agent',
+  query: shape({
+    since: field(
+      Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+      'Version that the host has.',
+    ),
+  }),
+  status: 200,
+  reply: shape({
+    version: field(count, 'Version of the set, in epoch milliseconds. Bans that ended until then are not part of it.'),
+    full: field(Type.Boolean(), 'Whether `add` is the whole set.'),
+    count: field(count, 'Number of bans of the set.'),
+    digest: field(
+      Type.String(),
+      'SHA-256 of the set in hexadecimal: a line `ENTRY END` for each entry in byte order, with the latest end in epoch milliseconds, or `-`.',
+    ),
+    add: field(
+      Type.Array(
+        resource('FleetBanOrder', {
+          id,
+          entry: field(Type.String(), 'Address or range in canonical form.'),
+          expires_at: field(nullable(Type.Integer()), 'End in epoch milliseconds; null for a permanent ban.'),
+          force: field(Type.Boolean(), 'Whether it is banned even if somebody is logged in from there.'),
+        }),
+      ),
+      'Bans that are new or changed.',
+    ),
+    remove: field(Type.Array(id), 'Ids of bans that are over for this host.'),
+  }),
+})
+
+/** Part of the desired state. */
+export const desiredShield = resource('DesiredShield', {
+  bans: field(
+    resource('DesiredFleetBans', {
+      version: field(count, 'Version of the set for this host; 0 while there was never one.'),
+      count: field(count, 'Number of bans.'),
+      digest: field(Type.String(), 'Digest of the set, as in `GET /agent/shield/bans`.'),
+    }),
+    'The fleet bans.',
+  ),
+})
+
+/** Part of the acknowledgement of a desired state. */
+export const appliedShield = openResource('AppliedShield', {
+  bans: field(
+    openResource('AppliedFleetBans', {
+      version: field(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Version that the host applied.'),
+      held: field(Type.Integer({ minimum: 0, maximum: 1_000_000 }), 'Number of entries that the kernel holds.'),
+      digest: field(text(0, 64), 'Digest of the entries that the kernel holds, of what the host was given.'),
+      refused: field(
+        Type.Array(openResource('RefusedFleetBan', { id, reason: text(0, 200) }), {
+          maxItems: bounds.fleetBans,
+        }),
+        'Bans that the host does not hold, with the reason.',
+      ),
+      not_covered: field(
+        Type.Optional(nullable(text(0, bounds.reason))),
+        'Why the host can hold no fleet bans at all; null when it can.',
+      ),
+    }),
+    'The fleet bans.',
+  ),
+})

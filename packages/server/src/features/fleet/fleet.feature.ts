@@ -1,0 +1,34 @@
+import { hour, second } from '../../core/clock.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import type { Mirror } from '../whitelist/mirror.ts'
+import { mountFleetBans } from './fleet.routes.ts'
+import { createFleetBans } from './fleet.service.ts'
+import type { FleetBans } from './fleet.service.ts'
+import { createHostSets } from './host-sets.ts'
+import { createEntryGuard } from './refusals.ts'
+
+/** Bans of the whole fleet or of some servers, as desired state. */
+export const fleetFeature = async (
+  needs: Core & { servers: ServersService; registry: Registry; mirror: Mirror; commands: CommandsService },
+): Promise<Feature<FleetBans>> => {
+  const { registry, commands } = needs
+  const sets = await createHostSets(needs)
+  sets.onChange(targets => {
+    if (targets === 'all') for (const { row } of registry.all()) commands.wake(row.no)
+    else for (const no of targets) commands.wake(no)
+  })
+  const service = createFleetBans({ ...needs, sets, guardEntry: createEntryGuard(needs) })
+  return {
+    service,
+    mount: http => mountFleetBans(http, service),
+    jobs: [
+      { name: 'fleet ban expiry', every: second, run: service.expire },
+      { name: 'fleet ban progress', every: second, everywhere: true, run: service.tellProgress },
+      { name: 'old fleet bans', every: hour, run: service.forgetOld },
+    ],
+    follow: { on: ['fleet_ban.create', 'fleet_ban.update', 'fleet_ban.delete'], reload: sets.catchUp },
+  }
+}

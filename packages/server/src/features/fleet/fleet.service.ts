@@ -1,0 +1,299 @@
+import { bounds, times } from '@stockade/contract/limits.ts'
+import type { BodyOf, ReplyOf, fleetBans as contract } from '@stockade/contract'
+import type { AgentActor, Principal } from '../../core/actor.ts'
+import { authorOf, system } from '../../core/author.ts'
+import { day, isoOrNull, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { badRequest, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Change, Events } from '../../events/events.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import { endOf } from '../whitelist/ends.ts'
+import { isNews, judgeAck } from './acks.ts'
+import type { FleetAck } from './acks.ts'
+import {
+  countStanding,
+  deleteOld,
+  endExpired,
+  findBan,
+  findStanding,
+  hasExpired,
+  holdState,
+  hostsOf,
+  insertBan,
+  raiseWanted,
+  saveHosts,
+  saveState,
+  updateBan,
+} from './fleet.store.ts'
+import type { FleetBanRow } from './fleet.store.ts'
+import type { HostSets } from './host-sets.ts'
+import { createReading } from './reading.ts'
+import type { FleetReading } from './reading.ts'
+import { isWithin, targetsOf, textOf, union } from './targets.ts'
+import type { Targets } from './targets.ts'
+
+type FleetBan = ReplyOf<typeof contract.getFleetBan>
+type TargetInput = BodyOf<typeof contract.createFleetBan>['target']
+type EndInput = Pick<BodyOf<typeof contract.createFleetBan>, 'expires_at' | 'duration'>
+
+type RowChange = Partial<Pick<FleetBanRow, 'reason' | 'expires_at' | 'target' | 'force'>>
+
+export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'> {
+  /** @throws Problem 400, 403 outside the caller's access, 409 for what must not be banned or does not fit. */
+  create(actor: Principal, input: BodyOf<typeof contract.createFleetBan>): Promise<FleetBan>
+  change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFleetBan>): Promise<FleetBan>
+  /** Answers what it was. Lifting what is over changes nothing. */
+  remove(actor: Principal, id: number): Promise<{ readonly entry: string; readonly wasStanding: boolean }>
+  setFor(agent: AgentActor, since: number | undefined): ReplyOf<typeof contract.agentFleetBans>
+  /** What hosts said about fleet bans, within the change that stores their acknowledgements. */
+  acknowledge(change: Pick<Change, 'sql'>, acks: readonly FleetAck[]): Promise<void>
+  readonly sets: HostSets
+  expire(): Promise<void>
+  /** Tells that hosts confirmed or refused bans, at most once a second. */
+  tellProgress(): Promise<void>
+  forgetOld(): Promise<void>
+}
+
+const manual = 'manual'
+/** Bans that ended stay in the list for so long. */
+const keptAfterEnd = 90 * day
+const expiredAtOnce = 500
+
+export const createFleetBans = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  registry: Pick<Registry, 'all' | 'byNo'>
+  servers: Pick<ServersService, 'named'>
+  sets: HostSets
+  /** Reads what is to be banned. @throws Problem */
+  guardEntry: (actor: Principal, text: string, isForced: boolean) => IpRange
+}): FleetBans => {
+  const { db, clock, events, registry, servers, sets } = needs
+  const { visibleRow, hasEnded, ...reading } = createReading(needs)
+  let hasProgress = false
+
+  const exists = (no: number) => registry.byNo(no) !== undefined
+
+  const targetsNamed = (actor: Principal, target: TargetInput): Targets => {
+    if ((target.all === true) === (target.server_ids !== undefined))
+      throw invalid('target', 'target must be {"all": true} or {"server_ids": [...]}.')
+    if (target.server_ids) return new Set(target.server_ids.map(id => servers.named(actor, 'target.server_ids', id).no))
+    if (actor.servers !== 'all')
+      throw forbidden('This bans on all servers, and you have access to some of them. Name these under server_ids.')
+    return 'all'
+  }
+  /** Undefined: the caller says nothing about the end. */
+  const endNamed = ({ expires_at, duration }: EndInput): number | null | undefined => {
+    if (expires_at !== undefined && duration !== undefined) throw badRequest('Give expires_at or duration, not both.')
+    if (duration !== undefined) return duration < 0 ? null : clock() + duration * second
+    if (expires_at === undefined) return undefined
+    const end = endOf(expires_at, clock())
+    if ('error' in end) throw invalid('expires_at', `expires_at ${end.error}.`)
+    return end.at
+  }
+  const eventData = (row: FleetBanRow) => {
+    const targets = targetsOf(row.target)
+    return {
+      id: row.id,
+      entry: row.entry,
+      reason: row.reason,
+      source: row.source,
+      expires_at: isoOrNull(row.expires_at),
+      target:
+        targets === 'all' ? 'all' : [...targets].slice(0, 20).flatMap(no => registry.byNo(no)?.row.hostname ?? []),
+      servers: targets === 'all' ? registry.all().length : targets.size,
+    }
+  }
+
+  /** Runs a change with the next version, which the servers that `work` answers should hold; null: nothing changed for them. */
+  const raise = async (change: Pick<Change, 'sql'>, work: (version: number) => Promise<Targets | null>) => {
+    const state = await holdState(change.sql)
+    const version = Math.max(state.version + 1, clock())
+    const targets = await work(version)
+    if (targets === null) return
+    if (targets !== 'all') await raiseWanted(change.sql, [...targets], version)
+    await saveState(change.sql, { version, all_version: targets === 'all' ? version : state.all_version })
+  }
+  const ownRow = async (actor: Principal, id: number): Promise<FleetBanRow> => {
+    const row = await visibleRow(actor, id)
+    if (!isWithin(actor, targetsOf(row.target), exists))
+      throw forbidden('This fleet ban concerns servers that you have no access to.')
+    return row
+  }
+
+  const insertOrChange = async (
+    change: Change,
+    version: number,
+    given: Pick<FleetBanRow, 'entry' | 'reason' | 'target' | 'force' | 'expires_at' | 'created_by'>,
+  ): Promise<{ readonly row: FleetBanRow; readonly before: FleetBanRow | null }> => {
+    const now = clock()
+    const before = await findStanding(change.sql, { ...given, source: manual })
+    if (before) {
+      const { reason, force, expires_at } = given
+      const row = await updateBan(change.sql, before.id, {
+        reason: reason === '' ? before.reason : reason,
+        force,
+        expires_at,
+        version,
+        updated_at: now,
+      })
+      return { row, before }
+    }
+    if ((await countStanding(change.sql)) >= bounds.fleetBans)
+      throw conflict(`There are ${bounds.fleetBans} fleet bans, and there may not be more.`)
+    const row = await insertBan(change.sql, {
+      ...given,
+      reach: given.target,
+      source: manual,
+      version,
+      created_at: now,
+      updated_at: now,
+      ended_at: null,
+      ended_by: null,
+    })
+    return { row, before: null }
+  }
+
+  const changeRow = async (
+    change: Change,
+    version: number,
+    { actor, before, set }: { actor: Principal; before: FleetBanRow; set: RowChange },
+  ): Promise<Targets | null> => {
+    const { id } = before
+    const row = await findBan(change.sql, id)
+    if (!row) throw notFound(`There is no fleet ban ${id}.`)
+    if (hasEnded(row)) throw conflict(`The fleet ban ${id} of ${row.entry} has ended.`)
+    if (row.target !== before.target) throw conflict('Somebody else changed this fleet ban. Read it again.')
+    const other = await findStanding(change.sql, { ...row, target: set.target ?? row.target })
+    if (other && other.id !== id)
+      throw conflict(`The fleet ban ${other.id} bans ${row.entry} on these servers already.`)
+    // Hosts are not told the reason.
+    const isForHosts = set.target !== undefined || set.expires_at !== undefined || set.force !== undefined
+    const reach = union(targetsOf(row.reach), targetsOf(set.target ?? row.target))
+    const after = await updateBan(change.sql, id, {
+      ...set,
+      ...(isForHosts ? { reach: textOf(reach), version } : {}),
+      updated_at: clock(),
+    })
+    await change.record({
+      name: 'fleet_ban.update',
+      author: authorOf(actor),
+      data: { ...eventData(after), old_expires_at: isoOrNull(row.expires_at), old_reason: row.reason },
+    })
+    return isForHosts ? union(targetsOf(row.target), targetsOf(after.target)) : null
+  }
+
+  return {
+    ...reading,
+    async create(actor, input) {
+      const range = needs.guardEntry(actor, input.entry, input.force === true)
+      const targets = targetsNamed(actor, input.target)
+      const end = endNamed(input)
+      const given = {
+        entry: range.text,
+        reason: tame(input.reason ?? '', bounds.reason * 4),
+        target: textOf(targets),
+        force: Number(input.force === true),
+        expires_at: end === undefined ? clock() + times.defaultBan * second : end,
+        created_by: actor.name,
+      }
+      const id = await events.change(async change => {
+        let madeId = 0
+        await raise(change, async version => {
+          const { row, before } = await insertOrChange(change, version, given)
+          madeId = row.id
+          await change.record({
+            name: before ? 'fleet_ban.update' : 'fleet_ban.create',
+            author: authorOf(actor),
+            data: { ...eventData(row), ...(before ? { old_expires_at: isoOrNull(before.expires_at) } : {}) },
+          })
+          return targets
+        })
+        return madeId
+      })
+      await sets.catchUp()
+      return reading.read(actor, id)
+    },
+    async change(actor, id, input) {
+      const before = await ownRow(actor, id)
+      const targets = input.target === undefined ? undefined : targetsNamed(actor, input.target)
+      if (input.target !== undefined || input.force !== undefined)
+        needs.guardEntry(actor, before.entry, input.force ?? before.force === 1)
+      const end = endNamed(input)
+      const set: RowChange = {
+        ...(input.reason === undefined ? {} : { reason: tame(input.reason, bounds.reason * 4) }),
+        ...(end === undefined ? {} : { expires_at: end }),
+        ...(targets === undefined ? {} : { target: textOf(targets) }),
+        ...(input.force === undefined ? {} : { force: Number(input.force) }),
+      }
+      await events.change(change => raise(change, version => changeRow(change, version, { actor, before, set })))
+      await sets.catchUp()
+      return reading.read(actor, id)
+    },
+    async remove(actor, id) {
+      const { entry } = await ownRow(actor, id)
+      const wasStanding = await events.change(async change => {
+        let isLifted = false
+        await raise(change, async version => {
+          const row = await findBan(change.sql, id)
+          if (!row || hasEnded(row)) return null
+          const now = clock()
+          const gone = await updateBan(change.sql, id, { ended_at: now, ended_by: 'removed', version, updated_at: now })
+          await change.record({ name: 'fleet_ban.delete', author: authorOf(actor), data: eventData(gone) })
+          isLifted = true
+          return targetsOf(gone.target)
+        })
+        return isLifted
+      })
+      await sets.catchUp()
+      return { entry, wasStanding }
+    },
+    setFor({ serverNo }, since) {
+      const { version, bans: members, digest } = sets.setFor(serverNo)
+      const { full, add, remove } = sets.since(serverNo, since ?? null)
+      return {
+        version,
+        full,
+        count: members.length,
+        digest,
+        add: add.map(({ id, entry, end, force }) => ({ id, entry, expires_at: end, force })),
+        remove: [...remove],
+      }
+    },
+    async acknowledge(change, acks) {
+      const isAhead = ({ serverNo, shield }: FleetAck) => (shield?.bans.version ?? 0) > sets.version(serverNo)
+      // Another process may have given that version out a moment ago.
+      if (acks.some(isAhead)) await sets.catchUp()
+      const nos = [...new Set(acks.map(({ serverNo }) => serverNo))].sort((a, b) => a - b)
+      const before = new Map((await hostsOf(change.sql, nos)).map(row => [row.server_no, row]))
+      const rows = nos.flatMap(no => {
+        // Of several, the last one counts.
+        const ack = acks.findLast(({ serverNo }) => serverNo === no)
+        return (ack && judgeAck(sets, before.get(no), ack)) ?? []
+      })
+      if (rows.length > 0) await saveHosts(change.sql, rows)
+      hasProgress ||= rows.some(row => isNews(before.get(row.server_no), row))
+    },
+    sets,
+    async expire() {
+      if (!(await hasExpired(db.read, clock()))) return
+      await events.change(async change => {
+        const rows = await endExpired(change.sql, clock(), expiredAtOnce)
+        await change.recordMany(
+          rows.map(row => ({ name: 'fleet_ban.expire' as const, author: system, data: eventData(row) })),
+        )
+      })
+    },
+    async tellProgress() {
+      if (!hasProgress) return
+      hasProgress = false
+      await events.change(change => change.record({ name: 'fleet_ban.progress' }))
+    },
+    forgetOld: () => deleteOld(db.write, clock() - keptAfterEnd),
+  }
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { createSerial } from '../../core/serial.ts'
+import { covers, parseRange } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { day } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../db/database.ts'
+import { bansSince, readState, wantedSince } from './fleet.store.ts'
+import type { FleetBanRow } from './fleet.store.ts'
+import { concerns, targetsOf } from './targets.ts'
+import type { Targets } from './targets.ts'
+
+/** What a difference can be made of: a host that was away for longer gets the whole set. */
+const kept = 7 * day
+/** Sets that are remembered: hosts with the same version and the same bans of their own share one. */
+const mostSets = 256
+
+/** A ban as hosts hear of it. */
+export interface SetBan {
+  readonly id: number
+  readonly entry: string
+  readonly end: number | null
+  readonly force: boolean
+}
+interface KnownBan extends SetBan {
+  readonly version: number
+  readonly targets: Targets
+  /** Every server that ever heard of it. */
+  readonly reach: Targets
+  readonly isRemoved: boolean
+  readonly endedAt: number | null
+}
+
+/** What a host should hold. Bans that ended until `version`, a time, are not part of it. */
+export interface HostSet {
+  readonly version: number
+  readonly bans: readonly SetBan[]
+  readonly digest: string
+}
+export interface Difference {
+  readonly full: boolean
+  readonly add: readonly SetBan[]
+  readonly remove: readonly number[]
+}
+
+/**
+ * All fleet bans in memory, as one log of versions for all hosts: no query for what a host should hold. The version of a
+ * host rises only with what concerns it.
+ */
+export interface HostSets {
+  /** The version that a host should hold; 0 while nothing ever concerned it. */
+  version(serverNo: number): number
+  setFor(serverNo: number): HostSet
+  /** The digest of a host's set without some bans. */
+  digestWithout(serverNo: number, refused: ReadonlySet<number>): string
+  /** What changed for a host after a version that it has; null: all of it. */
+  since(serverNo: number, known: number | null): Difference
+  /** Ids of the standing bans that cover an address, and where they hold. */
+  covering(ip: IpRange): { readonly id: number; readonly targets: Targets }[]
+  /** Takes over what was committed, here or elsewhere. */
+  catchUp(): Promise<void>
+  /** Called with the servers that have a new version. */
+  onChange(listener: (targets: Targets) => void): void
+}
+
+export const createHostSets = async (needs: { db: Database; clock: Clock }): Promise<HostSets> => {
+  const { db, clock } = needs
+  const inTurn = createSerial()
+  const listeners: ((targets: Targets) => void)[] = []
+  const bans = new Map<number, KnownBan>()
+  const wanted = new Map<number, number>()
+  let last = 0
+  let forAll = 0
+  /** Of all servers, in byte order of the entries. */
+  let common: KnownBan[] = []
+  let byServer = new Map<number, KnownBan[]>()
+  const sets = new Map<string, HostSet>()
+
+  const arrange = () => {
+    sets.clear()
+    const standing = [...bans.values()].filter(({ isRemoved }) => !isRemoved).sort(byEntry)
+    common = standing.filter(({ targets }) => targets === 'all')
+    byServer = new Map()
+    for (const ban of standing) {
+      if (ban.targets === 'all') continue
+      for (const no of ban.targets) {
+        const list = byServer.get(no)
+        if (list) list.push(ban)
+        else byServer.set(no, [ban])
+      }
+    }
+  }
+  const forget = () => {
+    const before = clock() - kept
+    for (const [id, { endedAt }] of bans) if (endedAt !== null && endedAt < before) bans.delete(id)
+  }
+  const version = (serverNo: number) => Math.max(forAll, wanted.get(serverNo) ?? 0)
+  const bansOf = (serverNo: number, at: number): KnownBan[] => {
+    const own = byServer.get(serverNo) ?? []
+    const all = own.length === 0 ? common : [...common, ...own].sort(byEntry)
+    return all.filter(({ end }) => end === null || end > at)
+  }
+  const setFor = (serverNo: number): HostSet => {
+    const at = version(serverNo)
+    const own = byServer.get(serverNo)?.map(({ id }) => id) ?? []
+    const key = `${at} ${own.join()}`
+    const known = sets.get(key)
+    if (known) return known
+    const list = bansOf(serverNo, at)
+    const set = { version: at, bans: list, digest: digestOf(list) }
+    if (sets.size >= mostSets) sets.clear()
+    sets.set(key, set)
+    return set
+  }
+  const take = async () => {
+    const { version: seen, all_version } = await readState(db.read)
+    if (seen === last) return
+    // A restored backup or another database: everything is read again.
+    const from = seen < last ? 0 : last
+    if (from === 0) {
+      bans.clear()
+      wanted.clear()
+    }
+    // What was committed after the state was read is left for the next time, so that a version never lacks its bans.
+    const rows = (await bansSince(db.read, from, clock() - kept)).filter(row => row.version <= seen)
+    const raised = (await wantedSince(db.read, from)).filter(row => row.wanted <= seen)
+    for (const row of rows) bans.set(row.id, knownOf(row))
+    const forAllBefore = forAll
+    last = seen
+    forAll = all_version
+    for (const { server_no, wanted: at } of raised) wanted.set(server_no, at)
+    forget()
+    arrange()
+    const targets = forAll === forAllBefore ? new Set(raised.map(({ server_no }) => server_no)) : 'all'
+    for (const listener of listeners) listener(targets)
+  }
+  await take()
+
+  return {
+    version,
+    setFor,
+    digestWithout(serverNo, refused) {
+      if (refused.size === 0) return setFor(serverNo).digest
+      const { bans: list } = setFor(serverNo)
+      const entries = new Set(list.filter(({ id }) => refused.has(id)).map(({ entry }) => entry))
+      return digestOf(list.filter(({ entry }) => !entries.has(entry)))
+    },
+    since(serverNo, known) {
+      const set = setFor(serverNo)
+      if (known === null || known > set.version || known < clock() - kept)
+        return { full: true, add: set.bans, remove: [] }
+      const members = new Set(set.bans.map(({ id }) => id))
+      const changed = [...bans.values()].filter(ban => ban.version > known && concerns(ban.reach, serverNo))
+      return {
+        full: false,
+        add: changed.filter(({ id }) => members.has(id)),
+        remove: changed.filter(({ id }) => !members.has(id)).map(({ id }) => id),
+      }
+    },
+    covering(ip) {
+      const now = clock()
+      return [...bans.values()].flatMap(({ id, entry, end, isRemoved, targets }) => {
+        if (isRemoved || (end !== null && end <= now)) return []
+        const range = parseRange(entry)
+        return range && covers(range, ip) ? [{ id, targets }] : []
+      })
+    },
+    catchUp: () => inTurn(take),
+    onChange: listener => void listeners.push(listener),
+  }
+}
+
+const knownOf = (row: FleetBanRow): KnownBan => ({
+  id: row.id,
+  entry: row.entry,
+  end: row.expires_at,
+  force: row.force === 1,
+  version: row.version,
+  targets: targetsOf(row.target),
+  reach: targetsOf(row.reach),
+  isRemoved: row.ended_by === 'removed',
+  endedAt: row.ended_at ?? row.expires_at,
+})
+
+/** Entries are ASCII, so the order of code units is that of bytes. */
+const byEntry = (a: SetBan, b: SetBan): number => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : a.id - b.id)
+
+/** The digest of the contract, over bans in byte order of their entries. */
+const digestOf = (sorted: readonly Pick<SetBan, 'entry' | 'end'>[]): string => {
+  const hash = createHash('sha256')
+  let lines = ''
+  for (let index = 0; index < sorted.length;) {
+    const { entry } = sorted[index] ?? { entry: '' }
+    let end: number | null = 0
+    for (; sorted[index]?.entry === entry; index++) end = later(end, sorted[index]?.end ?? null)
+    lines += `${entry} ${end ?? '-'}\n`
+  }
+  return hash.update(lines).digest('hex')
+}
+const later = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : Math.max(a, b))

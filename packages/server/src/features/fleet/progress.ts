@@ -1,0 +1,114 @@
+import type { FleetBanState } from '@stockade/contract'
+import type { Server } from '../servers/registry.ts'
+import type { FleetHostRow } from './fleet.store.ts'
+import { concerns } from './targets.ts'
+import type { Targets } from './targets.ts'
+
+/** What a host holds of one ban, with the reason where it does not. */
+export interface HostProgress {
+  readonly state: FleetBanState
+  readonly reason: string | null
+  readonly at: number | null
+}
+export interface Counts {
+  readonly applied: number
+  readonly pending: number
+  readonly failed: number
+  readonly not_covered: number
+}
+interface Watched {
+  readonly id: number
+  readonly version: number
+  readonly targets: Targets
+}
+interface Host {
+  readonly server: Server
+  readonly row: FleetHostRow | undefined
+  readonly refused: ReadonlyMap<number, string>
+  readonly notCovered: string | null
+}
+
+export interface Progress {
+  counts(ban: Watched): Counts
+  servers(ban: Watched): { readonly server: Server; readonly progress: HostProgress }[]
+  hasState(ban: Watched, state: FleetBanState): boolean
+}
+
+const noShield = 'The host has no shield: its kernel has no nftables, or the agent may not use it.'
+
+/** How far the bans are on these servers. Made once for a request; the counts of a ban for all servers cost a search each. */
+export const createProgress = (servers: readonly Server[], rows: readonly FleetHostRow[]): Progress => {
+  const rowOf = new Map(rows.map(row => [row.server_no, row]))
+  const hosts = servers.map(server => hostOf(server, rowOf.get(server.row.no)))
+  const covered = hosts.filter(({ notCovered }) => notCovered === null)
+  /** What the kernels of covered hosts are proved to hold, in rising order. */
+  const versions = covered.map(({ row }) => row?.version ?? -1).sort((a, b) => a - b)
+  const refusing = new Map<number, Host[]>()
+  for (const host of covered)
+    for (const id of host.refused.keys()) refusing.set(id, [...(refusing.get(id) ?? []), host])
+
+  const named = (targets: Targets) => hosts.filter(({ server }) => concerns(targets, server.row.no))
+  const countsOf = (list: readonly HostProgress[]): Counts => {
+    const count = (state: FleetBanState) => list.filter(one => one.state === state).length
+    return {
+      applied: count('held'),
+      pending: count('pending'),
+      failed: count('refused'),
+      not_covered: count('not_covered'),
+    }
+  }
+  const counts = (ban: Watched): Counts => {
+    if (ban.targets !== 'all') return countsOf(named(ban.targets).map(host => progressOf(host, ban)))
+    const refusals = refusing.get(ban.id) ?? []
+    const reached = versions.length - firstAtLeast(versions, ban.version)
+    const applied = reached - refusals.filter(({ row }) => (row?.version ?? -1) >= ban.version).length
+    return {
+      applied,
+      pending: covered.length - applied - refusals.length,
+      failed: refusals.length,
+      not_covered: hosts.length - covered.length,
+    }
+  }
+  return {
+    counts,
+    servers: ban => named(ban.targets).map(host => ({ server: host.server, progress: progressOf(host, ban) })),
+    hasState(ban, state) {
+      const { applied, pending, failed, not_covered } = counts(ban)
+      return { held: applied, pending, refused: failed, not_covered }[state] > 0
+    },
+  }
+}
+
+const hostOf = (server: Server, row: FleetHostRow | undefined): Host => {
+  const refused = new Map(row?.refused ? (JSON.parse(row.refused) as [number, string][]) : [])
+  const isWithout = server.row.status !== 'pending' && server.row.shield_supported !== 1
+  return { server, row, refused, notCovered: row?.not_covered ?? (isWithout ? noShield : null) }
+}
+
+const progressOf = ({ server, row, refused, notCovered }: Host, ban: Watched): HostProgress => {
+  const at = row?.acked_at ?? null
+  if (notCovered !== null) return { state: 'not_covered', reason: notCovered, at }
+  const refusal = refused.get(ban.id)
+  if (refusal !== undefined) return { state: 'refused', reason: refusal, at }
+  if ((row?.version ?? -1) >= ban.version) return { state: 'held', reason: null, at }
+  const { status } = server.row
+  const silence =
+    status === 'pending'
+      ? 'No agent has reported yet.'
+      : status === 'offline'
+        ? 'The server is offline.'
+        : 'The server has not confirmed it yet.'
+  return { state: 'pending', reason: row?.problem ?? silence, at }
+}
+
+/** The place of the first number that is not below the bound. */
+const firstAtLeast = (rising: readonly number[], bound: number): number => {
+  let low = 0
+  let high = rising.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((rising[middle] ?? 0) < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}
