@@ -4,9 +4,9 @@ import { createServer } from 'node:net'
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
+import { program } from '../packages/server/programs.cjs'
 import { issueLicence, makeAuthority } from '../packages/server/src/features/license/document.ts'
 import { drawing } from './attackers.ts'
 import { enrolAll } from './hosts.ts'
@@ -44,7 +44,7 @@ const startServer = async (dataDir: string, host: string, port: number) => {
     issuedAt: Date.now() - 1000,
     expiresAt: Date.now() + 30 * 86_400_000,
   }
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [program('server/src/main')], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

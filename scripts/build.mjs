@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { bundleInputs } from '../packages/server/programs.cjs'
 import { createGzip } from 'node:zlib'
 
 /* Builds what is served: the agent, the dashboard, and the Node runtimes for hosts without one. Skips what is fresh. */
@@ -60,6 +61,7 @@ const builders = [
     ['packages/server/build.mjs', 'packages/server/src/features/ipinfo', 'package-lock.json'],
     'packNetworks',
   ],
+  ['server', 'packages/server/dist/bundle/server/src/main.js', bundleInputs, 'buildServer'],
 ]
 const buildAll = async () => {
   for (const [name, output, inputs, build] of builders) {

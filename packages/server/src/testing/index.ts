@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
+import { program } from '../../programs.cjs'
 import { createApp } from '../app/app.ts'
 import type { App } from '../app/app.ts'
 import { readConfig } from '../config.ts'
@@ -177,6 +177,14 @@ export const startServer = async (options: Options = {}): Promise<TestServer> =>
   }
 }
 
+const programs = new Map<string, string>()
+/** The file of a program, as `npm start` runs it: the bundle when it is fresh. Looked up once, since the sources do not change under a test. */
+const programOf = (name: string): string => {
+  const file = programs.get(name) ?? program(name)
+  programs.set(name, file)
+  return file
+}
+
 export interface SpawnedServer extends TestServer {
   readonly pid: number
   /** What it printed. */
@@ -190,7 +198,7 @@ export interface SpawnedServer extends TestServer {
 /** Starts the server as a process of its own, as a user's is. */
 export const spawnServer = async (options: Options = {}): Promise<SpawnedServer> => {
   const place = await placeOf(options)
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [programOf('server/src/main')], {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...place.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
