@@ -241,7 +241,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     { name: 'one command', path: () => `commands/${commandId}`, seen: 'text=Currently failed' },
     { name: 'a batch', path: () => `batches/${batchId}`, seen: 'text=0 of 2 done' },
     { name: 'templates', path: () => 'templates?category=mail', seen: 'text=postfix' },
-    { name: 'a template', path: () => 'templates/sshd', seen: 'text=What it writes' },
+    { name: 'a template', path: () => 'templates/sshd', seen: 'text=Files on the server' },
     {
       name: 'a new template',
       path: () => 'templates/new?from=wordpress',

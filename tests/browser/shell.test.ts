@@ -514,7 +514,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         ['commands/x', 'There is no such command.', 'All commands'],
         [`batches/${uuid}`, 'There is no such batch.', 'All commands'],
         ['users/1.5', 'This user does not exist.', 'Go to the users'],
-        ['templates/nope/edit', 'There is no such template.', 'All templates'],
+        ['templates/nope/edit', 'This template does not exist.', 'All templates'],
         ['settings/nothing', 'There is no page at this address.', 'Go to the servers'],
         ['whitelist?page=99', 'There is nothing on this page any more.', 'To the first page'],
         ['servers?page=99', 'There is nothing on this page any more.', 'To the first page'],

@@ -57,13 +57,14 @@ export const TextField = (
 
 /** One of several values. */
 export const SelectField = <V extends string | number>(
-  props: Common<V> & { options: readonly { readonly value: V; readonly text: string }[] },
+  props: Common<V> & { options: readonly { readonly value: V; readonly text: string }[]; isOff?: boolean },
 ) => (
   <Field label={props.label} help={props.help} error={props.error} isChanged={props.isChanged}>
     {ids => (
       <select
         {...ids}
         className={parts.input}
+        disabled={props.isOff}
         value={props.value}
         onChange={event => {
           const chosen = props.options.find(({ value }) => String(value) === event.currentTarget.value)

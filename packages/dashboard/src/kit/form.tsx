@@ -16,6 +16,7 @@ import { Refusal } from './trouble.tsx'
 export const Form = (props: {
   form: FormState
   bar?: boolean
+  id?: string
   className?: string | undefined
   children: ReactNode
 }) => {
@@ -31,6 +32,7 @@ export const Form = (props: {
   return (
     <form
       ref={element}
+      id={props.id}
       className={[parts.form, bar ? styles.marked : '', props.className].filter(Boolean).join(' ')}
       onSubmit={form.submit}
       noValidate

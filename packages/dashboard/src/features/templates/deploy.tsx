@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
@@ -67,7 +67,15 @@ export const DeployTemplate = () => {
     } else if (!deploy.isPending) deploy.mutate()
   }
   return (
-    <Page title={title} heading={<bdi>{title}</bdi>}>
+    <Page
+      title={title}
+      heading={<bdi>{title}</bdi>}
+      above={
+        <Link to="/templates" search={{}}>
+          {t.title}
+        </Link>
+      }
+    >
       <Trouble what={t.whatOne} query={query} />
       {query.isPending && <Waiting />}
       {template && (

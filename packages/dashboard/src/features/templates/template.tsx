@@ -51,6 +51,11 @@ export const TemplatePage = () => {
     <Page
       title={title}
       heading={<bdi>{title}</bdi>}
+      above={
+        <Link to="/templates" search={{}}>
+          {t.title}
+        </Link>
+      }
       actions={
         template && (
           <>
@@ -93,14 +98,14 @@ export const TemplatePage = () => {
             <div className={fleet.stack}>
               <div className={parts.field}>
                 <span className={parts.muted}>{t.fields.jail}</span>
-                <Code ids={reading(t.fields.jail)} value={template.jail_config} />
+                <Code isIni ids={reading(t.fields.jail)} value={template.jail_config} />
               </div>
               {template.filter_config === '' ? (
                 <p className={parts.muted}>{t.noFilter}</p>
               ) : (
                 <div className={parts.field}>
                   <span className={parts.muted}>{t.fields.filter}</span>
-                  <Code ids={reading(t.fields.filter)} value={template.filter_config} />
+                  <Code isIni ids={reading(t.fields.filter)} value={template.filter_config} />
                 </div>
               )}
             </div>

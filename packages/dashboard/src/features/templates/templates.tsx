@@ -9,6 +9,7 @@ import type { TemplateRow } from '../fleet/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { useTyped } from '../../kit/typed.ts'
@@ -31,6 +32,7 @@ export const Templates = () => {
   return (
     <Page
       title={t.title}
+      tools={<Filters />}
       actions={
         may && (
           <ButtonLink to="/templates/new" search={{}} leftSection={<IconPlus size={16} />}>
@@ -39,8 +41,6 @@ export const Templates = () => {
         )
       }
     >
-      <p className={parts.muted}>{t.lead}</p>
-      <Filters />
       <Trouble what={t.what} query={list} />
       {list.isPending && <Waiting />}
       {rows?.length === 0 && (
@@ -84,6 +84,13 @@ const Card = ({ row }: { row: TemplateRow }) => (
     </div>
     <p className={styles.description}>
       <Stranger text={row.description} most={200} />
+    </p>
+    <p className={styles.deployed}>
+      {row.deployed_on > 0 ? (
+        <State is="deployed" word={textsOf(templatesTexts).onCount(row.deployed_on)} />
+      ) : (
+        textsOf(templatesTexts).notDeployed
+      )}
     </p>
   </li>
 )

@@ -40,7 +40,7 @@ export const UserPage = () => {
     )
   const name = user.data ? nameOf(user.data.username) : t.title
   return (
-    <Page title={name} heading={<bdi>{name}</bdi>}>
+    <Page title={name} heading={<bdi>{name}</bdi>} above={<Link to="/users">{t.title}</Link>}>
       <Trouble what={t.whatOne} query={user} />
       {user.isPending && <Waiting />}
       {user.data && <Parts key={user.data.id} user={user.data} />}

@@ -42,6 +42,7 @@ export const Users = () => {
   return (
     <Page
       title={t.title}
+      tools={<Filters />}
       actions={
         <ButtonLink to="/users/new" leftSection={<IconPlus size={16} />}>
           {t.add}
@@ -49,7 +50,6 @@ export const Users = () => {
       }
     >
       {list.data && <p className={parts.muted}>{t.count(list.data.total)}</p>}
-      <Filters />
       <Views list="users" path="/users" />
       <Trouble what={t.what} query={list} />
       {list.isPending && <Waiting />}

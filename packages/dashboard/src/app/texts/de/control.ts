@@ -10,7 +10,6 @@ export const templates: Texts['templates'] = {
   what: 'die Vorlagen',
   whatOne: 'die Vorlage',
   whatStatus: 'wo sie verteilt ist',
-  lead: 'Jails für viele Hosts auf einmal, geprüft, bevor sie laufen.',
   new: 'Neue Vorlage',
   search: 'Nach Namen suchen, oder was sie schützt',
   category: 'Kategorie',
@@ -31,7 +30,7 @@ export const templates: Texts['templates'] = {
   delete: 'Löschen…',
   deleteTitle: 'Diese Vorlage löschen',
   deleteText: name =>
-    `${name} wird endgültig entfernt. Hosts, auf die sie früher verteilt wurde, bleiben, wie sie sind.`,
+    `${name} wird endgültig entfernt. Server, auf die sie früher verteilt wurde, behalten ihre Jails.`,
   deleteNow: 'Vorlage löschen',
   typeName: name => `Zur Bestätigung ${name} eintippen`,
   settings: 'Einstellungen',
@@ -54,6 +53,7 @@ export const templates: Texts['templates'] = {
   allSystems: 'Alle',
   onServers: 'Auf den Servern',
   columns: { server: 'Server', deployed: 'Zustand', bans: 'Jetzt gesperrt', actions: 'Aktionen' },
+  onCount: count => `Auf ${onServers(count)}`,
   notDeployed: 'Nicht verteilt',
   deployedOff: 'Verteilt, ausgeschaltet',
   deployedOn: (count, total) => `Verteilt auf ${count} von ${onServers(total)}.`,
@@ -71,7 +71,7 @@ export const templates: Texts['templates'] = {
     editTitle: name => `${name} bearbeiten`,
     copyOf: name => `${name} (Kopie)`,
     nameHelp:
-      'Kleinbuchstaben, Ziffern und Bindestriche, höchstens 24. So heißt das Jail auf den Hosts, und der Name bleibt.',
+      'Kleinbuchstaben, Ziffern und Bindestriche, höchstens 24. Name des Jails auf den Servern. Später nicht änderbar.',
     nameWrong:
       'Beginnen Sie mit einem Kleinbuchstaben; danach Kleinbuchstaben, Ziffern und Bindestriche, höchstens 24 Zeichen.',
     timeHelp: 'Etwa 10m, 1h, 1d. Leer: wie das Jail es sagt.',
@@ -91,14 +91,17 @@ export const templates: Texts['templates'] = {
     fine: 'Kein Problem gefunden.',
     problems: (errors, warnings) =>
       [
-        plural(errors, { one: '1 Fehler', other: `${errors} Fehler` }),
-        plural(warnings, { one: '1 Warnung', other: `${warnings} Warnungen` }),
-      ].join(', '),
+        errors > 0 && plural(errors, { one: '1 Fehler', other: `${errors} Fehler` }),
+        warnings > 0 && plural(warnings, { one: '1 Warnung', other: `${warnings} Warnungen` }),
+      ]
+        .filter(text => text !== false)
+        .join(', '),
     error: 'Fehler',
     warning: 'Warnung',
+    goToLine: 'Zur Zeile',
     at: (file, line) => `${file}, Zeile ${line}`,
     fix: 'Beheben Sie zuerst die Fehler.',
-    notDeployed: 'Hosts behalten, was verteilt wurde, bis die Vorlage neu verteilt wird.',
+    notDeployed: 'Server behalten die verteilte Fassung, bis Sie neu verteilen.',
   },
   sample: {
     title: 'Beispielzeilen',
@@ -146,8 +149,8 @@ export const templates: Texts['templates'] = {
         one: '1 davon ist nicht erreichbar: er bekommt die Vorlage, wenn er wieder da ist.',
         other: `${count} davon sind nicht erreichbar: sie bekommen die Vorlage, wenn sie wieder da sind.`,
       }),
-    safe: 'Jeder Host prüft das Jail zuerst. Wo es nicht geht, kommt zurück, was vorher da war, und die Meldung des Hosts sagt, warum.',
-    needs: files => `Braucht auf dem Host: ${files}`,
+    safe: 'Jeder Server prüft das Jail zuerst. Funktioniert es dort nicht, wird der vorherige Zustand wiederhergestellt, und der Server nennt den Grund.',
+    needs: files => `Braucht auf dem Server: ${files}`,
     submit: count => `Auf ${onServers(count)} verteilen`,
     chosen: servers,
   },
