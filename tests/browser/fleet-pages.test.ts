@@ -63,7 +63,8 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       await dialog().getByLabel('What to do').selectOption('reload-all')
       for (const name of ['web-01', 'web-02']) await dialog().getByLabel(name).check()
       await dialog().getByRole('button', { name: 'Reload all jails on 2 servers' }).click()
-      await page.waitForURL('**/batches/*')
+      await dialog().getByText('0 of 2 done').waitFor()
+      await dialog().getByRole('link', { name: 'View progress per server' }).click()
       return answerAll()
     }
     await page.getByLabel('Select web-01').check()
@@ -75,6 +76,10 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await dialog().getByText('Runs on 2 servers.').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Cancel')
     await dialog().getByRole('button', { name: 'Reload all jails on 2 servers' }).click()
+    await dialog().getByText('0 of 2 done').waitFor()
+    await page.getByRole('region', { name: 'News' }).getByText('Reload all jails on 2 servers…').waitFor()
+    expect(await breaches(page)).toEqual([])
+    await dialog().getByRole('link', { name: 'View progress per server' }).click()
     await page.getByRole('heading', { name: 'Reload all jails · 2 servers' }).waitFor()
     await answerAll()
   })
@@ -101,7 +106,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await dialog().getByText('This is not the same range.').waitFor()
     await dialog().getByLabel('Address or range', { exact: true }).fill('203.0.113.9')
     await dialog().getByRole('button', { name: 'Ban on 2 servers' }).click()
-    await page.waitForURL('**/batches/*')
+    await dialog().getByText('0 of 2 done').waitFor()
     const [web, , db] = hosts
     const [ofWeb, ofDb] = [(await web?.orders()) ?? [], (await db?.orders()) ?? []]
     // Answered, so that no later test gets them once more.
@@ -164,7 +169,10 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       await page.getByRole('menuitem', { name: 'Show all but this' }).click()
       await expect.poll(query).toBe('-status:failed')
       await page.goto('audit')
-      await page.getByText('server.enroll').first().waitFor()
+      await page
+        .getByRole('button', { name: /^Details of: Enrolled a server/ })
+        .first()
+        .click()
       await page.getByRole('button', { name: 'server.enroll', exact: true }).first().click()
       await expect.poll(query).toBe('action:server.enroll')
       await page.goto(`servers/${hosts[1]?.id ?? ''}/commands`)
@@ -238,6 +246,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       await dialog().getByRole('button', { name: 'Disable a jail on 3 servers' }).click()
       await expect.poll(() => question.textContent()).toContain('on 2 servers: db-01, web-01. While it is off')
       await dialog().getByRole('button', { name: 'Disable logins on 3 servers' }).click()
+      await dialog().getByRole('link', { name: 'View progress per server' }).click()
       await page.waitForURL('**/batches/*')
       for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id, host === other)
       await page.getByRole('button', { name: 'Retry on db-01' }).click()
@@ -362,6 +371,8 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await dialog().getByRole('button', { name: 'Disable a jail on 3 servers' }).click()
     await page.getByText('Disabling dovecot on 3 servers…').waitFor()
     for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id)
+    await dialog().getByText('Done on 3 servers').waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).click()
     await page.getByText('It had run already on 2 servers. The opposite is on its way there.').waitFor()
     const orders = await Promise.all(hosts.map(host => host.orders()))

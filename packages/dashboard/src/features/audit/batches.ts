@@ -1,10 +1,15 @@
-import { createContext } from 'react'
 import type { Entry } from './audit-list.ts'
 
-/** Entries of one action: the first one, and how many it stands for. */
+/** Entries of one action: the first one, and all that it stands for. */
 interface Batch {
   readonly first: Entry
   readonly entries: readonly Entry[]
+}
+/** A row of the list: an entry, how many others it stands for, and whether it is one of those. */
+export interface Line {
+  readonly entry: Entry
+  readonly size: number
+  readonly isPart: boolean
 }
 
 /** Whether both come from one request for several servers: it writes the same command for each at one moment. */
@@ -27,8 +32,17 @@ export const batchesOf = (rows: readonly Entry[]): readonly Batch[] => {
   return batches
 }
 
-/** For each first entry of a folded batch: how many entries it stands for, and how to show them. */
-export const FoldedBatches = createContext<{
-  readonly sizes: ReadonlyMap<number, number>
-  readonly unfold: (id: number) => void
-}>({ sizes: new Map(), unfold: () => {} })
+/** One row for a batch; the others follow it while it is unfolded, or while one of them is `open`. */
+export const linesOf = (
+  rows: readonly Entry[],
+  unfolded: ReadonlySet<number>,
+  open: number | undefined,
+): readonly Line[] =>
+  batchesOf(rows).flatMap(({ first, entries }): Line[] => {
+    const isWhole = entries.some(({ id }) => unfolded.has(id) || (id === open && id !== first.id))
+    const parts = isWhole ? entries.slice(1) : []
+    return [
+      { entry: first, size: entries.length, isPart: false },
+      ...parts.map(entry => ({ entry, size: 1, isPart: true })),
+    ]
+  })

@@ -5,7 +5,9 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import type { CommandRow } from '../fleet/queries.ts'
+import { useSaid } from '../fleet/said.ts'
 import { agreed } from '../fleet/ssh-asked.ts'
+import { tellAsked } from '../fleet/undo.ts'
 import { sentenceOf } from '../../kit/trouble.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -16,13 +18,16 @@ export const canRetry = (row: CommandRow) => !row.cancelled && (row.status === '
 
 /** Queues a command again, and leads to the new one. */
 export const useRetry = () => {
+  const t = textsOf(commandsTexts)
+  const said = useSaid()
   const navigate = useNavigate()
   return useMutation({
     mutationFn: async (row: CommandRow) =>
       (await agreed([row])) ? api.call('POST /commands/{commandId}/retry', { params: { commandId: row.id } }) : null,
-    onSuccess: queued => {
+    onSuccess: (queued, row) => {
       if (queued === null) return
       void queries.invalidateQueries({ queryKey: ['commands'] })
+      tellAsked(t.askingOne(said(row), nameOf(row.server.hostname)), [queued.id])
       void navigate({ to: '/commands/$commandId', params: { commandId: queued.id } })
     },
   })

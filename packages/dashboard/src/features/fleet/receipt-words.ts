@@ -5,7 +5,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { phaseOf } from '../../kit/receipt-state.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import type { ReceiptFacts, ReceiptRow } from './receipt.ts'
-import { saidOf } from './said.ts'
+import { saidOf } from './said-words.ts'
 
 const word = (value: unknown): string => clip(String(value), 64).shown
 

@@ -12,7 +12,7 @@ import { fleetTexts } from './fleet.texts.ts'
 import { keepReceipt } from './kept-receipts.ts'
 import { syncQuery } from './queries.ts'
 import type { Entry } from './queries.ts'
-import { saidOf } from './said.ts'
+import { saidOf } from './said-words.ts'
 import { agreed } from './ssh-asked.ts'
 import { undoTexts } from './undo.texts.ts'
 
@@ -153,6 +153,10 @@ const tellUndoable = ({ text, batchId, commands, opposite = plainly }: Done) => 
     ...(commands.length <= mostUndone ? { undo: () => void take(() => undoCommands(commands, read(opposite)))() } : {}),
   })
 }
+
+/** Tells what is being asked of servers, where nothing undoes it. */
+export const tellAsked = (text: string, commands: readonly string[], batchId?: string) =>
+  showReceipt(receiptOf(commands, batchId), { text, link: whole(commands, batchId) })
 
 /** Whether a command can be undone still: it changed something that has an opposite, and not long ago. */
 export const canUndo = (command: Command, now: number): boolean =>

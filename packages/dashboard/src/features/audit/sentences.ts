@@ -1,0 +1,94 @@
+import { clip, nameOf } from '../../lib/clip.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { duration, exactTime } from '../../lib/time.ts'
+import { fleetTexts } from '../fleet/fleet.texts.ts'
+import { saidOf } from '../fleet/said-words.ts'
+import type { CommandType } from '../fleet/queries.ts'
+import type { Entry } from './audit-list.ts'
+import { auditTexts } from './audit.texts.ts'
+import type { Told } from './details.ts'
+import { toldOf } from './details.ts'
+import { settingName } from './setting-names.ts'
+
+/* Entries of the log as sentences: what was done to what, and then what changed. */
+
+export const actionWords = (action: string): string =>
+  (textsOf(auditTexts).actions as Readonly<Record<string, string>>)[action] ?? action
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+/** The fields that name what an action was done to, the first that an entry has. */
+const objects = [
+  'hostname',
+  'ip',
+  'username',
+  'sequence_name',
+  'template_name',
+  'display_name',
+  'name',
+  'field',
+] as const
+const objectOf = (details: Entry['details']) => {
+  const key = objects.find(name => textOf(details[name]) !== undefined)
+  return key && { key, text: String(details[key]) }
+}
+
+const paramsOf = (details: Entry['details']): Readonly<Record<string, unknown>> =>
+  typeof details.params === 'object' && details.params !== null ? { ...details.params } : {}
+const commandTypeOf = (type: unknown): CommandType | undefined =>
+  (Object.keys(fleetTexts.en.types) as CommandType[]).find(known => known === type)
+const commandWords = (details: Entry['details']): string => {
+  const t = textsOf(auditTexts)
+  const params = paramsOf(details)
+  const ip = textOf(params.ip)
+  if (ip && details.type === 'ban-ip') return t.banned(clip(ip, 60).shown)
+  if (ip && details.type === 'unban-ip') return t.unbanned(clip(ip, 60).shown)
+  const { types } = textsOf(fleetTexts)
+  const type = commandTypeOf(details.type)
+  // A deployment has an entry of its own, which names the template.
+  return t.sent(
+    !type ? clip(String(details.type), 60).shown : type === 'deploy-template' ? types[type] : saidOf({ type, params }),
+  )
+}
+
+/** What happened, in one sentence that names the thing. */
+export const sentenceOf = ({ action, details }: Pick<Entry, 'action' | 'details'>): string => {
+  if (action.startsWith('command.') && typeof details.type === 'string')
+    return action === 'command.create' ? commandWords(details) : `${actionWords(action)}: ${commandWords(details)}`
+  const object = objectOf(details)
+  if (!object) return actionWords(action)
+  const shown = object.key === 'field' ? (settingName(object.text) ?? object.text) : nameOf(object.text)
+  const of = (textsOf(auditTexts).of as Readonly<Record<string, (it: string) => string>>)[action]
+  return of ? of(shown) : `${actionWords(action)}: ${shown}`
+}
+
+const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)
+const inSeconds = /(^|[._])(duration|ban_duration|session_timeout)$/
+const valueWords = (name: string, text: string): string => {
+  const t = textsOf(auditTexts)
+  if (text === 'true') return t.on
+  if (text === 'false') return t.off
+  if (isTime(text)) return exactTime(Date.parse(text)).slice(0, 19)
+  return inSeconds.test(name) && /^-?\d+$/.test(text) ? duration(Number(text)) : text
+}
+/** The name of a detail as a person says it. */
+const fieldWords = (name: string): string =>
+  settingName(name) ??
+  (textsOf(auditTexts).fields as Readonly<Record<string, string>>)[name] ??
+  clip(name.replaceAll('_', ' '), 60).shown
+
+/** What the sentence has not said: changes first. */
+export const detailsOf = ({ action, details }: Pick<Entry, 'action' | 'details'>): readonly Told[] => {
+  const isCommand = action.startsWith('command.') && typeof details.type === 'string'
+  const { type: _type, params: _params, ip: _ip, ...others } = details
+  const { ip: _address, settings: _settings, template_id: _template, jail, ...more } = paramsOf(details)
+  const object = objectOf(details)
+  const rest = isCommand ? { ...others, ...(jail === '*' ? {} : { jail }), ...more } : { ...details }
+  return toldOf(rest)
+    .filter(({ name, to, from }) => to !== '–' || from !== undefined || name === details.field)
+    .filter(({ name }) => isCommand || name !== object?.key || object.key === 'field')
+    .map(({ name, from, to }) => ({
+      name: name === details.field ? '' : fieldWords(name),
+      ...(from === undefined ? {} : { from: valueWords(name, from) }),
+      to: valueWords(name, to),
+    }))
+}
