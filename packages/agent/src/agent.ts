@@ -182,16 +182,18 @@ export const startAgent = async (
     memory,
     overrides,
     drain: tail.drain,
-    answers: wire.answers,
+    wire,
+    onHeld: () => state.again(),
+    verify: () => state.verify(),
     clockOffset: transport.clockOffset,
     now,
     log,
   })
-  const { shield } = hostShield
+  const { shield, fleet } = hostShield
 
   // Commands
   const guard = createGuard({ floor, whitelisted: whitelist.covers })
-  const shieldOrders = createShieldOrders({ shield, guard, now })
+  const shieldOrders = createShieldOrders({ shield, fleet, guard, now })
   const templates = createTemplates({ engine, config, loader, python, policy, drain: tail.drain })
   const handlers = createHandlers({
     engine,
@@ -275,7 +277,7 @@ export const startAgent = async (
     onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
   })
-  const state = createStateLoop({ ...common, store, whitelist, knock })
+  const state = createStateLoop({ ...common, store, whitelist, knock, fleet })
   const poll = createPoll({
     ...common,
     onCommands: runner.take,

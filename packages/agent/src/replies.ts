@@ -1,6 +1,8 @@
 import type { Contract, EndpointName, ReplyOf } from '@stockade/contract'
 import { asFields, asInteger, asList, asText } from './json.ts'
+import { canonicalIp } from './ip.ts'
 import type { Fields } from './json.ts'
+import type { FleetBan } from './shield/fleet-store.ts'
 
 /*
  * One reader for each reply of the server. The names of fields are checked against the contract when this is compiled; the
@@ -36,6 +38,17 @@ export interface DesiredState {
   readonly whitelist: { readonly version: string; readonly count: number; readonly spread: number }
   /** As it came, not yet judged; null from a server without port knocking. */
   readonly portknock: unknown
+  /** Null from a server without fleet bans. */
+  readonly fleetBans: { readonly version: number; readonly digest: string } | null
+}
+
+/** The fleet bans of the host, or what changed of them. */
+export interface FleetSet {
+  readonly version: number
+  readonly full: boolean
+  readonly digest: string
+  readonly add: readonly FleetBan[]
+  readonly remove: readonly number[]
 }
 
 /** What the server decided about one reported item. */
@@ -75,7 +88,9 @@ const readCommand = (value: unknown): Command[] => {
 /** @throws Error with a sentence, if the state makes no sense. */
 export const readDesiredState = (value: unknown): DesiredState => {
   type State = Reply<'GET /agent/state'>
-  const { version, whitelist, portknock } = unchecked<State>(value)
+  const { version, whitelist, portknock, shield } = unchecked<State>(value)
+  const { bans } = unchecked<State['shield']>(shield)
+  const fleet = unchecked<State['shield']['bans']>(bans)
   const list = unchecked<State['whitelist']>(whitelist)
   const state = {
     version: asText(version),
@@ -85,10 +100,39 @@ export const readDesiredState = (value: unknown): DesiredState => {
       spread: Math.min(maxSpreadSeconds, Math.max(0, asInteger(list.spread_seconds, 0))),
     },
     portknock: portknock ?? null,
+    fleetBans: bans === undefined ? null : { version: asInteger(fleet.version, 0), digest: asText(fleet.digest) },
   }
   if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
     throw new Error('the server describes the desired state in a way that this agent does not understand')
   return state
+}
+
+/** @throws Error with a sentence, if the set makes no sense. */
+export const readFleetSet = (value: unknown): FleetSet => {
+  type Bans = Reply<'GET /agent/shield/bans'>
+  const { version, full, digest, add, remove } = unchecked<Bans>(value)
+  const set = {
+    version: asInteger(version, 0),
+    full: full === true,
+    digest: asText(digest),
+    add: asList(add).map(row => readFleetBan(unchecked<Bans['add'][number]>(row))),
+    remove: asList(remove).filter(id => typeof id === 'number'),
+  }
+  if (set.version <= 0 && set.add.length > 0) throw new Error('the server gives fleet bans without a version')
+  return set
+}
+
+const readFleetBan = ({
+  id,
+  entry,
+  expires_at,
+  force,
+}: Unchecked<Reply<'GET /agent/shield/bans'>['add'][number]>): FleetBan => {
+  const text = asText(entry)
+  const isEnd = expires_at === null || (typeof expires_at === 'number' && Number.isSafeInteger(expires_at))
+  if (!isEnd || typeof id !== 'number' || !Number.isSafeInteger(id) || canonicalIp(text) !== text)
+    throw new Error('the server gives a fleet ban that this agent does not understand')
+  return { id, entry: text, until: expires_at, isForced: force === true }
 }
 
 /** The rows of a reply to reported events; those without an id are left out. */

@@ -4,17 +4,19 @@ import {
   readDesiredState,
   readEnrolment,
   readEventResults,
+  readFleetSet,
   readHeartbeat,
   readOrders,
 } from './replies.ts'
-import type { DesiredState, Orders, RowResult } from './replies.ts'
+import type { DesiredState, FleetSet, Orders, RowResult } from './replies.ts'
+import type { FleetReport } from './shield/fleet-report.ts'
 import { cleanText } from './text.ts'
 import { ServerError } from './transport.ts'
 import type { Ask, Fresh, Transport } from './transport.ts'
 
 /* The requests of the agent. Paths and bodies are typed by the contract; only its types are imported. */
 
-export type { Command, DesiredState, RowResult } from './replies.ts'
+export type { Command, DesiredState, FleetSet, RowResult } from './replies.ts'
 
 type Sent<T> = T extends readonly (infer Item)[]
   ? readonly Sent<Item>[]
@@ -57,8 +59,11 @@ export interface Acknowledgement {
   readonly entries: number
   readonly error: string | null
   readonly portknock?: KnockAcknowledgement | undefined
+  readonly fleet?: FleetReport
 }
 
+/** 10,000 fleet bans, and room for as many again. */
+const maxFleetBytes = 4 * 1024 * 1024
 /** 100,000 of the longest entries, and room for as many again. */
 const maxListBytes = 16 * 1024 * 1024
 
@@ -70,6 +75,8 @@ export interface Wire {
   state(known: string | null): Promise<DesiredState | null>
   /** The whitelist as text, with its version; null when it still is the `known` one. */
   whitelist(known: string | null): Promise<Fresh | null>
+  /** What changed of the fleet bans since the `known` version; null when nothing did. Without it, all of them. */
+  fleetBans(known: number | null): Promise<FleetSet | null>
   acknowledge(outcome: Acknowledgement): Promise<void>
   /** One row for each event that the server has decided about. */
   report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
@@ -103,13 +110,23 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
     },
     whitelist: known =>
       transport.fresh(pathOf('GET /whitelist.txt'), known, { timeout: 60_000, maxBytes: maxListBytes }),
-    async acknowledge({ version, whitelistVersion, entries, error, portknock }) {
+    async fleetBans(known) {
+      const path = `${pathOf('GET /agent/shield/bans')}${known === null ? '' : `?since=${known}`}`
+      const answer = await transport.fresh(path, known === null ? null : String(known), {
+        urgency: 'heartbeat',
+        timeout: 60_000,
+        maxBytes: maxFleetBytes,
+      })
+      return answer === null ? null : readFleetSet(JSON.parse(answer.text))
+    },
+    async acknowledge({ version, whitelistVersion, entries, error, portknock, fleet }) {
       const body = {
         version,
         whitelist_version: whitelistVersion === '' ? null : whitelistVersion,
         entry_count: entries,
         error: error === null ? null : cleanText(error).slice(0, 1000),
         ...(portknock ? { portknock } : {}),
+        ...(fleet ? { shield: { bans: bansOf(fleet) } } : {}),
       }
       await send('POST /agent/state/ack', body, { urgency: 'heartbeat' })
     },
@@ -133,6 +150,14 @@ export const enroll = async (
   request: Body<'POST /agent/enroll'>,
 ): Promise<ReplyOf<Contract['POST /agent/enroll']>> =>
   readEnrolment(await transport.json('POST', pathOf('POST /agent/enroll'), { body: request }))
+
+const bansOf = ({ version, held, digest, refused, notCovered }: FleetReport) => ({
+  version,
+  held,
+  digest,
+  refused,
+  not_covered: notCovered,
+})
 
 const methodOf = (name: EndpointName): string => name.slice(0, name.indexOf(' '))
 const pathOf = (name: EndpointName): string => `/api/v1${name.slice(name.indexOf(' ') + 1)}`

@@ -21,6 +21,7 @@ const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredS
   version,
   whitelist: { version: list, count, spread },
   portknock: null,
+  fleetBans: null,
 })
 
 /** A server with a script of answers, and a host that takes every list. */
@@ -77,6 +78,14 @@ const build = (
     store,
     whitelist: whitelist as unknown as Whitelist,
     knock,
+    fleet: {
+      version: () => 0,
+      report: () => Promise.resolve(null),
+      take: desired => {
+        if (desired !== null) calls.push(`fleet ${desired.version}`)
+        return Promise.resolve(desired !== null)
+      },
+    },
     signal: stopping.signal,
     random: () => 0.5,
     log: quiet,
@@ -192,4 +201,18 @@ it('knocks do not wait for a long whitelist, and where only knocks changed the l
   await settled()
   expect(acks.at(-1)).toMatchObject({ version: 's3', whitelistVersion: 'w1', portknock: { openings: ['three'] } })
   expect(calls.filter(call => call === 'apply')).toHaveLength(applications)
+})
+
+it('takes fleet bans over without applying a list that is held', async () => {
+  const { loop, calls, acks, store, settled } = build([
+    stateOf('s1', 'w1'),
+    { ...stateOf('s2', 'w1'), fleetBans: { version: 5, digest: 'd' } },
+  ])
+  store.putList('192.0.2.1\n', 'w1')
+  loop.want('s1')
+  await settled()
+  loop.want('s2')
+  await settled()
+  expect(calls).toEqual(['state null', 'apply', 'state s1', 'fleet 5'])
+  expect(acks.map(({ version }) => version)).toEqual(['s1', 's2'])
 })

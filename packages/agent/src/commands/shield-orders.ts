@@ -2,6 +2,7 @@ import { ownJail } from '../engine/own-files.ts'
 import { loginSources } from '../shield/sessions.ts'
 import { whyNotShield } from '../shield/refusals.ts'
 import type { Shield } from '../shield/shield.ts'
+import type { FleetBans } from '../shield/fleet-bans.ts'
 import type { Guard } from './guard.ts'
 import { Refused } from './refused.ts'
 
@@ -13,11 +14,16 @@ export interface ShieldOrders {
   ban(ip: string, duration: number, commandId: string, isForced: boolean): Promise<string>
   /** Answers whether the shield held a ban of exactly this address or range. */
   lift(ip: string): Promise<boolean>
-  /** A sentence about a wider ban that still covers the address, or an empty text. */
+  /** What still covers the address, a wider ban or a fleet ban; or an empty text. */
   stillCovered(ip: string): string
 }
 
-export const createShieldOrders = (needs: { shield: Shield; guard: Guard; now: () => number }): ShieldOrders => {
+export const createShieldOrders = (needs: {
+  shield: Shield
+  fleet: Pick<FleetBans, 'covering'>
+  guard: Guard
+  now: () => number
+}): ShieldOrders => {
   const { shield } = needs
   return {
     isUsed: () => shield.report().supported,
@@ -31,7 +37,9 @@ export const createShieldOrders = (needs: { shield: Shield; guard: Guard; now: (
     lift: shield.lift,
     stillCovered(ip) {
       const wider = shield.coveredBy(ip)
-      return wider === null ? '' : `; it lies in ${wider}, which is banned`
+      const [ban] = needs.fleet.covering(ip)
+      const ofFleet = ban === undefined ? '' : `; the fleet ban ${ban.id} of ${ban.entry} still holds it`
+      return `${wider === null ? '' : `; it lies in ${wider}, which is banned`}${ofFleet}`
     },
   }
 }

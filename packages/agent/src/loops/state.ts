@@ -6,6 +6,7 @@ import { ServerError } from '../transport.ts'
 import type { Store } from '../whitelist/store.ts'
 import { notApplied } from '../whitelist/whitelist.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
+import type { FleetBans } from '../shield/fleet-bans.ts'
 import type { DesiredState, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
@@ -25,6 +26,14 @@ export interface StateLoop extends Loop {
   knocksChanged(): void
   /** What is in force has changed or was repaired, so the server should hear of it again. */
   again(): void
+  /** Compares with the server what the host holds, and reports it. */
+  verify(): void
+}
+
+interface Fetched {
+  readonly state: DesiredState
+  /** Port knocking or fleet bans have changed. */
+  readonly isNews: boolean
 }
 
 /**
@@ -37,11 +46,12 @@ export const createStateLoop = (
     store: Store
     whitelist: Whitelist
     knock: Pick<Knock, 'take' | 'holds' | 'report' | 'followWhitelist' | 'even'>
+    fleet: Pick<FleetBans, 'take' | 'report' | 'version'>
     random?: () => number
     log: Log
   },
 ): StateLoop => {
-  const { wire, store, whitelist, knock, log } = needs
+  const { wire, store, whitelist, knock, fleet, log } = needs
   const random = needs.random ?? Math.random
   /** What the server wants, as far as it said. */
   let wanted = store.state()
@@ -54,20 +64,37 @@ export const createStateLoop = (
   /** The state whose port knocking was taken over. */
   let knockVersion = knock.holds(wanted) ? wanted : null
   /** The last run may have died between an opening and its note, so the first state is fetched in any case. */
-  let isUnsure = knockVersion !== null
+  let isUnsure = knockVersion !== null || (wanted !== null && fleet.version() > 0)
+  /** Why the fleet bans of the last state were not taken over. Everything else goes on meanwhile. */
+  let fleetError: unknown = null
   let isOvertaking = false
 
-  const acknowledge = (version: string, listVersion: string, held = whitelist.held()): Promise<void> =>
-    wire.acknowledge({ version, whitelistVersion: listVersion, ...held, portknock: knock.report() })
+  const acknowledge = async (version: string, listVersion: string, held = whitelist.held()): Promise<void> => {
+    const bans = await fleet.report()
+    const outcome = { version, whitelistVersion: listVersion, ...held, portknock: knock.report() }
+    await wire.acknowledge(bans === null ? outcome : { ...outcome, fleet: bans })
+  }
 
-  /** Fetches the state and takes over its port knocking. Null when it still is the `known` one. */
-  const fetchState = async (known: string | null): Promise<{ state: DesiredState; isNewKnock: boolean } | null> => {
+  const takeFleet = async (state: DesiredState): Promise<boolean> => {
+    try {
+      fleetError = null
+      return await fleet.take(state.fleetBans)
+    } catch (error) {
+      fleetError = error
+      isUnsure = true
+      return false
+    }
+  }
+
+  /** Fetches the state and takes over its port knocking and its fleet bans. Null when it still is the `known` one. */
+  const fetchState = async (known: string | null): Promise<Fetched | null> => {
     const askedAt = knock.even()
     const state = await wire.state(knock.holds(known) ? known : null)
     if (state === null) return null
     const isNewKnock = await knock.take(state.portknock, state.version, askedAt)
     knockVersion = state.version
-    return { state, isNewKnock }
+    const isNewFleet = await takeFleet(state)
+    return { state, isNews: isNewKnock || isNewFleet }
   }
 
   const reachState = async (): Promise<void> => {
@@ -75,19 +102,19 @@ export const createStateLoop = (
     const target = wanted
     if (target === null || (target === known && !isUnsure)) return
     const fetched = await fetchState(isUnsure ? null : known)
-    isUnsure = false
+    if (fleetError === null) isUnsure = false
     if (fetched === null || fetched.state.version === known) {
       if (wanted === target) wanted = known
       if (fetched !== null) mustReport = true
       return
     }
-    const { state, isNewKnock } = fetched
-    // The list is looked after all the time, so it needs no attention where only port knocking changed.
+    const { state, isNews } = fetched
+    // The list is looked after all the time, so it needs no attention where only the rest changed.
     const isListHeld =
       known !== null && state.whitelist.version === whitelist.version() && whitelist.held().error !== notApplied
-    if (isListDue || !isListHeld || !isNewKnock) {
+    if (isListDue || !isListHeld || !isNews) {
       isListDue = true
-      if (isNewKnock) void reportKnocks()
+      if (isNews) void reportEarly()
       await reachList(state)
       isListDue = false
     } else store.putState(state.version)
@@ -131,15 +158,16 @@ export const createStateLoop = (
     throw new ServerError('the whitelist and the state that names it do not match')
   }
 
-  /** Reports port knocking while a list is being applied; of the list only what was reported before. */
-  const reportKnocks = async (): Promise<void> => {
+  /** Reports all but the list while that is being applied; of the list only what was reported before. */
+  const reportEarly = async (): Promise<void> => {
     const report = knock.report()
-    if (knockVersion === null || !report || report.sequences.length + report.openings.length === 0) return
+    const hasKnocks = report !== undefined && report.sequences.length + report.openings.length > 0
+    if (knockVersion === null || !(hasKnocks || fleet.version() > 0)) return
     const { entries, error } = whitelist.held()
     const isUnknown = error === notApplied
     await acknowledge(knockVersion, isUnknown ? '' : appliedList, { entries, error: isUnknown ? null : error }).catch(
       (error: unknown) => {
-        log.debug(`port knocking is reported later: ${errorText(error)}`)
+        log.debug(`what is in force is reported later: ${errorText(error)}`)
         mustReport = true
       },
     )
@@ -152,7 +180,7 @@ export const createStateLoop = (
     try {
       for (let target = wanted; isApplying && target !== null && target !== knockVersion; target = wanted) {
         if ((await fetchState(knockVersion)) === null) break
-        await reportKnocks()
+        await reportEarly()
       }
     } catch (error) {
       log.debug(`newer states of port knocking have to wait: ${errorText(error)}`)
@@ -179,6 +207,7 @@ export const createStateLoop = (
     async turn() {
       await reachState()
       await reportState()
+      if (fleetError !== null) throw fleetError
       return wanted === store.state() && !mustReport ? idleWait : 0
     },
     onFailure(error) {
@@ -208,9 +237,13 @@ export const createStateLoop = (
       loop.wake()
     },
     knocksChanged() {
-      if (isApplying) void reportKnocks()
+      if (isApplying) void reportEarly()
       else reportAgain()
     },
     again: reportAgain,
+    verify() {
+      isUnsure = true
+      loop.wake()
+    },
   }
 }

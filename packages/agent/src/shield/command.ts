@@ -14,7 +14,7 @@ const standaloneShield = (options: Options): Shield => {
   const text = createStore(options.state).text()
   const kept = text === null ? [] : parseList(text, 0, null)
   const log = createLog({ verbose: options.verbose, stamp: false })
-  return openShield({
+  const { shield } = openShield({
     stateDirectory: options.state,
     nft: options.nft,
     kept: () => kept,
@@ -27,6 +27,7 @@ const standaloneShield = (options: Options): Shield => {
     now: Date.now,
     log: { ...log, info: log.debug },
   })
+  return shield
 }
 
 /** Before the network is up: puts the bans of the last run into the kernel. @throws Error if that is not possible */

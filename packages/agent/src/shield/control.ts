@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import { canonicalIp } from '../ip.ts'
 import { errorText } from '../text.ts'
+import type { FleetBans } from './fleet-bans.ts'
 import type { Shield } from './shield.ts'
 
 /* `stockade-agent shield` on the host, which needs no server. A running agent owns the table, so it does the work. */
@@ -31,6 +32,7 @@ export const answerRequest = async (
   shield: Shield,
   request: ShieldRequest,
   now: () => number,
+  fleet: Pick<FleetBans, 'release'> | null = null,
 ): Promise<ShieldAnswer> => {
   try {
     switch (request.verb) {
@@ -41,7 +43,7 @@ export const answerRequest = async (
         await shield.turnOn()
         break
       case 'release':
-        return await release(shield, request.ip ?? '')
+        return await release(shield, fleet, request.ip ?? '')
       case 'status':
     }
     return { isDone: true, lines: statusLines(shield) }
@@ -50,10 +52,14 @@ export const answerRequest = async (
   }
 }
 
-const release = async (shield: Shield, text: string): Promise<ShieldAnswer> => {
+const release = async (
+  shield: Shield,
+  fleet: Pick<FleetBans, 'release'> | null,
+  text: string,
+): Promise<ShieldAnswer> => {
   const ip = canonicalIp(text)
   if (ip === null) return { isDone: false, lines: ['shield release needs an address or a range'] }
-  const lifted = await shield.release(ip)
+  const lifted = [...new Set([...(await shield.release(ip)), ...((await fleet?.release(ip)) ?? [])])]
   const line = lifted.length === 0 ? `the shield has no ban of ${ip}` : `no longer banned: ${lifted.join(', ')}`
   return { isDone: lifted.length > 0, lines: [line] }
 }

@@ -8,17 +8,24 @@ import { ownJail } from '../engine/own-files.ts'
 import type { Intervals } from '../host.ts'
 import type { Log } from '../log.ts'
 import type { createFloor } from '../policy/floor.ts'
+import type { Wire } from '../wire.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
 import { answerRequest, serveControl } from './control.ts'
+import { createFleetBans } from './fleet-bans.ts'
+import type { FleetBans } from './fleet-bans.ts'
 import { openShield } from './open.ts'
+import { loginSources } from './sessions.ts'
 import type { MovedBan, Shield, ShieldBan } from './shield.ts'
 
 const lookEvery = 500
 const keptEvery = 5000
+const judgeEvery = 60_000
+const verifyEvery = 86_400_000
 
 /** The shield and its connections to the other parts of the agent. */
 export interface HostShield {
   readonly shield: Shield
+  readonly fleet: FleetBans
   /** Starts the shield and its looks. */
   start(intervals: Intervals): Promise<void>
   /** Takes over the bans of fail2ban's jail `stockade`, once. fail2ban answers when this is called. */
@@ -37,14 +44,19 @@ export const createHostShield = (needs: {
   memory: Memory
   overrides: Pick<Overrides, 'drop'>
   drain: () => Promise<void>
-  answers: () => Promise<boolean>
+  wire: Pick<Wire, 'answers' | 'fleetBans'>
+  /** What the kernel holds of the fleet bans has changed without a new state. */
+  onHeld: () => void
+  /** It is time to compare the fleet bans with the server's. */
+  verify: () => void
   clockOffset: () => number | null
   now: () => number
   log: Log
 }): HostShield => {
   const { whitelist, floor, ledger } = needs
-  const shield = openShield({
+  const { shield, fleet: store } = openShield({
     ...needs,
+    answers: needs.wire.answers,
     kept() {
       const listed = whitelist.listed()
       return [...(listed?.singles ?? []), ...(listed?.ranges ?? []), ...floor.addresses()]
@@ -55,6 +67,27 @@ export const createHostShield = (needs: {
     onEnded: ({ entry }, at) => ledger.ended(ownJail, entry, at),
   })
 
+  const fleet = createFleetBans({
+    ...needs,
+    store,
+    shield,
+    isWhitelisted: whitelist.covers,
+    neverBanned: floor.addresses,
+    loginSources,
+    steadyNow: () => performance.now(),
+  })
+
+  let seenRepairs = 0
+  /** After a repair the server hears what the kernel holds now. */
+  const followRepairs = (): Promise<void> => {
+    const { repairs, isWhole } = shield.health()
+    if (isWhole && repairs !== seenRepairs) {
+      seenRepairs = repairs
+      if (fleet.version() > 0) needs.onHeld()
+    }
+    return Promise.resolve()
+  }
+
   let endControl = (): void => undefined
   let keptMark = ''
   const followKept = async (): Promise<void> => {
@@ -63,18 +96,28 @@ export const createHostShield = (needs: {
     if (mark === keptMark) return
     keptMark = mark
     await shield.followKept()
+    await fleet.judgeAgain()
   }
 
   return {
     shield,
+    fleet,
     async start(intervals) {
       await shield.start()
       intervals.every(lookEvery, shield.look)
       intervals.every(1000, shield.tick)
       intervals.every(keptEvery, followKept)
+      intervals.every(1000, followRepairs)
+      intervals.every(judgeEvery, async () => {
+        if (fleet.isUnsettled()) await fleet.judgeAgain()
+      })
+      intervals.every(verifyEvery, () => {
+        needs.verify()
+        return Promise.resolve()
+      })
       endControl = serveControl(
         needs.runDirectory,
-        request => answerRequest(shield, request, needs.now),
+        request => answerRequest(shield, request, needs.now, fleet),
         needs.log.warn,
       )
     },

@@ -41,8 +41,8 @@ export interface Kernel {
   change(added: readonly Placed[], removed: readonly Placed[]): Promise<void>
   /** Reads one element back; null if it is absent. */
   find(set: string, key: Buffer): Promise<FoundBan | null>
-  /** The keys of all elements of a set, as hexadecimal text. */
-  keys(set: string): Promise<Set<string>>
+  /** All elements of a set: keys as hexadecimal text, with the milliseconds until the kernel ends each; null: it stays. */
+  elements(set: string): Promise<Map<string, number | null>>
   /** Null while the table is as it was made. */
   damage(): Promise<Damage | null>
   /** Changes with each transaction of anybody; null when the driver cannot ask. */

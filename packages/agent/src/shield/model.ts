@@ -58,6 +58,13 @@ export interface Shield {
   lift(entry: string): Promise<boolean>
   /** Lifts each ban that covers the entry. Answers these bans. */
   release(entry: string): Promise<string[]>
+  /**
+   * Brings entries of the other origin into the kernel, or out of it. `change` writes that origin's disk and answers the
+   * entries whose end differs; those on trial end by themselves after a minute. @throws Error if the kernel refuses
+   */
+  follow(change: () => readonly string[], onTrial?: readonly string[]): Promise<void>
+  /** Those of the entries that the kernel holds until their end, at least. */
+  endsInKernel(wanted: ReadonlyMap<string, number | null>): Promise<Map<string, number | null>>
   bans(): readonly ShieldBan[]
   has(entry: string): boolean
   /** The widest-known ban that covers the entry, other than itself; null if there is none. */

@@ -130,10 +130,15 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
         throw error instanceof NetlinkError ? refusal(error) : error
       }
     },
-    keys: async set =>
+    elements: async set =>
       attempt(
         () =>
-          new Set(readElements(connection.ask(getElements(shieldTable, set))).map(({ key }) => key.toString('hex'))),
+          new Map(
+            readElements(connection.ask(getElements(shieldTable, set))).map(({ key, expires }) => [
+              key.toString('hex'),
+              expires,
+            ]),
+          ),
       ),
     damage: async () =>
       attempt(() => {

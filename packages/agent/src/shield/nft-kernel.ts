@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { canonicalIp } from '../ip.ts'
 import { asFields, asList } from '../json.ts'
 import { fromKey, toEntry } from './entry.ts'
-import type { Entry } from './entry.ts'
 import type { FoundBan, Kernel, Placed } from './kernel.ts'
 import { loadScript, readFromNft } from './nft-program.ts'
 import { chainsOf, reshapeText, shieldTable, tableText } from './rules.ts'
@@ -61,9 +60,9 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
       const text = await readFromNft(nft, ['-j', 'get', 'element', 'inet', shieldTable, set, `{ ${fromKey(key)} }`])
       return text === null ? null : { expires: expiryOf(text), packets: null }
     },
-    async keys(set) {
+    async elements(set) {
       const text = await readFromNft(nft, ['-j', 'list', 'set', 'inet', shieldTable, set])
-      return new Set(elementsOf(text ?? '{}').map(({ key }) => key.toString('hex')))
+      return new Map(elementsOf(text ?? '{}'))
     },
     async damage() {
       const found = await readSignature()
@@ -97,11 +96,15 @@ const expiryOf = (json: string): number | null => {
   return seconds === undefined ? null : Number(seconds) * 1000
 }
 
-const elementsOf = (json: string): Entry[] =>
+const elementsOf = (json: string): [key: string, expires: number | null][] =>
   asList(asFields(JSON.parse(json) as unknown)['nftables'])
     .flatMap(item => asList(asFields(asFields(item)['set'])['elem']))
     .flatMap(item => {
-      const value = typeof item === 'string' ? item : asFields(asFields(item)['elem'])['val']
+      const fields = asFields(asFields(item)['elem'])
+      const value = typeof item === 'string' ? item : fields['val']
       const canonical = typeof value === 'string' ? canonicalIp(value) : null
-      return canonical === null ? [] : [toEntry(canonical)]
+      const expires = fields['expires']
+      return canonical === null
+        ? []
+        : [[toEntry(canonical).key.toString('hex'), typeof expires === 'number' ? expires * 1000 : null]]
     })

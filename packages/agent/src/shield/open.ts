@@ -4,6 +4,8 @@ import { nftablesSubsystem } from '../netlink/tables.ts'
 import type { Kernel } from './kernel.ts'
 import { createNetlinkKernel } from './netlink-kernel.ts'
 import { createNftKernel } from './nft-kernel.ts'
+import { openFleetStore } from './fleet-store.ts'
+import type { FleetStore } from './fleet-store.ts'
 import { createShield } from './shield.ts'
 import type { Shield } from './shield.ts'
 import { shieldFile } from './store.ts'
@@ -23,17 +25,21 @@ const openKernel = (nft: readonly string[]): Kernel => {
 
 type Needs = Parameters<typeof createShield>[0]
 
-/** The shield of this host. */
+/** The shield of this host, and the fleet bans on its disk. */
 export const openShield = (
-  needs: Omit<Needs, 'file' | 'kernel' | 'trackedConnections' | 'steadyNow'> & {
+  needs: Omit<Needs, 'file' | 'kernel' | 'beside' | 'trackedConnections' | 'steadyNow'> & {
     stateDirectory: string
     nft: readonly string[]
   },
-): Shield =>
-  createShield({
+): { readonly shield: Shield; readonly fleet: FleetStore } => {
+  const fleet = openFleetStore(needs.stateDirectory)
+  const shield = createShield({
     ...needs,
     file: shieldFile(needs.stateDirectory),
     kernel: openKernel(needs.nft),
+    beside: fleet.wanted,
     trackedConnections,
     steadyNow: () => performance.now(),
   })
+  return { shield, fleet }
+}

@@ -9,7 +9,8 @@ import { needsTrial } from './refusals.ts'
 import type { Mode } from './rules.ts'
 import { readShieldFile, writeShieldFile } from './store.ts'
 import type { ShieldBan } from './store.ts'
-import { coversEntry, createTable } from './table.ts'
+import { laterEnd } from './fleet-store.ts'
+import { coversEntry, createTable, placeOf } from './table.ts'
 import type { ShieldTable, Wanted } from './table.ts'
 import { createWatch } from './watch.ts'
 
@@ -25,6 +26,10 @@ const slowLookEvery = 60_000
 const retryStartEvery = 600_000
 /** As the interface bounds it. */
 const maxReason = 300
+/** How much earlier than ordered the kernel may end a ban: its clock and the server's differ a little. */
+const endTolerance = 5000
+/** A transaction of this many elements takes the event loop about 20 ms. */
+const portion = 5000
 /** The kernel refuses times of some thousand years. */
 const maxTimeout = 3650 * 86_400_000
 
@@ -32,6 +37,8 @@ export const createShield = (needs: {
   file: string
   /** The driver of this host. */
   kernel: Kernel
+  /** Entries that another origin bans, with their ends in the server's time; null: without an end. */
+  beside: () => ReadonlyMap<string, number | null>
   /** What the table must never drop. */
   kept: () => readonly string[]
   /** Whether the whitelist covers an address or some address of the range. */
@@ -67,17 +74,35 @@ export const createShield = (needs: {
   const savedOffset = Math.max(saved.offset, saved.savedAt - now())
   const serverNow = (): number => now() + (needs.clockOffset() ?? savedOffset)
   const drift = createDrift({ serverNow, steadyNow: needs.steadyNow })
-  const timeLeft = ({ until, isOnTrial }: ShieldBan): number | null => {
+  const timeLeft = ({ until, isOnTrial }: Pick<ShieldBan, 'until' | 'isOnTrial'>): number | null => {
     if (isOnTrial) return trialTime
     return until === null ? null : Math.min(maxTimeout, Math.max(1, Math.round(until - serverNow())))
   }
-  const wantedOf = (ban: ShieldBan): Wanted => ({ entry: ban.entry, timeout: timeLeft(ban) })
+  /** Of two origins that ban an entry the later end counts. */
+  const wantedOf = (ban: ShieldBan): Wanted => {
+    const other = ban.isOnTrial ? undefined : needs.beside().get(ban.entry)
+    return {
+      entry: ban.entry,
+      timeout: timeLeft(other === undefined ? ban : { ...ban, until: laterEnd(ban.until, other) }),
+    }
+  }
+  const wantedBeside = (entry: string): Wanted[] => {
+    const until = needs.beside().get(entry)
+    return until === undefined || (until !== null && until <= serverNow())
+      ? []
+      : [{ entry, timeout: timeLeft({ until, isOnTrial: false }) }]
+  }
+  /** What the kernel should hold of an entry; empty: nothing. */
+  const wantedNow = (entry: string): Wanted[] => {
+    const ban = bans.get(entry)
+    return ban === undefined || isOver(ban) ? wantedBeside(entry) : [wantedOf(ban)]
+  }
   const isOver = ({ until }: ShieldBan): boolean => until !== null && until <= serverNow()
 
   const modeNow = (): Mode => (needs.trackedConnections() > 0 ? 'stateful' : 'stateless')
   const table: ShieldTable = createTable({
     kernel,
-    wanted: () => [...bans.values()].filter(ban => !isOver(ban)).map(wantedOf),
+    wanted: () => [...new Set([...bans.keys(), ...needs.beside().keys()])].flatMap(wantedNow),
     kept: needs.kept,
     mode: modeNow(),
   })
@@ -104,8 +129,8 @@ export const createShield = (needs: {
       save()
       if (!isOn()) return
       await table.change(
-        added.map(wantedOf),
-        entries.filter(entry => !bans.has(entry)),
+        entries.flatMap(wantedNow),
+        entries.filter(entry => wantedNow(entry).length === 0),
       )
       watch.noteGeneration()
       for (const { entry } of added)
@@ -267,6 +292,34 @@ export const createShield = (needs: {
       for (const banned of found) await lift(banned)
       return found
     },
+    follow: (change, onTrial = []) =>
+      inTurn(async () => {
+        const entries = change()
+        // Without a change of ours the next look must see what others did.
+        if (!isOn() || entries.length + onTrial.length === 0) return
+        const tried = onTrial.map(entry => ({ entry, timeout: trialTime }))
+        for (let at = 0; at < entries.length; at += portion) {
+          const some = entries.slice(at, at + portion)
+          await table.change(
+            some.flatMap(wantedNow),
+            some.filter(entry => wantedNow(entry).length === 0),
+          )
+        }
+        if (tried.length > 0) await table.change(tried, [])
+        watch.noteGeneration()
+      }),
+    endsInKernel: wanted =>
+      inTurn(async () => {
+        const elements = await table.elements()
+        const now = serverNow()
+        const isHeld = (entry: string, until: number | null): boolean => {
+          if (until !== null && until <= now + endTolerance) return true
+          const left = elements.get(placeOf(entry))
+          if (left === undefined || left === null) return left === null
+          return left >= Math.min(maxTimeout, until === null ? Infinity : until - now) - endTolerance
+        }
+        return new Map([...wanted].filter(([entry, until]) => isHeld(entry, until)))
+      }),
     bans: () => [...bans.values()],
     has: entry => bans.has(entry),
     coveredBy: entry => [...bans.keys()].find(banned => banned !== entry && coversEntry(banned, entry)) ?? null,

@@ -23,6 +23,8 @@ export interface ShieldTable {
   /** The narrowest ban in the kernel that covers all of the entry; null if there is none. */
   find(entry: string): Promise<FoundBan | null>
   isKept(entry: string): Promise<boolean>
+  /** The elements of all ban sets: set and key as one text, with the milliseconds that each has left. */
+  elements(): Promise<ReadonlyMap<string, number | null>>
   /** Adds the bans that somebody deleted from the sets. Answers how many these were. */
   addMissing(): Promise<number>
   damage(): Promise<Damage | null>
@@ -58,7 +60,18 @@ export const createTable = (needs: {
     return null
   }
 
+  const elements = async (): Promise<ReadonlyMap<string, number | null>> => {
+    const present = new Map<string, number | null>()
+    for (const family of [4, 6] as const)
+      for (const length of shape.bans[family]) {
+        const set = setName('ban', family, length)
+        for (const [key, expires] of await kernel.elements(set)) present.set(`${set} ${key}`, expires)
+      }
+    return present
+  }
+
   return {
+    elements,
     async load() {
       const bans = needs.wanted()
       const nextKept = new Set(needs.kept())
@@ -104,17 +117,12 @@ export const createTable = (needs: {
     find: entry => find('ban', shape.bans, entry),
     isKept: async entry => (await find('keep', shape.kept, entry)) !== null,
     async addMissing() {
-      const present = new Map<string, Set<string>>()
-      for (const family of [4, 6] as const)
-        for (const length of shape.bans[family]) {
-          const set = setName('ban', family, length)
-          present.set(set, await kernel.keys(set))
-        }
+      const present = await elements()
       const missing = needs
         .wanted()
         .filter(({ timeout }) => timeout === null || timeout > endBlur)
         .map(placedBan)
-        .filter(({ set, entry }) => present.get(set)?.has(entry.key.toString('hex')) !== true)
+        .filter(({ set, entry }) => !present.has(`${set} ${entry.key.toString('hex')}`))
       if (missing.length > 0) await kernel.change(missing, [])
       return missing.length
     },
@@ -152,6 +160,12 @@ const portions = (texts: readonly string[]): string[][] =>
   Array.from({ length: Math.ceil(texts.length / portionSize) }, (_, i) =>
     texts.slice(i * portionSize, (i + 1) * portionSize),
   )
+
+/** The place of an entry among the elements. */
+export const placeOf = (text: string): string => {
+  const { set, entry } = placedBan({ entry: text, timeout: null })
+  return `${set} ${entry.key.toString('hex')}`
+}
 
 /** The kernel may end an element this much before the agent counts its end. */
 const endBlur = 2000

@@ -1,0 +1,382 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FleetSet } from '../replies.ts'
+import { createFleetBans } from './fleet-bans.ts'
+import { digestOf, endsOf, openFleetStore } from './fleet-store.ts'
+import type { FleetBan } from './fleet-store.ts'
+import { KernelRefused } from './kernel.ts'
+import type { Kernel, Placed } from './kernel.ts'
+import { createShield } from './shield.ts'
+import { placeOf } from './table.ts'
+
+let directory = ''
+beforeEach(() => {
+  directory = fs.mkdtempSync(join(tmpdir(), 'stockade-fleet-'))
+})
+afterEach(() => fs.rmSync(directory, { recursive: true }))
+
+const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
+
+/** The kernel's table as a map from set and key to an end; it outlives the agent. */
+const modelKernel = (now: () => number) => {
+  let elements: Map<string, number | null> | null = null
+  let generation = 0
+  let isFailing = false
+  const put = (placed: Iterable<Placed>): void => {
+    for (const { set, entry, timeout } of placed)
+      if (set.startsWith('ban'))
+        elements?.set(`${set} ${entry.key.toString('hex')}`, timeout === null ? null : now() + timeout)
+  }
+  const prune = (): void => {
+    for (const [place, end] of elements ?? []) if (end !== null && end <= now()) elements?.delete(place)
+  }
+  const change = (work: () => void): Promise<void> => {
+    if (isFailing) return Promise.reject(new KernelRefused('the shield is full', 'ENFILE'))
+    generation += 1
+    work()
+    return Promise.resolve()
+  }
+  const kernel: Kernel = {
+    driver: 'netlink',
+    isOwned: () => false,
+    replace: (_, placed) =>
+      change(() => {
+        elements = new Map()
+        put(placed)
+      }),
+    reshape: () => change(() => undefined),
+    change: (added, removed) =>
+      change(() => {
+        if (elements === null) throw new KernelRefused('no such table', 'ENOENT')
+        for (const { set, entry } of removed) elements.delete(`${set} ${entry.key.toString('hex')}`)
+        put(added)
+      }),
+    find(set, key) {
+      prune()
+      const end = elements?.get(`${set} ${key.toString('hex')}`)
+      return Promise.resolve(end === undefined ? null : { expires: end === null ? null : end - now(), packets: 0 })
+    },
+    elements(set) {
+      prune()
+      const own = [...(elements ?? [])].filter(([place]) => place.startsWith(`${set} `))
+      return Promise.resolve(
+        new Map(own.map(([place, end]) => [place.slice(set.length + 1), end === null ? null : end - now()])),
+      )
+    },
+    damage: () => Promise.resolve(elements === null ? 'is gone' : null),
+    generation: () => generation,
+    remove: () => change(() => (elements = null)),
+  }
+  return {
+    kernel,
+    flush() {
+      elements = null
+      generation += 1
+    },
+    fail(should: boolean) {
+      isFailing = should
+    },
+    all() {
+      prune()
+      return new Map(elements ?? [])
+    },
+  }
+}
+
+/** A server of one host: what it should hold, and the log that differences are made of. */
+const modelServer = (now: () => number) => {
+  let version = 0
+  const changedAt = new Map<number, number>()
+  let bans = new Map<number, FleetBan>()
+  const current = (): FleetBan[] => [...bans.values()].filter(({ until }) => until === null || until > version)
+  return {
+    current,
+    bans: () => bans,
+    set(next: Map<number, FleetBan>, changed: readonly number[]) {
+      version = Math.max(version + 1, now())
+      bans = next
+      for (const id of changed) changedAt.set(id, version)
+    },
+    desired: () => ({ version, digest: digestOf(endsOf(current())) }),
+    give(known: number | null): FleetSet | null {
+      if (known === version) return null
+      const digest = digestOf(endsOf(current()))
+      if (known === null || known > version) return { version, full: true, digest, add: current(), remove: [] }
+      const changed = [...changedAt].flatMap(([id, at]) => (at > known ? [id] : []))
+      const members = new Map(current().map(ban => [ban.id, ban]))
+      return {
+        version,
+        full: false,
+        digest,
+        add: changed.flatMap(id => members.get(id) ?? []),
+        remove: changed.filter(id => !members.has(id)),
+      }
+    },
+  }
+}
+
+const host = (clock: { now: number }) => {
+  const model = modelKernel(() => clock.now)
+  const server = modelServer(() => clock.now)
+  const world = { loseReply: false, reaches: true, whitelisted: new Set<string>(), logins: [] as string[] }
+  const start = async () => {
+    const store = openFleetStore(directory)
+    const shield = createShield({
+      file: join(directory, 'shield.json'),
+      kernel: model.kernel,
+      beside: store.wanted,
+      kept: () => [],
+      isWhitelisted: entry => world.whitelisted.has(entry),
+      trackedConnections: () => 0,
+      answers: () => Promise.resolve(world.reaches),
+      clockOffset: () => 0,
+      isReported: () => false,
+      onBanned: () => undefined,
+      onEnded: () => undefined,
+      now: () => clock.now,
+      steadyNow: () => clock.now,
+      log: quiet,
+    })
+    const fleet = createFleetBans({
+      store,
+      shield,
+      wire: {
+        fleetBans: known =>
+          world.loseReply ? Promise.reject(new Error('the answer was cut off')) : Promise.resolve(server.give(known)),
+        answers: () => Promise.resolve(world.reaches),
+      },
+      isWhitelisted: entry => world.whitelisted.has(entry),
+      neverBanned: () => ['192.0.2.1'],
+      loginSources: () => world.logins,
+      onHeld: () => undefined,
+      // Each look is later, so that a trial ends.
+      steadyNow: () => (clock.now += 25_000),
+      log: quiet,
+    })
+    await shield.start()
+    return { shield, fleet, store }
+  }
+  return { model, server, world, start }
+}
+const ban = (id: number, entry: string, until: number | null = null, isForced = false): FleetBan => ({
+  id,
+  entry,
+  until,
+  isForced,
+})
+
+describe('fleet bans on a host', () => {
+  it('come as a whole, as differences, and go again', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, start } = host(clock)
+    const { fleet } = await start()
+    expect(await fleet.report()).toBeNull()
+    server.set(
+      new Map([
+        [1, ban(1, '198.51.100.7')],
+        [2, ban(2, '203.0.113.0/24', clock.now + 60_000)],
+      ]),
+      [1, 2],
+    )
+    expect(await fleet.take(server.desired())).toBe(true)
+    expect(model.all()).toEqual(
+      new Map([
+        [placeOf('198.51.100.7'), null],
+        [placeOf('203.0.113.0/24'), 1_060_000],
+      ]),
+    )
+    expect(await fleet.report()).toEqual({
+      version: server.desired().version,
+      held: 2,
+      digest: server.desired().digest,
+      refused: [],
+      notCovered: null,
+    })
+    expect(await fleet.take(server.desired())).toBe(false)
+    server.set(new Map([[2, ban(2, '203.0.113.0/24', clock.now + 120_000)]]), [1, 2])
+    await fleet.take(server.desired())
+    expect([...model.all()]).toEqual([[placeOf('203.0.113.0/24'), 1_120_000]])
+  })
+
+  it('and a ban by command on one address: the later end holds, and each goes alone', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, start } = host(clock)
+    const { shield, fleet } = await start()
+    await shield.ban({ entry: '198.51.100.7', duration: 60, commandId: null })
+    server.set(new Map([[1, ban(1, '198.51.100.7', clock.now + 600_000)]]), [1])
+    await fleet.take(server.desired())
+    expect(model.all().get(placeOf('198.51.100.7'))).toBe(1_600_000)
+    server.set(new Map(), [1])
+    await fleet.take(server.desired())
+    expect(model.all().get(placeOf('198.51.100.7'))).toBe(1_060_000)
+    server.set(new Map([[2, ban(2, '198.51.100.7', clock.now + 600_000)]]), [2])
+    await fleet.take(server.desired())
+    await shield.lift('198.51.100.7')
+    expect(model.all().get(placeOf('198.51.100.7'))).toBe(1_600_000)
+    expect(fleet.covering('198.51.100.7').map(({ id }) => id)).toEqual([2])
+  })
+
+  it('are refused by name: own addresses, the whitelist, a login; and taken when the reason is gone', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, world, start } = host(clock)
+    const { fleet } = await start()
+    world.whitelisted.add('198.51.100.8')
+    world.logins = ['198.51.100.9']
+    server.set(
+      new Map(
+        ['192.0.2.0/24', '198.51.100.8', '198.51.100.9', '198.51.100.10', '127.0.0.1'].map((entry, i) => [
+          i,
+          ban(i, entry),
+        ]),
+      ),
+      [0, 1, 2, 3, 4],
+    )
+    await fleet.take(server.desired())
+    expect([...model.all().keys()]).toEqual([placeOf('198.51.100.10')])
+    const report = await fleet.report()
+    expect(report).toMatchObject({ held: 1, digest: digestOf(new Map([['198.51.100.10', null]])) })
+    expect(report?.refused.map(({ id }) => id)).toEqual([0, 1, 2, 4])
+    world.logins = []
+    world.whitelisted.add('198.51.100.10')
+    await fleet.judgeAgain()
+    expect([...model.all().keys()]).toEqual([placeOf('198.51.100.9')])
+    expect(await fleet.release('198.51.100.9')).toEqual(['198.51.100.9'])
+    expect(model.all().size).toBe(0)
+  })
+
+  it('that are wide stay only when the server answers', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, world, start } = host(clock)
+    const { fleet } = await start()
+    world.reaches = false
+    server.set(new Map([[1, ban(1, '203.0.112.0/23')]]), [1])
+    const trying = fleet.take(server.desired())
+    await trying
+    expect(model.all().size).toBe(0)
+    expect((await fleet.report())?.refused).toMatchObject([
+      { id: 1, reason: expect.stringContaining('not be reached') },
+    ])
+    world.reaches = true
+    server.set(new Map([[1, ban(1, '198.51.100.0/23')]]), [1])
+    await fleet.take(server.desired())
+    expect([...model.all()]).toEqual([[placeOf('198.51.100.0/23'), null]])
+    expect((await fleet.report())?.held).toBe(1)
+  })
+
+  it('of a server that gives nonsense change nothing', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, start } = host(clock)
+    const { fleet } = await start()
+    server.set(new Map([[1, ban(1, '198.51.100.7')]]), [1])
+    await fleet.take(server.desired())
+    const many = Array.from({ length: 10_001 }, (_, i) => ban(i, `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`))
+    server.set(
+      new Map(many.map(one => [one.id, one])),
+      many.map(({ id }) => id),
+    )
+    await expect(fleet.take(server.desired())).rejects.toThrow('the server gives 10001 fleet bans')
+    expect([...model.all().keys()]).toEqual([placeOf('198.51.100.7')])
+  })
+
+  it('survive a damaged file, and a kernel that was full for a while', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, start } = host(clock)
+    const first = await start()
+    server.set(new Map([[1, ban(1, '198.51.100.7')]]), [1])
+    model.fail(true)
+    await first.fleet.take(server.desired())
+    expect(await first.fleet.report()).toMatchObject({ held: 0, digest: digestOf(new Map()) })
+    expect(first.fleet.isUnsettled()).toBe(true)
+    model.fail(false)
+    await first.fleet.judgeAgain()
+    expect((await first.fleet.report())?.held).toBe(1)
+    fs.writeFileSync(join(directory, 'fleet-bans.json'), '{"version": 7, "bans": [[1')
+    const second = await start()
+    expect(second.fleet.version()).toBe(0)
+    await second.fleet.take(server.desired())
+    expect((await second.fleet.report())?.digest).toBe(server.desired().digest)
+  })
+})
+
+/** A small generator with a seed, so that a failing run can be repeated. */
+const randomOf = (seed: number) => () => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+  return seed / 2 ** 32
+}
+
+it.each([1, 2, 3, 4, 5, 6])('random days of a host end as the server wants it (seed %i)', async seed => {
+  const random = randomOf(seed)
+  const pick = (count: number): number => Math.floor(random() * count)
+  const clock = { now: 1_000_000 }
+  const { model, server, world, start } = host(clock)
+  let { shield, fleet } = await start()
+  const manual = new Map<string, number | null>()
+  const entryOf = (n: number): string =>
+    n % 3 === 0 ? `203.0.${n}.0/24` : n % 3 === 1 ? `198.51.100.${n}` : `2001:db8::${n}`
+  let nextId = 1
+  const steps: (() => unknown)[] = [
+    () => {
+      const id = nextId++
+      const until = pick(3) === 0 ? null : clock.now + 1000 * (10 + pick(3000))
+      server.set(new Map([...server.bans(), [id, ban(id, entryOf(pick(30)), until)]]), [id])
+    },
+    () => {
+      const ids = [...server.bans().keys()]
+      const id = ids[pick(ids.length)] ?? 0
+      const rest = new Map(server.bans())
+      rest.delete(id)
+      server.set(rest, [id])
+    },
+    async () => {
+      const entry = entryOf(pick(30))
+      const duration = pick(3) === 0 ? -1 : 10 + pick(3000)
+      const until = duration < 0 ? null : clock.now + duration * 1000
+      // The kernel has no table between a flush and the next look.
+      const isBanned = await shield.ban({ entry, duration, commandId: null }).then(
+        () => true,
+        () => false,
+      )
+      if (isBanned) manual.set(entry, until)
+    },
+    async () => {
+      const entry = entryOf(pick(30))
+      await shield.lift(entry).then(
+        () => manual.delete(entry),
+        () => false,
+      )
+    },
+    () => (clock.now += 1000 * pick(900)),
+    () => model.flush(),
+    () => (world.loseReply = !world.loseReply),
+    async () => fleet.take(server.desired()).catch(() => false),
+    async () => {
+      // Killed and started again; the kernel's table outlives it.
+      ;({ shield, fleet } = await start())
+    },
+  ]
+  for (let step = 0; step < 400; step += 1) {
+    await steps[pick(steps.length)]?.()
+    if (step % 20 !== 19) continue
+    world.loseReply = false
+    await fleet.take(server.desired())
+    await shield.look()
+    await shield.tick()
+    const wanted = endsOf(server.current().filter(({ until }) => until === null || until > clock.now))
+    for (const [entry, until] of manual) {
+      if (until !== null && until <= clock.now) continue
+      const other = wanted.get(entry)
+      const isLonger = other === undefined || (other !== null && (until === null || until > other))
+      if (isLonger) wanted.set(entry, until)
+    }
+    const held = model.all()
+    expect([...held.keys()].sort()).toEqual([...wanted.keys()].map(placeOf).sort())
+    for (const [entry, until] of wanted) {
+      const end = held.get(placeOf(entry)) ?? null
+      expect([entry, end === null]).toEqual([entry, until === null])
+      if (end !== null && until !== null) expect(Math.abs(end - until)).toBeLessThan(2)
+    }
+    expect((await fleet.report())?.digest).toBe(server.desired().digest)
+  }
+})

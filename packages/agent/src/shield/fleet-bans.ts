@@ -1,0 +1,225 @@
+import type { Log } from '../log.ts'
+import { createOnce } from '../log.ts'
+import { overlaps } from '../ip.ts'
+import { createSerial } from '../serial.ts'
+import { errorText } from '../text.ts'
+import type { FleetSet, Wire } from '../wire.ts'
+import { digestOf, endsOf } from './fleet-store.ts'
+import type { FleetReport } from './fleet-report.ts'
+import type { FleetBan, FleetState, FleetStore } from './fleet-store.ts'
+import type { Shield } from './model.ts'
+import { needsTrial, whyNotShield } from './refusals.ts'
+import { coversEntry } from './table.ts'
+
+/** What a host takes at most; the server has the same bound. */
+const maxBans = 10_000
+const maxReason = 200
+const trialTime = 60_000
+const trialRetry = 1000
+
+const onTrial = 'it is on trial'
+const trialFailed = 'the server could not be reached while it was banned'
+const trialFailure = (reason: string | undefined): string | null => (reason === trialFailed ? reason : null)
+
+/** What the desired state says of fleet bans. */
+interface DesiredBans {
+  readonly version: number
+  readonly digest: string
+}
+
+export interface FleetBans {
+  /**
+   * Fetches what differs from the desired state and brings it into the kernel. Answers whether there was anything new.
+   * @throws ServerError if the server does not give it; Error if what it gives makes no sense
+   */
+  take(desired: DesiredBans | null): Promise<boolean>
+  /** Null while no server ever spoke of fleet bans. */
+  report(): Promise<FleetReport | null>
+  version(): number
+  /** Decides again which entries this host refuses, after a change of the whitelist or of the host's addresses. */
+  judgeAgain(): Promise<void>
+  /** Whether an entry was refused or could not be banned, so that it is worth to judge again. */
+  isUnsettled(): boolean
+  /** Lifts the entries that cover an address, on this host only. Answers them. */
+  release(ip: string): Promise<string[]>
+  /** The fleet bans that hold exactly this entry, or cover it. */
+  covering(entry: string): readonly FleetBan[]
+}
+
+export const createFleetBans = (needs: {
+  store: FleetStore
+  shield: Pick<Shield, 'isOn' | 'report' | 'follow' | 'endsInKernel'>
+  wire: Pick<Wire, 'fleetBans' | 'answers'>
+  isWhitelisted: (entry: string) => boolean
+  /** The host's own addresses, its gateways, its resolvers and the server. */
+  neverBanned: () => readonly string[]
+  loginSources: () => readonly string[]
+  /** What is reported has changed without a new state. */
+  onHeld: () => void
+  steadyNow: () => number
+  log: Log
+}): FleetBans => {
+  const { store, shield, wire, log } = needs
+  const trouble = createOnce(log.warn)
+  const inTurn = createSerial()
+  let isKnown = store.state().version > 0
+  let failure: string | null = null
+  /** Entries that the kernel may hold in an older form, after a failure. */
+  const unsure = new Set<string>()
+
+  const judge = (
+    bans: ReadonlyMap<number, FleetBan>,
+    { released, refused: before }: Pick<FleetState, 'released' | 'refused'>,
+  ): Map<string, string> => {
+    const refused = new Map<string, string>()
+    const own = needs.neverBanned()
+    const logins = needs.loginSources()
+    for (const { entry, isForced } of bans.values()) {
+      const reason =
+        whyNotShield(entry, logins, isForced) ??
+        (needs.isWhitelisted(entry) ? `${entry} is whitelisted, or holds a whitelisted address` : null) ??
+        (own.some(address => overlaps(address, entry))
+          ? `${entry} covers an address of this host, its gateway, its resolver or the Stockade server`
+          : null) ??
+        (released.has(entry) ? 'somebody released it on this host' : null) ??
+        trialFailure(before.get(entry))
+      if (reason !== null) refused.set(entry, reason.slice(0, maxReason))
+    }
+    return refused
+  }
+
+  /** The disk first, then the kernel: of what differs, or after a failure of everything. */
+  const bring = async (next: FleetState): Promise<void> => {
+    const before = new Map(store.wanted())
+    await shield.follow(() => {
+      store.put(next)
+      const after = store.wanted()
+      return [...new Set([...before.keys(), ...after.keys(), ...unsure])].filter(
+        entry => failure !== null || before.get(entry) !== after.get(entry),
+      )
+    })
+  }
+
+  /** Wide ranges stay out of the kernel until the host was seen to reach the server with them. */
+  const untried = ({ bans, refused, confirmed }: FleetState): string[] => [
+    ...new Set(
+      [...bans.values()]
+        .map(({ entry }) => entry)
+        .filter(entry => needsTrial(entry) && !refused.has(entry) && !confirmed.has(entry)),
+    ),
+  ]
+
+  const passTrial = async (entries: readonly string[]): Promise<boolean> => {
+    await shield.follow(() => [], entries)
+    const deadline = needs.steadyNow() + trialTime
+    while (needs.steadyNow() < deadline) {
+      if (await wire.answers().catch(() => false)) return true
+      await new Promise(resolve => setTimeout(resolve, trialRetry))
+    }
+    return false
+  }
+
+  const apply = async (given: Pick<FleetState, 'version' | 'bans'>, known: FleetState): Promise<void> => {
+    const entries = new Set([...given.bans.values()].map(({ entry }) => entry))
+    const keep = (set: ReadonlySet<string>): Set<string> => new Set([...set].filter(entry => entries.has(entry)))
+    const kept = { ...known, ...given, released: keep(known.released), confirmed: keep(known.confirmed) }
+    const refused = judge(given.bans, kept)
+    const wide = untried({ ...kept, refused })
+    const before = [...store.wanted().keys()]
+    const without = (reason: string): FleetState => ({
+      ...kept,
+      refused: new Map([...refused, ...wide.map(entry => [entry, reason] as const)]),
+    })
+    try {
+      await bring(without(onTrial))
+      if (wide.length > 0 && shield.isOn()) {
+        const isPassed = await passTrial(wide)
+        const confirmed = new Set([...kept.confirmed, ...wide])
+        await bring(isPassed ? { ...kept, refused, confirmed } : without(trialFailed))
+        if (!isPassed) await shield.follow(() => wide)
+      }
+      failure = null
+      unsure.clear()
+      trouble.over()
+    } catch (error) {
+      failure = errorText(error)
+      for (const entry of [...before, ...store.wanted().keys()]) unsure.add(entry)
+      trouble.tell(`shield: fleet bans are not in force: ${failure}`)
+    }
+  }
+
+  /** What the host should have after a reply. @throws Error if it makes no sense */
+  const mergeReply = (reply: FleetSet): Map<number, FleetBan> => {
+    const bans = new Map(reply.full ? [] : store.state().bans)
+    for (const id of reply.remove) bans.delete(id)
+    for (const ban of reply.add) bans.set(ban.id, ban)
+    for (const [id, { until }] of bans) if (until !== null && until <= reply.version) bans.delete(id)
+    if (bans.size > maxBans) throw new Error(`the server gives ${bans.size} fleet bans, and a host takes ${maxBans}`)
+    return bans
+  }
+  const fetch = async (known: number | null): Promise<Pick<FleetState, 'version' | 'bans'> | null> => {
+    const reply = await wire.fleetBans(known)
+    if (reply === null) return null
+    const bans = mergeReply(reply)
+    if (digestOf(endsOf(bans.values())) === reply.digest) return { version: reply.version, bans }
+    if (!reply.full) return fetch(null)
+    throw new Error('the fleet bans that the server gives do not match their digest')
+  }
+
+  return {
+    version: () => store.state().version,
+    take: desired =>
+      inTurn(async () => {
+        if (desired === null) return false
+        isKnown = true
+        const { version, bans } = store.state()
+        const isSame = version === desired.version
+        if (isSame && (version === 0 || digestOf(endsOf(bans.values())) === desired.digest)) return false
+        const given = await fetch(version === 0 || isSame ? null : version)
+        if (given === null) return false
+        // A trial that failed is repeated with a new set.
+        await apply(given, { ...store.state(), refused: new Map() })
+        return true
+      }),
+    report: () =>
+      inTurn(async () => {
+        if (!isKnown) return null
+        const { version, bans, refused } = store.state()
+        const rows = [...bans.values()].flatMap(({ id, entry }) => {
+          const reason = refused.get(entry)
+          return reason === undefined ? [] : [{ id, reason }]
+        })
+        if (!shield.isOn()) {
+          const { supported, reason } = shield.report()
+          const notCovered = supported ? 'the shield is switched off on this server' : (reason ?? 'it has no shield')
+          return { version, held: 0, digest: digestOf(new Map()), refused: [], notCovered: notCovered.slice(0, 500) }
+        }
+        const held = await shield.endsInKernel(store.wanted())
+        return { version, held: held.size, digest: digestOf(held), refused: rows, notCovered: null }
+      }),
+    judgeAgain: () =>
+      inTurn(async () => {
+        const { version, bans, refused } = store.state()
+        const next = judge(bans, store.state())
+        const isSame = next.size === refused.size && [...next.keys()].every(entry => refused.has(entry))
+        if (isSame && failure === null) return
+        await apply({ version, bans }, store.state())
+        needs.onHeld()
+      }),
+    isUnsettled: () => failure !== null || store.state().refused.size > 0,
+    release: ip =>
+      inTurn(async () => {
+        const state = store.state()
+        const found = [...store.wanted().keys()].filter(entry => coversEntry(entry, ip))
+        if (found.length === 0) return []
+        const released = new Set([...state.released, ...found])
+        await bring({ ...state, released, refused: judge(state.bans, { ...state, released }) })
+        needs.onHeld()
+        return found
+      }),
+    covering: entry => {
+      const { bans, refused } = store.state()
+      return [...bans.values()].filter(ban => !refused.has(ban.entry) && coversEntry(ban.entry, entry))
+    },
+  }
+}
