@@ -565,7 +565,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     }
   })
   it('gets another link as long as the first was not used', async () => {
-    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Users' }).click()
     await page.getByRole('link', { name: 'Add a user' }).first().click()
     await page.getByLabel('Username').fill('fria')
     await page.getByLabel('Email').fill('fria@stockade.example')

@@ -2,7 +2,8 @@ import { useRef, useState } from 'react'
 import { useMe } from '../api/session.ts'
 import { readDraft, writeDraft } from '../lib/drafts.ts'
 
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+/** Whether two values of fields are the same. */
+export const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 const keysOf = <T extends object>(of: Partial<T>) => Object.keys(of) as (keyof T & string)[]
 
 interface Form<T> {

@@ -9,7 +9,9 @@ interface Words<V> {
   /** The part of the page that it belongs to, where two have fields of the same name. */
   readonly within?: string
   readonly say?: (value: V) => string
-  /** For secrets, which never reach the browser: whether one is set. */
+  /** For values that must not stay in the browser's storage but may be shown. */
+  readonly isPrivate?: boolean
+  /** For secrets, which the API never tells: whether one is set. */
   readonly isSet?: boolean
 }
 export type Fields<T> = { readonly [K in Name<T>]: string | Words<T[K]> }
@@ -26,7 +28,7 @@ export const labelOf = <V>(words: string | Words<V>): string =>
 export const secretsOf = <T>(fields: Fields<T>): readonly Name<T>[] =>
   (Object.keys(fields) as Name<T>[]).filter(name => {
     const words = fields[name]
-    return typeof words !== 'string' && words.isSet !== undefined
+    return typeof words !== 'string' && (words.isSet !== undefined || words.isPrivate === true)
   })
 
 /** A value as the list of changes says it: in one line, not longer than it can be read there. */

@@ -3,7 +3,7 @@ import type { SyntheticEvent } from 'react'
 import { useMutation } from '@tanstack/react-query'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { announce } from './announce.tsx'
-import { useDraft } from './draft.ts'
+import { same, useDraft } from './draft.ts'
 import { formTexts } from './form.texts.ts'
 import { changesOf, labelOf, secretsOf } from './form-changes.ts'
 import type { Fields, Name } from './form-changes.ts'
@@ -29,7 +29,7 @@ interface Options<T extends object> {
   /** The name of a field in a refusal of the API, if the form has another one. */
   readonly pathOf?: (name: Name<T>) => string
   /** The message of a refusal that names no field but is about this one. */
-  readonly refusalOf?: (name: Name<T>, error: unknown) => string | undefined
+  readonly refusalOf?: (name: Name<T>, error: unknown, sent: T) => string | undefined
   /** Reads the saved values again, so that a change by somebody else is said before it is saved over. */
   readonly fresh?: () => Promise<T>
   /** In this order; refused values stay typed, accepted ones are saved. */
@@ -59,17 +59,22 @@ export const useForm = <T extends object>(options: Options<T>) => {
   const problems: Problems<T> = options.problems?.(values) ?? {}
   const names = Object.keys(fields) as Name<T>[]
   const save = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (sent: T) => {
       if (options.fresh && !draft.isCurrent(await options.fresh())) return
-      await sendParts(options, values, changed, draft.reset)
+      await sendParts(options, sent, changed, draft.reset)
       draft.reset()
       setRefusals(0)
       if (options.saved !== null) announce(options.saved ?? textsOf(formTexts).saved)
     },
     onError: () => setRefusals(count => count + 1),
   })
+  const refusedFor = (name: Name<T>) =>
+    save.error && save.variables
+      ? (fieldProblem(save.error, pathOf(name)) ?? options.refusalOf?.(name, save.error, save.variables))
+      : undefined
+  /** It stands at a field only as long as the field holds what was refused. */
   const refusalOf = (name: Name<T>) =>
-    save.error ? (fieldProblem(save.error, pathOf(name)) ?? options.refusalOf?.(name, save.error)) : undefined
+    save.variables && same(values[name], save.variables[name]) ? refusedFor(name) : undefined
   const problemOf = (name: Name<T>) => {
     const isTyped = !options.late && changed.has(name) && values[name] !== ''
     return (isTyped || refusals > 0 ? problems[name] : undefined) ?? refusalOf(name)
@@ -84,7 +89,7 @@ export const useForm = <T extends object>(options: Options<T>) => {
     isHeldBack: refusals > 0 && isWrong,
     refusals,
     /** The refusal, unless it stands beside its field. */
-    refusal: names.some(name => refusalOf(name) !== undefined) ? null : save.error,
+    refusal: names.some(name => refusedFor(name) !== undefined) ? null : save.error,
     isSaving: save.isPending,
     isSaved: save.isSuccess && changed.size === 0,
     changes: changesOf(fields, is, values, changed),
@@ -107,7 +112,7 @@ export const useForm = <T extends object>(options: Options<T>) => {
       event.preventDefault()
       if (save.isPending) return
       if (isWrong) setRefusals(refusals + 1)
-      else if (changed.size > 0 || options.always) save.mutate()
+      else if (changed.size > 0 || options.always) save.mutate(values)
     },
     discard() {
       draft.reset()

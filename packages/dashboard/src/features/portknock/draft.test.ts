@@ -34,39 +34,39 @@ describe('a sequence in a form', () => {
   it('sends only what changed; servers in another order are no change', () => {
     const both = { ...ssh, servers: on(web, db) }
     const change = (more: Partial<Draft>) => {
-      const { body } = readDraft({ ...draftOf(both), servers: new Set([db, web]), ...more })
+      const { body } = readDraft({ ...draftOf(both), servers: [db, web], ...more })
       return body && changesOf(both, body)
     }
     expect(change({})).toBeNull()
     expect(change({ timeout: '5m', knocks: '7000, 9000' })).toEqual({ timeout: 300, knock_ports: [7000, 9000] })
-    expect(change({ servers: new Set([db]) })).toEqual({ server_ids: [db] })
+    expect(change({ servers: [db] })).toEqual({ server_ids: [db] })
   })
 
   it('is refused as the server would refuse it', () => {
     expect(problemsOf({ name: ' ', port: '65536' })).toEqual({
-      name: 'Give it a name.',
-      port: 'A port is a whole number from 1 to 65535.',
+      name: 'Enter a name.',
+      port: 'Enter a whole number from 1 to 65535.',
     })
     expect(problemsOf({ name: '😀'.repeat(101) }).name).toContain('100')
     expect(problemsOf({ name: '😀'.repeat(100) })).toEqual({})
     expect(problemsOf({ timeout: '2d', knockTimeout: '301', maxAttempts: '101', block: 'perm' })).toEqual({
       timeout: 'Enter a time from 1s to 1d, such as 30s or 5m.',
       knockTimeout: 'Enter a time from 1s to 5m, such as 30s or 5m.',
-      maxAttempts: 'A whole number from 1 to 100.',
+      maxAttempts: 'Enter a whole number from 1 to 100.',
       block: 'Enter a time from 1s to 365d, such as 30s or 5m.',
     })
   })
 
   it.each([
-    ['7000', 'Give at least two ports.'],
-    ['', 'Give at least two ports.'],
-    [Array.from({ length: 11 }, (_, index) => 7000 + index).join(' '), 'Give at most ten ports.'],
+    ['7000', 'Enter at least two ports.'],
+    ['', 'Enter at least two ports.'],
+    [Array.from({ length: 11 }, (_, index) => 7000 + index).join(' '), 'Enter at most ten ports.'],
     ['7000 7000 8000', '7000 follows itself.'],
     ['7000 22', '22 is the protected port'],
-    ['7000 0', '0 is no port.'],
-    ['7000 70000', '70000 is no port.'],
-    ['7000-9000', '7000-9000 is no port.'],
-    ['7000 8e3', '8e3 is no port.'],
+    ['7000 0', '0 is not a port.'],
+    ['7000 70000', '70000 is not a port.'],
+    ['7000-9000', '7000-9000 is not a port.'],
+    ['7000 8e3', '8e3 is not a port.'],
   ])('knocks %j: %s', (knocks, problem) => {
     expect(problemsOf({ knocks }).knocks).toContain(problem)
   })
@@ -105,13 +105,13 @@ describe('a refusal for another sequence stands beside the field that it is abou
   }
   const said = 'The sequence "ssh" is in the way (on web-01). Choose other ports or other servers.'
   it.each<[string, Partial<Draft>, string | null]>([
-    ['the same name', { name: 'SSH', servers: new Set([db]) }, 'name'],
+    ['the same name', { name: 'SSH', servers: [db] }, 'name'],
     ['the same port', { port: '22' }, 'port'],
     ['its knock protected', { port: '9000' }, 'port'],
     ['its port knocked at', { knocks: '7101 22 7102' }, 'knocks'],
     ['a shared knock', { knocks: '7101 9000 7102' }, 'knocks'],
     ['a shared knock of the other protocol', { knocks: '7101 9000 7102', protocol: 'udp' }, null],
-    ['a shared knock on another host', { knocks: '7101 9000 7102', servers: new Set([db]) }, null],
+    ['a shared knock on another host', { knocks: '7101 9000 7102', servers: [db] }, null],
   ])('%s', (_, change, field) => {
     expect(conflictOf(body(change), [ssh], said)).toBe(field)
   })

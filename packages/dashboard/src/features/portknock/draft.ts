@@ -15,7 +15,7 @@ export interface Draft {
   readonly knockTimeout: string
   readonly maxAttempts: string
   readonly block: string
-  readonly servers: ReadonlySet<string>
+  readonly servers: readonly string[]
 }
 type Body = BodyOf<typeof portknock.createSequence>
 export type Whole = Required<Body>
@@ -48,7 +48,7 @@ export const emptyDraft = (): Draft => ({
   knockTimeout: '10s',
   maxAttempts: '5',
   block: '1h',
-  servers: new Set(),
+  servers: [],
 })
 
 export const draftOf = (sequence: Sequence): Draft => ({
@@ -60,7 +60,7 @@ export const draftOf = (sequence: Sequence): Draft => ({
   knockTimeout: typedTime(sequence.knock_timeout),
   maxAttempts: String(sequence.max_attempts),
   block: typedTime(sequence.block_duration),
-  servers: new Set(sequence.servers.map(({ id }) => id)),
+  servers: sequence.servers.map(({ id }) => id).sort(),
 })
 
 const wholeNumber = (text: string, most: number): number | null => {

@@ -32,7 +32,7 @@ export const KnockPage = (props: {
 }) => {
   const t = textsOf(portknockTexts)
   const query = useQuery(sequencesQuery)
-  const { may, reason } = useMay('write')
+  const { may } = useMay('write')
   const [open, setOpen] = useState(false)
   const sequences = query.data?.sequences
   const nothing = sequences?.every(({ servers }) => servers.length === 0) ?? false
@@ -48,7 +48,7 @@ export const KnockPage = (props: {
       heading={t.title}
       actions={
         <>
-          {!nothing && (
+          {may && !nothing && (
             <Button
               leftSection={<IconDoorEnter size={16} />}
               disabled={!here}
@@ -59,7 +59,6 @@ export const KnockPage = (props: {
             </Button>
           )}
           {props.actions}
-          {reason && !nothing && <span className={parts.help}>{reason}</span>}
         </>
       }
     >

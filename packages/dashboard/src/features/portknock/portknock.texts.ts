@@ -8,7 +8,7 @@ const en = {
   sections: 'Port knocking',
   tabs: { sequences: 'Sequences', open: 'Open', history: 'History', blocked: 'Blocked', stats: 'Statistics' },
   without: {
-    what: 'Port knocking hides a port, such as that of SSH, from everybody who scans your servers.',
+    what: 'Port knocking hides a port, such as that of SSH, from everyone who scans your servers.',
     how: 'It opens for one address, for a short time, once somebody there has tried some other ports in the right order, or has asked for it here.',
     licence: 'It needs a Pro licence, which an admin enters under Settings, Licence.',
     toLicence: 'Go to the licence',
@@ -64,7 +64,7 @@ const en = {
     deleteText: (name: string, port: number, count: number) =>
       count === 0
         ? `${name} is on no server. Nobody can knock by it any more.`
-        : `Port ${port} will be open to everybody on ${servers(count)}, as far as no other firewall closes it. Nobody can knock by ${name} any more.`,
+        : `Port ${port} will be open to everyone on ${servers(count)}, as far as no other firewall closes it. Nobody can knock by ${name} any more.`,
     deleteNow: 'Delete the sequence',
     deleted: (name: string) => `${name} was deleted.`,
     protects: (port: number) => `Port ${port}`,
@@ -82,9 +82,9 @@ const en = {
     states: { enforced: 'Enforced', pending: 'Pending', unsupported: 'Unsupported', failed: 'Failed' },
     stateHelp: {
       enforced: '',
-      pending: 'The host has not confirmed this yet; an older rule may be in force.',
-      unsupported: 'The host has no nftables that can do this.',
-      failed: 'The host could not do this.',
+      pending: 'The server has not confirmed this yet. An older rule may be in force.',
+      unsupported: 'The server has no suitable nftables.',
+      failed: 'The server could not do this.',
     },
     operatorsSeeWhy: 'Operators see why.',
     onServers: 'On the servers',
@@ -100,7 +100,7 @@ const en = {
     nameYours: 'Put the name or address by which you reach the server in place of HOST.',
     emptyTitle: 'No sequence yet',
     empty:
-      'A sequence closes a port for everybody who is not on the whitelist, and opens it for whoever knocks. Begin with SSH:',
+      'A sequence closes a port, except for whitelisted addresses, and opens it after the right knocks. Start with SSH:',
     emptyForOthers: 'An admin can make one.',
     example: 'An example, to be saved or changed',
     useExample: 'Use this example…',
@@ -125,16 +125,16 @@ const en = {
     timeout: 'Open for',
     timeoutHelp: 'How long the port stays open for the address: 30s, 5m, 1h. Existing connections stay open.',
     knockTimeout: 'Knocked within',
-    knockTimeoutHelp: 'In which the whole sequence must be done, up to 5m.',
-    maxAttempts: 'Wrong tries',
-    maxAttemptsHelp: 'After so many the address is blocked.',
+    knockTimeoutHelp: 'The time for the whole sequence, up to 5m.',
+    maxAttempts: 'Wrong attempts',
+    maxAttemptsHelp: 'Then the address is blocked.',
     block: 'Blocked for',
-    blockHelp: 'Also the time in which the wrong tries are counted.',
+    blockHelp: 'Wrong attempts are counted over the same time.',
     servers: 'Servers',
     away: (count: number) =>
       plural(count, {
-        one: '1 of them is away: it closes the port when it is back.',
-        other: `${count} of them are away: they close the port when they are back.`,
+        one: '1 of them is offline and closes the port when it returns.',
+        other: `${count} of them are offline and close the port when they return.`,
       }),
     fields: {
       name: 'Name',
@@ -142,37 +142,36 @@ const en = {
       knocks: 'Knock ports',
       timeout: 'Open for',
       knockTimeout: 'Knocked within',
-      maxAttempts: 'Wrong tries',
+      maxAttempts: 'Wrong attempts',
       block: 'Blocked for',
       servers: 'Servers',
     },
     closes:
-      'On each server the port closes only after its agent has confirmed the rules, and never for whitelisted addresses. Connections that are open already go on.',
-    listed: (ip: string, entry: string) => `Your address, ${ip}, is on the whitelist (${entry}): you stay let in.`,
+      'On each server the port closes only after its agent has confirmed the rules, and never for whitelisted addresses. Existing connections stay open.',
+    listed: (ip: string, entry: string) => `Your address, ${ip}, is on the whitelist (${entry}) and keeps access.`,
     notListed: (ip: string) =>
-      `Your address, ${ip}, is not on the whitelist. Put it there first: that is the way in when everything else is lost.`,
+      `Your address, ${ip}, is not on the whitelist. Add it first, so that you keep access if knocking fails.`,
     toWhitelist: 'Go to the whitelist',
-    change: 'Until a host has confirmed the change, it goes on with the rule that it has.',
+    change: 'Each server keeps its current rule until it confirms the change.',
     save: 'Save',
     create: 'Create',
     saved: (name: string) => `${name} was saved.`,
     created: (name: string, count: number) =>
       count === 0
-        ? `${name} was made. It is on no server yet.`
-        : `${name} was made. ${servers(count)} will confirm it.`,
-    problems: 'Fix this before saving:',
+        ? `${name} was created. It is on no server yet.`
+        : `${name} was created. ${servers(count)} will confirm it.`,
     wrong: {
-      nameMissing: 'Give it a name.',
+      nameMissing: 'Enter a name.',
       nameLong: 'A name has at most 100 characters.',
-      port: 'A port is a whole number from 1 to 65535.',
-      notPort: (text: string) => `${text} is no port. Ports are whole numbers from 1 to 65535.`,
-      tooFew: 'Give at least two ports.',
-      tooMany: 'Give at most ten ports.',
+      port: 'Enter a whole number from 1 to 65535.',
+      notPort: (text: string) => `${text} is not a port. Enter whole numbers from 1 to 65535.`,
+      tooFew: 'Enter at least two ports.',
+      tooMany: 'Enter at most ten ports.',
       neighbours: (port: number) =>
         `${port} follows itself. Two neighbours must differ: a repeated packet would count as the next knock.`,
-      isProtected: (port: number) => `${port} is the protected port, which is closed and can not be knocked at.`,
+      isProtected: (port: number) => `${port} is the protected port, which is closed and can’t be a knock port.`,
       time: (least: string, most: string) => `Enter a time from ${least} to ${most}, such as 30s or 5m.`,
-      attempts: 'A whole number from 1 to 100.',
+      attempts: 'Enter a whole number from 1 to 100.',
     },
   },
 
@@ -190,7 +189,7 @@ const en = {
       actions: 'Actions',
     },
     confirmed: 'Open',
-    waiting: 'Waits for the host',
+    waiting: 'Waiting for the server',
     close: 'Close',
     closeOf: (port: number, server: string, ip: string) => `Close: port ${port} of ${server} for ${ip}`,
     cut: 'Close and cut connections',
@@ -203,7 +202,7 @@ const en = {
   },
 
   history: {
-    lead: 'What hosts report of knocks. Ports that were opened here, without a knock, stand in the audit log.',
+    lead: 'Knocks that servers report. Ports opened here without a knock are in the audit log.',
     filters: 'Filters',
     allServers: 'All servers',
     allSequences: 'All sequences',
@@ -233,7 +232,7 @@ const en = {
       ip: 'Address',
       server: 'Server',
       sequence: 'Sequence',
-      attempts: 'Wrong tries',
+      attempts: 'Wrong attempts',
       at: 'Blocked',
       left: 'Until',
       actions: 'Actions',

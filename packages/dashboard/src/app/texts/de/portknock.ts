@@ -88,9 +88,9 @@ export const portknock: Texts['portknock'] = {
     },
     stateHelp: {
       enforced: '',
-      pending: 'Der Host hat dies noch nicht bestätigt; vielleicht gilt noch eine ältere Regel.',
-      unsupported: 'Der Host hat kein nftables, das dies kann.',
-      failed: 'Der Host konnte das nicht tun.',
+      pending: 'Der Server hat dies noch nicht bestätigt. Vielleicht gilt noch eine ältere Regel.',
+      unsupported: 'Der Server hat kein passendes nftables.',
+      failed: 'Der Server konnte das nicht tun.',
     },
     operatorsSeeWhy: 'Operatoren sehen, warum.',
     onServers: 'Auf den Servern',
@@ -160,7 +160,7 @@ export const portknock: Texts['portknock'] = {
     notListed: ip =>
       `Ihre Adresse, ${ip}, steht nicht auf der Whitelist. Setzen Sie sie zuerst darauf: das ist der Weg hinein, wenn alles andere verloren ist.`,
     toWhitelist: 'Zur Whitelist',
-    change: 'Bis ein Host die Änderung bestätigt hat, gilt dort die Regel, die er hat.',
+    change: 'Jeder Server behält seine bisherige Regel, bis er die Änderung bestätigt.',
     save: 'Speichern',
     create: 'Anlegen',
     saved: name => `${name} ist gespeichert.`,
@@ -168,7 +168,6 @@ export const portknock: Texts['portknock'] = {
       count === 0
         ? `${name} ist angelegt. Sie ist noch auf keinem Server.`
         : `${name} ist angelegt. ${plural(count, { one: '1 Server bestätigt', other: `${count} Server bestätigen` })} sie noch.`,
-    problems: 'Vor dem Speichern beheben:',
     wrong: {
       nameMissing: 'Geben Sie ihr einen Namen.',
       nameLong: 'Ein Name hat höchstens 100 Zeichen.',
@@ -198,7 +197,7 @@ export const portknock: Texts['portknock'] = {
       actions: 'Aktionen',
     },
     confirmed: 'Offen',
-    waiting: 'Wartet auf den Host',
+    waiting: 'Wartet auf den Server',
     close: 'Schließen',
     closeOf: (port, server, ip) => `Schließen: Port ${port} von ${server} für ${ip}`,
     cut: 'Schließen und Verbindungen trennen',
@@ -210,7 +209,7 @@ export const portknock: Texts['portknock'] = {
   },
 
   history: {
-    lead: 'Was Hosts vom Anklopfen melden. Ports, die hier ohne Anklopfen geöffnet wurden, stehen im Protokoll.',
+    lead: 'Anklopfen, das Server melden. Ports, die hier ohne Anklopfen geöffnet wurden, stehen im Audit-Log.',
     filters: 'Filter',
     allServers: 'Alle Server',
     allSequences: 'Alle Sequenzen',

@@ -88,9 +88,9 @@ export const portknock: Texts['portknock'] = {
     states: { enforced: 'Aplicada', pending: 'Pendiente', unsupported: 'No compatible', failed: 'Fallida' },
     stateHelp: {
       enforced: '',
-      pending: 'El host aún no lo ha confirmado; puede regir una regla anterior.',
-      unsupported: 'El host no tiene un nftables capaz de esto.',
-      failed: 'El host no pudo hacerlo.',
+      pending: 'El servidor aún no lo ha confirmado. Puede regir una regla anterior.',
+      unsupported: 'El servidor no tiene un nftables adecuado.',
+      failed: 'El servidor no pudo hacerlo.',
     },
     operatorsSeeWhy: 'Los Operators ven el motivo.',
     onServers: 'En los servidores',
@@ -159,7 +159,7 @@ export const portknock: Texts['portknock'] = {
     notListed: ip =>
       `Su dirección, ${ip}, no está en la whitelist. Añádala primero: es la vía de entrada cuando todo lo demás se ha perdido.`,
     toWhitelist: 'Ir a la whitelist',
-    change: 'Hasta que un host confirme el cambio, sigue con la regla que tiene.',
+    change: 'Cada servidor conserva su regla actual hasta confirmar el cambio.',
     save: 'Guardar',
     create: 'Crear',
     saved: name => `${name} se ha guardado.`,
@@ -167,7 +167,6 @@ export const portknock: Texts['portknock'] = {
       count === 0
         ? `${name} se ha creado. Aún no está en ningún servidor.`
         : `${name} se ha creado. Falta la confirmación de ${servers(count)}.`,
-    problems: 'Corrija esto antes de guardar:',
     wrong: {
       nameMissing: 'Póngale un nombre.',
       nameLong: 'Un nombre tiene 100 caracteres como máximo.',
@@ -197,7 +196,7 @@ export const portknock: Texts['portknock'] = {
       actions: 'Acciones',
     },
     confirmed: 'Abierto',
-    waiting: 'Espera al host',
+    waiting: 'Espera al servidor',
     close: 'Cerrar',
     closeOf: (port, server, ip) => `Cerrar: puerto ${port} de ${server} para ${ip}`,
     cut: 'Cerrar y cortar conexiones',
@@ -209,7 +208,7 @@ export const portknock: Texts['portknock'] = {
   },
 
   history: {
-    lead: 'Lo que los hosts comunican de los golpes. Los puertos abiertos aquí, sin golpes, figuran en el registro de auditoría.',
+    lead: 'Golpes que comunican los servidores. Los puertos abiertos aquí, sin golpes, figuran en el registro de auditoría.',
     filters: 'Filtros',
     allServers: 'Todos los servidores',
     allSequences: 'Todas las secuencias',

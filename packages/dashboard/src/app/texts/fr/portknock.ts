@@ -93,9 +93,9 @@ export const portknock: Texts['portknock'] = {
     },
     stateHelp: {
       enforced: '',
-      pending: 'L’hôte ne l’a pas encore confirmée\u00a0; une règle plus ancienne est peut-être en vigueur.',
-      unsupported: 'L’hôte n’a pas de nftables capable de le faire.',
-      failed: 'L’hôte n’a pas pu le faire.',
+      pending: 'Le serveur ne l’a pas encore confirmée. Une règle plus ancienne est peut-être en vigueur.',
+      unsupported: 'Le serveur n’a pas de nftables adapté.',
+      failed: 'Le serveur n’a pas pu le faire.',
     },
     operatorsSeeWhy: 'Les Operators voient pourquoi.',
     onServers: 'Sur les serveurs',
@@ -163,7 +163,7 @@ export const portknock: Texts['portknock'] = {
     notListed: ip =>
       `Votre adresse, ${ip}, n’est pas sur la whitelist. Mettez-l’y d’abord\u00a0: c’est l’accès qui reste quand tout le reste est perdu.`,
     toWhitelist: 'Aller à la whitelist',
-    change: 'Tant qu’un hôte n’a pas confirmé le changement, il garde sa règle actuelle.',
+    change: 'Chaque serveur garde sa règle actuelle jusqu’à ce qu’il confirme le changement.',
     save: 'Enregistrer',
     create: 'Créer',
     saved: name => `${name} a été enregistrée.`,
@@ -171,7 +171,6 @@ export const portknock: Texts['portknock'] = {
       count === 0
         ? `${name} a été créée. Elle n’est encore sur aucun serveur.`
         : `${name} a été créée. Confirmation attendue de ${servers(count)}.`,
-    problems: 'À corriger avant d’enregistrer :',
     wrong: {
       nameMissing: 'Donnez-lui un nom.',
       nameLong: 'Un nom a 100\u00a0caractères au plus.',
@@ -200,7 +199,7 @@ export const portknock: Texts['portknock'] = {
       actions: 'Actions',
     },
     confirmed: 'Ouvert',
-    waiting: 'Attend l’hôte',
+    waiting: 'Attend le serveur',
     close: 'Fermer',
     closeOf: (port, server, ip) => `Fermer\u00a0: port ${port} de ${server} pour ${ip}`,
     cut: 'Fermer et couper les connexions',
@@ -211,7 +210,7 @@ export const portknock: Texts['portknock'] = {
     cutYou: 'C’est votre adresse\u00a0: vous risquez de couper votre propre accès.',
   },
   history: {
-    lead: 'Ce que les hôtes signalent des frappes. Les ports ouverts d’ici, sans frappe, figurent dans le journal d’audit.',
+    lead: 'Frappes signalées par les serveurs. Les ports ouverts d’ici, sans frappe, figurent dans le journal d’audit.',
     filters: 'Filtres',
     allServers: 'Tous les serveurs',
     allSequences: 'Toutes les séquences',
