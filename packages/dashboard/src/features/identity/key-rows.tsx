@@ -1,0 +1,183 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { summaryQuery } from '../../api/queries.ts'
+import { useWords } from '../../kit/now.ts'
+import parts from '../../kit/parts.module.css'
+import { Mark, State } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { nameOf } from '../../lib/clip.ts'
+import { shortDate } from '../../lib/time.ts'
+import { identityTexts } from './identity.texts.ts'
+import { limitsTexts } from './limits.texts.ts'
+import type { Key } from './queries.ts'
+import styles from './identity.module.css'
+
+const day = 86_400_000
+
+/** The limits of a key beside its permission, in one line. */
+const Limited = ({ of }: { of: Key }) => {
+  const t = textsOf(limitsTexts)
+  return (
+    <small>
+      {of.scopes === null ? t.all : of.scopes.map(scope => t.scopes[scope]).join(', ')}
+      {of.source_networks !== null && ` · ${t.from(of.source_networks.join(', '))}`}
+    </small>
+  )
+}
+
+const Server = ({ id }: { id: string | null }) => {
+  const t = textsOf(identityTexts).keys
+  const server = useQuery({ ...summaryQuery, enabled: id !== null }).data?.servers.find(known => known.id === id)
+  return <>{id === null ? t.allServers : t.oneServer(server ? nameOf(server.hostname) : id)}</>
+}
+const Expiry = ({ at }: { at: string | null }) => {
+  const t = textsOf(identityTexts).keys
+  const date = at === null ? null : Date.parse(at)
+  const left = useWords(now =>
+    date === null ? 'never' : date <= now ? 'over' : date - now < 7 * day ? 'soon' : 'later',
+  )
+  const words = useWords(now => (date === null ? '' : shortDate(date, now)))
+  if (at === null) return <>{t.never}</>
+  if (left === 'over') return <State is="expired" />
+  if (left === 'soon') return <Mark tone="warn">{`${words} · ${t.soon}`}</Mark>
+  return <time dateTime={at}>{words}</time>
+}
+
+/** When and from where it was used last. */
+const Used = ({ of }: { of: Key }) => {
+  const t = textsOf(identityTexts)
+  if (of.last_used === null) return <>{t.keys.unused}</>
+  return (
+    <>
+      <Time at={of.last_used} />
+      {of.last_used_from !== null && (
+        <>
+          {' '}
+          {t.sessions.from}{' '}
+          <Link to="/ip/$addr" params={{ addr: of.last_used_from }} className={parts.mono}>
+            {of.last_used_from}
+          </Link>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Those that end within a week, said above the list: afterwards what uses them stands still. */
+export const EndingSoon = ({ rows }: { rows: readonly Key[] }) => {
+  const t = textsOf(identityTexts).keys
+  const ending = useWords(now =>
+    rows
+      .filter(({ expires_at }) => {
+        const left = expires_at === null ? 0 : Date.parse(expires_at) - now
+        return left > 0 && left < 7 * day
+      })
+      .map(({ name }) => nameOf(name))
+      .join(', '),
+  )
+  return ending === '' ? null : <p className={parts.warn}>{t.endingSoon(ending)}</p>
+}
+
+interface Rows {
+  readonly rows: readonly Key[]
+  readonly onRevoke: (key: Key) => void
+}
+export const KeyTable = ({ rows, onRevoke }: Rows) => {
+  const t = textsOf(identityTexts)
+  return (
+    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.keys.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.keys.caption}</caption>
+        <thead>
+          <tr>
+            {Object.entries(t.keys.columns).map(([key, name]) => (
+              <th key={key} scope="col" className={key === 'act' ? parts.last : undefined}>
+                {key === 'act' ? <span className={parts.hidden}>{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(key => (
+            <tr key={key.id}>
+              <td className={styles.names}>
+                <strong>
+                  <Stranger text={key.name} most={60} />
+                </strong>
+              </td>
+              <td className={parts.mono}>{key.prefix}…</td>
+              <td>
+                {t.permissions[key.permissions]} <Limited of={key} />
+              </td>
+              <td>
+                <Server id={key.server_id} />
+              </td>
+              <td>
+                <Expiry at={key.expires_at} />
+              </td>
+              <td>
+                <Used of={key} />
+              </td>
+              <td>
+                <Time at={key.created_at} />
+              </td>
+              <td className={parts.last}>
+                <Button
+                  variant="default"
+                  size="compact-sm"
+                  aria-label={t.keys.revokeOf(nameOf(key.name))}
+                  onClick={() => onRevoke(key)}
+                >
+                  {t.keys.revoke}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+export const KeyCards = ({ rows, onRevoke }: Rows) => {
+  const t = textsOf(identityTexts)
+  return (
+    <ul className={parts.cards}>
+      {rows.map(key => (
+        <li key={key.id} className={parts.card}>
+          <div className={parts.cardTop}>
+            <strong>
+              <Stranger text={key.name} most={60} />
+            </strong>
+            <span>{t.permissions[key.permissions]}</span>
+          </div>
+          <div className={parts.facts}>
+            <span className={parts.mono}>{key.prefix}…</span>
+            <span>
+              <Limited of={key} />
+            </span>
+            <span>
+              <Server id={key.server_id} />
+            </span>
+            <span>
+              {t.keys.columns.expires}: <Expiry at={key.expires_at} />
+            </span>
+            <span>
+              {t.keys.columns.used}: <Used of={key} />
+            </span>
+          </div>
+          <Button
+            variant="default"
+            size="xs"
+            aria-label={t.keys.revokeOf(nameOf(key.name))}
+            onClick={() => onRevoke(key)}
+          >
+            {t.keys.revoke}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  )
+}
