@@ -4,6 +4,7 @@ import { ApiError } from '@stockade/client'
 import { addBanList } from './bans.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
+import { addFleetCommands } from './fleet.ts'
 import { addApprovals } from './approve.ts'
 import { addJailCommands } from './jails.ts'
 import { addKeyCommands } from './keys.ts'
@@ -36,6 +37,7 @@ const program = new Command('stockade')
 addServerCommands(program)
 addBanList(program)
 addOrders(program)
+addFleetCommands(program)
 addApprovals(program)
 addJailCommands(program)
 addCommandCommands(program)

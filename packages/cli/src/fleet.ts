@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import { ApiError } from '@stockade/client'
+import type { Client, Reply } from '@stockade/client'
+import { contextOf } from './context.ts'
+import { Failure, Misuse } from './failure.ts'
+import { findServer } from './named.ts'
+import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { safe } from './safe.ts'
+import { durationOf, endOf, shown, wholeOf } from './times.ts'
+import { patiently } from './wait.ts'
+
+type FleetBan = Reply<'GET /fleet/bans/{id}'>
+type Target = { all: true } | { server_ids: string[] }
+
+interface BanOptions {
+  readonly server?: readonly string[]
+  readonly all?: boolean
+  readonly duration?: number
+  readonly until?: string
+  readonly reason?: string
+  readonly force?: boolean
+  readonly dryRun?: boolean
+  readonly wait?: boolean
+  readonly timeout?: number
+}
+interface ListOptions {
+  readonly ended?: boolean
+  readonly state?: 'held' | 'pending' | 'refused' | 'not_covered'
+  readonly server?: string
+  readonly search?: string
+  readonly limit?: number
+  readonly page?: number
+}
+
+/** How long servers are awaited unless told otherwise, in seconds. */
+const patience = 60
+
+const targetOf = async (client: Client, { server, all }: BanOptions): Promise<Target> => {
+  if ((server === undefined) === (all !== true)) throw new Misuse('Say where: --server NAME..., or --all.')
+  return server ? { server_ids: await Promise.all(server.map(name => findServer(client, name))) } : { all: true }
+}
+const whereOf = (ban: Pick<FleetBan, 'target'>): string => {
+  const { length } = ban.target.server_ids ?? []
+  return ban.target.all ? 'all servers' : `${length} ${length === 1 ? 'server' : 'servers'}`
+}
+const untilOf = (ban: Pick<FleetBan, 'expires_at'>): string => shown(ban.expires_at) ?? 'permanent'
+const stateOf = ({ state: { applied, pending, failed, not_covered } }: FleetBan): string =>
+  [
+    [applied, 'held'],
+    [pending, 'pending'],
+    [failed, 'refused'],
+    [not_covered, 'not covered'],
+  ]
+    .flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
+    .join(', ')
+
+/** The standing bans with this id, or of exactly this address or range. */
+const bansNamed = async (client: Client, typed: string): Promise<FleetBan[]> => {
+  if (/^\d{1,15}$/.test(typed)) return [await client.call('GET /fleet/bans/{id}', { params: { id: Number(typed) } })]
+  const found: FleetBan[] = []
+  for (let page = 1; ; page++) {
+    const query = { search: typed, active: true, limit: 100, page }
+    const list = await client.call('GET /fleet/bans', { query })
+    found.push(...list.fleet_bans)
+    if (page * list.limit >= list.total) break
+  }
+  // However the address is written, the server finds it by its one form.
+  const exact = found.filter(({ entry }) => entry === typed.toLowerCase())
+  const named = exact.length > 0 ? exact : found.filter(({ entry }) => entry.includes('/') === typed.includes('/'))
+  const [first, ...others] = named
+  if (!first || others.some(({ entry }) => entry !== first.entry))
+    throw new Failure(`There is no fleet ban of ${typed}. See: stockade fleet list`)
+  return named
+}
+
+const untilApplied = async (client: Client, id: number, seconds: number): Promise<FleetBan> => {
+  const until = Date.now() + seconds * 1000
+  for (;;) {
+    const ban = await patiently(until, () => client.call('GET /fleet/bans/{id}', { params: { id } }))
+    if (ban.state.pending === 0 || Date.now() >= until) return ban
+    await sleep(Math.min(1000, Math.max(0, until - Date.now())))
+  }
+}
+
+const askedOf = (entry: string, target: Target, options: BanOptions) => {
+  const { duration, until, reason, force } = options
+  if (duration !== undefined && until !== undefined) throw new Misuse('Give --duration or --until, not both.')
+  return {
+    entry,
+    target,
+    ...(duration === undefined ? {} : { duration }),
+    ...(until === undefined ? {} : { expires_at: until === 'none' ? null : until }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(force ? { force: true } : {}),
+  }
+}
+
+const runBan = async (entry: string, options: BanOptions, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const target = await targetOf(client, options)
+  const body = askedOf(entry, target, options)
+  if (options.dryRun) {
+    if (json) return printJson({ dry_run: true, ...body })
+    return print(`Would ban ${safe(entry)} on ${whereOf({ target })}. Nothing was done.`)
+  }
+  const { timeout = patience } = options
+  const made = await client.call('POST /fleet/bans', { body }).catch((error: unknown) => {
+    // The API names its own field for it.
+    if (error instanceof ApiError && error.status === 409)
+      throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
+    throw error
+  })
+  const ban = options.wait ? await untilApplied(client, made.id, timeout) : made
+  if (json) printJson(ban)
+  else {
+    print(`${ban.entry} is banned on ${whereOf(ban)}, until: ${untilOf(ban)} (fleet ban ${ban.id}).`)
+    print(`Servers: ${stateOf(ban) || 'none yet'}.`)
+  }
+  if (options.wait) failUnlessHeld(ban, timeout)
+}
+
+const failUnlessHeld = ({ id, state: { failed, pending } }: FleetBan, timeout: number): void => {
+  if (failed > 0) throw new Failure(`${failed} refused it. See: stockade fleet show ${id}`)
+  if (pending > 0)
+    throw new Failure(`${pending} have not confirmed it within ${timeout} seconds; they follow when they are there.`)
+}
+
+const runList = async (options: ListOptions, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const { ended, server, ...query } = options
+  const list = await client.call('GET /fleet/bans', {
+    query: {
+      ...query,
+      active: ended !== true,
+      ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
+    },
+  })
+  if (json) return printJson(list)
+  printTable(
+    ['ID', 'ADDRESS', 'WHERE', 'SERVERS', 'UNTIL', 'REASON', 'BY', 'SINCE'],
+    list.fleet_bans.map(ban => [
+      String(ban.id),
+      ban.entry,
+      whereOf(ban),
+      ban.active ? stateOf(ban) : (ban.ended_by ?? 'ended'),
+      untilOf(ban),
+      ban.reason,
+      ban.created_by,
+      shown(ban.created_at),
+    ]),
+  )
+  printPlace('fleet bans', list, list.fleet_bans.length)
+}
+
+const runShow = async (typed: string, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const shownBans = await Promise.all(
+    (await bansNamed(client, typed)).map(async ban => {
+      const params = { id: ban.id }
+      const { servers, total } = await client.call('GET /fleet/bans/{id}/servers', { params, query: { limit: 100 } })
+      return { ...ban, servers, servers_total: total }
+    }),
+  )
+  if (json) return printJson(shownBans)
+  for (const { servers, servers_total, ...ban } of shownBans) {
+    printFields([
+      ['id', String(ban.id)],
+      ['address', ban.entry],
+      ['where', whereOf(ban)],
+      ['until', untilOf(ban)],
+      ['state', ban.active ? stateOf(ban) : (ban.ended_by ?? 'ended')],
+      ['reason', ban.reason],
+      ['by', `${ban.created_by} (${ban.source})`],
+      ['since', shown(ban.created_at)],
+    ])
+    print('')
+    printTable(
+      ['SERVER', 'STATE', 'WHY NOT', 'REPORTED'],
+      servers.map(({ server, state, reason, at }) => [server.hostname, state, reason, shown(at)]),
+    )
+    if (servers_total > servers.length) print(`\n${servers.length} of ${servers_total} servers`)
+  }
+}
+
+const runUnban = async (typed: string, { dryRun }: { dryRun?: boolean }, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const named = await bansNamed(client, typed)
+  if (dryRun) {
+    if (json) return printJson({ dry_run: true, fleet_bans: named })
+    for (const ban of named) print(`Would lift the fleet ban ${ban.id} of ${ban.entry} on ${whereOf(ban)}.`)
+    return print('Nothing was done.')
+  }
+  const replies = []
+  for (const { id } of named) replies.push(await client.call('DELETE /fleet/bans/{id}', { params: { id } }))
+  if (json) return printJson(replies)
+  for (const { message } of replies) print(safe(message))
+}
+
+const runLookUp = async (ip: string, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const found = await client.call('GET /bans/lookup/{ip}', { params: { ip }, query: {} })
+  if (json) return printJson(found)
+  printFields([
+    ['address', found.ip],
+    ['country', found.country_name],
+    ['network', found.asn === null ? null : `${found.asn} ${found.asn_org ?? ''}`],
+    ['whitelisted', found.is_whitelisted ? `by ${found.matched_whitelist?.ip ?? ''}` : 'no'],
+    ['bans', found.total_bans === 0 ? 'none' : `${found.total_bans}, ${found.active_bans.length} active`],
+    ...found.fleet_bans.map(
+      ban =>
+        [
+          'fleet ban',
+          `${ban.id}: ${ban.entry} on ${ban.servers} servers, until: ${untilOf(ban)}${ban.reason === '' ? '' : `, ${ban.reason}`}`,
+        ] as const,
+    ),
+    ...found.active_bans.map(
+      ban => ['banned', `in ${ban.jail} on ${ban.server} since ${shown(ban.banned_at) ?? ''}`] as const,
+    ),
+  ])
+}
+
+export const addFleetCommands = (program: Command): void => {
+  const fleet = program.command('fleet').description('bans of all or some servers, as one object each')
+  fleet
+    .command('ban')
+    .description('ban an address or a range; servers that are added later ban it too')
+    .argument('<ip>', 'an address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6)')
+    .option('--all', 'on all servers')
+    .option('--server <name-or-id...>', 'on these servers')
+    .option('--duration <time>', 'seconds, 30m, 1h, 7d, or perm (default: 1d)', durationOf)
+    .option('--until <time>', 'a time, a date, 7d for so long from now, or none', endOf)
+    .option('--reason <text>', 'why, for all who see the ban')
+    .option('--force', 'also when it is your own address, or somebody is logged in from there')
+    .option('--dry-run', 'say what would be done')
+    .option('--wait', 'wait until each server holds it; exit 1 unless all do')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
+    .action(runBan)
+  fleet
+    .command('list')
+    .description('list the fleet bans, newest first')
+    .option('--ended', 'those that ended within 90 days')
+    .addOption(
+      new Option('--state <state>', 'those that some server is in this state of').choices([
+        'held',
+        'pending',
+        'refused',
+        'not_covered',
+      ]),
+    )
+    .option('--server <name-or-id>', 'those that concern this server')
+    .option('--search <text>', 'part of the address, the reason or the name of who made it')
+    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
+    .option('--page <number>', 'which page', wholeOf)
+    .action(runList)
+  fleet
+    .command('show')
+    .description('show a fleet ban, and which servers hold it')
+    .argument('<ip-or-id>', 'its address or range, or its id')
+    .action((typed: string, _: object, command: Command) => runShow(typed, command))
+  fleet
+    .command('unban')
+    .description('lift a fleet ban everywhere; bans that were made in another way stay')
+    .argument('<ip-or-id>', 'its address or range, or its id')
+    .option('--dry-run', 'say what would be done')
+    .action(runUnban)
+  program
+    .command('lookup')
+    .description('what is known of an address')
+    .argument('<ip>', 'an address')
+    .action((ip: string, _: object, command: Command) => runLookUp(ip, command))
+}

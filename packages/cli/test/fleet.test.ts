@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHost, startServer } from '../../server/src/testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
+
+const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+let key: string
+beforeAll(async () => {
+  server = await startServer()
+  admin = await server.setUp()
+  host = await aHost(server, admin.client, 'web-01')
+  await host.client.call('POST /servers/heartbeat', {
+    body: {
+      hostname: 'web-01',
+      agent_id: host.agentId,
+      capabilities: { shield: { supported: true, mode: null, owned: false, driver: null, reason: null } },
+    },
+  })
+  key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'write' } })).key
+})
+afterAll(() => server?.close())
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+const run = (...args: string[]): Promise<Ran> =>
+  new Promise(resolve => {
+    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
+    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    )
+  })
+const acknowledge = async () => {
+  const { version, shield } = await host.client.call('GET /agent/state')
+  const { bans } = shield
+  await host.client.call('POST /agent/state/ack', {
+    body: { version, shield: { bans: { version: bans.version, held: bans.count, digest: bans.digest, refused: [] } } },
+  })
+}
+
+test('ban, list, show, look up and unban', async () => {
+  expect(await run('fleet', 'ban', '198.51.100.7')).toMatchObject({ code: 2, err: expect.stringContaining('--all') })
+  const dry = await run('fleet', 'ban', '198.51.100.7', '--all', '--dry-run')
+  expect(dry).toEqual({ code: 0, err: '', out: 'Would ban 198.51.100.7 on all servers. Nothing was done.\n' })
+  const made = await run('fleet', 'ban', '198.51.100.7', '--all', '--duration', 'perm', '--reason', 'scanner')
+  expect(made).toMatchObject({ code: 0, err: '' })
+  expect(made.out).toContain('198.51.100.7 is banned on all servers, until: permanent (fleet ban ')
+  expect(made.out).toContain('Servers: 1 pending.')
+  const late = await run('fleet', 'ban', '198.51.100.7', '--all', '--duration', 'perm', '--wait', '--timeout', '1')
+  expect(late).toMatchObject({ code: 1, err: expect.stringContaining('1 have not confirmed it within 1 seconds') })
+  await acknowledge()
+  expect((await run('fleet', 'list')).out).toMatch(/198\.51\.100\.7 +all servers +1 held +permanent +scanner +key:ops/)
+  expect((await run('fleet', 'show', '198.51.100.7')).out).toMatch(/web-01 +held +- +20/)
+  expect((await run('lookup', '198.51.100.7')).out).toMatch(/fleet ban +\d+: 198\.51\.100\.7 on 1 servers/)
+  expect((await run('fleet', 'unban', '198.51.100.7', '--dry-run')).out).toContain('Would lift the fleet ban')
+  expect((await run('fleet', 'unban', '198.51.100.7')).out).toBe('198.51.100.7 is being unbanned.\n')
+  expect(await run('fleet', 'unban', '198.51.100.7')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no fleet ban'),
+  })
+  expect((await run('fleet', 'list', '--ended', '--json')).out).toContain('"ended_by": "removed"')
+})
+
+test('on one server, as JSON, and what is refused', async () => {
+  const made = await run('--json', 'fleet', 'ban', '203.0.113.0/24', '--server', 'web-01', '--until', '2d')
+  const ban = JSON.parse(made.out) as { id: number; target: object }
+  expect(ban.target).toEqual({ server_ids: [host.id] })
+  expect((await run('fleet', 'unban', String(ban.id))).code).toBe(0)
+  expect(await run('fleet', 'ban', '127.0.0.1', '--all')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('never'),
+  })
+  expect(await run('fleet', 'ban', '203.0.113.1', '--all', '--duration', '1h', '--until', '2d')).toMatchObject({
+    code: 2,
+  })
+})
