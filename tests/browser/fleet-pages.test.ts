@@ -249,6 +249,8 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       await dialog().getByRole('link', { name: 'View progress per server' }).click()
       await page.waitForURL('**/batches/*')
       for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id, host === other)
+      // On touch the page of the command has what can be done with it.
+      await page.locator('[data-command]').getByRole('link', { name: 'db-01' }).click()
       await page.getByRole('button', { name: 'Retry on db-01' }).click()
       await dialog()
         .getByText(/^logins guards your SSH log-in on db-01\. While/)
@@ -256,6 +258,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       expect(await overflows(page)).toBe(false)
       await page.keyboard.press('Enter')
       await dialog().waitFor({ state: 'detached' })
+      await page.goBack()
       await page.getByRole('button', { name: 'Retry on 2 servers that failed' }).click()
       const before = page.url()
       await dialog().getByRole('button', { name: 'Disable logins on 2 servers' }).click()
