@@ -90,6 +90,18 @@ const startReceiver = async (): Promise<{ port: number; server: Server }> => {
   return { port: typeof address === 'object' && address ? address.port : 0, server }
 }
 
+const banOnFleet = async (anna: Client, ben: Client): Promise<void> => {
+  for (const [client, entry, reason, days] of [
+    [anna, '2001:db8:bad::/48', 'Botnet range, abuse desk is silent', null],
+    [ben, '198.51.100.204', 'Scraper, ticket 4411', null],
+    [ben, '198.51.100.192/28', 'Credential stuffing on the shop', 5],
+    [anna, '203.0.113.129', '157 bans since March', 30],
+  ] as const)
+    await client.call('POST /fleet/bans', {
+      body: { entry, reason, target: { all: true }, duration: days === null ? -1 : days * 86_400 },
+    })
+}
+
 /** What people did before: users, whitelist, knocks, a SIEM, templates, commands. */
 const furnish = async (
   admin: Client,
@@ -109,6 +121,7 @@ const furnish = async (
     ['198.51.100.250', 'Uptime checks'],
   ] as const)
     await anna.call('POST /whitelist', { body: { ip, description } })
+  await banOnFleet(anna, ben)
   await anna.call('PATCH /siem/settings', {
     body: { enabled: true, format: 'syslog', host: '127.0.0.1', port: siemPort, protocol: 'tcp', flush_interval: 5 },
   })

@@ -1,7 +1,7 @@
 import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { ApiError, createClient } from '@stockade/client'
-import type { Client } from '@stockade/client'
+import type { Client, Reply } from '@stockade/client'
 import { anAttack } from './attackers.ts'
 import type { Draw } from './attackers.ts'
 import { protectionOf } from './protection.ts'
@@ -46,6 +46,24 @@ export const plans: readonly HostPlan[] = [
 ]
 /** The twelfth is still waiting for its install command to be run. */
 export const waiting = { hostname: 'edge-01', description: 'New rack, not installed yet' }
+
+type FleetBanOrder = Reply<'GET /agent/shield/bans'>['add'][number]
+/** One host has no IPv6 in its firewall, so that the demo shows a fleet ban that is not held everywhere. */
+const refusedBy = ({ hostname }: HostPlan, orders: readonly FleetBanOrder[]): { id: number; reason: string }[] =>
+  hostname === 'db-02'
+    ? orders
+        .filter(({ entry }) => entry.includes(':'))
+        .map(({ id }) => ({ id, reason: 'simulated host: IPv6 is off in its firewall' }))
+    : []
+/** The digest of what a host holds, as `GET /agent/shield/bans` describes it. */
+const digestOf = (orders: readonly FleetBanOrder[], refused: readonly { readonly id: number }[]): string => {
+  const ends = new Map<string, number>()
+  for (const { id, entry, expires_at: end } of orders)
+    if (!refused.some(refusal => refusal.id === id))
+      ends.set(entry, Math.max(ends.get(entry) ?? 0, end ?? Number.POSITIVE_INFINITY))
+  const lines = [...ends].map(([entry, end]) => `${entry} ${end === Number.POSITIVE_INFINITY ? '-' : end}\n`)
+  return createHash('sha256').update(lines.toSorted().join('')).digest('hex')
+}
 
 const day = 86_400_000
 const about = { os: 'Debian GNU/Linux 12 (bookworm)', engine_version: '1.0.2', agent_version: '0.1.0' }
@@ -206,6 +224,8 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
       }
       if (reply.desired_state.version === state) continue
       const wanted = await client.call('GET /agent/state')
+      const fleetBans = await client.call('GET /agent/shield/bans')
+      const refused = refusedBy(plan, fleetBans.add)
       await pause(100 + draw.below(1500), signal)
       await client.call('POST /agent/state/ack', {
         body: {
@@ -219,6 +239,14 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
               state: 'enforced' as const,
             })),
             openings: wanted.portknock.openings.map(opening => opening.id),
+          },
+          shield: {
+            bans: {
+              version: fleetBans.version,
+              held: fleetBans.count - refused.length,
+              digest: refused.length === 0 ? fleetBans.digest : digestOf(fleetBans.add, refused),
+              refused,
+            },
           },
         },
       })

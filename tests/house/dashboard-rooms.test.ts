@@ -55,6 +55,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'sync.ts',
     'undo.ts',
   ],
+  'fleet-bans': ['new-dialog.tsx'],
   identity: [
     'add-passkey.tsx',
     'backup-codes.tsx',

@@ -19,6 +19,7 @@ import { readCommandsSearch } from '../features/commands/filter.ts'
 import { readHistorySearch, readPageSearch, readStatsSearch } from '../features/portknock/filter.ts'
 import { readReplaySearch } from '../features/siem/replay-range.ts'
 import { readTemplatesSearch } from '../features/templates/filter.ts'
+import { readFleetBansSearch } from '../features/fleet-bans/filter.ts'
 import { readWhitelistSearch } from '../features/whitelist/filter.ts'
 import { readUsersSearch } from '../features/users/filter.ts'
 import { readOverviewSearch } from '../features/overview/filter.ts'
@@ -212,6 +213,12 @@ const ip = createRoute({
   component: lazyRouteComponent(() => import('../features/ip/ip.tsx'), 'IpPage'),
 })
 
+const fleetBans = createRoute({
+  getParentRoute: () => inside,
+  path: '/fleet-bans',
+  validateSearch: only(readFleetBansSearch),
+  component: lazyRouteComponent(() => import('../features/fleet-bans/fleet-bans.tsx'), 'FleetBans'),
+})
 const whitelist = createRoute({
   getParentRoute: () => inside,
   path: '/whitelist',
@@ -461,6 +468,7 @@ export const router = createRouter({
       bans.addChildren([ban]),
       lookUp,
       ip,
+      fleetBans,
       whitelist,
       commands,
       command,

@@ -36,6 +36,7 @@ import type { signInTexts } from '../../features/sign-in/sign-in.texts.ts'
 import type { templatesTexts } from '../../features/templates/templates.texts.ts'
 import type { usersTexts } from '../../features/users/users.texts.ts'
 import type { endsTexts } from '../../features/whitelist/ends.texts.ts'
+import type { fleetBansTexts } from '../../features/fleet-bans/fleet-bans.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../../kit/command.texts.ts'
 import type { formTexts } from '../../kit/form.texts.ts'
@@ -95,6 +96,7 @@ export interface Texts {
   templates: Of<typeof templatesTexts>
   users: Of<typeof usersTexts>
   ends: Of<typeof endsTexts>
+  'fleet-bans': Of<typeof fleetBansTexts>
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>

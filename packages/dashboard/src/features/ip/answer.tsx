@@ -16,8 +16,17 @@ import { ipTexts } from './ip.texts.ts'
 import { kindOf } from './read-address.ts'
 import styles from './ip.module.css'
 
+/** The fleet ban of an address that holds on most servers. */
+const widestOf = ({ fleet_bans: bans }: LookUp) => bans.toSorted((a, b) => b.servers - a.servers)[0]
+
 const sentenceOf = (found: LookUp, now: number): readonly [Tone, string] => {
   const t = textsOf(ipTexts)
+  const fleetBan = widestOf(found)
+  if (fleetBan) {
+    const on = t.fleetBanned(fleetBan.servers)
+    if (fleetBan.expires_at === null) return ['ban', t.untilUnbanned(on)]
+    return ['ban', t.bannedUntil(on, dayTime(Date.parse(fleetBan.expires_at), now))]
+  }
   if (found.active_bans.length > 0) {
     const { servers, end } = bannedUntil(found.active_bans, true)
     const on = t.bannedOn(servers)
@@ -73,6 +82,29 @@ const Why = ({ found, brief }: { found: LookUp; brief: boolean }) => {
   )
 }
 
+/** The fleet bans that cover it, each with its reason and the way to it. */
+const FleetBans = ({ found, brief }: { found: LookUp; brief: boolean }) => {
+  const t = textsOf(ipTexts)
+  return found.fleet_bans.map(({ id, entry, reason, created_by: author }) => (
+    <Fragment key={id}>
+      {brief ? (
+        t.fleetBanOf(entry, author)
+      ) : (
+        <Link to="/fleet-bans" search={{ search: entry }}>
+          <Stranger text={t.fleetBanOf(entry, author)} most={120} />
+        </Link>
+      )}
+      {reason && (
+        <>
+          {': '}
+          <Stranger text={reason} most={200} />
+        </>
+      )}
+      {'. '}
+    </Fragment>
+  ))
+}
+
 /** The state of an address in one sentence, and the reason below it. */
 export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolean }) => {
   const t = textsOf(ipTexts)
@@ -92,6 +124,7 @@ export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolea
             <bdi>{t.isServer(nameOf(found.is_server.hostname))}</bdi>{' '}
           </b>
         )}
+        <FleetBans found={found} brief={brief} />
         <Why found={found} brief={brief} />
         {kind && ` ${t.kinds[kind]}`}
       </p>

@@ -1,6 +1,6 @@
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList } from '@tabler/icons-react'
+import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList, IconWorldOff } from '@tabler/icons-react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -36,6 +36,7 @@ const loadNeighbours = () => import('./neighbour-map.tsx').then(({ Neighbours })
 const loadKnocks = () => import('./knocks.tsx').then(({ Knocks }) => Knocks)
 const loadDone = () => import('./done.tsx').then(({ Done }) => Done)
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
+const FleetBanDialog = lazy(() => import('../fleet-bans/new-dialog.tsx'))
 const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 
 /** Everything about one address, and what can be done about it. */
@@ -140,7 +141,7 @@ const useReport = (found: LookUp | undefined) => {
   })
 }
 
-type Asked = 'unban' | 'whitelist' | 'ban'
+type Asked = 'unban' | 'whitelist' | 'ban' | 'fleet-ban'
 
 const Acts = (props: { ip: string; found: LookUp | undefined; onKnocks: () => void }) => {
   const { ip, found, onKnocks } = props
@@ -169,6 +170,7 @@ const Acts = (props: { ip: string; found: LookUp | undefined; onKnocks: () => vo
         {dialog === 'unban' && found && <UnbanDialog found={found} onClose={close} />}
         {dialog === 'whitelist' && <AddDialog given={ip} onClose={close} />}
         {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={close} />}
+        {dialog === 'fleet-ban' && <FleetBanDialog given={ip} onClose={close} />}
       </Suspense>
     </>
   )
@@ -191,6 +193,7 @@ const More = (props: {
   const other = banned ? { text: t.change, act: () => onAsk('ban') } : { text: t.unban, act: () => onAsk('unban') }
   const more: readonly Act[] = [
     ...(phone ? [other] : []),
+    { text: t.fleetBan, icon: <IconWorldOff size={16} />, act: () => onAsk('fleet-ban') },
     ...(newest ? [{ text: t.report, icon: <IconFlag size={16} />, act: () => report.mutate(newest.id) }] : []),
     {
       text: t.singleBans,

@@ -11,6 +11,7 @@ import {
   IconTemplate,
   IconTerminal2,
   IconUsers,
+  IconWorldOff,
 } from '@tabler/icons-react'
 import type { Me } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
@@ -27,6 +28,7 @@ const see = [
   { to: '/servers', icon: IconServer2, text: 'servers', letter: 's', first: true },
 ] as const
 const protection = [
+  { to: '/fleet-bans', icon: IconWorldOff, text: 'fleetBans', letter: 'f', first: false },
   { to: '/whitelist', icon: IconShieldCheck, text: 'whitelist', letter: 'w', first: false },
   { to: '/templates', icon: IconTemplate, text: 'templates', letter: 't', first: false },
   { to: '/portknock', icon: IconDoorEnter, text: 'portknock', letter: 'p', first: false },

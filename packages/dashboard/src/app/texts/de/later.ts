@@ -1,5 +1,6 @@
 import type { First, Texts } from '../texts.ts'
 import { commands, templates, whitelist } from './control.ts'
+import { fleetBans } from './fleet-bans.ts'
 import { form, keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, audit, identity, users } from './people.ts'
 import { backup, licence, notifications, settings } from './settings.ts'
@@ -22,6 +23,7 @@ export const texts: Omit<Texts, First> = {
   siem,
   templates,
   users,
+  'fleet-bans': fleetBans,
   whitelist,
   keys,
   steps,

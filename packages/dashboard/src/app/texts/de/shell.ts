@@ -96,6 +96,7 @@ export const shell: Texts['shell'] = {
   bans: 'Sperren',
   lookUp: 'Adressen',
   servers: 'Server',
+  fleetBans: 'Flottensperren',
   whitelist: 'Whitelist',
   commands: 'Befehle',
   templates: 'Vorlagen',

@@ -1,4 +1,5 @@
 import { audit, commands, templates, users, whitelist } from './manage.ts'
+import { fleetBans } from './fleet-bans.ts'
 import { form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
@@ -21,6 +22,7 @@ export const texts: Omit<Texts, First> = {
   siem,
   templates,
   users,
+  'fleet-bans': fleetBans,
   whitelist,
   keys,
   steps,

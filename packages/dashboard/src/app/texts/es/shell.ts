@@ -95,6 +95,7 @@ export const shell: Texts['shell'] = {
   bans: 'Bloqueos',
   lookUp: 'Direcciones',
   servers: 'Servidores',
+  fleetBans: 'Bloqueos de flota',
   whitelist: 'Whitelist',
   commands: 'Comandos',
   templates: 'Plantillas',

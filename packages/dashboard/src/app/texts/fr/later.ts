@@ -1,6 +1,7 @@
 import type { First, Texts } from '../texts.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
+import { fleetBans } from './fleet-bans.ts'
 import { backup, form, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { siem } from './siem.ts'
 import { query } from './query.ts'
@@ -21,6 +22,7 @@ export const texts: Omit<Texts, First> = {
   siem,
   templates,
   users,
+  'fleet-bans': fleetBans,
   whitelist,
   keys,
   steps,

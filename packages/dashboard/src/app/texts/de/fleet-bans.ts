@@ -1,0 +1,93 @@
+import { plural } from '../../../lib/texts/catalogue.ts'
+import type { Texts } from '../texts.ts'
+
+const servers = (count: number) => `${count} Server`
+const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
+
+export const fleetBans: Texts['fleet-bans'] = {
+  title: 'Flottensperren',
+  what: 'die Flottensperren',
+  lead: 'Sperren, die auf jedem Server gelten, jetzt und auf Servern, die Sie später hinzufügen. Die Whitelist hat immer Vorrang.',
+  caption: 'Flottensperren',
+  add: 'Neue Flottensperre',
+  addKey: 'Neue Flottensperre',
+  search: 'Eintrag, Grund oder Autor suchen',
+  standing: 'Aktiv',
+  ended: 'Beendet',
+  show: 'Anzeigen',
+  columns: {
+    entry: 'Adresse oder Bereich',
+    reason: 'Warum',
+    target: 'Wo',
+    by: 'Von',
+    ends: 'Endet',
+    held: 'In der Firewall',
+  },
+  noReason: 'Kein Grund angegeben',
+  everywhere: 'Alle Server',
+  onServers: servers,
+  by: (name, when) => `${name}, ${when}`,
+  permanent: 'Dauerhaft',
+  expired: when => `Abgelaufen ${when}`,
+  removed: when => `Aufgehoben ${when}`,
+  held: (held, all) => `${held} von ${all}`,
+  heldTitle: (held, all) => `In der Firewall von ${held} von ${onServers(all)}.`,
+  pending: count =>
+    plural(count, { one: '1 hat sie noch nicht bestätigt.', other: `${count} haben sie noch nicht bestätigt.` }),
+  failed: count => plural(count, { one: '1 hat sie abgelehnt.', other: `${count} haben sie abgelehnt.` }),
+  notCovered: count => plural(count, { one: '1 kann sie nicht halten.', other: `${count} können sie nicht halten.` }),
+  open: entry => `Details zu ${entry}`,
+  lift: 'Überall aufheben',
+  liftOf: entry => `Flottensperre von ${entry} überall aufheben`,
+  change: 'Ändern…',
+  changeOf: entry => `Flottensperre von ${entry} ändern`,
+  lifted: entry => `${entry} ist nicht mehr flottenweit gesperrt. Andere Sperren davon bleiben.`,
+  noMatch: 'Keine Flottensperre passt.',
+  emptyTitle: 'Noch keine Flottensperren',
+  empty:
+    'Sperren Sie eine Adresse oder einen Bereich mit einem Eintrag auf allen Servern. Server, die offline sind oder später dazukommen, übernehmen ihn.',
+  emptyEnded: 'In den letzten 90 Tagen ist keine beendet worden.',
+  states: { held: 'Gehalten', pending: 'Wartet', refused: 'Abgelehnt', not_covered: 'Nicht abgedeckt' },
+  serversOf: 'Server, die sie nicht halten',
+  allHold: 'Jeder Server hält sie.',
+  more: count => `${servers(count)} weitere`,
+  dialog: {
+    title: 'Neue Flottensperre',
+    changeTitle: entry => `${entry} ändern`,
+    entry: 'Adresse oder Bereich',
+    entryHelp: 'Zum Beispiel 203.0.113.7, 203.0.113.0/24 oder 2001:db8::/64.',
+    wrongEntry: 'Geben Sie eine Adresse oder einen Bereich ein, zum Beispiel 203.0.113.7 oder 203.0.113.0/24.',
+    target: 'Wo',
+    all: 'Alle Server, auch später hinzugefügte',
+    some: 'Ausgewählte Server',
+    noServer: 'Wählen Sie mindestens einen Server.',
+    duration: 'Dauer',
+    durationHelp: 'Zum Beispiel 1h, 1d, 7d oder perm. Standard: 1 Tag.',
+    newDuration: 'Neue Dauer, ab jetzt',
+    newDurationHelp: 'Zum Beispiel 1h, 7d oder perm. Leer lassen, um das Ende zu behalten.',
+    wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 3650d) oder perm ein.',
+    reason: 'Grund',
+    reasonHelp: 'Optional. Alle, die die Sperre sehen, sehen ihn.',
+    standing: (said, count) =>
+      count === 0
+        ? 'Keine Adresse davon ist jetzt gesperrt.'
+        : count === 1
+          ? '1 Sperre davon ist jetzt aktiv.'
+          : `${said} Sperren davon sind jetzt aktiv.`,
+    submit: 'Auf allen Servern sperren',
+    submitOn: count => (count === 0 ? 'Sperren' : `Auf ${onServers(count)} sperren`),
+    force: 'Trotzdem sperren',
+    done: 'Fertig',
+    another: 'Weitere sperren',
+    asked: entry => `${entry} ist flottenweit gesperrt`,
+    waiting: 'Warten auf die Server.',
+    holds: (held, all) =>
+      held === all ? `In der Firewall aller ${servers(all)}.` : `In der Firewall von ${held} von ${onServers(all)}.`,
+    follow: count =>
+      plural(count, {
+        one: '1 Server folgt, sobald er antwortet.',
+        other: `${count} Server folgen, sobald sie antworten.`,
+      }),
+    noServers: 'Noch ist kein Server verbunden. Server übernehmen sie, sobald sie hinzugefügt werden.',
+  },
+}

@@ -1,0 +1,95 @@
+import { plural } from '../../../lib/texts/catalogue.ts'
+import type { Texts } from '../texts.ts'
+
+const servers = (count: number) => plural(count, { one: '1\u00a0serveur', other: `${count}\u00a0serveurs` })
+
+export const fleetBans: Texts['fleet-bans'] = {
+  title: 'Bans de flotte',
+  what: 'les bans de flotte',
+  lead: 'Des bans valables sur chaque serveur, maintenant et sur ceux que vous ajouterez. La whitelist l’emporte toujours.',
+  caption: 'Bans de flotte',
+  add: 'Nouveau ban de flotte',
+  addKey: 'Nouveau ban de flotte',
+  search: 'Chercher une entrée, un motif ou un auteur',
+  standing: 'Actifs',
+  ended: 'Terminés',
+  show: 'Afficher',
+  columns: {
+    entry: 'Adresse ou plage',
+    reason: 'Pourquoi',
+    target: 'Où',
+    by: 'Par',
+    ends: 'Fin',
+    held: 'Dans le pare-feu',
+  },
+  noReason: 'Aucun motif indiqué',
+  everywhere: 'Tous les serveurs',
+  onServers: servers,
+  by: (name, when) => `${name}, ${when}`,
+  permanent: 'Permanent',
+  expired: when => `Expiré ${when}`,
+  removed: when => `Levé ${when}`,
+  held: (held, all) => `${held} sur ${all}`,
+  heldTitle: (held, all) => `Dans le pare-feu de ${held} sur ${servers(all)}.`,
+  pending: count =>
+    plural(count, { one: '1 ne l’a pas encore confirmé.', other: `${count} ne l’ont pas encore confirmé.` }),
+  failed: count => plural(count, { one: '1 l’a refusé.', other: `${count} l’ont refusé.` }),
+  notCovered: count =>
+    plural(count, { one: '1 ne peut pas l’appliquer.', other: `${count} ne peuvent pas l’appliquer.` }),
+  open: entry => `Détails de ${entry}`,
+  lift: 'Lever partout',
+  liftOf: entry => `Lever partout le ban de flotte de ${entry}`,
+  change: 'Modifier…',
+  changeOf: entry => `Modifier le ban de flotte de ${entry}`,
+  lifted: entry => `${entry} n’est plus bannie sur la flotte. Ses autres bans restent.`,
+  noMatch: 'Aucun ban de flotte ne correspond.',
+  emptyTitle: 'Pas encore de ban de flotte',
+  empty:
+    'Bannissez une adresse ou une plage sur tous les serveurs en une seule entrée. Les serveurs hors ligne ou ajoutés plus tard l’appliquent aussi.',
+  emptyEnded: 'Aucun ne s’est terminé ces 90 derniers jours.',
+  states: { held: 'Appliqué', pending: 'En attente', refused: 'Refusé', not_covered: 'Non couvert' },
+  serversOf: 'Serveurs qui ne l’appliquent pas',
+  allHold: 'Tous les serveurs l’appliquent.',
+  more: count => `${servers(count)} de plus`,
+  dialog: {
+    title: 'Nouveau ban de flotte',
+    changeTitle: entry => `Modifier ${entry}`,
+    entry: 'Adresse ou plage',
+    entryHelp: 'Par exemple 203.0.113.7, 203.0.113.0/24 ou 2001:db8::/64.',
+    wrongEntry: 'Saisissez une adresse ou une plage, par exemple 203.0.113.7 ou 203.0.113.0/24.',
+    target: 'Où',
+    all: 'Tous les serveurs, y compris les futurs',
+    some: 'Serveurs choisis',
+    noServer: 'Choisissez au moins un serveur.',
+    duration: 'Durée',
+    durationHelp: 'Par exemple 1h, 1d, 7d ou perm. Par défaut\u00a0: 1\u00a0jour.',
+    newDuration: 'Nouvelle durée, à partir de maintenant',
+    newDurationHelp: 'Par exemple 1h, 7d ou perm. Laissez vide pour garder la fin.',
+    wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (jusqu’à 3650d), ou perm.',
+    reason: 'Motif',
+    reasonHelp: 'Facultatif. Visible par tous ceux qui voient le ban.',
+    standing: (said, count) =>
+      count === 0
+        ? 'Aucune de ses adresses n’est bannie actuellement.'
+        : count === 1
+          ? '1\u00a0ban en est actif actuellement.'
+          : `${said}\u00a0bans en sont actifs actuellement.`,
+    submit: 'Bannir sur tous les serveurs',
+    submitOn: count => (count === 0 ? 'Bannir' : `Bannir sur ${servers(count)}`),
+    force: 'Bannir quand même',
+    done: 'Terminé',
+    another: 'Bannir une autre',
+    asked: entry => `${entry} est bannie sur la flotte`,
+    waiting: 'En attente des serveurs.',
+    holds: (held, all) =>
+      held === all
+        ? `Dans le pare-feu de tous les serveurs (${all}).`
+        : `Dans le pare-feu de ${held} sur ${servers(all)}.`,
+    follow: count =>
+      plural(count, {
+        one: '1\u00a0serveur suivra dès qu’il répondra.',
+        other: `${count}\u00a0serveurs suivront dès qu’ils répondront.`,
+      }),
+    noServers: 'Aucun serveur n’est encore connecté. Ils l’appliqueront dès leur ajout.',
+  },
+}

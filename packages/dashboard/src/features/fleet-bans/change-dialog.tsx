@@ -1,0 +1,76 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { TextField } from '../../kit/form-fields.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { readLength } from './duration.ts'
+import { fleetBansTexts } from './fleet-bans.texts.ts'
+import type { FleetBan } from './queries.ts'
+
+/** Changes the reason and the end of a fleet ban, on all its servers. */
+const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) => {
+  const t = textsOf(fleetBansTexts).dialog
+  const [reason, setReason] = useState(ban.reason)
+  const [time, setTime] = useState('')
+  const seconds = time.trim() ? readLength(time) : undefined
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('PATCH /fleet/bans/{id}', {
+        params: { id: ban.id },
+        body: {
+          ...(reason.trim() === ban.reason ? {} : { reason: reason.trim() }),
+          ...(seconds === undefined || seconds === null ? {} : { duration: seconds }),
+        },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['fleet-bans'] })
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={t.changeTitle(ban.entry)} onClose={onClose}>
+      <form
+        className={parts.form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          if (seconds !== null && !save.isPending) save.mutate()
+        }}
+      >
+        <TextField
+          label={t.newDuration}
+          help={t.newDurationHelp}
+          most={20}
+          focus
+          value={time}
+          onValue={setTime}
+          error={seconds === null ? t.wrongDuration : fieldProblem(save.error, 'duration')}
+        />
+        <TextField
+          label={t.reason}
+          help={t.reasonHelp}
+          most={500}
+          value={reason}
+          onValue={setReason}
+          error={fieldProblem(save.error, 'reason')}
+        />
+        <Refusal error={save.error} />
+        <div className={parts.row}>
+          <Button type="submit" loading={save.isPending}>
+            {textsOf(commonTexts).save}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {textsOf(commonTexts).cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+export default ChangeDialog

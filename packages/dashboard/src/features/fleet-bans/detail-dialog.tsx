@@ -1,0 +1,105 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Coverage } from '../../kit/coverage.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import type { Tone } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Trouble } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { serversOf } from './columns.tsx'
+import { fleetBansTexts } from './fleet-bans.texts.ts'
+import { fleetBanQuery, fleetBanServersQuery } from './queries.ts'
+import type { FleetBan, FleetBanServer } from './queries.ts'
+import styles from './fleet-bans.module.css'
+
+const tones: Readonly<Record<FleetBanServer['state'], Tone>> = {
+  held: 'ok',
+  pending: 'info',
+  refused: 'danger',
+  not_covered: 'warn',
+}
+/** The states that somebody may have to act on, the worst first. */
+const openStates = ['refused', 'not_covered', 'pending'] as const
+
+/** Which servers do not hold the ban, and why; with what can be done about the ban. */
+const DetailDialog = (props: {
+  given: FleetBan
+  onClose: () => void
+  onChange: ((ban: FleetBan) => void) | undefined
+  onLift: ((ban: FleetBan) => void) | undefined
+}) => {
+  const { given, onClose, onChange, onLift } = props
+  const t = textsOf(fleetBansTexts)
+  const ban = useQuery({ ...fleetBanQuery(given.id), initialData: given }).data
+  const all = serversOf(ban)
+  return (
+    <Dialog title={ban.entry} onClose={onClose}>
+      <div className={parts.form}>
+        {ban.reason && <Stranger text={ban.reason} most={500} />}
+        <p className={styles.asked} role="status">
+          <Coverage
+            held={ban.state.applied}
+            running={ban.state.pending}
+            failed={ban.state.failed + ban.state.not_covered}
+          />
+          {all > 0 && ban.state.applied === all ? t.allHold : t.heldTitle(ban.state.applied, all)}
+        </p>
+        {ban.state.applied < all && (
+          <section aria-label={t.serversOf}>
+            <ul className={styles.servers}>
+              {openStates.map(state => (
+                <Servers key={state} id={ban.id} state={state} count={countOf(ban, state)} />
+              ))}
+            </ul>
+          </section>
+        )}
+        <div className={parts.row}>
+          {onChange && (
+            <Button variant="default" onClick={() => onChange(ban)}>
+              {t.change}
+            </Button>
+          )}
+          {onLift && (
+            <Button variant="default" onClick={() => onLift(ban)}>
+              {t.lift}
+            </Button>
+          )}
+          <Button variant="default" onClick={onClose}>
+            {textsOf(commonTexts).close}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+export default DetailDialog
+
+const countOf = ({ state }: FleetBan, wanted: (typeof openStates)[number]): number =>
+  ({ refused: state.failed, not_covered: state.not_covered, pending: state.pending })[wanted]
+
+const Servers = ({ id, state, count }: { id: number; state: FleetBanServer['state']; count: number }) => {
+  const t = textsOf(fleetBansTexts)
+  const query = useQuery({ ...fleetBanServersQuery(id, state), enabled: count > 0 })
+  if (count === 0) return null
+  const rows = query.data?.servers ?? []
+  const rest = (query.data?.total ?? 0) - rows.length
+  return (
+    <>
+      <Trouble what={t.what} query={query} />
+      {rows.map(({ server, reason }) => (
+        <li key={server.id}>
+          <Mark tone={tones[state]}>{t.states[state]}</Mark>
+          <Link to="/servers/$serverId" params={{ serverId: server.id }}>
+            <Stranger text={server.hostname} most={60} />
+          </Link>
+          {reason && <Stranger text={reason} most={200} />}
+        </li>
+      ))}
+      {rest > 0 && <li className={parts.muted}>{t.more(rest)}</li>}
+    </>
+  )
+}

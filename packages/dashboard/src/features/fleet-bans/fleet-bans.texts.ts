@@ -1,0 +1,91 @@
+import { plural } from '../../lib/texts/catalogue.ts'
+import type { Catalogue } from '../../lib/texts/catalogue.ts'
+
+const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+
+const en = {
+  title: 'Fleet bans',
+  what: 'the fleet bans',
+  lead: 'Bans that hold on every server, now and on servers you add later. The whitelist always wins.',
+  caption: 'Fleet bans',
+  add: 'New fleet ban',
+  addKey: 'New fleet ban',
+  search: 'Search entry, reason or author',
+  standing: 'Active',
+  ended: 'Ended',
+  show: 'Show',
+  columns: {
+    entry: 'Address or range',
+    reason: 'Why',
+    target: 'Where',
+    by: 'By',
+    ends: 'Ends',
+    held: 'In the firewall',
+  },
+  noReason: 'No reason given',
+  everywhere: 'All servers',
+  onServers: servers,
+  by: (name: string, when: string) => `${name}, ${when}`,
+  permanent: 'Permanent',
+  expired: (when: string) => `Expired ${when}`,
+  removed: (when: string) => `Lifted ${when}`,
+  held: (held: number, all: number) => `${held} of ${all}`,
+  heldTitle: (held: number, all: number) => `Held in the firewall of ${held} of ${servers(all)}.`,
+  pending: (count: number) =>
+    plural(count, { one: '1 has not confirmed it yet.', other: `${count} have not confirmed it yet.` }),
+  failed: (count: number) => plural(count, { one: '1 refused it.', other: `${count} refused it.` }),
+  notCovered: (count: number) => plural(count, { one: '1 can’t hold it.', other: `${count} can’t hold it.` }),
+  open: (entry: string) => `Details of ${entry}`,
+  lift: 'Lift everywhere',
+  liftOf: (entry: string) => `Lift the fleet ban of ${entry} everywhere`,
+  change: 'Change…',
+  changeOf: (entry: string) => `Change the fleet ban of ${entry}`,
+  lifted: (entry: string) => `${entry} is no longer banned on the fleet. Other bans of it stay.`,
+  noMatch: 'No fleet ban matches.',
+  emptyTitle: 'No fleet bans yet',
+  empty: 'Ban an address or a range on all servers as one entry. Servers that are offline or added later hold it too.',
+  emptyEnded: 'Nothing ended in the last 90 days.',
+  states: { held: 'Held', pending: 'Waiting', refused: 'Refused', not_covered: 'Not covered' },
+  serversOf: 'Servers that don’t hold it',
+  allHold: 'Every server holds it.',
+  more: (count: number) => `${servers(count)} more`,
+  dialog: {
+    title: 'New fleet ban',
+    changeTitle: (entry: string) => `Change ${entry}`,
+    entry: 'Address or range',
+    entryHelp: 'Such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64.',
+    wrongEntry: 'Enter an address or a range, such as 203.0.113.7 or 203.0.113.0/24.',
+    target: 'Where',
+    all: 'All servers, also those you add later',
+    some: 'Chosen servers',
+    noServer: 'Choose at least one server.',
+    duration: 'Duration',
+    durationHelp: 'Such as 1h, 1d, 7d or perm. Default: 1 day.',
+    newDuration: 'New duration, from now',
+    newDurationHelp: 'Such as 1h, 7d or perm. Leave empty to keep the end.',
+    wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 3650d), or perm.',
+    reason: 'Reason',
+    reasonHelp: 'Optional. Shown to everyone who sees the ban.',
+    standing: (said: string, count: number) =>
+      count === 0
+        ? 'No address of it is banned now.'
+        : count === 1
+          ? '1 ban of it is active now.'
+          : `${said} bans of it are active now.`,
+    submit: 'Ban on all servers',
+    submitOn: (count: number) => (count === 0 ? 'Ban' : `Ban on ${servers(count)}`),
+    force: 'Ban anyway',
+    done: 'Done',
+    another: 'Ban another',
+    asked: (entry: string) => `${entry} is banned on the fleet`,
+    waiting: 'Waiting for the servers.',
+    holds: (held: number, all: number) =>
+      held === all
+        ? `Held in the firewall of all ${servers(all)}.`
+        : `Held in the firewall of ${held} of ${servers(all)}.`,
+    follow: (count: number) =>
+      plural(count, { one: '1 server follows when it answers.', other: `${count} servers follow when they answer.` }),
+    noServers: 'No server is connected yet. Servers hold it as soon as they are added.',
+  },
+}
+export const fleetBansTexts: Catalogue<typeof en> = { name: 'fleet-bans', en }

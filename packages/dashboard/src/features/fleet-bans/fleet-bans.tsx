@@ -1,0 +1,164 @@
+import { Suspense, lazy, useMemo, useState } from 'react'
+import { Button } from '@mantine/core'
+import { IconBan, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMay } from '../../api/session.ts'
+import { useKeys } from '../../kit/keys.ts'
+import { Empty } from '../../kit/list-states.tsx'
+import { List } from '../../kit/list.tsx'
+import { Page } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Segmented } from '../../kit/segmented.tsx'
+import { useTyped } from '../../kit/typed.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { columnsOf } from './columns.tsx'
+import type { FleetBansSearch } from './filter.ts'
+import { fleetBansTexts } from './fleet-bans.texts.ts'
+import { lift } from './lift.ts'
+import { fleetBansLimit, fleetBansQuery } from './queries.ts'
+import type { FleetBan } from './queries.ts'
+import styles from './fleet-bans.module.css'
+
+const NewDialog = lazy(() => import('./new-dialog.tsx'))
+const ChangeDialog = lazy(() => import('./change-dialog.tsx'))
+const DetailDialog = lazy(() => import('./detail-dialog.tsx'))
+
+type Open = 'new' | { readonly change: FleetBan } | { readonly detail: FleetBan } | null
+
+/** Bans of the whole fleet as one entry each, with where they really hold. */
+export const FleetBans = () => {
+  const t = textsOf(fleetBansTexts)
+  const { may } = useMay('write')
+  const [open, setOpen] = useState<Open>(null)
+  useKeys(useMemo(() => [{ key: 'a', text: t.addKey, act: () => setOpen('new'), there: () => may }], [t, may]))
+  const close = () => setOpen(null)
+  const liftAndClose = (ban: FleetBan) => {
+    close()
+    lift(ban)
+  }
+  const opened = open !== null && typeof open === 'object' ? open : null
+  return (
+    <Page
+      title={t.title}
+      tools={<Tools />}
+      actions={
+        may && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
+            {t.add}
+          </Button>
+        )
+      }
+    >
+      <p className={styles.lead}>{t.lead}</p>
+      <Bans
+        onNew={may ? () => setOpen('new') : undefined}
+        onChange={ban => setOpen({ change: ban })}
+        onDetail={ban => setOpen({ detail: ban })}
+      />
+      <Suspense>
+        {open === 'new' && <NewDialog onClose={close} />}
+        {opened && 'change' in opened && <ChangeDialog ban={opened.change} onClose={close} />}
+        {opened && 'detail' in opened && (
+          <DetailDialog
+            given={opened.detail}
+            onClose={close}
+            onChange={may ? ban => setOpen({ change: ban }) : undefined}
+            onLift={may ? liftAndClose : undefined}
+          />
+        )}
+      </Suspense>
+    </Page>
+  )
+}
+
+const useAsked = () => {
+  const navigate = useNavigate()
+  const search = useSearch({ from: '/inside/fleet-bans' })
+  const change = (changed: FleetBansSearch) =>
+    void navigate({ to: '/fleet-bans', search: { ...search, page: undefined, ...changed } })
+  return { search, change }
+}
+
+const Tools = () => {
+  const t = textsOf(fleetBansTexts)
+  const { search, change } = useAsked()
+  const { typed, setTyped } = useTyped(search.search ?? '', text => change({ search: text || undefined }), {
+    wait: 300,
+    valid: () => true,
+  })
+  return (
+    <div role="search" className={parts.row}>
+      <Segmented
+        label={t.show}
+        value={search.show ?? 'standing'}
+        options={[
+          { value: 'standing', text: t.standing },
+          { value: 'ended', text: t.ended },
+        ]}
+        onChange={show => change({ show: show === 'ended' ? 'ended' : undefined })}
+      />
+      <input
+        className={parts.input}
+        type="search"
+        aria-label={t.search}
+        placeholder={t.search}
+        autoCapitalize="none"
+        spellCheck={false}
+        value={typed}
+        onChange={event => setTyped(event.currentTarget.value)}
+      />
+    </div>
+  )
+}
+
+const Bans = (props: {
+  onNew: (() => void) | undefined
+  onChange: (ban: FleetBan) => void
+  onDetail: (ban: FleetBan) => void
+}) => {
+  const t = textsOf(fleetBansTexts)
+  const { search, change } = useAsked()
+  const page = search.page ?? 1
+  const showEnded = search.show === 'ended'
+  const query = useQuery(
+    fleetBansQuery({ active: !showEnded, page, ...(search.search ? { search: search.search } : {}) }),
+  )
+  const acts = (ban: FleetBan) => (
+    <>
+      <Button size="xs" variant="default" aria-label={t.liftOf(ban.entry)} onClick={() => lift(ban)}>
+        {t.lift}
+      </Button>
+      <Button size="xs" variant="default" aria-label={t.changeOf(ban.entry)} onClick={() => props.onChange(ban)}>
+        {t.change}
+      </Button>
+    </>
+  )
+  return (
+    <List
+      what={t.what}
+      caption={t.caption}
+      columns={columnsOf({ showEnded, onOpen: props.onDetail })}
+      query={query}
+      rows={query.data?.fleet_bans}
+      keyOf={({ id }) => id}
+      page={page}
+      limit={fleetBansLimit}
+      total={query.data?.total ?? 0}
+      onPage={to => change({ page: to === 1 ? undefined : to })}
+      acts={props.onNew && !showEnded ? acts : undefined}
+      empty={
+        <Empty
+          icon={<IconBan size={32} stroke={1.5} />}
+          title={showEnded ? t.emptyEnded : t.emptyTitle}
+          text={showEnded ? '' : t.empty}
+        >
+          {props.onNew && !showEnded && <Button onClick={props.onNew}>{t.add}</Button>}
+        </Empty>
+      }
+      noMatch={t.noMatch}
+      filters={search.search ? [{ text: search.search, onRemove: () => change({ search: undefined }) }] : []}
+      onClear={() => change({ search: undefined })}
+    />
+  )
+}

@@ -1,0 +1,25 @@
+import styles from './coverage.module.css'
+
+const stakes = 20
+
+/** How far something is in force on the servers, as twenty stakes; a number stands beside it. What is open is never rounded away. */
+export const Coverage = ({ held, running, failed }: { held: number; running: number; failed: number }) => {
+  const shares = sharesOf([held, running, failed])
+  return (
+    <span className={styles.coverage} aria-hidden="true">
+      {(['held', 'running', 'failed'] as const).flatMap((kind, index) =>
+        Array.from({ length: shares[index] ?? 0 }, (_, stake) => <i key={`${kind}${stake}`} data-kind={kind} />),
+      )}
+    </span>
+  )
+}
+
+/** Twenty stakes among the counts, in proportion; what is above zero has one stake at least, taken from the largest. */
+export const sharesOf = (counts: readonly number[]): readonly number[] => {
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  if (all === 0) return counts.map(() => 0)
+  const shares = counts.map(count => (count === 0 ? 0 : Math.max(1, Math.floor((count / all) * stakes))))
+  const largest = counts.indexOf(Math.max(...counts))
+  const others = shares.reduce((sum, share, index) => (index === largest ? sum : sum + share), 0)
+  return shares.map((share, index) => (index === largest ? stakes - others : share))
+}
