@@ -65,6 +65,8 @@ const digestOf = (orders: readonly FleetBanOrder[], refused: readonly { readonly
   return createHash('sha256').update(lines.toSorted().join('')).digest('hex')
 }
 
+const shield = { supported: true, mode: 'stateful', owned: true, driver: 'netlink', reason: null } as const
+
 const day = 86_400_000
 const about = { os: 'Debian GNU/Linux 12 (bookworm)', engine_version: '1.0.2', agent_version: '0.1.0' }
 
@@ -113,6 +115,7 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
         },
         jails: jails.map(name => ({ name, enabled: enabled.get(name) === true, current_bans: current(name) })),
         protection: protectionOf(plan.hostname, began),
+        capabilities: { nftables: true, shield },
       },
     })
   }

@@ -4,6 +4,7 @@ import type { ListColumn } from '../../kit/list-rows.ts'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
+import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ago, dayTime, exactTime } from '../../lib/time.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
@@ -52,9 +53,10 @@ const Ends = ({ ban }: { ban: FleetBan }) => {
   )
 }
 
-/** Where it holds, as the hosts read it back from their kernels; opens which servers do not, and why. */
+/** Where it holds, as the hosts read it back from their kernels. Where a row has no room for actions, it opens the details. */
 const Held = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => void }) => {
   const t = textsOf(fleetBansTexts)
+  const isNarrow = useNarrow()
   const { applied, pending, failed, not_covered: notCovered } = ban.state
   const all = serversOf(ban)
   const said = [
@@ -63,20 +65,28 @@ const Held = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => void 
     failed > 0 && t.failed(failed),
     notCovered > 0 && t.notCovered(notCovered),
   ].filter(Boolean)
-  return (
-    <button
-      type="button"
-      className={styles.held}
-      title={said.join(' ')}
-      aria-label={`${t.open(ban.entry)}. ${said.join(' ')}`}
-      data-open
-      onClick={() => onOpen(ban)}
-    >
+  const shown = (
+    <>
       <Coverage held={applied} running={pending} failed={failed + notCovered} />
       <span data-state={failed + notCovered > 0 ? 'failed' : pending > 0 ? 'running' : undefined}>
         {t.held(applied, all)}
       </span>
+    </>
+  )
+  return isNarrow ? (
+    <button
+      type="button"
+      className={styles.held}
+      aria-label={`${t.open(ban.entry)}. ${said.join(' ')}`}
+      data-open
+      onClick={() => onOpen(ban)}
+    >
+      {shown}
     </button>
+  ) : (
+    <span className={styles.held} title={said.join(' ')}>
+      {shown}
+    </span>
   )
 }
 

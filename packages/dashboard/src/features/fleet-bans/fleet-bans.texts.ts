@@ -35,6 +35,7 @@ const en = {
     plural(count, { one: '1 has not confirmed it yet.', other: `${count} have not confirmed it yet.` }),
   failed: (count: number) => plural(count, { one: '1 refused it.', other: `${count} refused it.` }),
   notCovered: (count: number) => plural(count, { one: '1 can’t hold it.', other: `${count} can’t hold it.` }),
+  details: 'Servers…',
   open: (entry: string) => `Details of ${entry}`,
   lift: 'Lift everywhere',
   liftOf: (entry: string) => `Lift the fleet ban of ${entry} everywhere`,

@@ -88,7 +88,7 @@ const Tools = () => {
     valid: () => true,
   })
   return (
-    <div role="search" className={parts.row}>
+    <div role="search" className={styles.tools}>
       <Segmented
         label={t.show}
         value={search.show ?? 'standing'}
@@ -121,16 +121,15 @@ const Bans = (props: {
   const { search, change } = useAsked()
   const page = search.page ?? 1
   const showEnded = search.show === 'ended'
+  const may = props.onNew !== undefined
   const query = useQuery(
     fleetBansQuery({ active: !showEnded, page, ...(search.search ? { search: search.search } : {}) }),
   )
   const acts = (ban: FleetBan) => (
     <>
-      <Button size="xs" variant="default" aria-label={t.liftOf(ban.entry)} onClick={() => lift(ban)}>
-        {t.lift}
-      </Button>
-      <Button size="xs" variant="default" aria-label={t.changeOf(ban.entry)} onClick={() => props.onChange(ban)}>
-        {t.change}
+      {may && !showEnded && <Changes ban={ban} onChange={props.onChange} />}
+      <Button size="xs" variant="default" aria-label={t.open(ban.entry)} data-open onClick={() => props.onDetail(ban)}>
+        {t.details}
       </Button>
     </>
   )
@@ -146,7 +145,7 @@ const Bans = (props: {
       limit={fleetBansLimit}
       total={query.data?.total ?? 0}
       onPage={to => change({ page: to === 1 ? undefined : to })}
-      acts={props.onNew && !showEnded ? acts : undefined}
+      acts={acts}
       empty={
         <Empty
           icon={<IconBan size={32} stroke={1.5} />}
@@ -160,5 +159,19 @@ const Bans = (props: {
       filters={search.search ? [{ text: search.search, onRemove: () => change({ search: undefined }) }] : []}
       onClear={() => change({ search: undefined })}
     />
+  )
+}
+
+const Changes = ({ ban, onChange }: { ban: FleetBan; onChange: (ban: FleetBan) => void }) => {
+  const t = textsOf(fleetBansTexts)
+  return (
+    <>
+      <Button size="xs" variant="default" aria-label={t.liftOf(ban.entry)} onClick={() => lift(ban)}>
+        {t.lift}
+      </Button>
+      <Button size="xs" variant="default" aria-label={t.changeOf(ban.entry)} onClick={() => onChange(ban)}>
+        {t.change}
+      </Button>
+    </>
   )
 }

@@ -36,6 +36,7 @@ export const fleetBans: Texts['fleet-bans'] = {
     plural(count, { one: '1 hat sie noch nicht bestätigt.', other: `${count} haben sie noch nicht bestätigt.` }),
   failed: count => plural(count, { one: '1 hat sie abgelehnt.', other: `${count} haben sie abgelehnt.` }),
   notCovered: count => plural(count, { one: '1 kann sie nicht halten.', other: `${count} können sie nicht halten.` }),
+  details: 'Server…',
   open: entry => `Details zu ${entry}`,
   lift: 'Überall aufheben',
   liftOf: entry => `Flottensperre von ${entry} überall aufheben`,

@@ -34,6 +34,7 @@ export const fleetBans: Texts['fleet-bans'] = {
   pending: count => plural(count, { one: '1 aún no lo ha confirmado.', other: `${count} aún no lo han confirmado.` }),
   failed: count => plural(count, { one: '1 lo rechazó.', other: `${count} lo rechazaron.` }),
   notCovered: count => plural(count, { one: '1 no puede aplicarlo.', other: `${count} no pueden aplicarlo.` }),
+  details: 'Servidores…',
   open: entry => `Detalles de ${entry}`,
   lift: 'Levantar en todas partes',
   liftOf: entry => `Levantar en todas partes el bloqueo de flota de ${entry}`,

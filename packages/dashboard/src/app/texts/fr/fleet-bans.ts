@@ -36,6 +36,7 @@ export const fleetBans: Texts['fleet-bans'] = {
   failed: count => plural(count, { one: '1 l’a refusé.', other: `${count} l’ont refusé.` }),
   notCovered: count =>
     plural(count, { one: '1 ne peut pas l’appliquer.', other: `${count} ne peuvent pas l’appliquer.` }),
+  details: 'Serveurs…',
   open: entry => `Détails de ${entry}`,
   lift: 'Lever partout',
   liftOf: entry => `Lever partout le ban de flotte de ${entry}`,

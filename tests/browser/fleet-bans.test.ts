@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { password, startServer } from '@stockade/server/testing'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import type { Visit } from './browser.ts'
+import { enrol } from './host.ts'
+import type { Host } from './host.ts'
+
+/* Fleet bans as an operator makes, follows and lifts them. The host confirms as the agent does. */
+
+const shield = { supported: true, mode: 'stateful', owned: true, driver: 'netlink', reason: null } as const
+
+/** Takes the desired state and confirms it, as an agent does that holds all of it. */
+const confirm = async ({ client }: Host): Promise<void> => {
+  const state = await client.call('GET /agent/state')
+  const { version, count, digest } = await client.call('GET /agent/shield/bans')
+  await client.call('POST /agent/state/ack', {
+    body: {
+      version: state.version,
+      whitelist_version: state.whitelist.version,
+      entry_count: state.whitelist.count,
+      shield: { bans: { version, held: count, digest, refused: [] } },
+    },
+  })
+}
+
+describe.runIf(hasBrowser)('fleet bans', () => {
+  let browser: Browser
+  let server: TestServer
+  let admin: Signed
+  let host: Host
+  let desktop: Visit
+  beforeAll(async () => {
+    await built()
+    browser = await launch()
+    server = await startServer()
+    admin = await server.setUp()
+    const { install_command } = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
+    host = await enrol(server, install_command)
+    await host.client.call('POST /servers/heartbeat', {
+      body: {
+        hostname: 'web-01',
+        os: 'Debian GNU/Linux 12 (bookworm)',
+        engine_version: '1.0.2',
+        agent_version: '0.1.0',
+        capabilities: { nftables: true, shield },
+      },
+    })
+    desktop = await visit(browser, server.url, { bypassCSP: true })
+    await signIn(desktop.page, 'admin', password)
+  })
+  afterAll(async () => {
+    await desktop?.close()
+    await browser?.close()
+    await server?.close()
+  })
+
+  it('is made for all servers and followed until the firewall holds it', async () => {
+    const { page, complaints } = desktop
+    await go(page, 'fleet-bans')
+    await page.getByRole('heading', { name: 'No fleet bans yet' }).waitFor()
+    await page.getByRole('button', { name: 'New fleet ban' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'New fleet ban' })
+    await dialog.getByRole('button', { name: 'Ban on all servers' }).click()
+    await dialog.getByText('Enter an address or a range').waitFor()
+    await dialog.getByLabel('Address or range').fill('198.51.100.0/28')
+    await dialog.getByLabel('Duration').fill('7d')
+    await dialog.getByLabel('Reason').fill('Credential stuffing')
+    await dialog.getByText('No address of it is banned now.').waitFor()
+    await dialog.getByRole('button', { name: 'Ban on all servers' }).click()
+    await dialog.getByText('Waiting for the servers.').waitFor()
+    await confirm(host)
+    await dialog.getByText('Held in the firewall of all 1 server.').waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('row', { name: /198\.51\.100\.0\/28 Credential stuffing All servers/ }).waitFor()
+    await page.getByText('1 of 1', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('refuses a whitelisted address in the words of the API, and bans one’s own only when it is meant', async () => {
+    const { page } = desktop
+    await admin.client.call('POST /whitelist', { body: { ip: '203.0.113.7', description: 'Office' } })
+    await page.getByRole('button', { name: 'New fleet ban' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'New fleet ban' })
+    await dialog.getByLabel('Address or range').fill('203.0.113.7')
+    await dialog.getByRole('button', { name: 'Ban on all servers' }).click()
+    await dialog
+      .getByText(/whitelist/)
+      .first()
+      .waitFor()
+    expect(await dialog.getByRole('button', { name: 'Ban anyway' }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+
+  it('stands on the page of an address in its range', async () => {
+    const { page } = desktop
+    await go(page, 'ip/198.51.100.3')
+    await page.getByText(/Banned on 1 server by a fleet ban until/).waitFor()
+    await page.getByRole('link', { name: /Fleet ban of 198\.51\.100\.0\/28 by admin/ }).click()
+    await page.waitForURL('**/fleet-bans?search=*')
+    await page.getByText('1 of 1', { exact: true }).waitFor()
+  })
+
+  it('is changed, and says which servers do not hold it', async () => {
+    const { page } = desktop
+    await page.getByRole('row', { name: /198\.51\.100\.0\/28/ }).hover()
+    await page.getByRole('button', { name: 'Details of 198.51.100.0/28' }).click()
+    const dialog = page.getByRole('dialog', { name: '198.51.100.0/28' })
+    await dialog.getByText('Every server holds it.').waitFor()
+    await dialog.getByRole('button', { name: 'Change…' }).click()
+    const change = page.getByRole('dialog', { name: 'Change 198.51.100.0/28' })
+    await change.getByLabel('New duration, from now').fill('perm')
+    await change.getByRole('button', { name: 'Save' }).click()
+    await change.waitFor({ state: 'detached' })
+    await page.getByText('Permanent', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Details of 198.51.100.0/28' }).click()
+    await dialog.getByText('Waiting').waitFor()
+    await dialog.getByRole('link', { name: 'web-01' }).waitFor()
+    await confirm(host)
+    await dialog.getByText('Every server holds it.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
+  it('is lifted at once, with an Undo', async () => {
+    const { page } = desktop
+    await page.getByRole('row', { name: /198\.51\.100\.0\/28/ }).hover()
+    await page.getByRole('button', { name: 'Lift the fleet ban of 198.51.100.0/28 everywhere' }).click()
+    await page.getByText('198.51.100.0/28 is no longer banned on the fleet.').first().waitFor()
+    await page.getByText('No fleet ban matches.').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).first().click()
+    await page.getByRole('row', { name: /198\.51\.100\.0\/28/ }).waitFor()
+    const { fleet_bans: bans } = await admin.client.call('GET /fleet/bans', { query: { active: true } })
+    expect(bans).toMatchObject([{ entry: '198.51.100.0/28', expires_at: null, reason: 'Credential stuffing' }])
+    await page.getByRole('button', { name: 'Ended' }).click()
+    await page.waitForURL('**show=ended*')
+    await page
+      .getByText(/^Lifted/)
+      .first()
+      .waitFor()
+  })
+
+  it('is accessible on a phone, where a viewer finds nothing to press', async () => {
+    await admin.client.call('POST /users', {
+      body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
+    })
+    const phone = await visit(browser, server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
+    try {
+      const { page } = phone
+      await signIn(page, 'vera', password)
+      await go(page, 'fleet-bans')
+      await page.getByRole('link', { name: '198.51.100.0/28' }).waitFor()
+      await settled(page)
+      expect(await page.getByRole('button', { name: 'New fleet ban' }).count()).toBe(0)
+      expect(await breaches(page)).toEqual([])
+      expect(await overflows(page)).toBe(false)
+      await page.getByRole('button', { name: /^Details of 198\.51\.100\.0\/28/ }).click()
+      const dialog = page.getByRole('dialog', { name: '198.51.100.0/28' })
+      await dialog.waitFor()
+      expect(await dialog.getByRole('button', { name: 'Lift everywhere' }).count()).toBe(0)
+      expect(await breaches(page)).toEqual([])
+    } finally {
+      await phone.close()
+    }
+  })
+})
