@@ -16,10 +16,13 @@ export const fleetFeature = async (
 ): Promise<Feature<FleetBans>> => {
   const { registry, commands } = needs
   const sets = await createHostSets(needs)
-  sets.onChange(targets => {
-    if (targets === 'all') for (const { row } of registry.all()) commands.wake(row.no)
-    else for (const no of targets) commands.wake(no)
-  })
+  // After the reply to the operator: waking a thousand hosts takes longer than making the ban.
+  sets.onChange(targets =>
+    setImmediate(() => {
+      if (targets === 'all') for (const { row } of registry.all()) commands.wake(row.no)
+      else for (const no of targets) commands.wake(no)
+    }),
+  )
   const service = createFleetBans({ ...needs, sets, guardEntry: createEntryGuard(needs) })
   return {
     service,
