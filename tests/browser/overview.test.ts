@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, viewports, visit } from './browser.ts'
 import type { Visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
@@ -300,6 +300,16 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.getByText('Bans, last 7 days', { exact: true }).waitFor()
     await expect.poll(() => page.getByRole('navigation').count()).toBe(0)
     await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0)
+    // A clock, and nothing to scroll; a larger screen shows the same, larger.
+    await page.getByRole('main').locator('time').first().waitFor()
+    const isWhole = () =>
+      page.evaluate<boolean>(
+        `(() => { const { scrollHeight, clientHeight } = document.documentElement; const end = document.querySelector('main').getBoundingClientRect().bottom; return getComputedStyle(document.documentElement).overflowY === 'hidden' && scrollHeight <= clientHeight && end <= innerHeight + 1 })()`,
+      )
+    await expect.poll(isWhole).toBe(true)
+    await page.setViewportSize({ width: 2880, height: 1800 })
+    await expect.poll(() => page.evaluate('document.documentElement.style.zoom')).toBe('2')
+    await page.setViewportSize(viewports.desktop)
     await page.keyboard.press('Escape')
     await page.waitForURL(url => url.search === '?period=week')
     await page.getByRole('navigation', { name: 'Main' }).waitFor()

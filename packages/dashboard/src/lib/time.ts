@@ -23,6 +23,10 @@ const formatter = (key: string, options: Intl.DateTimeFormatOptions, zone: strin
 export const clockTime = (at: number, zone = shownZone()): string =>
   formatter('clock', { hour: '2-digit', minute: '2-digit' }, zone).format(at)
 
+/** `Friday 20 November` */
+export const longDay = (at: number, zone = shownZone()): string =>
+  formatter('long day', { weekday: 'long', day: 'numeric', month: 'long' }, zone).format(at)
+
 /** `20 Nov 14:04`, with the year where it is not this one. */
 export const shortDate = (at: number, now: number, zone = shownZone()): string => {
   const sameYear =

@@ -23,7 +23,7 @@ import styles from './overview.module.css'
 const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 
 /** The overview of a period: is the fleet protected, who attacks, and where. */
-export const Filled = ({ period }: { period: Period }) => {
+export const Filled = ({ period, isWall }: { period: Period; isWall: boolean }) => {
   const t = textsOf(overviewTexts)
   const query = useQuery(statsQuery(period))
   const stats = query.data
@@ -48,10 +48,10 @@ export const Filled = ({ period }: { period: Period }) => {
             </Panel>
             <Attacking />
           </div>
-          <Tops period={period} stats={stats} failed={failed} />
+          {!isWall && <Tops period={period} stats={stats} failed={failed} />}
         </>
       )}
-      {stats && stats.total_bans > 0 && <MapPanel period={period} stats={stats} />}
+      {!isWall && stats && stats.total_bans > 0 && <MapPanel period={period} stats={stats} />}
     </div>
   )
 }

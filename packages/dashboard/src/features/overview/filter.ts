@@ -4,6 +4,8 @@ export interface OverviewSearch {
   /** For a screen on the wall: nothing to click on around it. */
   readonly kiosk?: '1' | undefined
 }
+/** What stands in the URL for a period. */
+export const searchOf = (period: 'day' | 'week' | 'month'): OverviewSearch => (period === 'day' ? {} : { period })
 /** A day unless the URL says otherwise. */
 export const readOverviewSearch = (raw: Record<string, unknown>): OverviewSearch => ({
   ...(raw.period === 'week' || raw.period === 'month' ? { period: raw.period } : {}),

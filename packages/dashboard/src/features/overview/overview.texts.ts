@@ -6,6 +6,7 @@ const jails = (count: number) => plural(count, { one: '1 jail', other: `${count}
 
 const en = {
   title: 'Overview',
+  wall: 'Wall view',
   what: 'the statistics',
   whatTop: 'the most frequent networks and addresses',
   whatAttacking: 'the attackers',

@@ -1,7 +1,7 @@
-import { useEffect, useMemo } from 'react'
-import { IconPlus } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { IconDeviceTv, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { Later } from '../../kit/charts/later.tsx'
@@ -15,13 +15,15 @@ import { Segmented } from '../../kit/segmented.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { searchOf } from './filter.ts'
 import { overviewTexts } from './overview.texts.ts'
+import styles from './overview.module.css'
+import { WallClock, useWall } from './wall.tsx'
 
 const periods = ['day', 'week', 'month'] as const
 /* The shell is usable before the figures are there; they are on their way from the first moment all the same. */
 const first = import('./filled.tsx').catch(() => null)
 const loadFilled = async () => ((await first) ?? (await import('./filled.tsx'))).Filled
-const searchOf = (period: Period) => (period === 'day' ? {} : { period })
 
 /** Does everything work, is anything unusual, am I affected. */
 export const Overview = () => {
@@ -30,10 +32,11 @@ export const Overview = () => {
   const { may } = useMay('admin')
   const summary = useQuery(summaryQuery)
   const phone = usePhone()
-  const isFilled = kiosk !== '1' && summary.data?.servers.length !== 0
-  useKiosk(kiosk === '1', period)
+  const isWall = kiosk === '1'
+  const isFilled = !isWall && summary.data?.servers.length !== 0
+  useWall(isWall, period)
   return (
-    <Page title={t.title} range={!phone && isFilled && <Periods now={period} />}>
+    <Page title={t.title} range={!phone && isFilled && <Range now={period} />}>
       {summary.data?.servers.length === 0 ? (
         <div className={parts.empty}>
           <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
@@ -47,10 +50,23 @@ export const Overview = () => {
       ) : (
         <>
           {phone && isFilled && <Periods now={period} />}
-          <Later load={loadFilled} given={{ period }} room={<Waiting />} />
+          {isWall && <WallClock />}
+          <Later load={loadFilled} given={{ period, isWall }} room={<Waiting />} />
         </>
       )}
     </Page>
+  )
+}
+
+const Range = ({ now }: { now: Period }) => {
+  const t = textsOf(overviewTexts)
+  return (
+    <>
+      <Periods now={now} />
+      <Link to="/" search={{ ...searchOf(now), kiosk: '1' }} className={styles.wall} aria-label={t.wall} title={t.wall}>
+        <IconDeviceTv size={18} stroke={1.75} />
+      </Link>
+    </>
   )
 }
 
@@ -76,21 +92,4 @@ const Periods = ({ now }: { now: Period }) => {
       options={periods.map(period => ({ value: period, text: f.periods[period] }))}
     />
   )
-}
-
-/** On the wall there is nothing around the page; Escape leads back to the desk. */
-const useKiosk = (is: boolean, period: Period) => {
-  const navigate = useNavigate()
-  useEffect(() => {
-    if (!is) return
-    document.documentElement.dataset.kiosk = ''
-    const leave = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') void navigate({ to: '/', search: searchOf(period) })
-    }
-    addEventListener('keydown', leave)
-    return () => {
-      delete document.documentElement.dataset.kiosk
-      removeEventListener('keydown', leave)
-    }
-  }, [is, period, navigate])
 }

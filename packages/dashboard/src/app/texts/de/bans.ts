@@ -240,6 +240,7 @@ export const search: Texts['search'] = {
   allBut: value => `Alles außer ${value} zeigen`,
 }
 export const overview: Texts['overview'] = {
+  wall: 'Wandansicht',
   title: 'Übersicht',
   what: 'die Statistik',
   whatTop: 'die häufigsten Netze und Adressen',

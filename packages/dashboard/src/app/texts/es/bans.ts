@@ -212,6 +212,7 @@ export const bans: Texts['bans'] = {
   },
 }
 export const overview: Texts['overview'] = {
+  wall: 'Vista de pared',
   title: 'Resumen',
   what: 'las estadísticas',
   whatTop: 'las redes y direcciones más frecuentes',

@@ -9,6 +9,7 @@ const addresses = (said: string, count: number) =>
 const bansOf = (said: string, count: number) => plural(count, { one: `${said}\u00a0ban`, other: `${said}\u00a0bans` })
 
 export const overview: Texts['overview'] = {
+  wall: 'Affichage mural',
   title: 'Aperçu',
   what: 'les statistiques',
   whatTop: 'les réseaux et adresses les plus fréquents',
