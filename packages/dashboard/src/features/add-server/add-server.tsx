@@ -178,6 +178,7 @@ const Watch = ({ id }: { id: string }) => {
 const Command = ({ server }: { server: Server }) => {
   const t = textsOf(addServerTexts)
   const [command, setCommand] = useState(() => kept.get(server.id))
+  const [isBackfilled, setBackfilled] = useState(false)
   const { token_expires_at, token_used_at } = server.install
   const baseUrl = useQuery(optionsQuery).data?.base_url ?? ownAddress
   const renew = useMutation({
@@ -204,7 +205,15 @@ const Command = ({ server }: { server: Server }) => {
               {t.localhost(baseUrl)} <Link to="/settings/general">{t.toAddress}</Link>
             </p>
           )}
-          <CopyField text={command} label={t.commandLabel} />
+          <CopyField text={isBackfilled ? `${command} --backfill` : command} label={t.commandLabel} />
+          <label className={styles.option}>
+            <input
+              type="checkbox"
+              checked={isBackfilled}
+              onChange={event => setBackfilled(event.currentTarget.checked)}
+            />{' '}
+            {t.backfill}
+          </label>
           <p className={parts.help}>{t.worksOnce(left)}</p>
           <p className={parts.help}>{t.command}</p>
         </>

@@ -120,6 +120,7 @@ export const addServer: Texts['add-server'] = {
   commandLabel: 'Befehl für den Server',
   command:
     'Der Befehl lädt den Agenten, prüft ihn und startet ihn als Dienst. An Ihrer fail2ban-Konfiguration ändert er nichts.',
+  backfill: 'Auch frühere, schon beendete Sperren melden, soweit die Datenbank von fail2ban zurückreicht',
   worksOnce: left => `Noch ${left} gültig, einmal verwendbar.`,
   expired: 'Der Befehl ist abgelaufen.',
   hiddenCommand:
