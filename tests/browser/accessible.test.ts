@@ -269,7 +269,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
         await page.getByRole('button', { name: 'Add a sequence' }).click()
         await page.getByRole('dialog').getByLabel('Knock ports, in order').fill('1 2')
         await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-        await page.getByText('Fix this before saving').waitFor()
+        await page.getByText('Fix the errors first.').waitFor()
       },
     },
     {

@@ -57,24 +57,43 @@ const useSaveKey = (isOn: boolean, element: RefObject<HTMLFormElement | null>) =
     return () => removeEventListener('keydown', onKey)
   }, [isOn, element])
 
-/** It lies over the page: what takes the focus rests above it, and so do the toasts. */
-const useReservedHeight = (bar: RefObject<HTMLDivElement | null>, lines: number) =>
+/** With so much room below the bar, in pixels, toasts stay at the bottom of the window; else they lie above the bar. */
+const roomOfToasts = 320
+
+/**
+ * It lies over the page: what takes the focus rests above it, and so do the toasts. At the end of the page it rests where the
+ * form ends, so its place is read again whenever the page moves.
+ */
+const useReservedHeight = (bar: RefObject<HTMLDivElement | null>) =>
   useEffect(() => {
     const { style } = document.documentElement
-    const height = bar.current?.offsetHeight ?? 0
-    style.scrollPaddingBlockEnd = `calc(var(--bottom) + ${height + 16}px)`
-    style.setProperty('--save-bar', `${height}px`)
+    const place = () => {
+      if (!bar.current) return
+      const { top, bottom, height } = bar.current.getBoundingClientRect()
+      const end = innerHeight - parseFloat(getComputedStyle(bar.current).insetBlockEnd || '0')
+      style.scrollPaddingBlockEnd = `calc(var(--bottom) + ${height + 16}px)`
+      style.setProperty('--save-bar', `${end - bottom > roomOfToasts ? 0 : Math.max(0, end - top)}px`)
+    }
+    place()
+    const watch = new ResizeObserver(place)
+    watch.observe(document.body)
+    if (bar.current) watch.observe(bar.current)
+    addEventListener('scroll', place, { passive: true, capture: true })
+    addEventListener('resize', place)
     return () => {
+      watch.disconnect()
+      removeEventListener('scroll', place, { capture: true })
+      removeEventListener('resize', place)
       style.scrollPaddingBlockEnd = ''
       style.removeProperty('--save-bar')
     }
-  }, [bar, lines])
+  }, [bar])
 
 const SaveBar = ({ form }: { form: FormState }) => {
   const t = textsOf(formTexts)
   const bar = useRef<HTMLDivElement>(null)
   const { changes, overtaken } = form
-  useReservedHeight(bar, changes.length + overtaken.length)
+  useReservedHeight(bar)
   return (
     <div className={styles.bar} role="group" aria-label={t.unsaved} ref={bar}>
       <div className={styles.changes}>
