@@ -11,4 +11,5 @@ it.each([
   [1, 100_000, { is: 'less', percent: 99 }],
   [299, 100, { is: 'more', percent: 199 }],
   [1204, 100, { is: 'manifold', times: 12 }],
+  [28_561, 1, { is: 'none' }],
 ])('%i after %i', (count, before, change) => expect(changeOf(count, before)).toEqual(change))

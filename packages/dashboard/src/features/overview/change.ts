@@ -6,7 +6,8 @@ export type Change =
 
 export const changeOf = (count: number, before: number): Change => {
   if (count === before) return { is: 'same' }
-  if (before === 0) return { is: 'none' }
+  // After next to nothing, as in the first days of an installation, a factor of thousands says nothing.
+  if (before === 0 || count > 100 * before) return { is: 'none' }
   // A percentage above that is read as a mistake.
   if (count >= 3 * before) return { is: 'manifold', times: Math.round(count / before) }
   // Few of many are still not none.

@@ -47,7 +47,7 @@ const en = {
     same: 'as before',
     more: (percent: string) => `${percent} more`,
     less: (percent: string) => `${percent} fewer`,
-    none: 'none before',
+    none: 'hardly any before',
     manifold: (times: string) => `${times} times as many`,
   },
   attacking: 'Attacking now',

@@ -376,7 +376,8 @@ describe('the queue', () => {
     await eventually(async () => expect((await queue()).queue_size).toBe(0))
     expect(tries).toBe(10)
     expect((await status()).events_failed_today).toBe(failed + 1)
-    expect((await status()).last_error).toContain('is refused: HTTP')
+    // Written after the event has left the queue.
+    await eventually(async () => expect((await status()).last_error ?? '').toContain('is refused: HTTP'))
     await bans(16)
     await eventually(() => expect(web.events).toHaveLength(31))
   })

@@ -282,7 +282,7 @@ export const overview: Texts['overview'] = {
     same: 'wie zuvor',
     more: percent => `${percent} mehr`,
     less: percent => `${percent} weniger`,
-    none: 'zuvor keine',
+    none: 'zuvor kaum welche',
     manifold: times => `${times}-mal so viele`,
   },
   attacking: 'Greifen gerade an',

@@ -255,7 +255,7 @@ export const overview: Texts['overview'] = {
     same: 'como antes',
     more: percent => `${percent} más`,
     less: percent => `${percent} menos`,
-    none: 'ninguno antes',
+    none: 'casi ninguno antes',
     manifold: times => `${times} veces más`,
   },
   attacking: 'Atacando ahora',

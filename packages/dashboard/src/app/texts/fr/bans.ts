@@ -46,7 +46,7 @@ export const overview: Texts['overview'] = {
     same: 'comme avant',
     more: percent => `${percent} de plus`,
     less: percent => `${percent} de moins`,
-    none: 'aucun avant',
+    none: 'presque aucun avant',
     manifold: times => `${times} fois plus`,
   },
   attacking: 'Attaques en cours',
