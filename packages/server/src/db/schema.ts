@@ -413,7 +413,7 @@ export interface FleetBansTable {
   ended_at: number | null
   ended_by: 'expired' | 'removed' | null
 }
-/** One row: the last version of fleet bans. Whoever changes them holds it until the commit. */
+/** One row: the last version of fleet bans. A change locks it until the commit. */
 export interface FleetStateTable {
   id: number
   /** Epoch milliseconds: a restored backup never gives a version again that meant another set. */

@@ -20,7 +20,7 @@ import { newestOf, saidTogether, tallyOf, tookOf, tookTogether, wordOf } from '.
 import type { Batch, Line } from './rows.ts'
 import styles from './commands.module.css'
 
-/** Leads to the command; its menu asks for others of its kind, and where columns have no room for all that stands there. */
+/** Leads to the command. Its menu filters by the same type, also where the columns have no room. */
 const What = ({ row }: { row: CommandRow }) => {
   const said = useSaid()
   const isNarrow = useNarrow()

@@ -4,7 +4,7 @@ export interface OverviewSearch {
   /** For a screen on the wall: nothing to click on around it. */
   readonly kiosk?: '1' | undefined
 }
-/** What stands in the URL for a period. */
+/** The search part of the URL for a period. */
 export const searchOf = (period: 'day' | 'week' | 'month'): OverviewSearch => (period === 'day' ? {} : { period })
 /** A day unless the URL says otherwise. */
 export const readOverviewSearch = (raw: Record<string, unknown>): OverviewSearch => ({

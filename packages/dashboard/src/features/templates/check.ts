@@ -13,7 +13,7 @@ const useSettled = <T>(value: T, wait: number): T => {
   return settled
 }
 
-/** Null characters can not be typed, and pasted ones are no part of a log. */
+/** Nobody can type a null character, and pasted ones are not part of a log. */
 export const useTemplateCheck = (jail: string, filter: string, lines: string) => {
   const sent = lines.trim() === '' || tooMuchOf(lines) ? '' : lines.replaceAll('\u0000', '\ufffd')
   const settled = useSettled([jail, filter, sent].join('\u0000'), 400)

@@ -6,7 +6,7 @@ export interface Ranges {
   readonly ends: Uint32Array
   readonly owners: Uint32Array
 }
-/** The networks that own ranges; names stand in one buffer, because strings of their own would cost three times as much. */
+/** The networks that own ranges. One buffer holds all names, because separate strings would cost three times as much. */
 export interface Owners {
   readonly asns: Uint32Array
   readonly names: Buffer
