@@ -142,6 +142,23 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       .waitFor()
   })
 
+  it('goes with an unban of the address, if it is of that address alone', async () => {
+    const { page } = desktop
+    await admin.client.call('POST /fleet/bans', { body: { entry: '198.51.100.9', target: { all: true } } })
+    await go(page, 'ip/198.51.100.9')
+    await page.getByRole('link', { name: 'Fleet ban of 198.51.100.9 by admin' }).waitFor()
+    await page.getByRole('button', { name: 'Unban everywhere' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Unban 198.51.100.9' })
+    const ofAddress = dialog.getByLabel('Lift the fleet ban of 198.51.100.9 as well')
+    await expect.poll(() => ofAddress.isChecked()).toBe(true)
+    await expect.poll(() => dialog.getByLabel('Lift the fleet ban of 198.51.100.0/28 as well').isChecked()).toBe(false)
+    await dialog.getByRole('button', { name: 'Unban on 1 server' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('link', { name: 'Fleet ban of 198.51.100.9 by admin' }).waitFor({ state: 'detached' })
+    const { fleet_bans: bans } = await admin.client.call('GET /fleet/bans', { query: { active: true } })
+    expect(bans.map(({ entry }) => entry)).toEqual(['198.51.100.0/28'])
+  })
+
   it('is accessible on a phone, where a viewer finds nothing to press', async () => {
     await admin.client.call('POST /users', {
       body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },

@@ -26,6 +26,8 @@ interface Asked {
   readonly whitelist: boolean
   readonly description: string
   readonly end: End
+  /** Fleet bans to be lifted too: a host that they concern would go on dropping the address. */
+  readonly fleetBans: ReadonlySet<number>
 }
 
 /** Whitelists first: what is whitelisted is not banned again while it is being lifted. */
@@ -44,6 +46,7 @@ const useUnban = (found: LookUp) =>
   useMutation({
     mutationFn: async (asked: Asked) => {
       const entry = await whitelistedEntry(found.ip, asked)
+      for (const id of asked.fleetBans) await api.call('DELETE /fleet/bans/{id}', { params: { id } })
       const batch = await api.call('POST /commands/batch', {
         body: { server_ids: [...asked.servers], type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
       })
@@ -59,6 +62,7 @@ const useUnban = (found: LookUp) =>
       tellUnbannedEverywhere(found.ip, commands.length, ids, batch_id, bans, entryId)
       void queries.invalidateQueries({ queryKey: ['lookup'] })
       void queries.invalidateQueries({ queryKey: ['whitelist'] })
+      void queries.invalidateQueries({ queryKey: ['fleet-bans'] })
     },
   })
 
@@ -95,12 +99,14 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
   // Long enough to get back in and look; who means for ever says so.
   const [end, setEnd] = useState<End>({ kind: 'day', until: '' })
   const [late, setLate] = useState(false)
+  const [fleetBans, setFleetBans] = useState<ReadonlySet<number>>(() => ownFleetBans(found))
   const servers = scope === 'where' ? where : all
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const over = whitelist && endAt(end) === undefined
     setLate(over)
-    if (servers.length > 0 && !over && !unban.isPending) unban.mutate({ servers, whitelist, description, end })
+    if (servers.length > 0 && !over && !unban.isPending)
+      unban.mutate({ servers, whitelist, description, end, fleetBans })
   }
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
@@ -116,6 +122,7 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
           onValue={setScope}
         />
       )}
+      <FleetBans found={found} chosen={fleetBans} onChosen={setFleetBans} />
       {!found.is_whitelisted && (
         <Check label={t.alsoWhitelist} meaning={t.alsoWhitelistMeans} checked={whitelist} onChecked={setWhitelist} />
       )}
@@ -133,6 +140,34 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
       </div>
     </form>
   )
+}
+
+/** Fleet bans of the address alone. One of a range also bans others, so it is lifted only when it is ticked. */
+const ownFleetBans = ({ ip, fleet_bans: bans }: LookUp): ReadonlySet<number> =>
+  new Set(bans.filter(({ entry }) => entry === ip).map(({ id }) => id))
+
+const FleetBans = (props: {
+  found: LookUp
+  chosen: ReadonlySet<number>
+  onChosen: (chosen: ReadonlySet<number>) => void
+}) => {
+  const t = textsOf(ipTexts)
+  const { found, chosen, onChosen } = props
+  const toggle = (id: number, isOn: boolean) => {
+    const next = new Set(chosen)
+    if (isOn) next.add(id)
+    else next.delete(id)
+    onChosen(next)
+  }
+  return found.fleet_bans.map(({ id, entry }) => (
+    <Check
+      key={id}
+      label={t.alsoFleetBan(entry)}
+      meaning={entry === found.ip ? t.alsoFleetBanMeans : t.alsoFleetBanOfRange}
+      checked={chosen.has(id)}
+      onChecked={isOn => toggle(id, isOn)}
+    />
+  ))
 }
 
 const Description = ({ value, onValue }: { value: string; onValue: (value: string) => void }) => (

@@ -356,6 +356,9 @@ export const ip: Texts['ip'] = {
       one: 'En el único servidor, aunque no informe de un bloqueo',
       other: `En los ${count} servidores, también los que no informan de un bloqueo`,
     }),
+  alsoFleetBan: entry => `Levantar también el bloqueo de flota de ${entry}`,
+  alsoFleetBanMeans: 'Hasta entonces, cada servidor sigue descartando sus paquetes.',
+  alsoFleetBanOfRange: 'También bloquea otras direcciones del rango.',
   alsoWhitelist: 'Añadirla también a la whitelist',
   alsoWhitelistMeans:
     'Durante 1 día o el tiempo que indique: mientras tanto no se bloquea de nuevo en ningún servidor.',

@@ -541,6 +541,9 @@ export const ip: Texts['ip'] = {
   scope: 'Où',
   where: count => `Là où elle est bannie\u00a0: ${servers(count)}`,
   everywhere: count => `Partout (${servers(count)}), même sans ban signalé`,
+  alsoFleetBan: entry => `Lever aussi le ban de flotte de ${entry}`,
+  alsoFleetBanMeans: 'D’ici là, chaque serveur continue de rejeter ses paquets.',
+  alsoFleetBanOfRange: 'Il bannit aussi d’autres adresses de la plage.',
   alsoWhitelist: 'La mettre aussi sur la whitelist',
   alsoWhitelistMeans:
     'Pour 1\u00a0jour, ou la durée que vous indiquez\u00a0: d’ici là elle n’est plus jamais bannie, sur aucun serveur.',
