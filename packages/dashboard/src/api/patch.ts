@@ -38,11 +38,8 @@ export const patch = (
   }
 }
 
-/**
- * How often it may be read again, in milliseconds: bans come in storms, news of a server are rare and waited for. The first ban is
- * read at once; sums and attackers every 15 s keep the overview within ten requests a minute under a steady attack.
- */
-const pauses = { ban: 15_000, server: 500, command: 1000, whitelist: 1000 } as const
+/** How often it may be read again, in milliseconds: bans come in storms, news of a server are rare and waited for. */
+const pauses = { ban: 5000, server: 500, command: 1000, whitelist: 1000 } as const
 type ReadAgain = (key: readonly string[], pause: number) => void
 
 const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
