@@ -159,6 +159,35 @@ describe.runIf(hasBrowser)('fleet bans', () => {
     expect(bans.map(({ entry }) => entry)).toEqual(['198.51.100.0/28'])
   })
 
+  it('does not keep a restricted operator from an unban', async () => {
+    const { id: userId } = await admin.client.call('POST /users', {
+      body: { username: 'rita', email: 'rita@stockade.example', password, role: 'Operator' },
+    })
+    await admin.client.call('PUT /users/{userId}/server-access', {
+      params: { userId },
+      body: { access_type: 'specific', server_ids: [host.id] },
+    })
+    await admin.client.call('POST /fleet/bans', { body: { entry: '198.51.100.11', target: { all: true } } })
+    const operator = await visit(browser, server.url)
+    try {
+      const { page } = operator
+      await signIn(page, 'rita', password)
+      await go(page, 'ip/198.51.100.11')
+      await page.getByRole('link', { name: 'Fleet ban of 198.51.100.11 by admin' }).waitFor()
+      await page.getByRole('button', { name: 'Unban everywhere' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Unban 198.51.100.11' })
+      const lifts = dialog.getByLabel('Lift the fleet ban of 198.51.100.11 as well')
+      await lifts.waitFor()
+      expect(await lifts.isChecked()).toBe(false)
+      await dialog.getByRole('button', { name: 'Unban on 1 server' }).click()
+      await dialog.getByRole('button', { name: 'Done' }).waitFor()
+    } finally {
+      await operator.close()
+    }
+    const { fleet_bans: bans } = await admin.client.call('GET /fleet/bans', { query: { active: true } })
+    expect(bans.map(({ entry }) => entry)).toContain('198.51.100.11')
+  })
+
   it('is accessible on a phone, where a viewer finds nothing to press', async () => {
     await admin.client.call('POST /users', {
       body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },

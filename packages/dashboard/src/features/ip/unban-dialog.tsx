@@ -4,6 +4,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
+import { useMe } from '../../api/session.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
 import type { LookUp } from '../fleet/queries.ts'
 import { tellUnbannedEverywhere } from '../fleet/undo.ts'
@@ -99,7 +100,11 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
   // Long enough to get back in and look; who means for ever says so.
   const [end, setEnd] = useState<End>({ kind: 'day', until: '' })
   const [late, setLate] = useState(false)
-  const [fleetBans, setFleetBans] = useState<ReadonlySet<number>>(() => ownFleetBans(found))
+  // One that reaches beyond the servers of a restricted user is refused to them, and the unban with it: theirs to tick.
+  const isRestricted = useMe()?.server_access === 'specific'
+  const [fleetBans, setFleetBans] = useState<ReadonlySet<number>>(() =>
+    isRestricted ? new Set() : ownFleetBans(found),
+  )
   const servers = scope === 'where' ? where : all
   const submit = (event: FormEvent) => {
     event.preventDefault()
