@@ -60,6 +60,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await undo().waitFor()
       const [order] = await host.orders()
       await host.answer(order?.id ?? '')
+      await news().getByText('203.0.113.8 is unbanned from sshd on web-01').waitFor()
       await undo().click()
       await news().getByText('Ban 203.0.113.8 in sshd').waitFor()
       const [again] = await host.orders()
@@ -74,10 +75,11 @@ describe.runIf(hasBrowser)('the shell', () => {
       await undo().waitFor()
       const [order] = await host.orders()
       await host.answer(order?.id ?? '')
+      // The toast changes its sentence then, and a click on what moves can be lost.
+      await news().getByText('postfix is disabled on web-01').waitFor()
       await undo().click()
-      await expect
-        .poll(async () => (await host.orders()).map(({ type, params }) => [type, params.jail]))
-        .toEqual([['jail-enable', 'postfix']])
+      await news().getByText('Enable postfix').waitFor()
+      expect((await host.orders()).map(({ type, params }) => [type, params.jail])).toEqual([['jail-enable', 'postfix']])
       await page.getByRole('button', { name: 'Disable: sshd' }).click()
       await page.getByRole('button', { name: /^Disable sshd on / }).click()
       await undo().waitFor()
