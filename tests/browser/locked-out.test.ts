@@ -55,7 +55,10 @@ describe.runIf(hasBrowser)('locked out', () => {
     await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
     for (const host of hosts) await host.ban('198.51.100.7', { jail: 'sshd', ban_duration: 3600 })
     const notice = page.getByRole('alert').filter({ hasText: '198.51.100.7' })
-    await notice.getByText(/your Firefox.* of \d\d:\d\d, is banned on web-0\d \(sshd\) and 1 more/).waitFor()
+    await notice.getByText('Your other device is banned on 2 servers').waitFor()
+    await notice
+      .getByText(/Firefox.* last seen at \d\d:\d\d, 198\.51\.100\.7\. Banned on web-0\d \(sshd\) and 1 more/)
+      .waitFor()
     expect(await overflows(page)).toBe(false)
     expect(await breaches(page)).toEqual([])
     await notice.getByRole('button', { name: 'Unban everywhere' }).click()

@@ -29,9 +29,9 @@ describe.runIf(hasBrowser)('the overview', () => {
     admin = await server.setUp()
     seen = await visit(browser, server.url, { bypassCSP: true })
     page = seen.page
-    // A notice pushes the page down, such as that of a feed that a busy machine lost for seconds. Everything else counts.
+    // What lies above the page pushes it down while a busy machine has lost the feed for seconds. Everything else counts.
     await page.addInitScript(
-      `window.shift = 0; let notices = 0; new PerformanceObserver(list => { const shown = document.querySelectorAll('[data-notice]').length; if (shown === notices) for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; notices = shown }).observe({ type: 'layout-shift', buffered: true })`,
+      `window.shift = 0; let notices = 0; new PerformanceObserver(list => { const shown = document.querySelectorAll('main[data-stale]').length; if (shown === notices) for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; notices = shown }).observe({ type: 'layout-shift', buffered: true })`,
     )
     await signIn(page, 'admin', password)
   })

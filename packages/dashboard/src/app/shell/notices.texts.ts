@@ -2,15 +2,18 @@ import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
-  elsewhere: (here: string) => `You opened Stockade at ${here}. Install commands and mails name another address:`,
+  title: 'Notices',
+  count: (count: number) => plural(count, { one: '1 notice', other: `${count} notices` }),
+  close: 'Close the notices',
+  elsewhere: (here: string) => `You opened Stockade at ${here}. Install commands and emails name another URL:`,
   licence: (used: string, limit: string) =>
-    `${used} servers are in use, the licence is for ${limit}. All of them go on; new ones are refused.`,
-  toLicence: 'Go to the licence',
+    `${used} servers are in use, the licence covers ${limit}. All of them keep working; new ones are refused.`,
+  toLicence: 'View licence',
   offline: (first: string, count: number) =>
     plural(count, { one: `${first} is offline.`, other: `${count} servers are offline, ${first} among them.` }),
-  toOffline: 'Show them',
-  siem: (waiting: string) => `Events do not reach the SIEM. ${waiting} wait.`,
-  toSiem: 'Go to the delivery',
+  toOffline: (count: number) => plural(count, { one: 'View server', other: 'View servers' }),
+  siem: (waiting: string) => `Events do not reach the SIEM; ${waiting} are waiting.`,
+  toSiem: 'View delivery status',
   version: 'There is a new version of this dashboard.',
   reload: 'Reload',
   dismiss: 'Dismiss until the next sign-in',

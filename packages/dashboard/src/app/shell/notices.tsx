@@ -1,5 +1,6 @@
-import { Suspense, lazy, useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
+import { createPortal } from 'react-dom'
 import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -7,20 +8,19 @@ import { optionsQuery, summaryQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { licenceQuery } from '../../features/identity/queries.ts'
-import type { LookUp } from '../../features/fleet/queries.ts'
 import { statusQuery } from '../../features/siem/queries.ts'
+import { announce } from '../../kit/announce.tsx'
 import parts from '../../kit/parts.module.css'
+import { Shape } from '../../kit/state.tsx'
 import { builtVersion, ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { noticesTexts } from './notices.texts.ts'
-import { OwnBan, useOwnBan } from './own-ban.tsx'
 import { nameOfNotice, noticesOf } from './weight.ts'
 import type { Notice, Situation } from './weight.ts'
-import styles from './shell.module.css'
-
-const UnbanDialog = lazy(() => import('../../features/ip/unban-dialog.tsx'))
+import sheet from './activity.module.css'
+import styles from './notices.module.css'
 
 /** What is not part of a page is asked for when the page has had its turn; forwarding when somebody has stayed on it. */
 const later = 1500
@@ -70,27 +70,12 @@ const readDismissed = (): readonly string[] => {
   }
 }
 
-/** The notice, and the dialog that it opened: the dialog stays until the user closes it, whatever becomes of the notice. */
-const Notices = () => {
-  const [unbanning, setUnbanning] = useState<LookUp | null>(null)
-  return (
-    <>
-      <Heaviest onUnban={setUnbanning} />
-      <Suspense>{unbanning && <UnbanDialog found={unbanning} onClose={() => setUnbanning(null)} />}</Suspense>
-    </>
-  )
-}
-export default Notices
-
-/** One line, one at a time, by weight. That one's own address is banned can't be dismissed. */
-const Heaviest = ({ onUnban }: { onUnban: (found: LookUp) => void }) => {
-  const banned = useOwnBan()
+/** What of it this session has not dismissed, and how to dismiss one. */
+const useNotices = () => {
   const situation = useSituation()
   const [dismissed, setDismissed] = useState(readDismissed)
-  if (banned) return <OwnBan address={banned} onUnban={onUnban} />
-  const notice = noticesOf(situation).find(notice => !dismissed.includes(nameOfNotice(notice)))
-  if (!notice) return null
-  const dismiss = () => {
+  const notices = noticesOf(situation).filter(notice => !dismissed.includes(nameOfNotice(notice)))
+  const dismiss = (notice: Notice) => {
     const all = [...dismissed, nameOfNotice(notice)].slice(-20)
     setDismissed(all)
     try {
@@ -99,61 +84,155 @@ const Heaviest = ({ onUnban }: { onUnban: (found: LookUp) => void }) => {
       // Then it comes back with the next reload.
     }
   }
-  return <Line key={notice.kind} notice={notice} onDismiss={dismiss} />
+  return { notices, dismiss }
 }
 
-const Line = ({ notice, onDismiss }: { notice: Notice; onDismiss: () => void }) => {
+/**
+ * What needs attention and is no part of a page: a shape with a count in the top bar, which opens the list. It stands
+ * left of all that is there already, so that nothing moves when it comes.
+ */
+export const Notices = ({ place }: { place: HTMLElement }) => {
   const t = textsOf(noticesTexts)
-  return (
-    <div className={styles.line} role="status" data-notice={notice.kind}>
-      <p>
-        <Said notice={notice} />
-      </p>
-      <button type="button" className={styles.dismiss} aria-label={t.dismiss} onClick={onDismiss}>
-        <IconX size={16} />
+  const { notices, dismiss } = useNotices()
+  const [open, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const [heaviest] = notices
+  const words = heaviest && wordsOf(heaviest)
+  useEffect(() => {
+    if (words !== undefined) announce(words)
+  }, [words])
+  const close = () => {
+    setOpen(false)
+    button.current?.focus()
+  }
+  if (!heaviest) return null
+  const label = t.count(notices.length)
+  const drop = (notice: Notice) => {
+    dismiss(notice)
+    if (notices.length > 1) return
+    setOpen(false)
+    document.querySelector<HTMLElement>('main')?.focus()
+  }
+  return createPortal(
+    <div className={styles.notices}>
+      <button
+        ref={button}
+        type="button"
+        className={styles.button}
+        data-tone={toneOf(heaviest)}
+        aria-label={label}
+        aria-expanded={open}
+        title={words}
+        onClick={() => setOpen(!open)}
+      >
+        <Shape tone={toneOf(heaviest)} />
+        {notices.length}
       </button>
-    </div>
+      {open && <Sheet notices={notices} onDismiss={drop} onClose={close} onGone={() => setOpen(false)} />}
+    </div>,
+    place,
   )
 }
 
-const Said = ({ notice }: { notice: Notice }): ReactNode => {
+const Sheet = (props: {
+  notices: readonly Notice[]
+  onDismiss: (notice: Notice) => void
+  onClose: () => void
+  onGone: () => void
+}) => {
+  const { notices, onDismiss, onClose, onGone } = props
+  const t = textsOf(noticesTexts)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Also when one is dismissed, since its button goes with it.
+  useEffect(() => heading.current?.focus(), [notices.length])
+  return (
+    <section
+      className={`${sheet.sheet} ${styles.sheet}`}
+      aria-label={t.title}
+      onKeyDown={event => {
+        if (event.key === 'Escape') onClose()
+      }}
+    >
+      <header className={sheet.top}>
+        <h2 className={parts.panelTitle} tabIndex={-1} ref={heading}>
+          {t.title}
+        </h2>
+        <button type="button" className={sheet.close} aria-label={t.close} onClick={onClose}>
+          <IconX size={16} />
+        </button>
+      </header>
+      <ul className={styles.list}>
+        {notices.map(notice => (
+          <li key={notice.kind} data-notice={notice.kind}>
+            <span className={styles.shape} data-tone={toneOf(notice)}>
+              <Shape tone={toneOf(notice)} />
+            </span>
+            <p>
+              <bdi>{wordsOf(notice)}</bdi> <Remedy notice={notice} onGone={onGone} />
+            </p>
+            <button
+              type="button"
+              className={sheet.close}
+              aria-label={t.dismiss}
+              title={t.dismiss}
+              onClick={() => onDismiss(notice)}
+            >
+              <IconX size={16} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const toneOf = (notice: Notice) => (notice.kind === 'version' ? 'info' : 'warn')
+
+const wordsOf = (notice: Notice): string => {
   const t = textsOf(noticesTexts)
   switch (notice.kind) {
     case 'elsewhere':
-      return (
-        <>
-          <bdi>{t.elsewhere(ownAddress)}</bdi> <a href={notice.address}>{notice.address}</a>
-        </>
-      )
+      return t.elsewhere(ownAddress)
+    case 'licence':
+      return t.licence(number(notice.used), number(notice.limit))
+    case 'offline':
+      return t.offline(nameOf(notice.servers[0]?.hostname ?? ''), notice.servers.length)
+    case 'siem':
+      return t.siem(number(notice.waiting))
+    case 'version':
+      return t.version
+  }
+}
+
+/** The way to what ends it. */
+const Remedy = ({ notice, onGone }: { notice: Notice; onGone: () => void }): ReactNode => {
+  const t = textsOf(noticesTexts)
+  switch (notice.kind) {
+    case 'elsewhere':
+      return <a href={notice.address}>{notice.address}</a>
     case 'licence':
       return (
-        <>
-          {t.licence(number(notice.used), number(notice.limit))} <Link to="/settings/licence">{t.toLicence}</Link>
-        </>
+        <Link to="/settings/licence" onClick={onGone}>
+          {t.toLicence}
+        </Link>
       )
     case 'offline':
       return (
-        <>
-          <bdi>{t.offline(nameOf(notice.servers[0]?.hostname ?? ''), notice.servers.length)}</bdi>{' '}
-          <Link to="/servers" search={{ status: 'offline' }}>
-            {t.toOffline}
-          </Link>
-        </>
+        <Link to="/servers" search={{ status: 'offline' }} onClick={onGone}>
+          {t.toOffline(notice.servers.length)}
+        </Link>
       )
     case 'siem':
       return (
-        <>
-          {t.siem(number(notice.waiting))} <Link to="/siem/delivery">{t.toSiem}</Link>
-        </>
+        <Link to="/siem/delivery" onClick={onGone}>
+          {t.toSiem}
+        </Link>
       )
     case 'version':
       return (
-        <>
-          {t.version}{' '}
-          <button type="button" className={parts.quiet} onClick={() => location.reload()}>
-            {t.reload}
-          </button>
-        </>
+        <button type="button" className={parts.quiet} onClick={() => location.reload()}>
+          {t.reload}
+        </button>
       )
   }
 }

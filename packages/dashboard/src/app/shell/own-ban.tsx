@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -9,33 +9,42 @@ import { lookUpQuery } from '../../features/fleet/queries.ts'
 import type { LookUp } from '../../features/fleet/queries.ts'
 import { browserWords } from '../../features/identity/browser-words.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { Shape } from '../../kit/state.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { clockTime } from '../../lib/time.ts'
 import { shellTexts } from '../../features/navigation/shell.texts.ts'
-import styles from './shell.module.css'
+import receipt from '../../kit/receipt.module.css'
+import styles from './own-ban.module.css'
+
+const UnbanDialog = lazy(() => import('../../features/ip/unban-dialog.tsx'))
 
 type Address = Me['addresses'][number]
-interface Given {
-  readonly address: Address
-  /** Opens the dialog, which must outlive this notice: it goes as soon as the ban is lifted. */
-  readonly onUnban: (found: LookUp) => void
-}
 
 /**
  * Says on every page that one of my own addresses is banned: of this session, or of another one, since a phone on mobile
- * data is not at the address that locked its owner out. It can't be dismissed; lifting the ban takes two taps.
+ * data is not at the address that locked its owner out. It can't be dismissed; lifting the ban takes two taps. The
+ * dialog outlives the card, which goes as soon as the ban is lifted.
  */
-export const OwnBan = (props: Given) => <Notice key={props.address.ip} {...props} />
+const OwnBan = () => {
+  const [unbanning, setUnbanning] = useState<LookUp | null>(null)
+  const banned = useOwnBan()
+  return (
+    <>
+      {banned && <Card key={banned.ip} address={banned} onUnban={setUnbanning} />}
+      <Suspense>{unbanning && <UnbanDialog found={unbanning} onClose={() => setUnbanning(null)} />}</Suspense>
+    </>
+  )
+}
+export default OwnBan
 
 /** The first of my own addresses that is banned. */
-export const useOwnBan = (): Address | undefined => {
+const useOwnBan = (): Address | undefined => {
   // What is banned meanwhile by a message that got lost is seen within a minute.
   useQuery({ ...meQuery, refetchInterval: 60_000 })
   return useMe()?.addresses.find(({ active_bans }) => active_bans.length > 0)
 }
 
-const Notice = ({ address, onUnban }: Given) => {
-  const t = textsOf(shellTexts)
+const useUnban = (address: Address, onUnban: (found: LookUp) => void) => {
   const { may } = useMay('write')
   const lookUp = useQuery({ ...lookUpQuery(address.ip), enabled: may })
   const found = lookUp.data
@@ -47,27 +56,38 @@ const Notice = ({ address, onUnban }: Given) => {
     setAsking(false)
     if (fresh) onUnban(fresh)
   }
+  return { may, canLift: found !== undefined, asking, lift }
+}
+
+const Card = ({ address, onUnban }: { address: Address; onUnban: (found: LookUp) => void }) => {
+  const t = textsOf(shellTexts)
+  const { may, canLift, asking, lift } = useUnban(address, onUnban)
   const [first, ...others] = address.active_bans
+  const servers = new Set(address.active_bans.map(({ server_id }) => server_id)).size
   const where = first ? t.bannedOn(nameOf(first.server), first.jail, others.length) : ''
-  const whose = address.current
-    ? t.ownAddress
-    : t.otherAddress(browserWords(address.user_agent), clockTime(Date.parse(address.last_activity)))
+  const device = t.device(browserWords(address.user_agent), clockTime(Date.parse(address.last_activity)))
   return (
-    <div className={styles.notice} role="alert">
-      <span>
-        <strong>
-          <Link to="/ip/$addr" params={{ addr: address.ip }} search={{}} className={styles.noticeLink}>
-            <bdi>{address.ip}</bdi>
-          </Link>
-          , {whose}, <bdi>{where}</bdi>.
-        </strong>{' '}
-        {!may && t.ownAsk}
+    <div className={styles.card} role="alert">
+      <span className={receipt.node} data-tone="danger">
+        <Shape tone="danger" />
       </span>
-      {may && (
-        <Button onClick={() => void lift()} disabled={!found} loading={asking}>
-          {t.ownUnban}
-        </Button>
-      )}
+      <div className={styles.words}>
+        <p className={styles.sentence}>{address.current ? t.ownBanned(servers) : t.otherBanned(servers)}</p>
+        <p className={styles.evidence}>
+          {!address.current && <>{device}, </>}
+          <bdi>{address.ip}</bdi>. <bdi>{where}</bdi>. {!may && t.ownAsk}
+        </p>
+      </div>
+      <div className={styles.acts}>
+        <Link to="/ip/$addr" params={{ addr: address.ip }} search={{}} className={styles.details}>
+          {t.ownDetails}
+        </Link>
+        {may && (
+          <Button onClick={() => void lift()} disabled={!canLift} loading={asking}>
+            {t.ownUnban}
+          </Button>
+        )}
+      </div>
     </div>
   )
 }

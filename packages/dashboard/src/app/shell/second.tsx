@@ -1,6 +1,7 @@
 import { Activity } from './activity.tsx'
 import { CoverageAsked } from './coverage-asked.tsx'
 import { KeptPreferences } from './kept-preferences.tsx'
+import { Notices } from './notices.tsx'
 import { ProofAsked } from './proof-asked.tsx'
 import { SealAsked } from './seal-asked.tsx'
 import { ShellKeys } from './shell-keys.tsx'
@@ -8,9 +9,10 @@ import { SshAsked } from './ssh-asked.tsx'
 import { Toasts } from './toasts.tsx'
 
 /** What the shell needs only once the page is there: it comes right after it. */
-const Second = ({ activityPlace }: { activityPlace: HTMLElement | null }) => (
+const Second = (props: { activityPlace: HTMLElement | null; noticesPlace: HTMLElement | null }) => (
   <>
-    {activityPlace && <Activity place={activityPlace} />}
+    {props.noticesPlace && <Notices place={props.noticesPlace} />}
+    {props.activityPlace && <Activity place={props.activityPlace} />}
     <Toasts />
     <ShellKeys />
     <KeptPreferences />

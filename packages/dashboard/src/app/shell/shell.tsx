@@ -25,8 +25,8 @@ import { FindBox, FindButton } from './find/find-box.tsx'
 import { LiveWord } from './live-word.tsx'
 import styles from './shell.module.css'
 
-const noticesLoaded = import('./notices.tsx')
-const Notices = lazy(() => noticesLoaded)
+const ownBanLoaded = import('./own-ban.tsx')
+const OwnBan = lazy(() => ownBanLoaded)
 const Second = lazy(() => import('./second.tsx'))
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
 
@@ -38,6 +38,7 @@ export const Shell = () => {
   const me = useMe()
   const { phase, since } = useLive()
   const [titlePlace, setTitlePlace] = useState<HTMLElement | null>(null)
+  const [noticesPlace, setNoticesPlace] = useState<HTMLElement | null>(null)
   const [activityPlace, setActivityPlace] = useState<HTMLElement | null>(null)
   useEffect(() => live.start(), [])
   return (
@@ -50,6 +51,7 @@ export const Shell = () => {
         <img className={styles.barBrand} src="./icon.svg" alt="" />
         <div className={styles.title} ref={setTitlePlace} />
         <DemoTag className={styles.barTag} />
+        <span ref={setNoticesPlace} />
         <FindBox />
         <LiveWord />
         <span className={styles.activityPlace} ref={setActivityPlace} />
@@ -67,8 +69,8 @@ export const Shell = () => {
       <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>
         {me?.server_access === 'specific' && <Limited />}
         <Suspense>
-          {/* Before the page, and never after it: a notice that comes later would push the page down. */}
-          <Notices />
+          {/* Before the page, and never after it: a card that comes later would push the page down. */}
+          <OwnBan />
           <TitlePlace value={titlePlace}>
             <InShell value={inShell}>{titlePlace && <Outlet />}</InShell>
           </TitlePlace>
@@ -76,7 +78,7 @@ export const Shell = () => {
       </main>
       <Announcer />
       <Suspense>
-        <Second activityPlace={activityPlace} />
+        <Second activityPlace={activityPlace} noticesPlace={noticesPlace} />
       </Suspense>
     </>
   )

@@ -14,7 +14,7 @@ const calm: Situation = {
 const kinds = (given: Partial<Situation>) => noticesOf({ ...calm, ...given }).map(({ kind }) => kind)
 const away = (...ids: string[]) => ids.map(id => ({ id, hostname: id, status: 'offline' }))
 
-describe('what is said above every page', () => {
+describe('notices', () => {
   it('is nothing where all is well, or not known yet', () => {
     expect(kinds({})).toEqual([])
     expect(

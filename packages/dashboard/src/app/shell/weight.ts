@@ -1,4 +1,4 @@
-/* What the line above every page says: one thing at a time, the heaviest first. */
+/* What the notices in the top bar say, the heaviest first. */
 
 export type Notice =
   | { readonly kind: 'elsewhere'; readonly address: string }

@@ -29,12 +29,19 @@ const en = {
   liveOff: 'Live off, every 15 s',
   offlineSince: (time: string) => `Offline since ${time}`,
   stale: (time: string) => `Stockade has not answered since ${time}. This page may be out of date.`,
-  ownAddress: 'your address',
-  otherAddress: (browser: string, time: string) => `your ${browser} of ${time}`,
+  ownBanned: (count: number) =>
+    plural(count, { one: 'This device is banned on 1 server', other: `This device is banned on ${count} servers` }),
+  otherBanned: (count: number) =>
+    plural(count, {
+      one: 'Your other device is banned on 1 server',
+      other: `Your other device is banned on ${count} servers`,
+    }),
+  device: (browser: string, time: string) => `${browser}, last seen at ${time}`,
   bannedOn: (server: string, jail: string, others: number) =>
-    others === 0 ? `is banned on ${server} (${jail})` : `is banned on ${server} (${jail}) and ${others} more`,
+    others === 0 ? `Banned on ${server} (${jail})` : `Banned on ${server} (${jail}) and ${others} more`,
   ownUnban: 'Unban everywhere',
-  ownAsk: 'An Operator can lift it.',
+  ownDetails: 'Details',
+  ownAsk: 'An Operator can unban it.',
   retry: 'Retry',
   connection: 'Connection',
   account: (name: string) => `Account of ${name}`,

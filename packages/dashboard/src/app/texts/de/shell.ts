@@ -65,7 +65,7 @@ export const common: Texts['common'] = {
   noAnswer: 'Der Server hat nicht geantwortet. Vielleicht startet er gerade neu, oder das Netz ist gestört.',
   requestId: id => `Anfrage ${id}`,
   tryingAgain: seconds => `Zu viele Anfragen. Nächster Versuch in ${seconds} s.`,
-  toLicence: 'Zur Lizenz',
+  toLicence: 'Lizenz ansehen',
   askForLicence: 'Bitten Sie einen Admin darum.',
   first: 'Erste',
   previous: 'Zurück',
@@ -117,14 +117,14 @@ export const shell: Texts['shell'] = {
   liveOff: 'Live aus, alle 15 s',
   offlineSince: time => `Offline seit ${time}`,
   stale: time => `Stockade antwortet seit ${time} nicht. Diese Seite kann veraltet sein.`,
-  ownAddress: 'Ihre Adresse',
-  otherAddress: (browser, time) => `Ihr ${browser} von ${time}`,
+  ownBanned: count => `Dieses Gerät ist auf ${onServers(count)} gesperrt`,
+  otherBanned: count => `Ihr anderes Gerät ist auf ${onServers(count)} gesperrt`,
+  device: (browser, time) => `${browser}, zuletzt um ${time}`,
   bannedOn: (server, jail, others) =>
-    others === 0
-      ? `ist auf ${server} (${jail}) gesperrt`
-      : `ist auf ${server} (${jail}) und ${others} weiteren gesperrt`,
+    others === 0 ? `Gesperrt auf ${server} (${jail})` : `Gesperrt auf ${server} (${jail}) und ${others}-mal anderswo`,
   ownUnban: 'Überall entsperren',
-  ownAsk: 'Ein Operator kann das aufheben.',
+  ownDetails: 'Details',
+  ownAsk: 'Ein Operator kann sie entsperren.',
   retry: 'Noch einmal versuchen',
   connection: 'Verbindung',
   account: name => `Konto von ${name}`,
@@ -228,16 +228,19 @@ export const activity: Texts['activity'] = {
     }),
 }
 export const notices: Texts['notices'] = {
+  title: 'Hinweise',
+  count: count => plural(count, { one: '1 Hinweis', other: `${count} Hinweise` }),
+  close: 'Hinweise schließen',
   elsewhere: here =>
-    `Sie haben Stockade unter ${here} geöffnet. Installationsbefehle und Mails nennen eine andere Adresse:`,
+    `Sie haben Stockade unter ${here} geöffnet. Installationsbefehle und E-Mails nennen eine andere URL:`,
   licence: (used, limit) =>
     `${used} Server sind in Betrieb, die Lizenz gilt für ${limit}. Alle laufen weiter; neue werden abgelehnt.`,
-  toLicence: 'Zur Lizenz',
+  toLicence: 'Lizenz ansehen',
   offline: (first, count) =>
     plural(count, { one: `${first} ist offline.`, other: `${count} Server sind offline, darunter ${first}.` }),
-  toOffline: 'Zeigen',
-  siem: waiting => `Ereignisse erreichen das SIEM nicht. ${waiting} warten.`,
-  toSiem: 'Zur Zustellung',
+  toOffline: () => 'Server ansehen',
+  siem: waiting => `Ereignisse erreichen das SIEM nicht; ${waiting} warten.`,
+  toSiem: 'Zustellung ansehen',
   version: 'Von dieser Oberfläche gibt es eine neue Version.',
   reload: 'Neu laden',
   dismiss: 'Bis zur nächsten Anmeldung ausblenden',

@@ -64,7 +64,7 @@ export const common: Texts['common'] = {
   noAnswer: 'Le serveur n’a pas répondu. Il redémarre peut-être, ou le réseau est coupé.',
   requestId: id => `Requête ${id}`,
   tryingAgain: seconds => `Trop de requêtes. Nouvel essai dans ${seconds}\u00a0s.`,
-  toLicence: 'Aller à la licence',
+  toLicence: 'Voir la licence',
   askForLicence: 'Demandez à un Admin.',
   first: 'Première',
   previous: 'Précédente',
@@ -116,14 +116,16 @@ export const shell: Texts['shell'] = {
   liveOff: 'Direct coupé, toutes les 15\u00a0s',
   offlineSince: time => `Hors ligne depuis ${time}`,
   stale: time => `Stockade ne répond plus depuis ${time}. Cette page n’est peut-être plus à jour.`,
-  ownAddress: 'votre adresse',
-  otherAddress: (browser, time) => `votre ${browser} de ${time}`,
+  ownBanned: count => `Cet appareil est banni sur ${servers(count)}`,
+  otherBanned: count => `Votre autre appareil est banni sur ${servers(count)}`,
+  device: (browser, time) => `${browser}, vu à ${time}`,
   bannedOn: (server, jail, others) =>
     others === 0
-      ? `est bannie sur ${server} (${jail})`
-      : `est bannie sur ${server} (${jail}) et ${plural(others, { one: `${others} autre`, other: `${others} autres` })}`,
+      ? `Bannie sur ${server} (${jail})`
+      : `Bannie sur ${server} (${jail}) et ${plural(others, { one: `${others} autre`, other: `${others} autres` })}`,
   ownUnban: 'Débannir partout',
-  ownAsk: 'Un Operator peut lever ce ban.',
+  ownDetails: 'Détails',
+  ownAsk: 'Un Operator peut la débannir.',
   retry: 'Réessayer',
   connection: 'Connexion',
   account: name => `Compte de ${name}`,
@@ -224,19 +226,22 @@ export const activity: Texts['activity'] = {
     }),
 }
 export const notices: Texts['notices'] = {
+  title: 'Avis',
+  count: count => `${count}\u00a0avis`,
+  close: 'Fermer les avis',
   elsewhere: here =>
-    `Vous avez ouvert Stockade à l’adresse ${here}. Les commandes d’installation et les e-mails en indiquent une autre\u00a0:`,
+    `Vous avez ouvert Stockade à l’adresse ${here}. Les commandes d’installation et les e-mails indiquent une autre URL\u00a0:`,
   licence: (used, limit) =>
-    `${used} serveurs sont utilisés, la licence en permet ${limit}. Tous continuent\u00a0; les nouveaux sont refusés.`,
-  toLicence: 'Aller à la licence',
+    `${used} serveurs sont utilisés, la licence en permet ${limit}. Tous continuent de fonctionner\u00a0; les nouveaux sont refusés.`,
+  toLicence: 'Voir la licence',
   offline: (first, count) =>
     plural(count, {
       one: `${first} est hors ligne.`,
       other: `${count}\u00a0serveurs sont hors ligne, dont ${first}.`,
     }),
-  toOffline: 'Les afficher',
+  toOffline: count => plural(count, { one: 'Voir le serveur', other: 'Voir les serveurs' }),
   siem: waiting => `Les événements n’arrivent pas au SIEM. En attente\u00a0: ${waiting}.`,
-  toSiem: 'Aller à la livraison',
+  toSiem: 'Voir la livraison',
   version: 'Une nouvelle version de ce tableau de bord est disponible.',
   reload: 'Recharger',
   dismiss: 'Masquer jusqu’à la prochaine connexion',
