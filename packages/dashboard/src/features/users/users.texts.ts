@@ -1,4 +1,3 @@
-import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
@@ -6,7 +5,6 @@ const en = {
   what: 'the users',
   whatOne: 'the user',
   add: 'Add a user',
-  count: (total: number) => plural(total, { one: '1 user', other: `${total} users` }),
   search: 'Search by name or email',
   role: 'Role',
   allRoles: 'All roles',
@@ -24,7 +22,6 @@ const en = {
   password: 'Password',
   neverIn: 'Never',
   noMatch: 'No user matches.',
-  clear: 'Clear the search',
   onlyYou: 'Add a second admin, so that nobody is locked out when a phone is lost.',
   newTitle: 'Add a user',
   username: 'Username',
