@@ -110,6 +110,7 @@ const en = {
   banned: (ip: string) => `Banned ${ip}`,
   unbanned: (ip: string) => `Unbanned ${ip}`,
   sent: (command: string) => `Sent a command: ${command}`,
+  onServer: (what: string, server: string) => `${what} on ${server}`,
   onServers: (count: number) => `${count} servers`,
   asked: (count: number) => `Show all ${count} entries`,
   on: 'on',

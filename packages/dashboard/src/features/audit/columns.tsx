@@ -47,7 +47,7 @@ const Toggle = ({ entry, isOpen, onToggle }: { entry: Entry; isOpen: boolean; on
 
 const Sentence = ({ line: { entry, size }, onUnfold }: { line: Line; onUnfold: (id: number) => void }) => {
   const t = textsOf(auditTexts)
-  const sentence = sentenceOf(entry)
+  const sentence = sentenceOf(entry, size)
   return (
     <>
       <span className={styles.sentence} title={sentence}>

@@ -4,6 +4,19 @@ import { detailsOf, sentenceOf } from './sentences.ts'
 it.each<[string, string, Record<string, unknown>, string]>([
   ['a ban', 'command.create', { type: 'ban-ip', params: { ip: '203.0.113.7', jail: 'sshd' } }, 'Banned 203.0.113.7'],
   [
+    'where it was asked',
+    'command.create',
+    { type: 'unban-ip', params: { ip: '203.0.113.7' }, hostname: 'git-01' },
+    'Unbanned 203.0.113.7 on git-01',
+  ],
+  [
+    'where an unban was asked for',
+    'ban.remove',
+    { ip: '203.0.113.7', jail: 'sshd', hostname: 'git-01' },
+    'Requested an unban: 203.0.113.7 on git-01',
+  ],
+  ['a server that something was done to', 'server.create', { hostname: 'git-01' }, 'Added the server git-01'],
+  [
     'another command',
     'command.create',
     { type: 'jail-reload', params: { jail: 'sshd' } },
@@ -26,6 +39,11 @@ it.each<[string, string, Record<string, unknown>, string]>([
   ['nothing but the action', 'auth.login', { method: 'password' }, 'Signed in'],
   ['an action of a later version', 'moon.rise', { name: 'Luna' }, 'moon.rise: Luna'],
 ])('says %s', (_, action, details, said) => expect(sentenceOf({ action, details })).toBe(said))
+
+it('leaves the server out where one entry stands for several', () => {
+  const details = { type: 'ban-ip', params: { ip: '203.0.113.7' }, hostname: 'git-01' }
+  expect(sentenceOf({ action: 'command.create', details }, 10)).toBe('Banned 203.0.113.7')
+})
 
 it('says the rest in words: what changed first, without what the sentence has', () => {
   expect(

@@ -50,8 +50,24 @@ const commandWords = (details: Entry['details']): string => {
   )
 }
 
-/** What happened, in one sentence that names the thing. */
-export const sentenceOf = ({ action, details }: Pick<Entry, 'action' | 'details'>): string => {
+type Named = Pick<Entry, 'action' | 'details'>
+const isAsked = ({ action, details }: Named): boolean =>
+  (action.startsWith('command.') && typeof details.type === 'string') || ['ban.create', 'ban.remove'].includes(action)
+/** What was asked of a server, without the name of the server, which is not what it was done to. */
+const splitServer = (entry: Named): { readonly what: Named; readonly hostname: string | undefined } => {
+  if (!isAsked(entry)) return { what: entry, hostname: undefined }
+  const { hostname, ...details } = entry.details
+  return { what: { action: entry.action, details }, hostname: textOf(hostname) }
+}
+
+/** What happened, in one sentence that names the thing and the server that was asked. `size`: for how many servers it stands. */
+export const sentenceOf = (entry: Named, size = 1): string => {
+  const { what, hostname } = splitServer(entry)
+  return hostname !== undefined && size === 1
+    ? textsOf(auditTexts).onServer(whatOf(what), nameOf(hostname))
+    : whatOf(what)
+}
+const whatOf = ({ action, details }: Named): string => {
   if (action.startsWith('command.') && typeof details.type === 'string')
     return action === 'command.create' ? commandWords(details) : `${actionWords(action)}: ${commandWords(details)}`
   const object = objectOf(details)
@@ -77,7 +93,8 @@ const fieldWords = (name: string): string =>
   clip(name.replaceAll('_', ' '), 60).shown
 
 /** What the sentence has not said: changes first. */
-export const detailsOf = ({ action, details }: Pick<Entry, 'action' | 'details'>): readonly Told[] => {
+export const detailsOf = (entry: Named): readonly Told[] => {
+  const { action, details } = splitServer(entry).what
   const isCommand = action.startsWith('command.') && typeof details.type === 'string'
   const { type: _type, params: _params, ip: _ip, ...others } = details
   const { ip: _address, settings: _settings, template_id: _template, jail, ...more } = paramsOf(details)

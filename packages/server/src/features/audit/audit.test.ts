@@ -87,12 +87,13 @@ describe('the audit log', () => {
       params: { serverId: host.id },
       body: { type: 'reload-all', params: {} },
     })
-    expect((await newest('command.create'))?.details).toMatchObject({ id: queued.id, type: 'reload-all' })
+    const { hostname } = await admin.call('GET /servers/{serverId}', { params: { serverId: host.id } })
+    expect((await newest('command.create'))?.details).toMatchObject({ id: queued.id, type: 'reload-all', hostname })
     await admin.call('POST /servers/{serverId}/bans', {
       params: { serverId: host.id },
       body: { ip: '203.0.113.9', jail: 'sshd' },
     })
-    expect((await newest('ban.create'))?.details).toMatchObject({ ip: '203.0.113.9' })
+    expect((await newest('ban.create'))?.details).toMatchObject({ ip: '203.0.113.9', hostname })
     await raw(server, 'POST', '/api/v1/auth/login', { body: { username: 'olga', password: 'wrong' } })
     expect(await newest('auth.login_failed')).toMatchObject({ user: 'olga', ip_address: '127.0.0.1' })
 

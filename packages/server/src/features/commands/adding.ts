@@ -1,6 +1,7 @@
 import type { EventName } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import type { Change, Events } from '../../events/events.ts'
+import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot, TemplatesService } from '../templates/templates.service.ts'
 import { insertCommands } from './commands.store.ts'
 import type { CommandRow } from './commands.store.ts'
@@ -26,11 +27,12 @@ export interface NewCommands {
 /** Writes new commands with their events, then wakes the agents that they are for. */
 export const createAdding = (needs: {
   events: Events
+  servers: Pick<ServersService, 'hostnameOf'>
   templates: Pick<TemplatesService, 'keep'>
   queue: Queue
   waiting: Waiting
 }) => {
-  const { events, templates, queue, waiting } = needs
+  const { events, servers, templates, queue, waiting } = needs
   /** One entry for a whole deployment or removal, beside those of its commands. */
   const recordTemplate = async (change: Change, { author, rows, snapshot }: NewCommands) => {
     const [row, other] = rows
@@ -52,8 +54,10 @@ export const createAdding = (needs: {
       if (name === 'command.create') await recordTemplate(change, added)
       await change.recordMany(
         rows.flatMap(row => {
-          const own = { name, author, serverNo: row.server_no, data: eventDataOf(row) }
-          return also ? [own, { ...own, name: also, data: { ...paramsOf(row), command_id: row.id } }] : [own]
+          const hostname = servers.hostnameOf(row.server_no)
+          const own = { name, author, serverNo: row.server_no, data: eventDataOf(row, hostname) }
+          const more = { ...paramsOf(row), command_id: row.id, ...(hostname === undefined ? {} : { hostname }) }
+          return also ? [own, { ...own, name: also, data: more }] : [own]
         }),
       )
     })

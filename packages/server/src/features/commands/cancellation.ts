@@ -7,6 +7,7 @@ import { conflict } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
 import { cancelCommands, changeCommand, findCommandStates, openCommandsOf } from './commands.store.ts'
+import type { ServersService } from '../servers/servers.service.ts'
 import type { Queue } from './queue.ts'
 import { eventDataOf } from './rows.ts'
 
@@ -15,8 +16,15 @@ export const noCommand = (id: string) => `There is no command ${id}.`
 export const noAccess = 'You have no access to the server of this command.'
 
 /** Ends commands that were never handed out. */
-export const createCancellation = (needs: { db: Database; clock: Clock; events: Events; queue: Queue }) => {
-  const { db, clock, events, queue } = needs
+export const createCancellation = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  servers: Pick<ServersService, 'hostnameOf'>
+  queue: Queue
+}) => {
+  const { db, clock, events, servers, queue } = needs
+  const dataOf = (row: Parameters<typeof eventDataOf>[0]) => eventDataOf(row, servers.hostnameOf(row.server_no))
   /** Resolves to the ids of those that were still pending. */
   const cancelPending = async (actor: Principal, ids: readonly string[]): Promise<string[]> => {
     if (ids.length === 0) return []
@@ -24,7 +32,7 @@ export const createCancellation = (needs: { db: Database; clock: Clock; events: 
     const cancelled = await events.change(async change => {
       const rows = await cancelCommands(change.sql, ids, `Cancelled by ${actor.name}`, clock())
       await change.recordMany(
-        rows.map(row => ({ name: 'command.cancel', author, serverNo: row.server_no, data: eventDataOf(row) })),
+        rows.map(row => ({ name: 'command.cancel', author, serverNo: row.server_no, data: dataOf(row) })),
       )
       return rows
     })
@@ -66,7 +74,7 @@ export const createCancellation = (needs: { db: Database; clock: Clock; events: 
           completed_at: clock(),
         })
         if (cancelled)
-          await change.record({ name: 'command.cancel', author: system, serverNo, data: eventDataOf(cancelled) })
+          await change.record({ name: 'command.cancel', author: system, serverNo, data: dataOf(cancelled) })
       }
     },
   }

@@ -101,7 +101,7 @@ interface Needs {
   clock: Clock
   events: Events
   config: Pick<Config, 'commandTtl' | 'commandTimeout'>
-  servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined' | 'isWithheld'>
+  servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined' | 'isWithheld' | 'hostnameOf'>
   templates: Pick<TemplatesService, 'freeze' | 'keep' | 'frozen'>
   guardBan: RefuseBan
   sealedOf: Parameters<typeof createSealing>[0]['sealedOf']

@@ -64,8 +64,13 @@ export const queuedOf = (row: CommandRow): Queued => ({
   status: 'pending',
   created_at: iso(row.created_at),
 })
-/** What the events of a command carry. */
-export const eventDataOf = (row: CommandRow) => ({ id: row.id, type: row.type, params: paramsOf(row) })
+/** What the events of a command carry. The name of its server is kept, because the server may be renamed or removed later. */
+export const eventDataOf = (row: CommandRow, hostname: string | undefined) => ({
+  id: row.id,
+  type: row.type,
+  params: paramsOf(row),
+  ...(hostname === undefined ? {} : { hostname }),
+})
 
 export const viewOf = (row: CommandView): Command => ({
   id: row.id,

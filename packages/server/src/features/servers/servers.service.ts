@@ -52,6 +52,8 @@ export interface ServersService {
   /** @throws Problem with that status where the server is in quarantine */
   refuseQuarantined(serverNo: number, status: 403 | 409): void
   isQuarantined(serverNo: number): boolean
+  /** Undefined for a server that was removed. */
+  hostnameOf(serverNo: number): string | undefined
   /** Whether it gets no commands now: it is in quarantine, or two hosts report for it. */
   isWithheld(serverNo: number): boolean
   settleClone(actor: Principal, id: string): Promise<void>
@@ -431,6 +433,7 @@ export const createServers = (needs: {
       })
       registry.put(updated)
     },
+    hostnameOf: serverNo => registry.byNo(serverNo)?.row.hostname,
     isQuarantined: serverNo => (registry.byNo(serverNo)?.row.quarantined_at ?? null) !== null,
     refuseQuarantined(serverNo, status) {
       const quarantined = quarantineOf(registry.byNo(serverNo)?.row)

@@ -395,6 +395,7 @@ export const audit: Texts['audit'] = {
   banned: ip => `${ip} gesperrt`,
   unbanned: ip => `${ip} entsperrt`,
   sent: command => `Befehl gesendet: ${command}`,
+  onServer: (what, server) => `${what} auf ${server}`,
   onServers: count => `${count} Server`,
   asked: count => `Alle ${count} Einträge zeigen`,
   on: 'ein',

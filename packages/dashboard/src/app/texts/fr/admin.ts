@@ -410,6 +410,7 @@ export const audit: Texts['audit'] = {
   banned: ip => `A banni ${ip}`,
   unbanned: ip => `A débanni ${ip}`,
   sent: command => `A envoyé une commande : ${command}`,
+  onServer: (what, server) => `${what} sur ${server}`,
   onServers: count => `${count} serveurs`,
   asked: count => `Afficher les ${count} entrées`,
   on: 'activé',
