@@ -316,6 +316,7 @@ describe.runIf(hasBrowser)('the list of bans', () => {
   it('takes one unban back', async () => {
     await open('bans?q=ip:203.0.113.20')
     await page.getByRole('button', { name: 'Unban 203.0.113.20 from postfix on mail-01' }).click()
+    await news().getByText('Unbanning 203.0.113.20 from postfix on mail-01…').waitFor()
     await news().getByRole('button', { name: 'Undo' }).last().click()
     await news().getByText('Undone before it ran.').waitFor()
     expect(await mail.orders()).toEqual([])

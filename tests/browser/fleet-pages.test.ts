@@ -273,6 +273,8 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       await page.getByRole('button', { name: 'Enable: logins' }).click()
       await page.getByRole('button', { name: 'Undo' }).first().waitFor()
       for (const { id } of await web.orders()) await web.answer(id)
+      // The notice changes its sentence then, and a click on a button that moves can be lost.
+      await page.getByRole('region', { name: 'News' }).getByText('logins is enabled on web-01').waitFor()
       await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).click()
       await question.waitFor()
       await page.keyboard.press('Escape')
@@ -376,6 +378,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id)
     await dialog().getByText('Done on 3 servers').waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('region', { name: 'News' }).getByText('dovecot is disabled on 3 servers').waitFor()
     await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).click()
     await page.getByText('It had run already on 2 servers. The opposite is on its way there.').waitFor()
     const orders = await Promise.all(hosts.map(host => host.orders()))
