@@ -17,6 +17,12 @@ it.each<[string, string, Record<string, unknown>, string]>([
   ],
   ['a server that something was done to', 'server.create', { hostname: 'git-01' }, 'Added the server git-01'],
   [
+    'a fleet ban',
+    'fleet_ban.create',
+    { entry: '203.0.113.0/24', reason: 'spam' },
+    'Banned on the fleet: 203.0.113.0/24',
+  ],
+  [
     'another command',
     'command.create',
     { type: 'jail-reload', params: { jail: 'sshd' } },

@@ -20,6 +20,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 const objects = [
   'hostname',
   'ip',
+  'entry',
   'username',
   'sequence_name',
   'template_name',
