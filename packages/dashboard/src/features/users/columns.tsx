@@ -5,6 +5,7 @@ import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
+import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { identityTexts } from '../identity/identity.texts.ts'
@@ -26,9 +27,12 @@ const Name = ({ user }: { user: User }) => {
   )
 }
 
+/** Its name stands in the head of the table; where there is none, beside the state. */
 const Factor = ({ on }: { on: boolean }) => {
   const t = textsOf(identityTexts)
-  return <State is={on ? 'enabled' : 'disabled'} word={on ? t.mfaOn : t.mfaOff} />
+  const word = on ? t.mfaOn : t.mfaOff
+  const { factor } = textsOf(usersTexts)
+  return <State is={on ? 'enabled' : 'disabled'} word={useNarrow() ? `${factor}: ${word}` : word} />
 }
 
 const providerOf = (user: User) =>
@@ -48,7 +52,6 @@ export const columnsOf = (): readonly ListColumn<User>[] => {
       key: 'login',
       name: names.login,
       width: 140,
-      at: 'about',
       cell: ({ last_login: at }) => (at ? <Time at={at} /> : t.neverIn),
     },
     { key: 'created', name: names.created, width: 120, wideOnly: true, cell: ({ created_at: at }) => <Time at={at} /> },
