@@ -1,14 +1,18 @@
-import { useState } from 'react'
-import type { FormEvent } from 'react'
+import { Fragment, useState } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
 import { useMe } from '../../api/session.ts'
 import { Picks } from '../fleet/picks.tsx'
 import { templateQuery } from '../fleet/queries.ts'
+import type { Template } from '../fleet/queries.ts'
+import { BatchReceipt } from '../fleet/receipts.tsx'
+import { tellAsked } from '../fleet/undo.ts'
+import { ButtonLink } from '../../kit/button-link.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -25,38 +29,29 @@ import styles from './templates.module.css'
 
 const names = ['maxretry', 'findtime', 'bantime', 'logpath'] as const
 
-/** Three steps: which servers, with which settings, and what will happen; then the page of the batch. */
-export const DeployTemplate = () => {
-  const t = textsOf(templatesTexts)
-  const d = t.deployPage
-  const me = useMe()
-  const { templateId } = useParams({ from: '/inside/templates/$templateId/deploy' })
-  const navigate = useNavigate()
-  const query = useQuery(templateQuery(templateId))
-  const template = query.data
-  const summary = useQuery(summaryQuery).data?.servers
-  const [step, setStep] = useState<'servers' | 'settings' | 'review'>('servers')
+const stepNames = ['servers', 'settings', 'review'] as const
+type Step = (typeof stepNames)[number]
+
+/** What is typed in the three steps, and what submitting a step does. */
+const useWizard = (template: Template | undefined) => {
+  const d = textsOf(templatesTexts).deployPage
+  const [step, setStep] = useState<Step>('servers')
   const [servers, setServers] = useState(forServers.take)
   const [typed, setTyped] = useState(untyped)
   const [tried, setTried] = useState(false)
   const { settings, wrong } = readSettings(typed)
   const deploy = useMutation({
-    mutationFn: () =>
+    mutationFn: (templateId: string) =>
       api.call('POST /templates/{templateId}/deploy', {
         params: { templateId },
         body: { server_ids: [...servers], ...(Object.keys(settings).length > 0 ? { settings } : {}) },
       }),
     onSuccess: ({ batch_id }) => {
       void queries.invalidateQueries({ queryKey: ['commands'] })
-      void navigate({ to: '/batches/$batchId', params: { batchId: batch_id }, search: {} })
+      tellAsked(d.asked(nameOf(template?.display_name ?? ''), servers.size), [], batch_id)
     },
   })
-  if (me && !roleMay(me.role, 'write')) return <Forbidden needed="Operator" />
-  if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
-  const title = template ? d.title(nameOf(template.display_name)) : t.title
-  const chosen = summary?.filter(({ id }) => servers.has(id)) ?? []
-  const away = chosen.filter(({ status }) => status !== 'online').length
-  const go = (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     if (step === 'servers') {
       setTried(servers.size === 0)
@@ -64,8 +59,23 @@ export const DeployTemplate = () => {
     } else if (step === 'settings') {
       setTried(wrong.size > 0)
       if (wrong.size === 0) setStep('review')
-    } else if (!deploy.isPending) deploy.mutate()
+    } else if (template && !deploy.isPending) deploy.mutate(template.name)
   }
+  return { step, setStep, servers, setServers, typed, setTyped, settings, wrong, tried, deploy, submit }
+}
+type Wizard = ReturnType<typeof useWizard>
+
+/** Three steps: which servers, with which settings, and what will happen; then the receipt of what was asked. */
+export const DeployTemplate = () => {
+  const t = textsOf(templatesTexts)
+  const me = useMe()
+  const { templateId } = useParams({ from: '/inside/templates/$templateId/deploy' })
+  const query = useQuery(templateQuery(templateId))
+  const template = query.data
+  const wizard = useWizard(template)
+  if (me && !roleMay(me.role, 'write')) return <Forbidden needed="Operator" />
+  if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
+  const title = template ? t.deployPage.title(nameOf(template.display_name)) : t.title
   return (
     <Page
       title={title}
@@ -78,85 +88,128 @@ export const DeployTemplate = () => {
     >
       <Trouble what={t.whatOne} query={query} />
       {query.isPending && <Waiting />}
-      {template && (
-        <form className={styles.wizard} onSubmit={go} noValidate>
-          <ol className={styles.steps}>
-            {(['servers', 'settings', 'review'] as const).map(each => (
-              <li key={each} aria-current={each === step ? 'step' : undefined}>
-                {d.steps[each]}
-              </li>
-            ))}
-          </ol>
-          {step === 'servers' && (
-            <>
-              {summary?.length === 0 && <p className={parts.warn}>{d.noneYet}</p>}
-              <Picks chosen={servers} onChosen={setServers} error={tried ? d.noServers : undefined} />
-              {template.required_files.length > 0 && (
-                <p className={parts.help}>{d.needs(template.required_files.join(', '))}</p>
-              )}
-            </>
-          )}
-          {step === 'settings' && (
-            <>
-              <p className={parts.muted}>{d.settingsHelp}</p>
-              <div className={styles.pair}>
-                <SettingsFields
-                  typed={typed}
-                  onTyped={setTyped}
-                  wrong={tried ? wrong : new Set()}
-                  help={{
-                    maxretry: d.of(settingWords('maxretry', template.settings.maxretry) ?? t.asJail),
-                    findtime: d.of(settingWords('findtime', template.settings.findtime) ?? t.asJail),
-                    bantime: d.of(settingWords('bantime', template.settings.bantime) ?? t.asJail),
-                    logpath: d.of(settingWords('logpath', template.settings.logpath) ?? t.asJail),
-                  }}
-                />
-              </div>
-            </>
-          )}
-          {step === 'review' && (
-            <>
-              <dl className={parts.details}>
-                <dt>{d.what}</dt>
-                <dd>
-                  <bdi>{nameOf(template.display_name)}</bdi>
-                </dd>
-                <dt>{d.where}</dt>
-                <dd>
-                  {d.chosen(chosen.length)}:{' '}
-                  {chosen
-                    .slice(0, 12)
-                    .map(({ hostname }) => nameOf(hostname))
-                    .join(', ')}
-                  {chosen.length > 12 && ' …'}
-                </dd>
-                <dt>{d.own}</dt>
-                <dd>
-                  {Object.keys(settings).length === 0
-                    ? d.none
-                    : names
-                        .filter(name => settings[name] !== undefined)
-                        .map(name => `${t.fields[name]}: ${settingWords(name, settings[name] ?? null) ?? ''}`)
-                        .join(' · ')}
-                </dd>
-              </dl>
-              {away > 0 && <p className={parts.warn}>{d.away(away)}</p>}
-              <p className={parts.muted}>{d.safe}</p>
-              <Refusal error={deploy.error} />
-            </>
-          )}
-          <div className={parts.row}>
-            <Button type="submit" loading={deploy.isPending}>
-              {step === 'servers' ? d.next : step === 'settings' ? d.review : d.submit(servers.size)}
-            </Button>
-            {step !== 'servers' && (
-              <Button variant="default" onClick={() => setStep(step === 'review' ? 'settings' : 'servers')}>
-                {d.back}
-              </Button>
-            )}
-          </div>
-        </form>
-      )}
+      {template &&
+        (wizard.deploy.data ? (
+          <Asked template={template} batchId={wizard.deploy.data.batch_id} />
+        ) : (
+          <Steps template={template} wizard={wizard} />
+        ))}
     </Page>
+  )
+}
+
+const Asked = ({ template, batchId }: { template: Template; batchId: string }) => (
+  <div className={styles.wizard}>
+    <BatchReceipt batchId={batchId} list />
+    <div className={parts.row}>
+      <ButtonLink variant="default" to="/templates/$templateId" params={{ templateId: template.name }}>
+        {textsOf(templatesTexts).deployPage.toTemplate}
+      </ButtonLink>
+    </div>
+  </div>
+)
+
+const Steps = ({ template, wizard }: { template: Template; wizard: Wizard }) => {
+  const d = textsOf(templatesTexts).deployPage
+  const { step, setStep, servers, deploy } = wizard
+  const verbs: Readonly<Record<Step, string>> = { servers: d.next, settings: d.review, review: d.submit(servers.size) }
+  return (
+    <form className={styles.wizard} onSubmit={wizard.submit} noValidate>
+      <ol className={styles.steps}>
+        {stepNames.map(each => (
+          <li key={each} aria-current={each === step ? 'step' : undefined}>
+            {d.steps[each]}
+          </li>
+        ))}
+      </ol>
+      {step === 'servers' && <ServersStep template={template} wizard={wizard} />}
+      {step === 'settings' && <SettingsStep template={template} wizard={wizard} />}
+      {step === 'review' && <Review template={template} wizard={wizard} />}
+      <div className={parts.row}>
+        <Button type="submit" loading={deploy.isPending}>
+          {verbs[step]}
+        </Button>
+        {step !== 'servers' && (
+          <Button variant="default" onClick={() => setStep(step === 'review' ? 'settings' : 'servers')}>
+            {d.back}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+const ServersStep = ({ template, wizard }: { template: Template; wizard: Wizard }) => {
+  const d = textsOf(templatesTexts).deployPage
+  const summary = useQuery(summaryQuery).data?.servers
+  return (
+    <>
+      {summary?.length === 0 && <p className={parts.warn}>{d.noneYet}</p>}
+      <Picks chosen={wizard.servers} onChosen={wizard.setServers} error={wizard.tried ? d.noServers : undefined} />
+      {template.required_files.length > 0 && (
+        <p className={parts.help}>{d.needs(template.required_files.join(', '))}</p>
+      )}
+    </>
+  )
+}
+
+const SettingsStep = ({ template, wizard }: { template: Template; wizard: Wizard }) => {
+  const t = textsOf(templatesTexts)
+  const d = t.deployPage
+  const helpOf = (name: (typeof names)[number]) => d.of(settingWords(name, template.settings[name]) ?? t.asJail)
+  return (
+    <>
+      <p className={parts.muted}>{d.settingsHelp}</p>
+      <div className={styles.pair}>
+        <SettingsFields
+          typed={wizard.typed}
+          onTyped={wizard.setTyped}
+          wrong={wizard.tried ? wizard.wrong : new Set()}
+          help={{
+            maxretry: helpOf('maxretry'),
+            findtime: helpOf('findtime'),
+            bantime: helpOf('bantime'),
+            logpath: helpOf('logpath'),
+          }}
+        />
+      </div>
+    </>
+  )
+}
+
+const Review = ({ template, wizard }: { template: Template; wizard: Wizard }) => {
+  const t = textsOf(templatesTexts)
+  const d = t.deployPage
+  const { servers, settings, deploy } = wizard
+  const chosen = useQuery(summaryQuery).data?.servers.filter(({ id }) => servers.has(id)) ?? []
+  const away = chosen.filter(({ status }) => status !== 'online').length
+  const own = names.flatMap(name =>
+    settings[name] === undefined ? [] : [`${t.fields[name]}: ${settingWords(name, settings[name]) ?? ''}`],
+  )
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [d.what, <bdi key="what">{nameOf(template.display_name)}</bdi>],
+    [
+      d.where,
+      `${d.chosen(chosen.length)}: ${chosen
+        .slice(0, 12)
+        .map(({ hostname }) => nameOf(hostname))
+        .join(', ')}${chosen.length > 12 ? ' …' : ''}`,
+    ],
+    [d.own, own.length === 0 ? d.none : own.join(' · ')],
+  ]
+  return (
+    <>
+      <dl className={parts.details}>
+        {facts.map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {away > 0 && <p className={parts.warn}>{d.away(away)}</p>}
+      <p className={parts.muted}>{d.safe}</p>
+      <Refusal error={deploy.error} />
+    </>
   )
 }

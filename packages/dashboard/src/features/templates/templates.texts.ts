@@ -141,6 +141,8 @@ const en = {
     safe: 'Each server tests the jail first. If it does not work there, the previous state is restored and the server says why.',
     needs: (files: string) => `Needs on the server: ${files}`,
     submit: (count: number) => `Deploy to ${servers(count)}`,
+    asked: (name: string, count: number) => `Deploying ${name} to ${servers(count)}…`,
+    toTemplate: 'View template',
     chosen: servers,
   },
 }

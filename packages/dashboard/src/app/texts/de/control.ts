@@ -152,6 +152,8 @@ export const templates: Texts['templates'] = {
     safe: 'Jeder Server prüft das Jail zuerst. Funktioniert es dort nicht, wird der vorherige Zustand wiederhergestellt, und der Server nennt den Grund.',
     needs: files => `Braucht auf dem Server: ${files}`,
     submit: count => `Auf ${onServers(count)} verteilen`,
+    asked: (name, count) => `${name} wird auf ${onServers(count)} verteilt …`,
+    toTemplate: 'Vorlage ansehen',
     chosen: servers,
   },
 }

@@ -142,6 +142,8 @@ export const templates: Texts['templates'] = {
     safe: 'Cada servidor prueba primero la jail. Si no funciona, se restaura el estado anterior y el servidor dice por qué.',
     needs: files => `Necesita en el servidor: ${files}`,
     submit: count => `Desplegar en ${servers(count)}`,
+    asked: (name, count) => `Desplegando ${name} en ${servers(count)}…`,
+    toTemplate: 'Ver la plantilla',
     chosen: servers,
   },
 }

@@ -402,6 +402,8 @@ export const templates: Texts['templates'] = {
     safe: 'Chaque serveur teste d’abord le jail. S’il n’y fonctionne pas, l’état précédent est rétabli et le serveur dit pourquoi.',
     needs: files => `Nécessaire sur le serveur\u00a0: ${files}`,
     submit: count => `Déployer sur ${servers(count)}`,
+    asked: (name, count) => `Déploiement de ${name} sur ${servers(count)}…`,
+    toTemplate: 'Voir le modèle',
     chosen: servers,
   },
 }
