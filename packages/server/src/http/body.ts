@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../core/problem.ts'
 import { withoutNul } from '../core/text.ts'
+import { compileLazily } from './compilers.ts'
 import { createLargeBodies, largeFrom } from './large-body.ts'
 import { nameOf } from './request.ts'
-import { compileBody, compileText } from '../core/validation.ts'
 
 export const notJson = () =>
   new Problem(415, 'Unsupported Media Type', 'Send the body as JSON, with Content-Type: application/json.')
@@ -12,18 +12,7 @@ export const notJson = () =>
 export const readBodies = (fastify: FastifyInstance): void => {
   const large = createLargeBodies()
   fastify.addHook('onClose', () => large.close())
-  fastify.setValidatorCompiler(({ schema, httpPart }) => {
-    if (httpPart !== 'body') return compileText(schema as object)
-    const check = compileBody(schema as object)
-    const checkOnce = (data: unknown) => {
-      if (large.isValid(data)) return true
-      const isValid = check(data)
-      checkOnce.errors = check.errors
-      return isValid
-    }
-    checkOnce.errors = check.errors
-    return checkOnce
-  })
+  compileLazily(fastify, large.isValid)
 
   // An absent or empty body counts as {} whatever its content type; anything else has to be JSON.
   const parseJson = fastify.getDefaultJsonParser('error', 'error')
