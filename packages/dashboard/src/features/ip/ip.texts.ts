@@ -28,6 +28,7 @@ const en = {
   unban: 'Unban everywhere',
   whitelist: 'Whitelist…',
   ban: 'Ban…',
+  details: 'View details',
   report: 'Report',
   reported: 'Reported.',
   copy: 'Copy address',

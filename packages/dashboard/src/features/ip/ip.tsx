@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList, IconWorldOff } from '@tabler/icons-react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
@@ -21,6 +21,8 @@ import { Trouble, sentenceOf } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { AddressDialogs } from './address-dialogs.tsx'
+import type { AddressDialog } from './address-dialogs.tsx'
 import { Answer } from './answer.tsx'
 import { About, Reputation } from './aside.tsx'
 import { Evidence } from './evidence.tsx'
@@ -30,14 +32,10 @@ import { findAddress } from './read-address.ts'
 import { Timeline } from './timeline.tsx'
 import styles from './ip.module.css'
 
-const UnbanDialog = lazy(() => import('./unban-dialog.tsx'))
 /** What is beside the answer travels after it. */
 const loadNeighbours = () => import('./neighbour-map.tsx').then(({ Neighbours }) => Neighbours)
 const loadKnocks = () => import('./knocks.tsx').then(({ Knocks }) => Knocks)
 const loadDone = () => import('./done.tsx').then(({ Done }) => Done)
-const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
-const FleetBanDialog = lazy(() => import('../fleet-bans/new-dialog.tsx'))
-const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 
 /** Everything about one address, and what can be done about it. */
 export const IpPage = () => {
@@ -141,14 +139,11 @@ const useReport = (found: LookUp | undefined) => {
   })
 }
 
-type Asked = 'unban' | 'whitelist' | 'ban' | 'fleet-ban'
-
 const Acts = (props: { ip: string; found: LookUp | undefined; onKnocks: () => void }) => {
   const { ip, found, onKnocks } = props
   const t = textsOf(ipTexts)
-  const [dialog, setDialog] = useState<Asked | null>(null)
+  const [dialog, setDialog] = useState<AddressDialog | null>(null)
   const phone = usePhone()
-  const close = () => setDialog(null)
   const banned = (found?.active_bans.length ?? 0) > 0
   return (
     <>
@@ -166,12 +161,7 @@ const Acts = (props: { ip: string; found: LookUp | undefined; onKnocks: () => vo
         </Button>
       )}
       <More ip={ip} found={found} banned={banned} onAsk={setDialog} onKnocks={onKnocks} />
-      <Suspense>
-        {dialog === 'unban' && found && <UnbanDialog found={found} onClose={close} />}
-        {dialog === 'whitelist' && <AddDialog given={ip} onClose={close} />}
-        {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={close} />}
-        {dialog === 'fleet-ban' && <FleetBanDialog given={ip} onClose={close} />}
-      </Suspense>
+      <AddressDialogs ip={ip} found={found} dialog={dialog} onClose={() => setDialog(null)} />
     </>
   )
 }
@@ -181,7 +171,7 @@ const More = (props: {
   ip: string
   found: LookUp | undefined
   banned: boolean
-  onAsk: (asked: Asked) => void
+  onAsk: (asked: AddressDialog) => void
   onKnocks: () => void
 }) => {
   const { ip, found, banned, onAsk, onKnocks } = props

@@ -7,6 +7,7 @@ import { Field } from '../../kit/field.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { InPlace } from './in-place.tsx'
 import { findAddress, tooLarge } from './read-address.ts'
 import { ipTexts } from './ip.texts.ts'
 import styles from './ip.module.css'
@@ -19,7 +20,8 @@ export const problemOf = (typed: string): string => {
 }
 
 /** The field that takes an address in any form and goes to its page. */
-export const LookUpField = ({ given = '', error }: { given?: string; error?: string }) => {
+export const LookUpField = (props: { given?: string; error?: string; onTyped?: (typed: string) => void }) => {
+  const { given = '', error, onTyped } = props
   const t = textsOf(ipTexts)
   const navigate = useNavigate()
   const [typed, setTyped] = useState(given)
@@ -46,11 +48,14 @@ export const LookUpField = ({ given = '', error }: { given?: string; error?: str
             dir="ltr"
             enterKeyHint="search"
             value={typed}
-            onChange={event => setTyped(event.currentTarget.value)}
+            onChange={event => {
+              setTyped(event.currentTarget.value)
+              onTyped?.(event.currentTarget.value)
+            }}
           />
         )}
       </Field>
-      <Button type="submit" mt={24}>
+      <Button type="submit" variant="default" mt={24}>
         {t.go}
       </Button>
     </form>
@@ -61,10 +66,12 @@ export const LookUp = () => {
   const t = textsOf(ipTexts)
   const navigate = useNavigate()
   const mine = useMe()?.ip_address
+  const [typed, setTyped] = useState('')
   return (
     <Page title={t.title}>
-      <LookUpField />
-      {mine && (
+      <LookUpField onTyped={setTyped} />
+      <InPlace typed={typed} />
+      {mine && typed === '' && (
         <div>
           <Button variant="default" onClick={() => navigate({ to: '/ip/$addr', params: { addr: mine }, search: {} })}>
             {t.mine}

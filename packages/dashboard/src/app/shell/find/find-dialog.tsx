@@ -1,4 +1,4 @@
-import { Suspense, lazy, useEffect, useId, useMemo, useState } from 'react'
+import { Suspense, lazy, useId, useMemo, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
@@ -8,7 +8,7 @@ import { roleMay } from '../../../api/roles.ts'
 import { signOut, useMe } from '../../../api/session.ts'
 import { lookUpQuery, templatesQuery } from '../../../features/fleet/queries.ts'
 import { usersQuery } from '../../../features/identity/queries.ts'
-import { findAddress } from '../../../features/ip/read-address.ts'
+import { useRestedAddress } from '../../../features/ip/rested-address.ts'
 import { Dialog } from '../../../kit/modal.tsx'
 import parts from '../../../kit/parts.module.css'
 import { useTheme } from '../../../kit/preferences.ts'
@@ -182,12 +182,7 @@ const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }
 
 /** What is known of the address that was typed, in one sentence; asked for when the typing rests. */
 const Known = ({ typed }: { typed: string }) => {
-  const [rested, setRested] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(typed), 250)
-    return () => clearTimeout(timer)
-  }, [typed])
-  const address = rested === typed ? findAddress(typed)?.ip : undefined
+  const address = useRestedAddress(typed)
   const found = useQuery({ ...lookUpQuery(address ?? ''), enabled: address !== undefined }).data
   return address === undefined || !found ? null : (
     <Suspense>

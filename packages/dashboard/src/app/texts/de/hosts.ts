@@ -189,6 +189,7 @@ export const serversPage: Texts['servers'] = {
   clear: 'Suche leeren',
 }
 export const ip: Texts['ip'] = {
+  details: 'Details ansehen',
   title: 'Adressen',
   what: 'was über die Adresse bekannt ist',
   label: 'Adresse',

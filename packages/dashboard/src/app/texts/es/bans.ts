@@ -302,6 +302,7 @@ export const overview: Texts['overview'] = {
   add: 'Añadir un servidor',
 }
 export const ip: Texts['ip'] = {
+  details: 'Ver los detalles',
   title: 'Direcciones',
   what: 'lo que se sabe de la dirección',
   label: 'Dirección',

@@ -491,6 +491,7 @@ export const serverList: Texts['servers'] = {
   clear: 'Effacer la recherche',
 }
 export const ip: Texts['ip'] = {
+  details: 'Voir les détails',
   title: 'Adresses',
   what: 'ce que l’on sait de l’adresse',
   label: 'Adresse',

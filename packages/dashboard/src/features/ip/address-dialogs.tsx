@@ -1,0 +1,27 @@
+import { Suspense, lazy } from 'react'
+import type { LookUp } from '../fleet/queries.ts'
+
+const UnbanDialog = lazy(() => import('./unban-dialog.tsx'))
+const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
+const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
+const FleetBanDialog = lazy(() => import('../fleet-bans/new-dialog.tsx'))
+
+export type AddressDialog = 'unban' | 'whitelist' | 'ban' | 'fleet-ban'
+
+/** What is done about an address. */
+export const AddressDialogs = (props: {
+  ip: string
+  found: LookUp | undefined
+  dialog: AddressDialog | null
+  onClose: () => void
+}) => {
+  const { ip, found, dialog, onClose } = props
+  return (
+    <Suspense>
+      {dialog === 'unban' && found && <UnbanDialog found={found} onClose={onClose} />}
+      {dialog === 'whitelist' && <AddDialog given={ip} onClose={onClose} />}
+      {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={onClose} />}
+      {dialog === 'fleet-ban' && <FleetBanDialog given={ip} onClose={onClose} />}
+    </Suspense>
+  )
+}
