@@ -32,13 +32,13 @@ const en = {
     title: 'Open a port for me',
     address: 'Your address',
     addressHelp:
-      'The one that the server sees you at. Whoever browses by IPv6 and uses SSH by IPv4, or a VPN for only one of them, opens for the wrong one.',
+      'The address that the server sees. If your browser uses IPv6 and SSH uses IPv4, or a VPN carries only one of them, this is the wrong address.',
     listed: (entry: string) => `It is on the whitelist (${entry}), so no port is closed for it.`,
     noPlace: 'No sequence is on a server yet.',
     states: {
       enforced: (server: string) => `${server} enforces it.`,
       pending: (server: string) => `${server} has not confirmed it yet, so the port may be open to all still.`,
-      unsupported: (server: string) => `${server} can not enforce it: the port is not closed there.`,
+      unsupported: (server: string) => `${server} can’t enforce it: the port is not closed there.`,
       failed: (server: string) => `${server} could not enforce it: the port is not closed there, or by an older rule.`,
     },
     opensFor: (port: number, time: string) => `Opens port ${port} for ${time}.`,

@@ -171,8 +171,8 @@ export const users: Texts['users'] = {
   way: 'Anmeldemethode',
   ways: { invite: 'Einladungslink', password: 'Vorläufiges Passwort' },
   wayMeans: {
-    invite: 'Gilt einmal, 72 Stunden lang. Wer ihn öffnet, wählt das Passwort: niemand sonst kennt es je.',
-    password: 'Ein Passwort wird erzeugt, das Sie übergeben. Es wird einmal gezeigt.',
+    invite: 'Gilt einmal, 72 Stunden lang. Der Benutzer wählt ein Passwort, das sonst niemand kennt.',
+    password: 'Stockade erzeugt ein Passwort, das Sie übergeben. Es wird einmal gezeigt.',
   },
   inviteTitle: name => `Senden Sie diesen Link an ${name}`,
   inviteText:
@@ -194,7 +194,7 @@ export const users: Texts['users'] = {
   madeTitle: name => `Übergeben Sie dies an ${name}`,
   madeText: 'Das Passwort wird nur jetzt gezeigt. Es sollte nach der ersten Anmeldung unter Konto geändert werden.',
   handOver: (address, name, password) => `${address}\nBenutzername: ${name}\nPasswort: ${password}`,
-  handOverLabel: 'Was zu übergeben ist',
+  handOverLabel: 'Zu übergeben',
   factorNext: 'Der Benutzer richtet 2FA bei der ersten Anmeldung ein.',
   accessFailed: 'Der Benutzer wurde hinzugefügt, sieht aber alle Server: Die Auswahl der Server ist fehlgeschlagen.',
   done: 'Fertig',
@@ -217,7 +217,7 @@ export const users: Texts['users'] = {
   helpTitle: 'Passwort und 2FA',
   resetPassword: 'Passwort zurücksetzen…',
   resetPasswordTitle: name => `Passwort von ${name} zurücksetzen?`,
-  resetPasswordText: 'Ein vorläufiges wird erzeugt und einmal gezeigt. Alle Sitzungen des Benutzers enden.',
+  resetPasswordText: 'Ein vorläufiges Passwort wird erzeugt und einmal gezeigt. Alle Sitzungen des Benutzers enden.',
   resetPasswordVerb: 'Passwort zurücksetzen',
   resetFactor: '2FA zurücksetzen…',
   resetFactorTitle: name => `2FA von ${name} zurücksetzen?`,

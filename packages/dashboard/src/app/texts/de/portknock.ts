@@ -32,7 +32,7 @@ export const portknock: Texts['portknock'] = {
     title: 'Einen Port für mich öffnen',
     address: 'Ihre Adresse',
     addressHelp:
-      'Die, unter der der Server Sie sieht. Wer über IPv6 surft und SSH über IPv4 benutzt, oder ein VPN nur für eines davon, öffnet für die falsche.',
+      'Die Adresse, die der Server sieht. Nutzt Ihr Browser IPv6 und SSH IPv4, oder läuft nur eines davon über ein VPN, ist es die falsche.',
     listed: entry => `Sie steht auf der Whitelist (${entry}): für sie ist kein Port geschlossen.`,
     noPlace: 'Noch ist keine Sequenz auf einem Server.',
     states: {
@@ -133,16 +133,16 @@ export const portknock: Texts['portknock'] = {
     timeout: 'Offen für',
     timeoutHelp: 'Wie lange der Port für die Adresse offen bleibt: 30s, 5m, 1h. Bestehende Verbindungen bleiben offen.',
     knockTimeout: 'Anzuklopfen in',
-    knockTimeoutHelp: 'Darin muss die ganze Sequenz getan sein, bis 5m.',
+    knockTimeoutHelp: 'Die Zeit für die ganze Sequenz, höchstens 5m.',
     maxAttempts: 'Falsche Versuche',
-    maxAttemptsHelp: 'Nach so vielen wird die Adresse blockiert.',
+    maxAttemptsHelp: 'Danach wird die Adresse blockiert.',
     block: 'Blockiert für',
-    blockHelp: 'Auch die Zeit, in der die falschen Versuche gezählt werden.',
+    blockHelp: 'Falsche Versuche werden über dieselbe Zeit gezählt.',
     servers: 'Server',
     away: count =>
       plural(count, {
-        one: '1 davon ist nicht erreichbar: er schließt den Port, wenn er wieder da ist.',
-        other: `${count} davon sind nicht erreichbar: sie schließen den Port, wenn sie wieder da sind.`,
+        one: '1 davon ist offline und schließt den Port, wenn er zurückkommt.',
+        other: `${count} davon sind offline und schließen den Port, wenn sie zurückkommen.`,
       }),
     fields: {
       name: 'Name',
@@ -155,10 +155,10 @@ export const portknock: Texts['portknock'] = {
       servers: 'Server',
     },
     closes:
-      'Auf jedem Server schließt der Port erst, wenn sein Agent die Regeln bestätigt hat, und nie für Adressen der Whitelist. Bestehende Verbindungen laufen weiter.',
-    listed: (ip, entry) => `Ihre Adresse, ${ip}, steht auf der Whitelist (${entry}): Sie kommen immer hinein.`,
+      'Auf jedem Server schließt der Port erst, wenn sein Agent die Regeln bestätigt hat, und nie für Adressen der Whitelist. Bestehende Verbindungen bleiben offen.',
+    listed: (ip, entry) => `Ihre Adresse, ${ip}, steht auf der Whitelist (${entry}) und behält den Zugang.`,
     notListed: ip =>
-      `Ihre Adresse, ${ip}, steht nicht auf der Whitelist. Setzen Sie sie zuerst darauf: das ist der Weg hinein, wenn alles andere verloren ist.`,
+      `Ihre Adresse, ${ip}, steht nicht auf der Whitelist. Fügen Sie sie zuerst hinzu, damit Sie den Zugang behalten, wenn das Anklopfen nicht klappt.`,
     toWhitelist: 'Zur Whitelist',
     change: 'Jeder Server behält seine bisherige Regel, bis er die Änderung bestätigt.',
     save: 'Speichern',
@@ -169,17 +169,17 @@ export const portknock: Texts['portknock'] = {
         ? `${name} ist angelegt. Sie ist noch auf keinem Server.`
         : `${name} ist angelegt. ${plural(count, { one: '1 Server bestätigt', other: `${count} Server bestätigen` })} sie noch.`,
     wrong: {
-      nameMissing: 'Geben Sie ihr einen Namen.',
+      nameMissing: 'Geben Sie einen Namen ein.',
       nameLong: 'Ein Name hat höchstens 100 Zeichen.',
-      port: 'Ein Port ist eine ganze Zahl von 1 bis 65535.',
-      notPort: text => `${text} ist kein Port. Ports sind ganze Zahlen von 1 bis 65535.`,
-      tooFew: 'Geben Sie mindestens zwei Ports an.',
-      tooMany: 'Geben Sie höchstens zehn Ports an.',
+      port: 'Geben Sie eine ganze Zahl von 1 bis 65535 ein.',
+      notPort: text => `${text} ist kein Port. Geben Sie ganze Zahlen von 1 bis 65535 ein.`,
+      tooFew: 'Geben Sie mindestens zwei Ports ein.',
+      tooMany: 'Geben Sie höchstens zehn Ports ein.',
       neighbours: port =>
         `${port} folgt auf sich selbst. Zwei Nachbarn müssen verschieden sein: ein wiederholtes Paket gälte als nächstes Klopfzeichen.`,
       isProtected: port => `${port} ist der geschützte Port; er ist geschlossen und kann nicht angeklopft werden.`,
       time: (least, most) => `Geben Sie eine Zeit von ${least} bis ${most} ein, etwa 30s oder 5m.`,
-      attempts: 'Eine ganze Zahl von 1 bis 100.',
+      attempts: 'Geben Sie eine ganze Zahl von 1 bis 100 ein.',
     },
   },
 
@@ -205,11 +205,11 @@ export const portknock: Texts['portknock'] = {
     cutTitle: 'Schließen und Verbindungen trennen',
     cutText: (port, server, ip) =>
       `Port ${port} von ${server} schließt für ${ip}, und Verbindungen von dort zu diesem Port enden sofort.`,
-    cutYou: 'Das ist Ihre Adresse: Sie trennen sich vielleicht selbst.',
+    cutYou: 'Das ist Ihre Adresse: Vielleicht trennen Sie Ihre eigene Verbindung.',
   },
 
   history: {
-    lead: 'Anklopfen, das Server melden. Ports, die hier ohne Anklopfen geöffnet wurden, stehen im Audit-Log.',
+    lead: 'Klopfversuche, die Server melden. Ports, die hier ohne Anklopfen geöffnet wurden, stehen im Audit-Log.',
     filters: 'Filter',
     allServers: 'Alle Server',
     allSequences: 'Alle Sequenzen',
@@ -217,7 +217,7 @@ export const portknock: Texts['portknock'] = {
     status: 'Ergebnis',
     allStatuses: 'Alle Ergebnisse',
     statuses: { success: 'Geöffnet', failed: 'Falsch', blocked: 'Blockiert' },
-    noMatch: 'Kein Anklopfen passt zu diesen Filtern.',
+    noMatch: 'Kein Klopfversuch passt zu diesen Filtern.',
     clear: 'Filter entfernen',
     empty: 'Noch hat niemand angeklopft.',
     caption: 'Klopfversuche',
@@ -232,7 +232,7 @@ export const portknock: Texts['portknock'] = {
   },
 
   blocked: {
-    lead: 'Adressen, die zu oft falsch angeklopft haben. Bis die Sperre endet, öffnet ihnen keine Sequenz.',
+    lead: 'Adressen, die zu oft falsch angeklopft haben. Bis die Blockierung endet, öffnet sich für sie keine Sequenz.',
     empty: 'Keine Adresse ist blockiert.',
     caption: 'Blockierte Adressen',
     columns: {

@@ -38,7 +38,7 @@ export const portknock: Texts['portknock'] = {
     title: 'Abrir un puerto para mí',
     address: 'Su dirección',
     addressHelp:
-      'Aquella con la que el servidor le ve. Quien navega por IPv6 y usa SSH por IPv4, o una VPN solo para uno de ellos, abre para la equivocada.',
+      'La dirección que ve el servidor. Si su navegador usa IPv6 y SSH usa IPv4, o una VPN lleva solo uno de los dos, no es la correcta.',
     listed: entry => `Está en la whitelist (${entry}): para ella no se cierra ningún puerto.`,
     noPlace: 'Todavía no hay ninguna secuencia en un servidor.',
     states: {
@@ -134,14 +134,14 @@ export const portknock: Texts['portknock'] = {
     knockTimeout: 'Golpes en',
     knockTimeoutHelp: 'Plazo para completar toda la secuencia, hasta 5m.',
     maxAttempts: 'Intentos erróneos',
-    maxAttemptsHelp: 'Tras esta cantidad se excluye la dirección.',
+    maxAttemptsHelp: 'Después se excluye la dirección.',
     block: 'Excluida durante',
-    blockHelp: 'También el tiempo en que se cuentan los intentos erróneos.',
+    blockHelp: 'Los intentos erróneos se cuentan durante el mismo tiempo.',
     servers: 'Servidores',
     away: count =>
       plural(count, {
-        one: '1 de ellos no está disponible: cierra el puerto cuando vuelva.',
-        other: `${count} de ellos no están disponibles: cierran el puerto cuando vuelvan.`,
+        one: '1 de ellos está sin conexión y cierra el puerto cuando vuelva.',
+        other: `${count} de ellos están sin conexión y cierran el puerto cuando vuelvan.`,
       }),
     fields: {
       name: 'Nombre',
@@ -154,10 +154,10 @@ export const portknock: Texts['portknock'] = {
       servers: 'Servidores',
     },
     closes:
-      'En cada servidor, el puerto se cierra solo cuando su agente ha confirmado las reglas, y nunca para direcciones de la whitelist. Las conexiones ya abiertas continúan.',
-    listed: (ip, entry) => `Su dirección, ${ip}, está en la whitelist (${entry}): siempre podrá entrar.`,
+      'En cada servidor, el puerto se cierra solo cuando su agente ha confirmado las reglas, y nunca para direcciones de la whitelist. Las conexiones existentes siguen abiertas.',
+    listed: (ip, entry) => `Su dirección, ${ip}, está en la whitelist (${entry}) y conserva el acceso.`,
     notListed: ip =>
-      `Su dirección, ${ip}, no está en la whitelist. Añádala primero: es la vía de entrada cuando todo lo demás se ha perdido.`,
+      `Su dirección, ${ip}, no está en la whitelist. Añádala primero, para conservar el acceso si los golpes fallan.`,
     toWhitelist: 'Ir a la whitelist',
     change: 'Cada servidor conserva su regla actual hasta confirmar el cambio.',
     save: 'Guardar',
@@ -168,17 +168,17 @@ export const portknock: Texts['portknock'] = {
         ? `${name} se ha creado. Aún no está en ningún servidor.`
         : `${name} se ha creado. Falta la confirmación de ${servers(count)}.`,
     wrong: {
-      nameMissing: 'Póngale un nombre.',
+      nameMissing: 'Escriba un nombre.',
       nameLong: 'Un nombre tiene 100 caracteres como máximo.',
-      port: 'Un puerto es un número entero de 1 a 65535.',
-      notPort: text => `${text} no es un puerto. Los puertos son números enteros de 1 a 65535.`,
+      port: 'Escriba un número entero de 1 a 65535.',
+      notPort: text => `${text} no es un puerto. Escriba números enteros de 1 a 65535.`,
       tooFew: 'Indique al menos dos puertos.',
       tooMany: 'Indique diez puertos como máximo.',
       neighbours: port =>
         `${port} se sigue a sí mismo. Dos vecinos deben ser distintos: un paquete repetido contaría como el siguiente golpe.`,
       isProtected: port => `${port} es el puerto protegido; está cerrado y no se puede golpear.`,
       time: (least, most) => `Escriba un tiempo de ${least} a ${most}, como 30s o 5m.`,
-      attempts: 'Un número entero de 1 a 100.',
+      attempts: 'Escriba un número entero de 1 a 100.',
     },
   },
 
@@ -192,7 +192,7 @@ export const portknock: Texts['portknock'] = {
       sequence: 'Secuencia',
       port: 'Puerto',
       state: 'Estado',
-      left: 'Resta',
+      left: 'Tiempo restante',
       actions: 'Acciones',
     },
     confirmed: 'Abierto',

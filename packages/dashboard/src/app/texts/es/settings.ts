@@ -274,7 +274,7 @@ export const licence: Texts['licence'] = {
 export const backup: Texts['backup'] = {
   exportTitle: 'Exportar',
   exportText:
-    'Ajustes del sitio, seguridad, avisos y reputación en un archivo. Sin secretos, usuarios, servidores ni baneos; para eso haga una copia de Stockade.',
+    'Ajustes del sitio, seguridad, avisos y reputación en un archivo. Sin secretos, usuarios, servidores ni bloqueos; para eso haga una copia de Stockade.',
   exportButton: 'Descargar',
   exported: 'Descargado.',
   fileName: date => `stockade-settings-${date}.json`,
@@ -414,7 +414,7 @@ export const settings: Texts['settings'] = {
   timezoneWrong: 'No existe tal zona horaria. Elija una como Europe/Vienna.',
   timezoneNow: time => `Hora actual allí: ${time}.`,
   reputationAbout:
-    'Consulta direcciones en AbuseIPDB e informa de las que banean sus servidores. Sin clave de API no se envía nada.',
+    'Consulta direcciones en AbuseIPDB e informa de las que bloquean sus servidores. Sin clave de API no se envía nada.',
   reputationEnabled: 'Consultar y denunciar direcciones',
   reputationEnabledHelp:
     'Solo se informa de direcciones públicas, con líneas de registro anonimizadas. Por defecto: no.',
@@ -476,13 +476,13 @@ export const notifications: Texts['notifications'] = {
   noRecipients: 'Está activado, pero sin destinatarios: no se envía nada.',
   about: 'Notificarme sobre',
   bans: 'Bloqueos',
-  bansHelp: 'Varios baneos seguidos van en un mensaje. Por defecto: sí.',
+  bansHelp: 'Varios bloqueos seguidos van en un mensaje. Por defecto: sí.',
   errors: 'Problemas',
   errorsHelp: 'Servidores sin conexión, comandos fallidos, agentes duplicados. Por defecto: sí.',
   syncs: 'Cambios de la lista blanca',
   syncsHelp: 'Cada cambio y qué servidores lo confirmaron. Por defecto: no.',
   summary: 'Resumen diario',
-  summaryHelp: 'Los baneos de ayer por servidor, jail y país. Por defecto: no.',
+  summaryHelp: 'Los bloqueos de ayer por servidor, jail y país. Por defecto: no.',
   hourTitle: 'Resumen diario',
   hour: 'Se envía a las',
   hourHelp: zone => `En la zona horaria del sitio, ${zone}. Por defecto: 08:00.`,

@@ -179,8 +179,8 @@ export const users: Texts['users'] = {
   ways: { invite: 'Lien d’invitation', password: 'Mot de passe provisoire' },
   wayMeans: {
     invite:
-      'Sert une fois, pendant 72\u00a0heures. Qui l’ouvre choisit le mot de passe\u00a0: personne d’autre ne le connaît jamais.',
-    password: 'Un mot de passe est créé, à vous de le transmettre. Il est affiché une fois.',
+      'Sert une fois, pendant 72\u00a0heures. L’utilisateur choisit un mot de passe que personne d’autre ne connaît.',
+    password: 'Stockade crée un mot de passe à transmettre. Il est affiché une fois.',
   },
   inviteTitle: name => `Envoyez ce lien à ${name}`,
   inviteText: 'Il n’est affiché que maintenant, et ne sert qu’une fois. Il ouvre une page où choisir le mot de passe.',
@@ -203,7 +203,7 @@ export const users: Texts['users'] = {
     'Le mot de passe n’est affiché que maintenant. L’utilisateur devrait le changer après la première connexion, sous Compte.',
   handOver: (address, name, password) =>
     `${address}\nNom d’utilisateur\u00a0: ${name}\nMot de passe\u00a0: ${password}`,
-  handOverLabel: 'Ce qui est à transmettre',
+  handOverLabel: 'À transmettre',
   factorNext: 'L’utilisateur configure la 2FA à la première connexion.',
   accessFailed: 'L’utilisateur a été ajouté, mais voit tous les serveurs\u00a0: le choix des serveurs a échoué.',
   done: 'Terminer',

@@ -39,7 +39,7 @@ export const portknock: Texts['portknock'] = {
     title: 'Ouvrir un port pour moi',
     address: 'Votre adresse',
     addressHelp:
-      'Celle sous laquelle le serveur vous voit. Si vous naviguez en IPv6 et utilisez SSH en IPv4, ou un VPN pour l’un des deux seulement, vous ouvrez pour la mauvaise.',
+      'L’adresse que voit le serveur. Si votre navigateur utilise IPv6 et SSH IPv4, ou si un VPN n’en transporte qu’un, ce n’est pas la bonne.',
     listed: entry => `Elle est sur la whitelist (${entry})\u00a0: aucun port n’est fermé pour elle.`,
     noPlace: 'Aucune séquence n’est encore sur un serveur.',
     states: {
@@ -138,9 +138,9 @@ export const portknock: Texts['portknock'] = {
     knockTimeout: 'Délai des frappes',
     knockTimeoutHelp: 'Délai pour faire toute la séquence, 5m au plus.',
     maxAttempts: 'Essais erronés',
-    maxAttemptsHelp: 'Après ce nombre, l’adresse est bloquée.',
+    maxAttemptsHelp: 'L’adresse est ensuite bloquée.',
     block: 'Bloquée pendant',
-    blockHelp: 'Aussi la durée sur laquelle les essais erronés sont comptés.',
+    blockHelp: 'Les essais erronés sont comptés sur la même durée.',
     servers: 'Serveurs',
     away: count =>
       plural(count, {
@@ -158,10 +158,10 @@ export const portknock: Texts['portknock'] = {
       servers: 'Serveurs',
     },
     closes:
-      'Sur chaque serveur, le port ne se ferme qu’après confirmation des règles par son agent, et jamais pour les adresses de la whitelist. Les connexions déjà ouvertes continuent.',
-    listed: (ip, entry) => `Votre adresse, ${ip}, est sur la whitelist (${entry})\u00a0: vous gardez l’accès.`,
+      'Sur chaque serveur, le port ne se ferme qu’après confirmation des règles par son agent, et jamais pour les adresses de la whitelist. Les connexions existantes restent ouvertes.',
+    listed: (ip, entry) => `Votre adresse, ${ip}, est sur la whitelist (${entry}) et garde l’accès.`,
     notListed: ip =>
-      `Votre adresse, ${ip}, n’est pas sur la whitelist. Mettez-l’y d’abord\u00a0: c’est l’accès qui reste quand tout le reste est perdu.`,
+      `Votre adresse, ${ip}, n’est pas sur la whitelist. Ajoutez-la d’abord, pour garder l’accès si les frappes échouent.`,
     toWhitelist: 'Aller à la whitelist',
     change: 'Chaque serveur garde sa règle actuelle jusqu’à ce qu’il confirme le changement.',
     save: 'Enregistrer',
@@ -172,17 +172,17 @@ export const portknock: Texts['portknock'] = {
         ? `${name} a été créée. Elle n’est encore sur aucun serveur.`
         : `${name} a été créée. Confirmation attendue de ${servers(count)}.`,
     wrong: {
-      nameMissing: 'Donnez-lui un nom.',
+      nameMissing: 'Saisissez un nom.',
       nameLong: 'Un nom a 100\u00a0caractères au plus.',
-      port: 'Un port est un nombre entier de 1 à 65535.',
-      notPort: text => `${text} n’est pas un port. Les ports sont des nombres entiers de 1 à 65535.`,
+      port: 'Saisissez un nombre entier de 1 à 65535.',
+      notPort: text => `${text} n’est pas un port. Saisissez des nombres entiers de 1 à 65535.`,
       tooFew: 'Indiquez au moins deux ports.',
       tooMany: 'Indiquez dix ports au plus.',
       neighbours: port =>
         `${port} se suit lui-même. Deux voisins doivent différer\u00a0: un paquet répété compterait comme la frappe suivante.`,
       isProtected: port => `${port} est le port protégé\u00a0: il est fermé, on ne peut pas y frapper.`,
       time: (least, most) => `Saisissez une durée de ${least} à ${most}, par exemple 30s ou 5m.`,
-      attempts: 'Un nombre entier de 1 à 100.',
+      attempts: 'Saisissez un nombre entier de 1 à 100.',
     },
   },
   open: {
