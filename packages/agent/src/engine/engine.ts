@@ -47,6 +47,9 @@ export interface Engine {
 
 export { EngineDown, EngineRefused }
 
+/** Milliseconds. A jail that is reloaded may have other actions. */
+const propertiesKept = 1000
+
 export const createEngine = (options: {
   socketPath: string
   now: () => number
@@ -91,6 +94,19 @@ export const createEngine = (options: {
   const list = async (words: readonly Word[]): Promise<string[]> => strings(await call(words))
   const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
 
+  let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
+  /** The options of an action; one answer serves the questions for many options. */
+  const propertiesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
+    const key = `${jail}|${action}`
+    if (asked?.key !== key || options.now() - asked.at > propertiesKept || since === null)
+      asked = {
+        key,
+        at: options.now(),
+        names: list(['get', jail, 'actionproperties', action]).then(names => new Set(names)),
+      }
+    return asked.names
+  }
+
   return {
     version: () => version,
     connectedFor: () => (since === null ? null : options.now() - since),
@@ -120,6 +136,8 @@ export const createEngine = (options: {
     actions: jail => list(['get', jail, 'actions']),
     async actionOption(jail, action, option) {
       try {
+        // fail2ban logs an error for an option that an action does not have.
+        if (!(await propertiesOf(jail, action)).has(option)) return null
         const value = await call(['get', jail, 'action', action, option])
         return typeof value === 'string' ? value : null
       } catch (error) {
@@ -129,7 +147,7 @@ export const createEngine = (options: {
     },
     async banned() {
       const found = new Map<string, Set<string>>()
-      const reply = await call(['banned'], 60_000)
+      const reply = await call(['banned'], 20_000)
       for (const entry of Array.isArray(reply) ? (reply as readonly Pickled[]) : []) {
         for (const [jail, ips] of Object.entries(asFields(entry))) found.set(jail, new Set(strings(ips as Pickled)))
       }
