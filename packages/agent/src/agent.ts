@@ -27,7 +27,7 @@ import type { Options } from './options.ts'
 import { openOutbox } from './outbox.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { createProtection } from './protection/protection.ts'
-import { checker, lister } from './python/programs.ts'
+import { checker, lister, probe as probeProgram } from './python/programs.ts'
 import { createRejected } from './rejected.ts'
 import { createBudget } from './schedule.ts'
 import { closedPort, unapprovedPort, wideWhitelist } from '@stockade/contract/seal.ts'
@@ -36,6 +36,7 @@ import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
 import { ownJail } from './engine/own-files.ts'
 import { createHostSelfTest } from './self-test/host-self-test.ts'
+import { createProbe } from './self-test/probe.ts'
 import { createHostShield } from './shield/host-shield.ts'
 import { createSerial, once } from './serial.ts'
 import { aboutHost, createIntervals, createNftCheck, removeStages, serviceKind } from './host.ts'
@@ -88,6 +89,7 @@ export const startAgent = async (
   // fail2ban
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
+  const probe = createProbe(python, probeProgram)
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
   const engine = createEngine({
     socketPath,
@@ -219,7 +221,7 @@ export const startAgent = async (
     nft: options.nft,
     now,
     approvals: approvals.handlers,
-    selfTest: createHostSelfTest(shield.testBan, python),
+    selfTest: createHostSelfTest(shield.testBan, probe),
   })
   const runner = createRunner({
     handlers,
@@ -245,6 +247,8 @@ export const startAgent = async (
     shield,
     floor,
     bans: { ledger, overrides, drain: tail.drain },
+    probe,
+    whyNotProbe: () => policy.whyNotCommand('self-test', {}),
     options,
     onLevel,
     now,

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { progressOf } from '../src/protection/checks/log.ts'
-import { translations } from '../src/protection/checks/published.ts'
-import { parseBan } from '../src/protection/firewall/kinds.ts'
+import { legacyTranslations, translations } from '../src/protection/checks/published.ts'
+import { firewallOf, parseBan } from '../src/protection/firewall/kinds.ts'
+import { firstPort, isStopped } from '../src/protection/firewall/packet-proof.ts'
 import { judge } from '../src/protection/level.ts'
 import { bad, ok, unknown, warning } from '../src/protection/model.ts'
 import type { Check, Entry, Finding } from '../src/protection/model.ts'
@@ -182,6 +183,11 @@ it('reads from an action how it bans', () => {
     kind: 'ipset',
     program: ['ipset'],
     set: 'f2b-sshd6',
+    iptables: null,
+  })
+  expect(parseBan('ipset --test f2b-sshd <ip> ||  ipset --add f2b-sshd <ip>')).toMatchObject({
+    kind: 'ipset',
+    set: 'f2b-sshd',
   })
   expect(parseBan('ip route add unreachable <ip>')).toMatchObject({ kind: 'route' })
   expect(parseBan("printf '%s: %s' ALL <ip> >> /etc/hosts.deny")).toEqual({ kind: 'hosts.deny' })
@@ -210,4 +216,44 @@ it('reads published ports from the rules of the kernel', () => {
     ['8080', '172.30.0.2:80'],
     ['8443', '[2001:db8::2]:443'],
   ])
+})
+
+it('reads published ports from the rules of the old iptables', () => {
+  const rule = '-A DOCKER ! -i docker0 -p tcp -m tcp --dport 8080 -j DNAT --to-destination 172.30.0.2:80'
+  expect(legacyTranslations(`-P INPUT ACCEPT\n${rule}\n`)).toEqual([['8080', '172.30.0.2:80']])
+})
+
+it('reads which iptables has the rule of an ipset, from the options of the action', async () => {
+  const options: Readonly<Record<string, string>> = {
+    actionban: 'ipset -exist add <ipmset> <ip> timeout 0',
+    ipmset: 'f2b-<name>',
+    name: 'sshd',
+    iptables: 'iptables-legacy <lockingopt>',
+    lockingopt: '-w',
+  }
+  const engine = {
+    actionOption: (_jail: string, _action: string, name: string) => Promise.resolve(options[name] ?? null),
+  }
+  expect(await firewallOf(engine, 'sshd', 'iptables-ipset', 'ipv4')).toEqual({
+    kind: 'ipset',
+    program: ['ipset'],
+    set: 'f2b-sshd',
+    iptables: ['iptables-legacy', '-w'],
+  })
+})
+
+it('takes the first port of a jail, also by its name', () => {
+  const services = 'ssh\t\t22/tcp\nhttp\t\t80/tcp\t\twww\nntp\t\t123/udp\n'
+  expect(
+    ['ssh', '2222,ssh', 'http,https', '8000:8010', '0:65535', 'ntp', ''].map(text => firstPort(text, services)),
+  ).toEqual([22, 2222, 80, 8000, 9, null, null])
+})
+
+it('believes a packet only where the same packet of somebody else is answered', () => {
+  expect(isStopped('syn-ack', 'none', false)).toBe(true)
+  expect(isStopped('rst', 'unreachable', false)).toBe(true)
+  expect(isStopped('syn-ack', 'syn-ack', true)).toBe(false)
+  expect(isStopped('rst', 'rst', false)).toBe(false)
+  expect(isStopped('rst', 'rst', true)).toBeNull()
+  expect(isStopped('none', 'none', false)).toBeNull()
 })

@@ -24,6 +24,9 @@ import { logCheck } from './checks/log.ts'
 import { publishedCheck } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
+import type { Probe } from '../self-test/probe.ts'
+import { ownAddresses } from '../self-test/host-self-test.ts'
+import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
 import type { Check } from './model.ts'
 import { defaultPatience } from './tracker.ts'
@@ -43,6 +46,9 @@ export const createProtection = (needs: {
   shield: Shield
   floor: Parameters<typeof keepCheck>[0]['floor']
   bans: Pick<Parameters<typeof keepCheck>[0], 'ledger' | 'overrides' | 'drain'>
+  /** Sends test packets, unless the host's policy refuses them. */
+  probe: Probe
+  whyNotProbe: () => string | null
   options: Pick<Options, 'nft' | 'run' | 'checkPace'>
   onLevel: () => void
   now: () => number
@@ -50,12 +56,18 @@ export const createProtection = (needs: {
 }): Watch => {
   const { engine, config, python, options } = needs
   const pace = options.checkPace
+  const packets = createPacketProof({
+    ...needs,
+    addresses: ownAddresses,
+    whyNot: needs.whyNotProbe,
+    steadyNow: () => performance.now(),
+  })
   const checks: Check[] = [
     engineCheck(needs),
     jailCheck(needs),
     ignoreCheck({ engine, now: needs.now }),
     logCheck({ engine, python, positions }),
-    enforcedCheck({ engine, programs: createPrograms(config), nft: options.nft }),
+    enforcedCheck({ engine, programs: createPrograms(config), packets, nft: options.nft }),
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck(options),

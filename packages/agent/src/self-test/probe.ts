@@ -1,5 +1,6 @@
 import { asFields, asList, asText } from '../json.ts'
 import type { Interpreter } from '../python/interpreter.ts'
+import { createSerial } from '../serial.ts'
 
 /** Where a probe goes to: one of the host's own addresses. */
 export interface Target {
@@ -15,17 +16,20 @@ export type Probe = (source: string, targets: readonly Target[]) => Promise<read
 
 const waitSeconds = 0.3
 
-export const createProbe =
-  (python: Interpreter, program: string): Probe =>
-  async (source, targets) => {
-    const output = await python.run(program, { source, targets, wait: waitSeconds }, { timeout: 20_000 })
-    const reply = asFields(JSON.parse(output) as unknown)
-    if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
-    return asList(reply['answers']).map(answer => {
-      const text = asText(answer)
-      return answers.includes(text) ? (text as Answer) : 'none'
+/** Probes run one at a time, because they share the name of their device. */
+export const createProbe = (python: Interpreter, program: string): Probe => {
+  const inTurn = createSerial()
+  return (source, targets) =>
+    inTurn(async () => {
+      const output = await python.run(program, { source, targets, wait: waitSeconds }, { timeout: 20_000 })
+      const reply = asFields(JSON.parse(output) as unknown)
+      if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
+      return asList(reply['answers']).map(answer => {
+        const text = asText(answer)
+        return answers.includes(text) ? (text as Answer) : 'none'
+      })
     })
-  }
+}
 
 /** TCP ports on which the host listens for any address, from /proc/net/tcp and tcp6. Well-known services first. */
 export const listeningPorts = (tables: readonly (string | null)[]): number[] => {

@@ -5,6 +5,7 @@ import { createRun, holds } from '../firewall/holds.ts'
 import type { Held } from '../firewall/holds.ts'
 import { firewallOf } from '../firewall/kinds.ts'
 import type { Firewall } from '../firewall/kinds.ts'
+import type { PacketProof } from '../firewall/packet-proof.ts'
 import type { Programs } from '../firewall/programs.ts'
 import { bad, ok, severity, unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
@@ -14,29 +15,35 @@ const maxBans = 2000
 /** A ban may have ended between two questions. */
 const secondLookAfter = 200
 
+interface JailFirewall {
+  readonly action: string
+  readonly firewall: Firewall
+}
+
 /** Whether the kernel holds what fail2ban calls banned: asked of the kernel jail by jail. */
 export const enforcedCheck = (needs: {
   engine: Pick<Engine, 'jails' | 'banned' | 'actions' | 'actionOption'>
   programs: Programs
+  packets: PacketProof
   nft: readonly string[]
 }): Check => {
   const { engine } = needs
   /** The bans of the look before. The firewall actions of a newer ban may still be running. */
   let before = new Map<string, Set<string>>()
 
-  const firewallsOf = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<Firewall[]> => {
-    const found: Firewall[] = []
+  const firewallsOf = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<JailFirewall[]> => {
+    const found: JailFirewall[] = []
     for (const action of await engine.actions(jail)) {
       const firewall = action === actionName ? null : await firewallOf(engine, jail, action, family)
-      if (firewall) found.push(firewall)
+      if (firewall) found.push({ action, firewall })
     }
     return found
   }
 
   /** A firewall program that fail2ban does not find, if it finds none for this jail. */
-  const missingProgram = async (firewalls: readonly Firewall[]): Promise<string | null> => {
+  const missingProgram = async (firewalls: readonly JailFirewall[]): Promise<string | null> => {
     let missing: string | null = null
-    for (const firewall of firewalls) {
+    for (const { firewall } of firewalls) {
       const program = 'program' in firewall ? (firewall.program?.[0] ?? null) : null
       if (program === null || (await needs.programs.isThere(program))) return null
       missing ??= program
@@ -45,13 +52,15 @@ export const enforcedCheck = (needs: {
   }
 
   /** An address counts as held when one of the firewalls holds it. */
-  const heldBy = async (firewalls: readonly Firewall[], ips: readonly string[]): Promise<Held> => {
+  const heldBy = async (jail: string, firewalls: readonly JailFirewall[], ips: readonly string[]): Promise<Held> => {
     const run = createRun(needs.nft)
     let absent = ips
     let why = 'no action of the jail uses a firewall that the agent knows'
     let unclear: Held | null = firewalls.length === 0 ? { state: 'unknown', why } : null
-    for (const firewall of firewalls) {
-      const held = await holds(run, firewall, ips)
+    for (const { action, firewall } of firewalls) {
+      let held = await holds(run, firewall, ips)
+      // Rules that cannot be read are tried out with a packet of one banned address.
+      if (held.state === 'unknown') held = (await needs.packets.prove(jail, action, firewall, ips)) ?? held
       if (held.state === 'yes') return held
       if (held.state !== 'no') {
         unclear = held
@@ -65,13 +74,13 @@ export const enforcedCheck = (needs: {
 
   const lookAtBans = async (jail: string, ips: readonly string[]): Promise<Finding> => {
     const firewalls = await firewallsOf(jail, ips.some(ip => ip.includes(':')) ? 'ipv6' : 'ipv4')
-    let held = await heldBy(firewalls, ips)
+    let held = await heldBy(jail, firewalls, ips)
     if (held.state === 'no') {
       await new Promise(resolve => setTimeout(resolve, secondLookAfter))
       const banned = (await engine.banned()).get(jail)
       const still = held.absent.filter(ip => banned?.has(ip))
       if (still.length === 0) return ok(jail)
-      held = await heldBy(firewalls, still)
+      held = await heldBy(jail, firewalls, still)
     }
     switch (held.state) {
       case 'yes':

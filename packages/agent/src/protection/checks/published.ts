@@ -1,5 +1,6 @@
+import { readText } from '../../files.ts'
 import { runProgram } from '../../process.ts'
-import { warning } from '../model.ts'
+import { unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const maxNamed = 10
@@ -26,14 +27,44 @@ export const publishedCheck = (needs: { nft: readonly string[] }): Check => ({
         forwarded += jailSetsIn(rules.stdout)
       }
     }
-    if (forwarded !== '') return []
-    return [...ports]
+    const unread: Finding[] = []
+    for (const { program, tables } of legacyPrograms) {
+      if (!/^nat$/m.test(readText(tables) ?? '')) continue
+      const rules = await runProgram([program, '-w', '-t', 'nat', '-S'], { timeout })
+      const filter = await runProgram([program, '-w', '-S'], { timeout })
+      for (const [port, target] of legacyTranslations(rules.stdout)) ports.set(port, target)
+      forwarded += legacyJailRulesIn(filter.stdout)
+      if (rules.code !== 0)
+        unread.push(
+          unknown(program, `the agent cannot read whether ${program} forwards ports, which bans of jails do not cover`),
+        )
+    }
+    if (forwarded !== '') return unread
+    const named = [...ports]
       .slice(0, maxNamed)
       .map(([port, target]): Finding =>
         warning(`port ${port}`, `port ${port} is forwarded to ${target}, which bans of jails do not cover`),
       )
+    return [...named, ...unread]
   },
 })
+
+/** The old interface of the kernel, which nft does not list, and where the kernel names its tables. */
+const legacyPrograms = [
+  { program: 'iptables-legacy', tables: '/proc/net/ip_tables_names' },
+  { program: 'ip6tables-legacy', tables: '/proc/net/ip6_tables_names' },
+] as const
+
+/** Published port -> where it leads, from the rules that iptables lists. */
+export const legacyTranslations = (rules: string): [port: string, target: string][] =>
+  [...rules.matchAll(/--dport (\d+)\b[^\n]*-j DNAT --to-destination (\S+)/g)].map(([, port = '', target = '']) => [
+    port,
+    target,
+  ])
+
+/** The chains and sets of fail2ban's jails that are used where forwarded packets pass. */
+const legacyJailRulesIn = (rules: string): string =>
+  (rules.match(/^-A (?:FORWARD|DOCKER-USER) [^\n]*(?:-j f2b-|--match-set f2b-)\S+/gm) ?? []).join(' ')
 
 /** Published port -> where it leads, from the rules that nft lists, also those that iptables made. */
 export const translations = (rules: string): [port: string, target: string][] =>

@@ -88,7 +88,7 @@ const iptablesHolds = async (
 
 const ipsetHolds = async (
   run: Run,
-  { program, set }: Extract<Firewall, { kind: 'ipset' }>,
+  { program, set, iptables }: Extract<Firewall, { kind: 'ipset' }>,
   ips: readonly string[],
 ): Promise<Held> => {
   const no = (why: string, absent = ips): Held => ({ state: 'no', why, absent })
@@ -99,9 +99,13 @@ const ipsetHolds = async (
       : unknown(`ipset, which fails: ${firstLine(listed)}`)
   const absent = notAmong(listed.stdout, ips)
   if (absent.length > 0) return no(`it is not in ipset ${set}`, absent)
-  const rules = await run([ips.some(ip => ip.includes(':')) ? 'ip6tables' : 'iptables', '-w', '-S'])
-  if (rules.code !== 0) return unknown('ipset, whose iptables rule cannot be read')
-  return rules.stdout.includes(`--match-set ${set} `) ? { state: 'yes' } : no(`no iptables rule uses ipset ${set}`)
+  const ruleProgram = iptables ?? [ips.some(ip => ip.includes(':')) ? 'ip6tables' : 'iptables', '-w']
+  const name = ruleProgram[0] ?? ''
+  const rules = await run([...ruleProgram, '-S'])
+  if (rules.code !== 0) return unknown(`ipset, whose ${name} rule cannot be read`)
+  if (rules.stdout.includes(`--match-set ${set} `)) return { state: 'yes' }
+  // Another firewall may use the set: firewalld, shorewall.
+  return iptables === null ? unknown(`ipset, and no ${name} rule uses it`) : no(`no ${name} rule uses ipset ${set}`)
 }
 
 const routeHolds = async (run: Run, program: readonly string[], ips: readonly string[]): Promise<Held> => {

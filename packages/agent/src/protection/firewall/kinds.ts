@@ -10,7 +10,13 @@ export type Firewall =
       readonly set: string
     }
   | { readonly kind: 'iptables'; readonly program: readonly string[]; readonly chain: string }
-  | { readonly kind: 'ipset'; readonly program: readonly string[]; readonly set: string }
+  | {
+      readonly kind: 'ipset'
+      readonly program: readonly string[]
+      readonly set: string
+      /** The iptables with the rule that uses the set; null if the action has no such option. */
+      readonly iptables: readonly string[] | null
+    }
   | { readonly kind: 'route'; readonly program: readonly string[] }
   | { readonly kind: 'hosts.deny' }
   /** The agent cannot read what it does. `program` is null if it needs none. */
@@ -31,17 +37,24 @@ export const firewallOf = async (
   const option = async (name: string): Promise<string | null> =>
     (family === 'ipv6' ? await engine.actionOption(jail, action, `${name}?family=inet6`) : null) ??
     (await engine.actionOption(jail, action, name))
-  let text = (await option('actionban')) ?? ''
-  for (let depth = 0; depth < maxDepth; depth += 1) {
-    const values = new Map<string, string>()
-    for (const [, name = ''] of text.matchAll(tag)) {
-      const value = name === 'ip' ? null : await option(name)
-      if (value !== null && !value.includes(`<${name}>`)) values.set(name, value)
+  /** With the tags replaced that are options of the action. */
+  const resolved = async (name: string): Promise<string> => {
+    let text = (await option(name)) ?? ''
+    for (let depth = 0; depth < maxDepth; depth += 1) {
+      const values = new Map<string, string>()
+      for (const [, name = ''] of text.matchAll(tag)) {
+        const value = name === 'ip' ? null : await option(name)
+        if (value !== null && !value.includes(`<${name}>`)) values.set(name, value)
+      }
+      if (values.size === 0) break
+      text = text.replace(tag, (whole, name: string) => values.get(name) ?? whole)
     }
-    if (values.size === 0) break
-    text = text.replace(tag, (whole, name: string) => values.get(name) ?? whole)
+    return text
   }
-  return parseBan(text)
+  const firewall = parseBan(await resolved('actionban'))
+  if (firewall?.kind !== 'ipset') return firewall
+  const iptables = await resolved('iptables')
+  return { ...firewall, iptables: iptables === '' ? null : words(iptables) }
 }
 
 /** The program in front of its arguments, with its own options. */
@@ -56,8 +69,8 @@ export const parseBan = (text: string): Firewall | null => {
   }
   const chain = /^\s*((?:\S*\/)?ip6?tables\b[^\n]*?) +-[IA] +(\S+)/m.exec(text)
   if (chain) return { kind: 'iptables', program: words(chain[1] ?? ''), chain: chain[2] ?? '' }
-  const ipset = /^\s*((?:\S*\/)?ipset)(?: +-\S+)* +add +(\S+)/m.exec(text)
-  if (ipset) return { kind: 'ipset', program: words(ipset[1] ?? ''), set: ipset[2] ?? '' }
+  const ipset = /(?:^|\|\|)\s*((?:\S*\/)?ipset)(?: +-(?!-add)(?!A )\S+)* +(?:--add|-A|add) +(\S+)/m.exec(text)
+  if (ipset) return { kind: 'ipset', program: words(ipset[1] ?? ''), set: ipset[2] ?? '', iptables: null }
   const route = /^\s*((?:\S*\/)?ip) +(?:-\d +)?route +add\b/m.exec(text)
   if (route) return { kind: 'route', program: words(route[1] ?? '') }
   if (/hosts\.deny/.test(text)) return { kind: 'hosts.deny' }
