@@ -246,7 +246,7 @@ export const startAgent = async (
     outbox,
     shield,
     floor,
-    bans: { ledger, overrides, drain: tail.drain },
+    bans: { ledger, overrides, whitelist, drain: tail.drain },
     probe,
     whyNotProbe: () => policy.whyNotCommand('self-test', {}),
     options,

@@ -45,7 +45,7 @@ export const createProtection = (needs: {
   outbox: Pick<Outbox, 'bytes'>
   shield: Shield
   floor: Parameters<typeof keepCheck>[0]['floor']
-  bans: Pick<Parameters<typeof keepCheck>[0], 'ledger' | 'overrides' | 'drain'>
+  bans: Pick<Parameters<typeof keepCheck>[0], 'ledger' | 'overrides' | 'whitelist' | 'drain'>
   /** Sends test packets, unless the host's policy refuses them. */
   probe: Probe
   whyNotProbe: () => string | null

@@ -11,6 +11,8 @@ export interface IgnoreOutcome {
   readonly missing: ReadonlyMap<string, string>
   /** Whether anything had to be changed. */
   readonly isMended: boolean
+  /** The jails whose ignore list lacked something. */
+  readonly lackingJails: readonly string[]
 }
 
 /**
@@ -24,18 +26,20 @@ export const holdEverywhere = async (
   readOwn: () => Promise<OwnIgnores | null>,
 ): Promise<IgnoreOutcome> => {
   const missing = new Map<string, string>()
+  const lackingJails: string[] = []
   let isMended = false
   for (const jail of await engine.jails()) {
     try {
       const held = await holdIn(engine, jail, wanted, isRetired, readOwn)
       for (const value of held.missing) missing.set(value, jail)
       isMended ||= held.isMended
+      if (held.hasLacked) lackingJails.push(jail)
     } catch (error) {
       // A jail that was stopped in the meantime bans nobody; its list is mended when it comes back.
       if (!(error instanceof EngineRefused) || (await engine.jails()).includes(jail)) throw error
     }
   }
-  return { missing, isMended }
+  return { missing, isMended, lackingJails }
 }
 
 const holdIn = async (
@@ -44,7 +48,7 @@ const holdIn = async (
   wanted: ReadonlySet<string>,
   isRetired: (value: string) => boolean,
   readOwn: () => Promise<OwnIgnores | null>,
-): Promise<{ missing: string[]; isMended: boolean }> => {
+): Promise<{ missing: string[]; isMended: boolean; hasLacked: boolean }> => {
   const present = await engine.ignored(jail)
   const missing = lacking(wanted, present)
   const retired = present.filter(value => isRetired(canonicalOf(value)) && !wanted.has(canonicalOf(value)))
@@ -52,13 +56,14 @@ const holdIn = async (
   const own = retired.length > 0 ? await readOwn() : null
   const ownValues = new Set((own?.get(jail) ?? []).map(canonicalOf))
   const surplus = own === null ? [] : retired.filter(value => !ownValues.has(canonicalOf(value)))
-  if (missing.length + surplus.length === 0) return { missing, isMended: false }
+  const hasLacked = missing.length > 0
+  if (!hasLacked && surplus.length === 0) return { missing, isMended: false, hasLacked }
   if (surplus.length > 0) await engine.unignore(jail, surplus)
-  if (missing.length > 0) {
+  if (hasLacked) {
     const presentRanges = present.filter(value => wanted.has(value) && isCidr(value))
     await addAll(engine, jail, missing, presentRanges)
   }
-  return { missing: lacking(wanted, await engine.ignored(jail)), isMended: true }
+  return { missing: lacking(wanted, await engine.ignored(jail)), isMended: true, hasLacked }
 }
 
 /**

@@ -49,6 +49,8 @@ export interface Whitelist {
   apply(): Promise<Held>
   /** Restores what a reload, a start or a person removed. `touched`: something was certainly removed. */
   look(touched: boolean): Promise<void>
+  /** Jails in which somebody removed entries that the agent then put back, and when. */
+  restored(): ReadonlyMap<string, number>
   /** A ban was noticed. `acted`: its firewall actions have run. */
   met(jail: string, ip: string, acted: boolean): void
   stop(): void
@@ -92,6 +94,7 @@ export const createWhitelist = (needs: {
   /** Raised with each list. Values that a list retires while an older one is applied are for the next time. */
   let listNumber = 0
   let nextCheckAt = 0
+  const restored = new Map<string, number>()
 
   /** What fail2ban gets. Single addresses first: each is compared with all ranges that are there before it. */
   const wanted = (): string[] =>
@@ -105,18 +108,19 @@ export const createWhitelist = (needs: {
       const values = retiredValues()
       const outcome = await holdEverywhere(engine, new Set(wanted()), value => values.has(value), readOwn)
       await lifter.liftCovered()
-      return { held: heldOf(outcome.missing), isMended: outcome.isMended, isComplete: true }
+      const { isMended, lackingJails } = outcome
+      return { held: heldOf(outcome.missing), isMended, lackingJails, isComplete: true }
     } catch (error) {
       const reason =
         error instanceof EngineDown ? 'fail2ban does not run: the list will hold when it is back' : errorText(error)
-      return { held: { entries: 0, error: reason }, isMended: false, isComplete: false }
+      return { held: { entries: 0, error: reason }, isMended: false, lackingJails: [], isComplete: false }
     } finally {
       nextCheckAt = performance.now() + Math.max(minCheckPause, (performance.now() - startedAt) * checkShare)
     }
   }
 
   const applyEverywhere = async (): Promise<Outcome> => {
-    if (list === null) return { held, isMended: false, isComplete: true }
+    if (list === null) return { held, isMended: false, lackingJails: [], isComplete: true }
     // Without the administrator's values nothing is removed; what is missing is added all the same.
     let readError: unknown = null
     const readOwn = (): Promise<OwnIgnores | null> =>
@@ -153,13 +157,18 @@ export const createWhitelist = (needs: {
     }
   }
 
-  /** Answers whether anything was put right or is reported differently from before. */
-  const apply = async (): Promise<boolean> => {
+  /** Answers whether anything was put right or is reported differently from before. `isExpected`: jails may lack entries. */
+  const apply = async (isExpected: boolean): Promise<boolean> => {
     const outcome = await applyEverywhere().catch((error: unknown): Outcome => ({
       held: { entries: 0, error: errorText(error) },
       isMended: false,
+      lackingJails: [],
       isComplete: false,
     }))
+    for (const jail of isExpected || held.error !== null ? [] : outcome.lackingJails) {
+      restored.set(jail, needs.now())
+      log.warn(`somebody removed entries of the whitelist from jail ${jail}: the agent put them back`)
+    }
     const isChanged = outcome.held.entries !== held.entries || outcome.held.error !== held.error
     held = outcome.held
     return outcome.isMended || isChanged
@@ -169,6 +178,7 @@ export const createWhitelist = (needs: {
     version: store.version,
     covers,
     held: () => held,
+    restored: () => restored,
     listed: () => list?.addresses ?? null,
     take(text, version, count) {
       const entries = parseList(text, count, needs.limits())
@@ -186,14 +196,14 @@ export const createWhitelist = (needs: {
     },
     apply: () =>
       inTurn(async () => {
-        await apply()
+        await apply(true)
         return held
       }),
     async look(touched) {
       if (list === null) return
       if (!touched && performance.now() < nextCheckAt && !nextStart.isTouched()) return
       await inTurn(async () => {
-        if ((await apply()) || touched) needs.onHeld()
+        if ((await apply(touched)) || touched) needs.onHeld()
       })
     },
     met(jail, ip, acted) {
@@ -214,6 +224,7 @@ interface Outcome {
   readonly held: Held
   /** Whether anything had to be put right. */
   readonly isMended: boolean
+  readonly lackingJails: readonly string[]
   /** Whether every running jail was reached. */
   readonly isComplete: boolean
 }

@@ -2,21 +2,24 @@ import type { Ledger } from '../../bans/ledger.ts'
 import type { Overrides } from '../../bans/overrides.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Log } from '../../log.ts'
+import type { Whitelist } from '../../whitelist/whitelist.ts'
 import { ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
-/** A ban that was lifted stays in the report for this time. */
+/** What the agent put right stays in the report for this time. */
 const toldFor = 3_600_000
 
 /**
  * Whether a jail bans an address that this host needs. A ban of the Stockade server is lifted at once: nobody could do that
- * from there. Bans of the other addresses are only named, since an administrator may mean them.
+ * from there. Bans of the other addresses are only named, since an administrator may mean them. Also names jails that lost a part of
+ * the whitelist.
  */
 export const keepCheck = (needs: {
   engine: Pick<Engine, 'jailsThatBan' | 'unban'>
   floor: { addresses(): string[]; servers(): string[]; lookUpServer(): Promise<void> }
   ledger: Pick<Ledger, 'ended'>
   overrides: Pick<Overrides, 'drop'>
+  whitelist: Pick<Whitelist, 'restored'>
   drain: () => Promise<void>
   now: () => number
   log: Log
@@ -56,6 +59,14 @@ export const keepCheck = (needs: {
         if (now() - at > toldFor) lifted.delete(ban)
         else findings.push(warning(ban, `${ban}, the address of the Stockade server: the agent lifted the ban`))
       }
+      for (const [jail, at] of needs.whitelist.restored())
+        if (now() - at <= toldFor)
+          findings.push(
+            warning(
+              `whitelist of ${jail}`,
+              `somebody removed entries of the whitelist from jail ${jail}: the agent put them back`,
+            ),
+          )
       return findings.length === 0 ? [ok(null)] : findings
     },
   }
