@@ -1,6 +1,6 @@
 /**
- * A host to protect, on one machine: a network namespace with its own nftables, a private fail2ban 1.0.2 with a copy of
- * the packaged configuration, and (when asked) the agent, all under one temporary directory.
+ * A host to protect, on one machine: a network namespace with its own nftables, a private fail2ban with a copy of its
+ * packaged configuration (the installed one, or another version), and (when asked) the agent, all under one temporary directory.
  *
  *   const host = await aHost()
  *   await host.startAgent({ baseUrl: `http://${host.gateway}:8420`, token })   // enrols at the first start
@@ -20,6 +20,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
+import { installedEngine, stamp, writeConfig, writePolicy } from './host-config.ts'
+import type { HostSettings } from './host-config.ts'
 
 const run = promisify(execFile)
 
@@ -48,7 +50,8 @@ export interface Host {
   client(...words: string[]): Promise<string>
   /** Runs a program inside the host's namespace. */
   inside(...command: string[]): Promise<string>
-  startEngine(): Promise<void>
+  /** `programs`: the path on which fail2ban finds the programs of its actions. */
+  startEngine(programs?: string): Promise<void>
   stopEngine(): Promise<void>
   /** Starts the agent, enrolled with `token` when it is not yet. Later calls need no arguments. */
   startAgent(options?: AgentOptions): Promise<void>
@@ -65,12 +68,6 @@ export interface Host {
   /** Everything the agent has written to its log. */
   agentLog(): string
   stop(): Promise<void>
-}
-
-export interface HostSettings {
-  readonly jailLocal?: string
-  readonly bantime?: number
-  readonly policy?: Readonly<Record<string, unknown>> | null
 }
 
 export interface AgentOptions {
@@ -122,6 +119,9 @@ let lastPid = 4000
 
 let bundle: Promise<string> | null = null
 
+/** The powers that the agent's systemd unit leaves to root. */
+const unitRights = ['setpriv', '--bounding-set', '-all,+net_admin,+dac_read_search', '--no-new-privs']
+
 /** Gives the agent its netlink socket, as the installed start script does. */
 export const launcherFile = join(import.meta.dirname, '../../packages/agent/src/python/launcher.py')
 
@@ -135,9 +135,12 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   let settingsOfAgent: AgentOptions = {}
   let startedAt: number | null = null
 
+  const engine = settings.engine ?? installedEngine
+  const env = { ...process.env, PATH: `${path('programs')}:${process.env['PATH'] ?? ''}` }
   const inside = async (...command: string[]): Promise<string> =>
-    (await run('ip', ['netns', 'exec', name, ...command], { maxBuffer: 64 * 1024 * 1024 })).stdout
-  const client = (...words: string[]): Promise<string> => inside('fail2ban-client', '-c', path('etc'), ...words)
+    (await run('ip', ['netns', 'exec', name, ...command], { env, maxBuffer: 64 * 1024 * 1024 })).stdout
+  const fail2banClient = join(engine.bin, 'fail2ban-client')
+  const client = (...words: string[]): Promise<string> => inside(fail2banClient, '-c', path('etc'), ...words)
   const enginePid = (): number => Number(quietly(() => fs.readFileSync(path('run', 'f2b.pid'), 'utf8')) ?? 0)
 
   writeConfig(directory, settings)
@@ -157,6 +160,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   const agentArgs = (): string[] => [
     ...['--config', path('agent-etc'), '--state', path('agent-lib'), '--run', path('agent-run')],
     ...['--f2b-config', path('etc'), '--f2b-socket', path('run', 'f2b.sock')],
+    ...['--f2b-client', fail2banClient, '--f2b-server', join(engine.bin, 'fail2ban-server')],
   ]
 
   async function ended(signal: NodeJS.Signals): Promise<void> {
@@ -195,8 +199,9 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     bannedInEngine: async (jail, ip) => (await client('get', jail, 'banned', ip)).trim() === '1',
     client,
     inside,
-    async startEngine() {
-      await client('start')
+    async startEngine(programs) {
+      if (programs === undefined) await client('start')
+      else await inside('env', `PATH=${programs}`, fail2banClient, '-c', path('etc'), 'start')
       await until(async () => (await client('ping').catch(() => '')).includes('pong'))
     },
     async stopEngine() {
@@ -233,7 +238,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
             '--insecure-http',
           ],
           {
-            env: { ...process.env, STOCKADE_TOKEN: settingsOfAgent.token },
+            env: { ...env, STOCKADE_TOKEN: settingsOfAgent.token },
           },
         )
       }
@@ -245,6 +250,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
           'netns',
           'exec',
           name,
+          ...(settings.hasUnitRights === true ? unitRights : []),
           ...(settingsOfAgent.hasLauncher === false ? [] : ['/usr/bin/python3', '-I', launcherFile]),
           node,
           '--max-old-space-size=64',
@@ -254,7 +260,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
           ...agentArgs(),
           ...(settingsOfAgent.args ?? []),
         ],
-        { stdio: ['ignore', log, log] },
+        { env, stdio: ['ignore', log, log] },
       )
       fs.closeSync(log)
     },
@@ -278,14 +284,6 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     throw error
   }
   return host
-}
-
-/** The logs of these hosts lie in their own folder, so their policy names it; `policy` is added, or null for no file. */
-function writePolicy(directory: string, policy: HostSettings['policy'] = {}): void {
-  if (policy === null) return
-  fs.mkdirSync(join(directory, 'agent-etc'), { mode: 0o700 })
-  const text = { version: 1, log_paths: [join(directory, 'log', '*.log')], ...policy }
-  fs.writeFileSync(join(directory, 'agent-etc', 'policy.json'), JSON.stringify(text), { mode: 0o644 })
 }
 
 /** Resolves when `check` is true; fails with what was expected after `seconds`, and a minute at least. */
@@ -327,57 +325,6 @@ async function createNamespace(name: string, id: string) {
     return { link, gateway: `${net}.1`, gateway6: `${net6}::1`, address: `${net}.2` }
   }
   throw new Error('no free test network')
-}
-
-function writeConfig(directory: string, settings: HostSettings): void {
-  const path = (...parts: string[]): string => join(directory, ...parts)
-  for (const part of ['run', 'log', 'lib']) fs.mkdirSync(path(part))
-  fs.cpSync('/etc/fail2ban', path('etc'), { recursive: true })
-  for (const file of fs.readdirSync(path('etc', 'jail.d'))) fs.rmSync(path('etc', 'jail.d', file))
-  fs.writeFileSync(path('log', 'auth.log'), '')
-  fs.writeFileSync(path('log', 'web.log'), '')
-  fs.writeFileSync(
-    path('etc', 'fail2ban.local'),
-    [
-      '[DEFAULT]',
-      `logtarget = ${path('log', 'fail2ban.log')}`,
-      `socket = ${path('run', 'f2b.sock')}`,
-      `pidfile = ${path('run', 'f2b.pid')}`,
-      `dbfile = ${path('lib', 'f2b.sqlite3')}`,
-      'dbpurgeage = 1d',
-      'dbmaxmatches = 10',
-      '',
-    ].join('\n'),
-  )
-  fs.writeFileSync(
-    path('etc', 'jail.local'),
-    [
-      '[DEFAULT]',
-      'backend = polling',
-      'banaction = nftables-multiport',
-      'banaction_allports = nftables-allports',
-      `bantime = ${settings.bantime ?? 600}`,
-      'findtime = 600',
-      'maxretry = 3',
-      '[sshd]',
-      'enabled = true',
-      'port = 22',
-      `logpath = ${path('log', 'auth.log')}`,
-      '[nginx-http-auth]',
-      'enabled = true',
-      `logpath = ${path('log', 'web.log')}`,
-      settings.jailLocal ?? '',
-      '',
-    ].join('\n'),
-  )
-}
-
-/** `Nov 21 09:00:00`, local time, as syslog writes it. */
-function stamp(): string {
-  const now = new Date()
-  const month =
-    ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'][now.getMonth()] ?? ''
-  return `${month} ${String(now.getDate()).padStart(2)} ${now.toTimeString().slice(0, 8)}`
 }
 
 /** A process id may have been given to somebody else since. */

@@ -13,6 +13,12 @@ export interface ProtectionReport {
 
 export const reports = ({ server, serverId }: RecordedScene): ProtectionReport[] =>
   server.heartbeats(serverId).flatMap(beat => (beat['protection'] ? [beat['protection'] as ProtectionReport] : []))
+/** The levels that were reported after some reports, without repetitions. */
+export const levelsSince = (scene: RecordedScene, from: number): string[] =>
+  reports(scene)
+    .slice(from)
+    .map(({ level }) => level)
+    .filter((level, index, list) => level !== list[index - 1])
 const latest = (scene: RecordedScene): ProtectionReport | undefined => reports(scene).at(-1)
 
 /** Waits until the host reports this level with this sentence. */
