@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)('guarding', () => {
     // The page hears of it by itself.
     await report('protected', [])
     await page.getByText(/^Protected since/).waitFor()
-    expect(await reasons.count()).toBe(0)
+    await expect.poll(() => reasons.count()).toBe(0)
   })
   it('proves on the page of a host that bans stop packets, hop by hop', async () => {
     await page.goto(`servers/${host.id}/overview`)

@@ -286,14 +286,14 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   return host
 }
 
-/** Resolves when `check` is true; fails with what was expected after `seconds`, and a minute at least. */
+/** Resolves when `check` is true; fails with what was expected after `seconds`, and two minutes at least. */
 export async function until(
   check: () => boolean | Promise<boolean>,
   seconds = 20,
   what = 'the expected state',
 ): Promise<void> {
   // A busy machine takes longer: what is broken fails later, what is slow does not fail.
-  const limit = Math.max(seconds, 60)
+  const limit = Math.max(seconds, 120)
   const deadline = Date.now() + limit * 1000
   while (Date.now() < deadline) {
     if (await check()) return
