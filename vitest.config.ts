@@ -19,6 +19,15 @@ const common = {
  */
 const shared = { ...common, isolate: false } as const
 
+/**
+ * Files of one group share the workers, and the groups run one after another. Tests with hosts wait four fifths of their time, so five
+ * of them keep two cores busy. They also change the network of this machine, at which a browser drops its requests
+ * (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages.
+ */
+const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { groupOrder }, maxWorkers })
+const together = workers(0, 3)
+const withHosts = workers(1, 5)
+
 /** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
 /** Long tests of access, password hashing, encryption, processes and HTTP, which no engine changes: on PostgreSQL only in a whole run. */
@@ -35,14 +44,13 @@ const sameOnEither = [
 
 export default defineConfig({
   test: {
-    // Most of the time a test waits for something real: three of them keep two cores busy.
-    maxWorkers: 3,
     reporters: ['default', './scripts/closing-lines.mjs'],
     projects: [
       {
         test: {
           ...shared,
           name: 'unit',
+          ...together,
           // Dates and numbers follow the region of whoever runs this; the tests know one.
           env: { LC_ALL: 'en_GB.UTF-8' },
           include: [
@@ -56,6 +64,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'sqlite',
+          ...together,
           env: { STOCKADE_TEST_ENGINE: 'sqlite' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
           exclude: ['**/*.unit.test.ts'],
@@ -66,6 +75,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgres',
+          ...together,
           env: { STOCKADE_TEST_ENGINE: 'postgres' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
           exclude: ['**/*.unit.test.ts', ...(whole ? [] : sameOnEither)],
@@ -77,6 +87,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'pair',
+          ...together,
           env: { STOCKADE_TEST_ENGINE: 'postgres', STOCKADE_TEST_PAIR: '1' },
           include: whole
             ? ['packages/server/{src,test}/**/*.test.ts']
@@ -89,6 +100,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'engine',
+          ...withHosts,
           include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
@@ -97,6 +109,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'browser',
+          ...together,
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
