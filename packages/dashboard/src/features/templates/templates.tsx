@@ -17,6 +17,7 @@ import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { categories } from './filter.ts'
 import type { TemplatesSearch } from './filter.ts'
+import { TemplateIcon } from './template-icon.tsx'
 import { templatesTexts } from './templates.texts.ts'
 import styles from './templates.module.css'
 
@@ -77,9 +78,12 @@ export const Templates = () => {
 const Card = ({ row }: { row: TemplateRow }) => (
   <li className={parts.card}>
     <div className={parts.cardTop}>
-      <Link to="/templates/$templateId" params={{ templateId: row.name }} className={fleet.name}>
-        <Stranger text={row.display_name} most={60} />
-      </Link>
+      <span className={styles.named}>
+        <TemplateIcon row={row} />
+        <Link to="/templates/$templateId" params={{ templateId: row.name }} className={fleet.name}>
+          <Stranger text={row.display_name} most={60} />
+        </Link>
+      </span>
       <span className={parts.mono}>{row.name}</span>
     </div>
     <p className={styles.description}>
