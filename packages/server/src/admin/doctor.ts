@@ -1,11 +1,10 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { ConfigError, readConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { parseIp, isLoopback } from '../core/ip.ts'
+import { places } from '../core/places.ts'
 import type { Database } from '../db/database.ts'
 import { createEvents } from '../events/events.ts'
 import { openShipped } from '../features/ipinfo/mmdb.ts'
@@ -41,7 +40,7 @@ export async function* examine(
     yield* storage(config, clock)
   }
   yield dashboardBuilt() ? ok('the dashboard is built') : fail('the dashboard is not built. Run: npm run build')
-  yield existsSync(agent) ? ok('the agent is built') : fail('the agent is not built. Run: npm run build')
+  yield existsSync(places.agentProgram) ? ok('the agent is built') : fail('the agent is not built. Run: npm run build')
   yield* geo(config, clock)
 }
 
@@ -135,14 +134,12 @@ const baseUrl = (text: string): Finding => {
     : warn(`the base URL is ${text}: passwords and keys travel unencrypted. Put https in front`)
 }
 
-const agent = fileURLToPath(new URL('../../../agent/dist/stockade-agent.mjs', import.meta.url))
-const shipped = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'
 /** Blocks of addresses move slowly between countries, and faster between cities and networks. */
 const fresh = { shipped: 365 * day, own: 90 * day } as const
 
 function* geo(config: Config | null, clock: Clock): Generator<Finding> {
   const files = [
-    { what: 'country data', file: () => createRequire(import.meta.url).resolve(shipped), most: fresh.shipped },
+    { what: 'country data', file: places.countries, most: fresh.shipped },
     ...[
       { what: 'STOCKADE_GEOIP_CITY', path: config?.geoipCity ?? null },
       { what: 'STOCKADE_GEOIP_ASN', path: config?.geoipAsn ?? null },

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import { migrationsOf } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { openSqlite } from '../db/sqlite.ts'
 
@@ -20,14 +20,12 @@ export const openStorage = (config: Config): Promise<Database> =>
     : // A connection that breaks fails the query that needs it.
       openPostgres(config.databaseUrl, () => {})
 
-const migrations = fileURLToPath(new URL('../db/migrations/', import.meta.url))
-
 /** `current`, or how the stored schema differs from the one that this code knows. */
 export type SchemaState = 'current' | 'none' | 'older' | 'newer'
 
 /** Compares the migrations that were done with those there are. */
 export const schemaState = async (db: Database): Promise<{ state: SchemaState; last: string | null }> => {
-  const known = readdirSync(migrations).map(name => name.replace(/\.ts$/, ''))
+  const known = Object.keys(migrationsOf(db.engine))
   const tables = await db.read.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === 'kysely_migration')) return { state: 'none', last: null }
   const rows = await db.read

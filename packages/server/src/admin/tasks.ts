@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { styleText } from 'node:util'
 import { readConfig } from '../config.ts'
+import { version } from '../core/places.ts'
 import type { Recovery } from './recovery.ts'
 import type { Lock, Opener } from './sealing.ts'
 
@@ -98,9 +98,6 @@ const resetMfa = (_: Values, username: string) =>
 const save = async (values: Values, operand: string): Promise<number> => {
   const lock = await lockOf(values)
   const { backup } = await import('./backup.ts')
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
   const file = fileOf(operand)
   const { tables, rows } = await backup(readConfig(process.env), file, version, lock)
   const care = lock ? ', and is encrypted.' : ': keep it as safe as the data.'

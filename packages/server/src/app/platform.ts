@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { FastifyBaseLogger } from 'fastify'
@@ -7,6 +6,7 @@ import type { Config } from '../config.ts'
 import { second } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { createSecrets, secretKeyIn } from '../core/secrets.ts'
+import { version } from '../core/places.ts'
 import { createStorageWatch } from '../core/storage.ts'
 import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
@@ -17,10 +17,6 @@ import { createEvents } from '../events/events.ts'
 import type { Tail } from '../events/tail.ts'
 import { createMetrics } from '../http/metrics.ts'
 import { createJobs } from '../jobs/jobs.ts'
-
-export const version = (
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version
 
 const secretFields = ['password', 'token', 'api_key', 'authorization', 'cookie']
 const createLog = (level: string): FastifyBaseLogger =>

@@ -34,6 +34,43 @@ import { removedBans } from './migrations/0042-removed-bans.ts'
 import { fleetBans } from './migrations/0045-fleet-bans.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
+/** Every change of the schema by its name, in order. */
+export const migrationsOf = (engine: Database['engine']) => ({
+  '0001-foundation': foundation(engine),
+  '0002-identity': identity(engine),
+  '0003-rate-counts': rateCounts(engine),
+  '0004-whitelist': whitelist(engine),
+  '0005-templates': templates(engine),
+  '0006-reputation': reputation(engine),
+  '0007-notifications': notifications(engine),
+  '0008-audit': audit(engine),
+  '0009-portknock': portknock(engine),
+  '0010-siem': siem(engine),
+  '0011-preferences': preferences(engine),
+  '0012-whitelist-ends': whitelistEnds(engine),
+  '0013-key-uses': keyUses(engine),
+  '0014-invitations': invitations(engine),
+  '0015-lists': lists(engine),
+  '0016-proof': proof(engine),
+  '0017-key-limits': keyLimits(),
+  '0018-guessing': guessing(engine),
+  '0020-quotas': quotas(engine),
+  '0021-audit-chain': auditChain(engine),
+  '0025-host-policy': hostPolicy(),
+  '0030-passkeys': passkeys(engine),
+  '0031-seals': seals(),
+  '0032-access-hash': accessHash(),
+  '0033-report-versions': reportVersions(engine),
+  '0034-protection': protection(engine),
+  '0035-adopted': adopted(),
+  '0036-clones': clones(),
+  '0040-address-commands': addressCommands(engine),
+  '0041-metrics-history': metricsHistory(engine),
+  '0042-removed-bans': removedBans(engine),
+  '0044-self-tests': selfTests(engine),
+  '0045-fleet-bans': fleetBans(engine),
+})
+
 /** Brings the schema up to date; several processes may start at once, one of them does it. */
 export const migrate = async (db: Database): Promise<void> => {
   const migrator = new Migrator({
@@ -41,41 +78,7 @@ export const migrate = async (db: Database): Promise<void> => {
     // Some were made at the same time: a database may know a later one already.
     allowUnorderedMigrations: true,
     provider: {
-      getMigrations: async () => ({
-        '0001-foundation': foundation(db.engine),
-        '0002-identity': identity(db.engine),
-        '0003-rate-counts': rateCounts(db.engine),
-        '0004-whitelist': whitelist(db.engine),
-        '0005-templates': templates(db.engine),
-        '0006-reputation': reputation(db.engine),
-        '0007-notifications': notifications(db.engine),
-        '0008-audit': audit(db.engine),
-        '0009-portknock': portknock(db.engine),
-        '0010-siem': siem(db.engine),
-        '0011-preferences': preferences(db.engine),
-        '0012-whitelist-ends': whitelistEnds(db.engine),
-        '0013-key-uses': keyUses(db.engine),
-        '0014-invitations': invitations(db.engine),
-        '0015-lists': lists(db.engine),
-        '0016-proof': proof(db.engine),
-        '0017-key-limits': keyLimits(),
-        '0018-guessing': guessing(db.engine),
-        '0020-quotas': quotas(db.engine),
-        '0021-audit-chain': auditChain(db.engine),
-        '0025-host-policy': hostPolicy(),
-        '0030-passkeys': passkeys(db.engine),
-        '0031-seals': seals(),
-        '0032-access-hash': accessHash(),
-        '0033-report-versions': reportVersions(db.engine),
-        '0034-protection': protection(db.engine),
-        '0035-adopted': adopted(),
-        '0036-clones': clones(),
-        '0040-address-commands': addressCommands(db.engine),
-        '0041-metrics-history': metricsHistory(db.engine),
-        '0042-removed-bans': removedBans(db.engine),
-        '0044-self-tests': selfTests(db.engine),
-        '0045-fleet-bans': fleetBans(db.engine),
-      }),
+      getMigrations: async () => migrationsOf(db.engine),
     },
   })
   const { error } = await migrator.migrateToLatest()

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import compress from '@fastify/compress'
 import statics from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { places } from '../core/places.ts'
 
-const dist = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
+const dist = places.dashboard
 
 const policy = (nonce: string) =>
   [

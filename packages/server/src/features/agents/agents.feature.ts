@@ -10,6 +10,7 @@ import type { TemplatesService } from '../templates/templates.service.ts'
 import { mountAgents } from './agents.routes.ts'
 import { createAgents } from './agents.service.ts'
 import { mountDownloads } from './downloads.ts'
+import { createRuntimes } from './runtimes.ts'
 
 export const agentsFeature = (
   needs: Core & {
@@ -28,7 +29,11 @@ export const agentsFeature = (
     service: null,
     mount(http) {
       mountAgents(http, agents)
-      mountDownloads(http.fastify, needs.baseUrl, needs.servers.scriptFetched)
+      mountDownloads(http.fastify, {
+        baseUrl: needs.baseUrl,
+        runtimes: createRuntimes(needs.config.dataDir),
+        onScript: needs.servers.scriptFetched,
+      })
     },
     jobs: [{ name: 'offline', every: 5 * second, run: agents.markOffline }],
   }

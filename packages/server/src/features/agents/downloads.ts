@@ -1,20 +1,22 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { places } from '../../core/places.ts'
 import { notFound } from '../../core/problem.ts'
-
-const agent = fileURLToPath(new URL('../../../../agent/', import.meta.url))
-const runtimes = fileURLToPath(new URL('../../../dist/runtime/', import.meta.url))
+import { runtimeNames } from './runtimes.ts'
+import type { Runtimes } from './runtimes.ts'
 
 /** What hosts download: the installer, the agent as one file, and a Node runtime for hosts that have none. */
-export const mountDownloads = (fastify: FastifyInstance, baseUrl: () => string, onScript: () => void): void => {
+export const mountDownloads = (
+  fastify: FastifyInstance,
+  { baseUrl, runtimes, onScript }: { baseUrl: () => string; runtimes: Runtimes; onScript: () => void },
+): void => {
   const text = (reply: FastifyReply, body: string, type = 'text/plain; charset=utf-8') =>
     reply.header('cache-control', 'no-cache').header('x-content-type-options', 'nosniff').type(type).send(body)
   const missing = (name: string) => notFound(`${name} was not built here. Run: npm run build`)
 
   fastify.get('/install.sh', async (_, reply) => {
-    const file = `${agent}install.sh`
+    const file = places.installer
     if (!existsSync(file)) throw missing('The installer')
     onScript()
     // The address comes from the configuration and never from the request; what a shell could read in it is not in it.
@@ -24,31 +26,32 @@ export const mountDownloads = (fastify: FastifyInstance, baseUrl: () => string, 
     return text(reply, readFileSync(file, 'utf8').replaceAll('@@BASE_URL@@', url), 'text/x-shellscript; charset=utf-8')
   })
   fastify.get('/agent/stockade-agent.mjs', async (_, reply) => {
-    const file = `${agent}dist/stockade-agent.mjs`
+    const file = places.agentProgram
     if (!existsSync(file)) throw missing('The agent')
     return text(reply, readFileSync(file, 'utf8'), 'text/javascript; charset=utf-8')
   })
   fastify.get('/agent/stockade-agent.mjs.sha256', async (_, reply) => {
-    const file = `${agent}dist/stockade-agent.mjs`
+    const file = places.agentProgram
     if (!existsSync(file)) throw missing('The agent')
     return text(reply, `${createHash('sha256').update(readFileSync(file)).digest('hex')}  stockade-agent.mjs\n`)
   })
   for (const name of ['MANIFEST', 'MANIFEST.sig']) {
-    const file = `${agent}dist/${name}`
+    const file = `${places.agent}${name}`
     fastify.get(`/agent/${name}`, async (_, reply) => {
       if (!existsSync(file)) throw notFound(`This server has no signed release: ${name} is missing.`)
       return reply.header('cache-control', 'no-cache').type('application/octet-stream').send(readFileSync(file))
     })
   }
-  for (const name of ['node-linux-x64.gz', 'node-linux-arm64.gz']) {
-    const file = `${runtimes}${name}`
+  for (const name of runtimeNames) {
+    const find = async () => {
+      const runtime = await runtimes.find(name)
+      if (!runtime) throw missing(name)
+      return runtime
+    }
     fastify.get(`/agent/${name}`, async (_, reply) => {
-      if (!existsSync(file)) throw missing(name)
+      const { file } = await find()
       return reply.header('cache-control', 'no-cache').type('application/gzip').send(createReadStream(file))
     })
-    fastify.get(`/agent/${name}.sha256`, async (_, reply) => {
-      if (!existsSync(`${file}.sha256`)) throw missing(name)
-      return text(reply, readFileSync(`${file}.sha256`, 'utf8'))
-    })
+    fastify.get(`/agent/${name}.sha256`, async (_, reply) => text(reply, `${(await find()).sha256}  ${name}\n`))
   }
 }

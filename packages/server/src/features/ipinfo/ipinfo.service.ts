@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger } from 'fastify'
 import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
+import { places } from '../../core/places.ts'
 import { openShipped, openWatched } from './mmdb.ts'
 import { loadNetworks } from './networks.ts'
 import { ownCityFile, ownNetworkFile } from './own-files.ts'
@@ -41,13 +40,6 @@ export interface IpInfoNeeds {
   readonly interval?: number
 }
 
-const require = createRequire(import.meta.url)
-const shipped = {
-  country: require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'),
-  ipv4: require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'),
-  ipv6: require.resolve('@ip-location-db/asn/asn-ipv6.csv'),
-  packed: fileURLToPath(new URL('../../../dist/networks.bin', import.meta.url)),
-}
 /** The licences ask for these names, and DB-IP's for its link, wherever results are shown. */
 const countryCredit = 'country data by NRO (https://www.nro.net), CC BY 4.0'
 const networkCredit =
@@ -70,11 +62,11 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
     if (named !== null) return openWatched(named, log, interval)
     return dataDir === undefined ? null : openWatched(fetched(dataDir), log, interval, false)
   }
-  const countries = openShipped(shipped.country)
+  const countries = openShipped(places.countries())
   const cities = watch(cityFile, ownCityFile)
   const asns = watch(asnFile, ownNetworkFile)
   let networks: Networks | null = null
-  const ready = loadNetworks(shipped).then(
+  const ready = loadNetworks({ packed: places.packedNetworks, files: places.networks }).then(
     loaded => {
       networks = loaded
     },

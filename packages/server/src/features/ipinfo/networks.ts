@@ -14,21 +14,23 @@ export interface Networks {
 }
 
 /** Where the shipped tables lie: packed by `npm run build`, and the files that they were packed from. */
-export interface NetworkSources extends NetworkFiles {
+export interface NetworkSources {
   readonly packed: string
+  /** Asked for only where the packed table can't be used. */
+  readonly files: () => NetworkFiles
 }
 
 const loads = new Map<string, Promise<Networks>>()
 /** The shipped tables never change while a process runs, so that several servers in one process share what was read once. */
 export const loadNetworks = (sources: NetworkSources): Promise<Networks> => {
-  const key = JSON.stringify(sources)
+  const key = sources.packed
   const load = loads.get(key) ?? readTables(sources).then(networksOf)
   loads.set(key, load)
   load.catch(() => loads.delete(key))
   return load
 }
 const readTables = async (sources: NetworkSources): Promise<NetworkTables> =>
-  readPackedNetworks(sources.packed) ?? (await readNetworkFiles(sources))
+  readPackedNetworks(sources.packed) ?? (await readNetworkFiles(sources.files()))
 
 /** Attacks come from few networks, so those are made once; beyond this all are forgotten. */
 const mostKept = 5000
