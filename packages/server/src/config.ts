@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
 import { parseRange } from './core/ip.ts'
@@ -11,6 +11,8 @@ export interface Config {
   readonly port: number
   /** Without a slash at its end; null when unset, then `site_url` of the settings counts. */
   readonly baseUrl: string | null
+  /** Certificate and key: the operator's, or the server's own in its data folder. Null: plain http, for a proxy in front to encrypt. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly isOwn: boolean } | null
   readonly dataDir: string
   readonly databaseUrl: string | null
   readonly secretKey: string | null
@@ -51,6 +53,26 @@ const web = ['http:', 'https:']
 const github = 'https://github.com'
 const githubApi = 'https://api.github.com'
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** `off`, `files` with a certificate of the operator's, or `self` with one that the server signs itself. */
+const readTls = (
+  { text, refuse }: { text: (name: string) => string | null; refuse: (name: string, problem: string) => never },
+  dataDir: string,
+  isShared: boolean,
+): Config['tls'] => {
+  const [certFile, keyFile] = [text('TLS_CERT'), text('TLS_KEY')]
+  const mode = text('TLS') ?? (certFile !== null || keyFile !== null ? 'files' : 'off')
+  if (mode === 'files') {
+    if (certFile === null || keyFile === null)
+      return refuse('TLS_CERT', 'and STOCKADE_TLS_KEY go together: set both for https, or none.')
+    return { certFile: resolve(certFile), keyFile: resolve(keyFile), isOwn: false }
+  }
+  if (mode !== 'off' && mode !== 'self') return refuse('TLS', `must be off, self or files, not "${mode}".`)
+  if (certFile !== null || keyFile !== null) return refuse('TLS_CERT', `needs STOCKADE_TLS=files, not ${mode}.`)
+  if (mode === 'off') return null
+  if (isShared) return refuse('TLS', 'can be self with SQLite only: several processes need one certificate. Use files.')
+  return { certFile: join(dataDir, 'tls.pem'), keyFile: join(dataDir, 'tls.key'), isOwn: true }
+}
 
 /**
  * Reads and checks every variable.
@@ -112,6 +134,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   for (const proxy of trustedProxies)
     if (!parseRange(proxy))
       refuse('TRUSTED_PROXIES', `must be addresses or CIDRs with commas between; "${proxy}" is neither.`)
+  const dataDir = resolve(text('DATA_DIR') ?? './data')
   const logLevel = text('LOG_LEVEL') ?? 'info'
   if (!levels.includes(logLevel)) refuse('LOG_LEVEL', `must be one of ${levels.join(', ')}, not "${logLevel}".`)
   const heartbeatInterval = whole('HEARTBEAT_INTERVAL', 30, 1, 3600)
@@ -144,7 +167,8 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8420, 0, 65_535),
     baseUrl: url('BASE_URL', web),
-    dataDir: resolve(text('DATA_DIR') ?? './data'),
+    tls: readTls({ text, refuse }, dataDir, databaseUrl !== null),
+    dataDir,
     databaseUrl,
     secretKey,
     admin: username && email && password ? { username, email, password } : null,

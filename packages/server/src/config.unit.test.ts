@@ -25,6 +25,20 @@ test('defaults are those of the decisions', () => {
   })
 })
 
+test('https is off, by files of the operator, or by a certificate of the data folder', () => {
+  expect(readConfig({}).tls).toBeNull()
+  expect(readConfig({ STOCKADE_TLS_CERT: '/etc/a.pem', STOCKADE_TLS_KEY: '/etc/a.key' }).tls).toEqual({
+    certFile: '/etc/a.pem',
+    keyFile: '/etc/a.key',
+    isOwn: false,
+  })
+  expect(readConfig({ STOCKADE_TLS: 'self', STOCKADE_DATA_DIR: '/srv/data' }).tls).toEqual({
+    certFile: '/srv/data/tls.pem',
+    keyFile: '/srv/data/tls.key',
+    isOwn: true,
+  })
+})
+
 test('a secret may stand in a file', () => {
   const file = join(folder, 'secret')
   writeFileSync(file, 'a'.repeat(40) + '\n')
@@ -55,6 +69,17 @@ describe('a bad value is refused by name', () => {
     [{ ...firstAdmin, STOCKADE_ADMIN_EMAIL: 'root' }, /STOCKADE_ADMIN_EMAIL must be an e-mail address, not "root"/],
     [{ ...firstAdmin, STOCKADE_ADMIN_PASSWORD: 'Sh0rt' }, /STOCKADE_ADMIN_PASSWORD must have at least 8 characters/],
     [{ ...firstAdmin, STOCKADE_ADMIN_PASSWORD: 'no-upper-1' }, /STOCKADE_ADMIN_PASSWORD must have an upper-case/],
+    [{ STOCKADE_TLS: 'on' }, /STOCKADE_TLS must be off, self or files, not "on"/],
+    [{ STOCKADE_TLS: 'files' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],
+    [{ STOCKADE_TLS_KEY: '/etc/tls.key' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],
+    [
+      { STOCKADE_TLS: 'off', STOCKADE_TLS_CERT: 'a', STOCKADE_TLS_KEY: 'b' },
+      /STOCKADE_TLS_CERT needs STOCKADE_TLS=files, not off/,
+    ],
+    [
+      { STOCKADE_TLS: 'self', STOCKADE_DATABASE_URL: 'postgres://x', STOCKADE_SECRET_KEY: 'x'.repeat(32) },
+      /STOCKADE_TLS can be self with SQLite only/,
+    ],
     [{ STOCKADE_LICENSE_PUBLIC_KEY: 'nope' }, /STOCKADE_LICENSE_PUBLIC_KEY must be the PEM/],
     [
       { STOCKADE_LICENSE_KEY: 'stk1.a.b' },

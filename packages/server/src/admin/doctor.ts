@@ -8,6 +8,7 @@ import { places } from '../core/places.ts'
 import type { Database } from '../db/database.ts'
 import { createEvents } from '../events/events.ts'
 import { openShipped } from '../features/ipinfo/mmdb.ts'
+import { localUrl } from '../features/settings/base-url.ts'
 import { createSettings } from '../features/settings/settings.service.ts'
 import { countUsers } from '../features/users/users.store.ts'
 import { dashboardBuilt } from '../http/dashboard.ts'
@@ -90,7 +91,7 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
   const name = config.databaseUrl === null ? 'SQLite' : 'PostgreSQL'
   if (!storageExists(config)) {
     yield warn('there is no database yet; the first start makes it')
-    yield baseUrl(config.baseUrl ?? `http://localhost:${config.port}`)
+    yield baseUrl(config.baseUrl ?? localUrl(config))
     return
   }
   let db: Database | null = null
@@ -104,7 +105,7 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
       yield state === 'newer'
         ? fail(`the schema is of a newer Stockade (${last ?? ''}). Run that version`)
         : warn('the schema is of an older version; the next start brings it up to date')
-      yield baseUrl(config.baseUrl ?? `http://localhost:${config.port}`)
+      yield baseUrl(config.baseUrl ?? localUrl(config))
       return
     }
     yield ok(`the schema is current (${last ?? ''})`)
@@ -113,7 +114,7 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
     yield (await countUsers(db.read)) > 0
       ? ok('there is an administrator')
       : warn('there is no administrator yet. Make a link for the first one with: stockade admin setup-code')
-    yield baseUrl(config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`)
+    yield baseUrl(config.baseUrl ?? settings.get('service.site_url') ?? localUrl(config))
   } catch (error) {
     yield fail(`storage does not answer (${name}): ${reasonOf(error)}`)
   } finally {
@@ -131,7 +132,7 @@ const baseUrl = (text: string): Finding => {
     return warn(`the base URL is ${text}: other hosts can't reach that. Set STOCKADE_BASE_URL`)
   return protocol === 'https:'
     ? ok(`the base URL is ${text}`)
-    : warn(`the base URL is ${text}: passwords and keys travel unencrypted. Put https in front`)
+    : warn(`the base URL is ${text}: passwords and keys travel unencrypted. Set STOCKADE_TLS, or put https in front`)
 }
 
 /** Blocks of addresses move slowly between countries, and faster between cities and networks. */

@@ -12,6 +12,7 @@ import { createPasskeys } from '../features/passkeys/passkeys.service.ts'
 import { createSessions } from '../features/sessions/sessions.service.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
 import { createTokens } from '../features/sessions/tokens.ts'
+import { localUrl } from '../features/settings/base-url.ts'
 import { createSettings } from '../features/settings/settings.service.ts'
 import { createThrottle } from '../features/users/throttle.ts'
 import { createUsers } from '../features/users/users.service.ts'
@@ -122,7 +123,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
           : `There is no user "${typed}", nor any other. Make the first one with: stockade admin setup-code`,
       )
     }
-    const baseUrl = config.baseUrl ?? settings.get('service.site_url') ?? `http://localhost:${config.port}`
+    const baseUrl = config.baseUrl ?? settings.get('service.site_url') ?? localUrl(config)
     return {
       async setupLink() {
         if (!(await users.none())) {

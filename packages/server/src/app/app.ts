@@ -1,6 +1,8 @@
+import type { Server } from 'node:https'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { system } from '../core/author.ts'
+import { second } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { version } from '../core/places.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
@@ -10,6 +12,9 @@ import { createHttp } from '../http/http.ts'
 import { createRateLimits } from '../http/rate-limit.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { createSecurityLog } from '../http/security-log.ts'
+import { createTlsReload, openTls } from '../http/tls.ts'
+import type { TlsPair } from '../http/tls.ts'
+import type { Job } from '../jobs/jobs.ts'
 import { buildFeatures } from './features.ts'
 import { createFollowing } from './follow.ts'
 import { openPlatform } from './platform.ts'
@@ -29,12 +34,20 @@ export interface App {
 }
 type Features = Awaited<ReturnType<typeof buildFeatures>>
 
-const openHttp = ({ core }: Platform, features: Features, limits: RateLimits) => {
+/** A browser that is told so once refuses a certificate of the server's own, for good. */
+const strictly =
+  ({ tls }: Config, baseUrl: () => string) =>
+  () =>
+    tls?.isOwn !== true && baseUrl().startsWith('https:')
+
+const openHttp = ({ core }: Platform, features: Features, limits: RateLimits, tls: TlsPair | null) => {
   const { config, clock, log, metrics } = core
   const { keys, sessions } = features
   return createHttp({
     log,
     limits,
+    tls,
+    isStrict: strictly(config, features.baseUrl),
     licence: features.license.refusal,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
@@ -63,6 +76,16 @@ const prepareFirstAdmin = async ({ core }: Platform, { users }: Features): Promi
   return null
 }
 
+const tlsJob = (
+  { clock, log }: Platform['core'],
+  needs: Omit<Parameters<typeof createTlsReload>[0], 'clock' | 'log'>,
+): Job => ({
+  name: 'certificate',
+  every: 10 * second,
+  everywhere: true,
+  run: createTlsReload({ ...needs, clock, log }),
+})
+
 const assemble = async (platform: Platform): Promise<App> => {
   const { core, jobs } = platform
   const { config, log } = core
@@ -76,19 +99,22 @@ const assemble = async (platform: Platform): Promise<App> => {
   if (core.isShared) core.events.subscribe(following.take)
 
   const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
-  const http = openHttp(platform, features, limits)
+  const tls = config.tls && openTls(config.tls, baseUrl, core.clock)
+  const http = openHttp(platform, features, limits, tls)
   const { fastify } = http
   let isClosing = false
   mountServiceRoutes(http, { ...core, isClosing: () => isClosing })
   for (const feature of built) await feature.mount?.(http)
   mountDocuments(http, version, baseUrl)
-  http.fallback(await serveDashboard(fastify, baseUrl))
+  http.fallback(await serveDashboard(fastify, baseUrl, strictly(config, baseUrl)))
   fastify.addHook('preClose', async () => {
     isClosing = true
     for (const feature of built) await feature.stop?.()
   })
   await shareDatabase(platform, following, limits)
   for (const { jobs: own = [] } of built) for (const job of own) jobs.add(job)
+  if (config.tls && tls)
+    jobs.add(tlsJob(core, { ...config.tls, baseUrl, started: tls, server: fastify.server as unknown as Server }))
   const setupCode = await prepareFirstAdmin(platform, features)
 
   return {

@@ -32,6 +32,7 @@ import { templatesFeature } from '../features/templates/templates.feature.ts'
 import { usersFeature } from '../features/users/users.feature.ts'
 import { mirrorFeature } from '../features/whitelist/mirror.feature.ts'
 import { whitelistFeature } from '../features/whitelist/whitelist.feature.ts'
+import { pinOf } from '../http/self-signed.ts'
 
 /** Every feature in build order. A feature uses only those above it. */
 export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) => {
@@ -41,7 +42,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
     return feature
   }
   const { service: settings, baseUrl } = add(await settingsFeature(core))
-  const { port, databaseUrl } = core.config
+  const { port, databaseUrl, tls } = core.config
   const outgoing = createOutgoing({ ports: [port], baseUrl, database: databaseAddress(databaseUrl) })
   const below = { ...core, settings, baseUrl, outgoing }
 
@@ -53,7 +54,9 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: sessions, proofs } = add(sessionsFeature(people))
   const { service: keys } = add(await keysFeature(people))
   const { service: license } = add(await licenseFeature(below))
-  const { service: servers, registry } = add(await serversFeature({ ...below, keys, license }))
+  const { service: servers, registry } = add(
+    await serversFeature({ ...below, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }),
+  )
   add(accountsFeature({ ...people, sessions, keys, servers, registry }))
   add(oauthFeature({ ...people, sessions, proofs, keys }))
   const { service: mirror, guardBan } = add(await mirrorFeature({ ...below, registry }))

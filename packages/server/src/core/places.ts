@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /*
  * Where the files lie that the server reads or serves: beside the sources in a checkout, and in the same layout below `lib/`
- * of a release (scripts/release/tree.mjs). No other file knows it.
+ * of a release (scripts/release/tree.ts). No other file knows it.
  */
 
 const require = createRequire(import.meta.url)

@@ -37,6 +37,7 @@ export const dashboardBuilt = (): boolean => existsSync(`${dist}index.html`)
 export const serveDashboard = async (
   fastify: FastifyInstance,
   baseUrl: () => string,
+  isStrict: () => boolean,
 ): Promise<(reply: FastifyReply) => FastifyReply> => {
   if (!dashboardBuilt())
     return reply =>
@@ -69,7 +70,7 @@ export const serveDashboard = async (
     const html = page.replaceAll('__BASE_HREF__', encodeURI(base)).replaceAll('__CSP_NONCE__', nonce)
     return reply
       .status(200)
-      .headers({ ...pageHeaders(nonce, baseUrl().startsWith('https:')), 'cache-control': 'no-cache' })
+      .headers({ ...pageHeaders(nonce, isStrict()), 'cache-control': 'no-cache' })
       .type('text/html; charset=utf-8')
       .send(html)
   }

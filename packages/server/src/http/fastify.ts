@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
 import { createBasePath } from './base-path.ts'
 import { nameOf } from './request.ts'
+import type { TlsPair } from './tls.ts'
 import { answerBadAddress, answerBadRequest } from './unreadable.ts'
 
 const plainHeaders = {
@@ -18,10 +19,14 @@ export const openFastify = (needs: {
   readonly log: FastifyBaseLogger
   readonly trustedProxies: readonly string[]
   readonly baseUrl: () => string
+  /** Serves https with it; null: plain http. */
+  readonly tls: TlsPair | null
+  /** Whether browsers are told to come by https only. */
+  readonly isStrict: () => boolean
   readonly observe: (endpoint: string, status: number, seconds: number) => void
 }): FastifyInstance => {
-  const { log, trustedProxies, baseUrl } = needs
-  const headersOfAll = () => (baseUrl().startsWith('https:') ? secureHeaders : plainHeaders)
+  const { log, trustedProxies, baseUrl, tls, isStrict } = needs
+  const headersOfAll = () => (isStrict() ? secureHeaders : plainHeaders)
   const withoutBase = createBasePath(baseUrl)
   const origin = randomBytes(4).toString('hex')
   let requests = 0
@@ -29,6 +34,7 @@ export const openFastify = (needs: {
     // Hide Fastify's info lines (one for each address of the host); operators only need its warnings.
     loggerInstance: log.level === 'info' ? log.child({}, { level: 'warn' }) : log,
     logController: new LogController({ disableRequestLogging: true }),
+    ...(tls && { https: { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' as const } }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: bounds.body,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },

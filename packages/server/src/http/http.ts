@@ -16,6 +16,7 @@ import type { RateLimits } from './rate-limit.ts'
 import { serialisedShape } from './reply-shape.ts'
 import { addressOf, changing, prefix } from './request.ts'
 import type { SecurityLog } from './security-log.ts'
+import type { TlsPair } from './tls.ts'
 
 type ActorOf<E extends Endpoint> = E['access'] extends 'public'
   ? Actor | Anonymous
@@ -52,6 +53,8 @@ export interface HttpNeeds {
   /** Why the licence does not allow a feature; null where it does. */
   readonly licence: (feature: LicenceFeature) => Problem | null
   readonly trustedProxies: readonly string[]
+  readonly tls: TlsPair | null
+  readonly isStrict: () => boolean
   /** The public address, for the origin check. */
   readonly baseUrl: () => string
   /**

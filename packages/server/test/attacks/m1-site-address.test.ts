@@ -55,7 +55,7 @@ describe('the command', () => {
   test.each(['http://x.example/;id', "http://x.example/'$(id)'", 'http://[2001:db8::1]:8420', 'http://x.example/\nid'])(
     'hands %j to curl as one word',
     url => {
-      const given = installCommand(url, 'sit_x').replace(/ \| sudo .*$/s, '')
+      const given = installCommand(url, 'sit_x', null).replace(/ \| sudo .*$/s, '')
       const shown = execFileSync('sh', ['-c', `curl() { for word; do printf '%s\\0' "$word"; done; }; ${given}`], {
         encoding: 'utf8',
       })

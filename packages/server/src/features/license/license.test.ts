@@ -358,6 +358,8 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     },
     licence: feature => (licensed ? null : paymentRequired(`no ${feature}`)),
     trustedProxies: [],
+    tls: null,
+    isStrict: () => false,
     httpsOnly: false,
     baseUrl: () => 'http://localhost',
     storage: () => false,

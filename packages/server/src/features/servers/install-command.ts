@@ -2,8 +2,13 @@
  * The command that an operator pastes on a host. Where it travels in the clear to another machine it says so itself: the installer and
  * the agent refuse plain http there unless told.
  */
-export const installCommand = (baseUrl: string, token: string): string =>
-  `curl -fsSL ${shellWord(`${baseUrl}/install.sh`)} | sudo sh -s -- --token ${token}${isPlainHttp(baseUrl) ? ' --insecure-http' : ''}`
+export const installCommand = (baseUrl: string, token: string, pin: string | null): string => {
+  // A pin vouches for the server in place of an authority: curl sends nothing before it has compared the key.
+  const isPinned = pin !== null && baseUrl.startsWith('https:')
+  const fetched = `curl -fsSL${isPinned ? `k --pinnedpubkey '${pin}'` : ''} ${shellWord(`${baseUrl}/install.sh`)}`
+  const options = `${isPinned ? ` --pin '${pin}'` : ''}${isPlainHttp(baseUrl) ? ' --insecure-http' : ''}`
+  return `${fetched} | sudo sh -s -- --token ${token}${options}`
+}
 
 const loopback = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 

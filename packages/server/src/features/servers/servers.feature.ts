@@ -12,7 +12,7 @@ import { createServers } from './servers.service.ts'
 import type { ServersService } from './servers.service.ts'
 
 export const serversFeature = async (
-  needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string },
+  needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string; pin: string | null },
 ): Promise<Feature<ServersService> & { readonly registry: Registry }> => {
   const { db, clock, metrics, isShared } = needs
   const history = createMetricsHistory(needs)

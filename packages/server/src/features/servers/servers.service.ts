@@ -133,16 +133,18 @@ export const createServers = (needs: {
   registry: Registry
   keys: Pick<KeysService, 'createForServer' | 'listOfServer' | 'remember' | 'removeForServer' | 'reload'>
   baseUrl: () => string
+  /** The server's public key, where no authority vouches for it. */
+  pin: string | null
   /** Refuses a server beyond the licence, within the change that would add it. */
   admit: (change: Pick<Change, 'sql'>) => Promise<void>
 }): ServersService => {
-  const { db, clock, events, registry, keys, baseUrl } = needs
+  const { db, clock, events, registry, keys, baseUrl, pin } = needs
   let lastScript: number | null = null
   const removalHooks: RemovalHook[] = []
 
   const freshToken = () => {
     const token = `sit_${randomText(32)}`
-    const install_command = installCommand(baseUrl(), token)
+    const install_command = installCommand(baseUrl(), token, pin)
     return {
       install_command,
       columns: { install_token_hash: sha256(token), install_token_expires_at: clock() + times.installToken * second },
