@@ -35,7 +35,7 @@ const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
   'packages/server/test/attacks/{common,h5,h7,lows,m10,m11,m12,step-up}-*.test.ts',
   'packages/server/test/guard.test.ts',
-  'packages/server/src/http/http.test.ts',
+  'packages/server/src/http/{http,tls}.test.ts',
   'packages/server/test/fuzz.test.ts',
   'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',
@@ -103,6 +103,16 @@ export default defineConfig({
           ...withHosts,
           include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
+        },
+      },
+      {
+        // The packages on real systemd take minutes and root: `npm run test:ship`.
+        test: {
+          ...shared,
+          name: 'ship',
+          ...together,
+          include: ['tests/ship/*.test.ts'],
+          exclude: process.env.STOCKADE_TEST_SHIP === '1' ? [] : ['tests/ship/debian.test.ts'],
         },
       },
       {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -68,6 +68,14 @@ const sourcesUrl = new URL('../../../', bundleUrl)
 const require = requireFrom(import.meta.url), __filename = pathOf(import.meta.url), __dirname = pathOf(new URL('.', import.meta.url))
 `
 
+/** The folders of the packages that the bundle holds code of, such as `node_modules/fastify`: for the licences of a release. */
+const bundledFolders = ({ inputs }) => {
+  const folders = Object.keys(inputs).flatMap(
+    file => /^.*?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
+  )
+  return [...new Set(folders)].sort()
+}
+
 export const buildServer = async () => {
   const { metafile } = await build({
     metafile: true,
@@ -90,6 +98,7 @@ export const buildServer = async () => {
     banner: { js: banner },
     logLevel: 'warning',
   })
+  writeFileSync(join(dist, 'bundled.json'), `${JSON.stringify(bundledFolders(metafile), null, 2)}\n`)
   // Chunks of an earlier build go after the new ones are there: a server that runs may begin a thread meanwhile.
   const written = new Set(Object.keys(metafile.outputs).map(file => join(packages, file)))
   for (const file of filesBelow(bundle)) if (!written.has(file)) rmSync(file)

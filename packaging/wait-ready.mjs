@@ -1,0 +1,47 @@
+import http from 'node:http'
+import https from 'node:https'
+
+/* Waits until the server of this host answers that it is ready, for a minute at most: `systemctl start` returns after it. */
+const host = process.env.STOCKADE_HOST || '127.0.0.1'
+const port = process.env.STOCKADE_PORT || '8420'
+const local = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
+// The server answers below the path of its public address.
+const base = URL.parse(process.env.STOCKADE_BASE_URL ?? '')?.pathname.replace(/\/+$/, '') ?? ''
+const isSecure = Boolean(process.env.STOCKADE_TLS_CERT) || process.env.STOCKADE_TLS === 'self'
+const url = `${isSecure ? 'https' : 'http'}://${local}:${port}${base}/api/v1/ready`
+
+/** The certificate names the public address, not this one; nothing secret is sent. */
+const isReady = () =>
+  new Promise(resolve => {
+    // A setting that is wrong: the server says so and stops.
+    if (!URL.canParse(url)) return resolve(false)
+    const asked = (isSecure ? https : http).get(url, { rejectUnauthorized: false, timeout: 5000 }, reply => {
+      reply.resume()
+      resolve(reply.statusCode === 200)
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(false))
+  })
+
+/** Whether the server still runs, as far as systemd says which process that is. */
+const isRunning = () => {
+  try {
+    return !process.env.MAINPID || process.kill(Number(process.env.MAINPID), 0)
+  } catch {
+    return false
+  }
+}
+
+const latest = Date.now() + 60_000
+for (;;) {
+  if (await isReady()) break
+  if (!isRunning()) {
+    process.stderr.write('stockade: the server has stopped; its log says why\n')
+    process.exit(1)
+  }
+  if (Date.now() > latest) {
+    process.stderr.write(`stockade: the server is not ready after 60 s: ${url}\n`)
+    process.exit(1)
+  }
+  await new Promise(resolve => setTimeout(resolve, 200))
+}

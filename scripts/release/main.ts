@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { makeDeb } from './deb.ts'
+import { debianNames, epoch, root, version } from './places.ts'
+import type { Architecture } from './places.ts'
+import { minisignPublicKey, signEcdsa, signMinisign } from './sign.ts'
+import { makeTree } from './tree.ts'
+
+/*
+ * `npm run release`: the tarball, the Debian package, the Node runtimes for hosts, the SBOM, checksums and signatures, in `release/`.
+ * Two runs at the same commit give the same bytes.
+ */
+
+const { values } = parseArgs({
+  options: {
+    output: { type: 'string', default: join(root, 'release') },
+    architecture: { type: 'string', default: process.arch },
+    compression: { type: 'string', default: 'xz' },
+    key: { type: 'string' },
+    'minisign-key': { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+const usage = `npm run release -- [--output FOLDER] [--architecture x64|arm64] [--compression xz|gzip|zstd]
+                   [--key FILE] [--minisign-key FILE]
+
+--key signs with an ECDSA key on P-256, --minisign-key with an Ed25519 key, both private and in PEM:
+  openssl ecparam -name prime256v1 -genkey -noout -out release.key
+  openssl genpkey -algorithm ed25519 -out minisign.key
+`
+const say = (text: string) => process.stderr.write(`stockade: ${text}\n`)
+const sumOf = async (file: string): Promise<string> => {
+  const hash = createHash('sha256')
+  for await (const part of createReadStream(file)) hash.update(part as Buffer)
+  return hash.digest('hex')
+}
+const released = new Date(epoch * 1000).toISOString().slice(0, 10)
+const keyOf = (file: string | undefined): string | null => (file === undefined ? null : readFileSync(file, 'utf8'))
+
+/** Lists files with their sums, as agents, `install.sh` and people check them. */
+const manifestOf = async (folder: string, names: readonly string[]): Promise<string> => {
+  const sums = await Promise.all(names.map(async name => `sha256 ${await sumOf(join(folder, name))} ${name}`))
+  return ['stockade-release 1', `version ${version}`, `released ${released}`, ...sums, ''].join('\n')
+}
+interface Keys {
+  readonly ecdsa: string | null
+  readonly minisign: string | null
+}
+const writeSigned = (folder: string, manifest: string, { ecdsa, minisign }: Keys): void => {
+  for (const name of ['MANIFEST', 'MANIFEST.sig', 'MANIFEST.minisig']) rmSync(join(folder, name), { force: true })
+  writeFileSync(join(folder, 'MANIFEST'), manifest)
+  if (ecdsa) writeFileSync(join(folder, 'MANIFEST.sig'), signEcdsa(manifest, ecdsa))
+  if (minisign)
+    writeFileSync(
+      join(folder, 'MANIFEST.minisig'),
+      signMinisign(manifest, minisign, `stockade ${version}, ${released}`),
+    )
+}
+
+/** What hosts fetch: the agent and the runtimes. Unsigned, an agent's release is as trustworthy as its server. */
+const signAgent = async (folder: string, work: string, keys: Keys): Promise<readonly string[]> => {
+  const runtimes = readdirSync(join(root, 'packages/server/dist/runtime')).filter(name => name.endsWith('.gz'))
+  execFileSync('cp', [
+    join(root, 'packages/agent/dist/stockade-agent.mjs'),
+    ...runtimes.map(name => join(root, 'packages/server/dist/runtime', name)),
+    work,
+  ])
+  const manifest = await manifestOf(work, ['stockade-agent.mjs', ...runtimes.sort()])
+  if (keys.ecdsa) writeSigned(folder, manifest, keys)
+  return runtimes
+}
+const pack = (archive: string, folder: string, names: readonly string[]) =>
+  execFileSync('tar', [
+    '--sort=name',
+    `--mtime=@${epoch}`,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '-C',
+    folder,
+    ...(archive.endsWith('.gz') ? ['-I', 'gzip -n -6'] : []),
+    '-cf',
+    archive,
+    ...names,
+  ])
+
+const architectureOf = (name: string): Architecture => {
+  if (name === 'x64' || name === 'arm64') return name
+  throw new Error('--architecture is x64 or arm64')
+}
+const release = async () => {
+  const { compression } = values
+  const architecture = architectureOf(values.architecture)
+  const output = resolve(process.env.INIT_CWD ?? '.', values.output)
+  const keys = { ecdsa: keyOf(values.key), minisign: keyOf(values['minisign-key']) }
+  if (!existsSync(join(root, `node_modules/node-linux-${architecture}/bin/node`)))
+    throw new Error(`the Node for ${architecture} is not installed: npm ci --cpu=${architecture} --os=linux`)
+  mkdirSync(output, { recursive: true })
+  const work = join(output, '.work')
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work)
+  try {
+    const name = `stockade-${version}-linux-${architecture}`
+    const tree = join(work, name)
+    say('gathering the files')
+    makeTree(tree, architecture)
+    const runtimes = await signAgent(join(tree, 'lib/agent/dist'), work, keys)
+    execFileSync('find', [join(tree, 'lib/agent'), '-exec', 'touch', '-d', `@${epoch}`, '{}', '+'])
+    execFileSync('cp', [join(tree, 'sbom.cdx.json'), join(output, 'sbom.cdx.json')])
+    say('packing the tarball')
+    pack(join(output, `${name}.tar.gz`), work, [name])
+    pack(join(output, `stockade-agent-runtimes-${version}.tar`), work, runtimes)
+    say('packing the Debian package')
+    const deb = `stockade_${version}-1_${debianNames[architecture]}.deb`
+    makeDeb({ tree, output: join(output, deb), architecture, compression })
+    const artefacts = [`${name}.tar.gz`, `stockade-agent-runtimes-${version}.tar`, deb, 'sbom.cdx.json'].sort()
+    writeSigned(output, await manifestOf(output, artefacts), keys)
+    if (keys.minisign) writeFileSync(join(output, 'minisign.pub'), minisignPublicKey(keys.minisign))
+    const sums = await Promise.all(artefacts.map(async file => `${await sumOf(join(output, file))}  ${file}\n`))
+    writeFileSync(join(output, 'SHA256SUMS'), sums.join(''))
+    if (!keys.ecdsa) say('this release is not signed: give --key FILE')
+    process.stdout.write(`${artefacts.map(file => join(output, file)).join('\n')}\n`)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+if (values.help) process.stdout.write(usage)
+else
+  await release().catch((error: unknown) => {
+    say(error instanceof Error ? error.message : String(error))
+    process.exitCode = 1
+  })
