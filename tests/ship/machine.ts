@@ -19,14 +19,17 @@ export interface Machine {
 }
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/ship/', import.meta.url))
-const packages = 'systemd,systemd-sysv,dbus,iproute2,curl,ca-certificates,init-system-helpers,procps'
+const base = 'systemd,systemd-sysv,dbus,iproute2,curl,ca-certificates,init-system-helpers,procps'
+/** What a machine holds besides: nothing, or what a host of Debian with fail2ban has. */
+const kinds = { bare: base, host: `${base},sudo,rsyslog,openssh-server,fail2ban,nftables,python3-systemd` } as const
+export type Kind = keyof typeof kinds
 
 /** A tar of a minimal Debian, made once and kept. */
-const rootOf = async (suite: string): Promise<string> => {
-  const file = join(cache, `${suite}.tar`)
+const rootOf = async (suite: string, kind: Kind): Promise<string> => {
+  const file = join(cache, `${suite}-${kind}.tar`)
   if (existsSync(file)) return file
   mkdirSync(cache, { recursive: true })
-  await run('mmdebstrap', ['--variant=minbase', `--include=${packages}`, suite, `${file}.part.tar`], {
+  await run('mmdebstrap', ['--variant=minbase', `--include=${kinds[kind]}`, suite, `${file}.part.tar`], {
     maxBuffer: 64 * 1024 * 1024,
   })
   renameSync(`${file}.part.tar`, file)
@@ -40,10 +43,10 @@ const leaderOf = (pid: number): string =>
     : ''
 
 /** Boots a machine of a Debian suite in a folder, which must not be there yet. */
-export const boot = async (suite: string, folder: string): Promise<Machine> => {
+export const boot = async (suite: string, folder: string, kind: Kind = 'bare'): Promise<Machine> => {
   mkdirSync(folder, { recursive: true })
-  await run('tar', ['-xf', await rootOf(suite), '-C', folder])
-  const name = `ship-${suite}-${process.pid}`
+  await run('tar', ['-xf', await rootOf(suite, kind), '-C', folder])
+  const name = `ship-${suite}-${kind}-${process.pid}`
   const nspawn = spawn(
     'systemd-nspawn',
     ['-D', folder, '--boot', '--private-network', '--register=no', '--keep-unit', '-M', name, '--console=pipe'],
