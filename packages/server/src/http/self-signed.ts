@@ -11,6 +11,7 @@ import type { KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
+import { ConfigError } from '../config.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { parseIp } from '../core/ip.ts'
@@ -102,13 +103,23 @@ const write = (file: string, text: string, mode: number) => {
   writeFileSync(`${file}.new`, text, { mode })
   renameSync(`${file}.new`, file)
 }
-/** The server's own key, made on the first start. */
+/** The server's own key, made on the first start. @throws ConfigError where the file is unusable. */
 const ownKey = (keyFile: string): KeyObject => {
   if (!existsSync(keyFile)) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     write(keyFile, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 0o600)
   }
-  return createPrivateKey(readFileSync(keyFile))
+  try {
+    return createPrivateKey(readFileSync(keyFile))
+  } catch (error) {
+    const reason =
+      (error as NodeJS.ErrnoException).code === 'EACCES'
+        ? 'this user may not read it'
+        : 'it is not a private key in PEM'
+    throw new ConfigError(
+      `${keyFile} can't be used: ${reason}. Restore it: hosts are bound to this key. Without it there is a new key, and hosts need its pin`,
+    )
+  }
 }
 
 /** `sha256//…`, as curl's `--pinnedpubkey` and the agent take it: the SHA-256 of the public key. */

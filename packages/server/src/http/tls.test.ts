@@ -181,6 +181,13 @@ describe('a server that signs its certificate itself', () => {
       }
     },
   )
+  it('does not start with a spoiled key, and says what hangs on it', () => {
+    writeFileSync(own.keyFile, 'spoiled')
+    expect(() => pinOf(own)).toThrow(
+      /own\.key can't be used: it is not a private key in PEM\. Restore it: hosts are bound to this key/,
+    )
+    expect(readFileSync(own.keyFile, 'utf8')).toBe('spoiled')
+  })
   it('is read and verified by openssl, with every name and address', () => {
     renewOwn(own, 'https://stockade.example:8420', Date.now)
     const text = openssl('x509', '-in', own.certFile, '-noout', '-text')
