@@ -27,7 +27,7 @@ const Name = ({ user }: { user: User }) => {
   )
 }
 
-/** Its name stands in the head of the table; where there is none, beside the state. */
+/** The table's head names it. Lists without a head, as on a phone, name it beside the state. */
 const Factor = ({ on }: { on: boolean }) => {
   const t = textsOf(identityTexts)
   const word = on ? t.mfaOn : t.mfaOff
