@@ -14,6 +14,8 @@ export interface Config {
   /** Certificate and key: the operator's, or the server's own in its data folder. Null: plain http, for a proxy in front to encrypt. */
   readonly tls: { readonly certFile: string; readonly keyFile: string; readonly isOwn: boolean } | null
   readonly dataDir: string
+  /** How long the process goes on answering after SIGTERM, so that a load balancer takes it out first. */
+  readonly drainSeconds: number
   readonly databaseUrl: string | null
   readonly secretKey: string | null
   readonly admin: { readonly username: string; readonly email: string; readonly password: string } | null
@@ -169,6 +171,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     baseUrl: url('BASE_URL', web),
     tls: readTls({ text, refuse }, dataDir, databaseUrl !== null),
     dataDir,
+    drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     databaseUrl,
     secretKey,
     admin: username && email && password ? { username, email, password } : null,

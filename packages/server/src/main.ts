@@ -1,20 +1,33 @@
 import { ConfigError, readConfig } from './config.ts'
+import type { Config } from './config.ts'
 import { createApp } from './app/app.ts'
+import type { App } from './app/app.ts'
+import { second } from './core/clock.ts'
 import { Problem } from './core/problem.ts'
 import { lockFolder } from './db/folder-lock.ts'
 
-/** Reads the configuration, starts, and stops gracefully on SIGTERM and SIGINT; a second signal stops at once. */
-const start = async (): Promise<void> => {
-  // Nobody else on the host has business with the database or the key.
-  process.umask(0o077)
-  const config = readConfig(process.env)
-  if (config.databaseUrl === null) lockFolder(config.dataDir)
-  const app = await createApp(config)
-  let stopping = false
-  const stop = (signal: string) => {
-    if (stopping) process.exit(1)
-    stopping = true
-    app.log.info({ signal }, 'stopping')
+/** Waits for so long, or until `cut` is called. */
+const createWait = (seconds: number): { readonly over: Promise<void>; readonly cut: () => void } => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, seconds * second)
+  return {
+    over: promise,
+    cut() {
+      clearTimeout(timer)
+      resolve()
+    },
+  }
+}
+
+/**
+ * Stops gracefully on SIGTERM and SIGINT: first it drains for as long as the configuration says, then it closes. A second signal
+ * ends the draining, the next one the process.
+ */
+const stopOnSignals = (app: App, { drainSeconds }: Config): void => {
+  let draining: ReturnType<typeof createWait> | null = null
+  let isClosing = false
+  const close = () => {
+    isClosing = true
     const late = setTimeout(() => process.exit(1), 25_000)
     app.close().then(
       () => {
@@ -27,8 +40,27 @@ const start = async (): Promise<void> => {
       },
     )
   }
+  const stop = (signal: string) => {
+    if (isClosing) process.exit(1)
+    if (draining) return draining.cut()
+    app.log.info({ signal, drainSeconds }, 'stopping')
+    if (drainSeconds === 0) return close()
+    draining = createWait(drainSeconds)
+    app.drain()
+    draining.over.then(close, close)
+  }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+}
+
+/** Reads the configuration and starts. */
+const start = async (): Promise<void> => {
+  // Nobody else on the host has business with the database or the key.
+  process.umask(0o077)
+  const config = readConfig(process.env)
+  if (config.databaseUrl === null) lockFolder(config.dataDir)
+  const app = await createApp(config)
+  stopOnSignals(app, config)
   const address = await app.listen()
   app.log.info({ address, database: config.databaseUrl ? 'postgres' : 'sqlite' }, 'listening')
   const where = app.baseUrl()

@@ -29,6 +29,8 @@ export interface App {
   readonly setupCode: string | null
   readonly baseUrl: () => string
   readonly log: FastifyBaseLogger
+  /** Says that it is not ready any more, ends long polls and live feeds, and goes on answering until `close`. */
+  drain(): void
   /** Finishes what was accepted, then releases everything. */
   close(): Promise<void>
 }
@@ -40,13 +42,16 @@ const strictly =
   () =>
     tls?.isOwn !== true && baseUrl().startsWith('https:')
 
-const openHttp = ({ core }: Platform, features: Features, limits: RateLimits, tls: TlsPair | null) => {
+const openHttp = (
+  { core }: Platform,
+  features: Features,
+  more: { readonly limits: RateLimits; readonly tls: TlsPair | null; readonly isDraining: () => boolean },
+) => {
   const { config, clock, log, metrics } = core
   const { keys, sessions } = features
   return createHttp({
+    ...more,
     log,
-    limits,
-    tls,
     isStrict: strictly(config, features.baseUrl),
     licence: features.license.refusal,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
@@ -100,15 +105,20 @@ const assemble = async (platform: Platform): Promise<App> => {
 
   const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
   const tls = config.tls && openTls(config.tls, baseUrl, core.clock)
-  const http = openHttp(platform, features, limits, tls)
+  let isDraining = false
+  const http = openHttp(platform, features, { limits, tls, isDraining: () => isDraining })
   const { fastify } = http
-  let isClosing = false
-  mountServiceRoutes(http, { ...core, isClosing: () => isClosing })
+  mountServiceRoutes(http, { ...core, isDraining: () => isDraining })
   for (const feature of built) await feature.mount?.(http)
   mountDocuments(http, version, baseUrl)
   http.fallback(await serveDashboard(fastify, baseUrl, strictly(config, baseUrl)))
+  const drain = () => {
+    if (isDraining) return
+    isDraining = true
+    for (const feature of built) feature.drain?.()
+  }
   fastify.addHook('preClose', async () => {
-    isClosing = true
+    drain()
     for (const feature of built) await feature.stop?.()
   })
   await shareDatabase(platform, following, limits)
@@ -121,6 +131,7 @@ const assemble = async (platform: Platform): Promise<App> => {
     setupCode,
     baseUrl,
     log,
+    drain,
     async listen() {
       const address = await fastify.listen({ host: config.host, port: config.port })
       jobs.start()

@@ -12,13 +12,13 @@ export const mountServiceRoutes = (
     readonly version: string
     readonly db: Pick<Database, 'ping'>
     readonly metrics: Metrics
-    readonly isClosing: () => boolean
+    readonly isDraining: () => boolean
   },
 ): void => {
   const { db, metrics, version } = needs
   http.serve(service.health, () => ({ status: 'ok' as const, version }))
   http.serve(service.ready, async () => {
-    if (needs.isClosing()) throw unavailable('The server is shutting down.')
+    if (needs.isDraining()) throw unavailable('The server is shutting down.')
     await db.ping().catch(() => {
       throw unavailable('Storage does not answer.')
     })

@@ -43,7 +43,9 @@ export interface Feature<Service = unknown> {
   mount?(http: Http): void | Promise<void>
   readonly jobs?: readonly Job[]
   readonly follow?: Follow
-  /** Called when the server begins to close: ends long polls and open connections. */
+  /** Called when the process is about to leave, while it still answers: ends long polls and live feeds. */
+  drain?(): void
+  /** Called when the server begins to close. */
   stop?(): void | Promise<void>
   /** Called after the last request and the last job: writes what is still in memory. */
   close?(): void | Promise<void>

@@ -23,6 +23,8 @@ export const openFastify = (needs: {
   readonly tls: TlsPair | null
   /** Whether browsers are told to come by https only. */
   readonly isStrict: () => boolean
+  /** Whether each answer asks its caller to connect anew next time: the process is about to leave. */
+  readonly isDraining: () => boolean
   readonly observe: (endpoint: string, status: number, seconds: number) => void
 }): FastifyInstance => {
   const { log, trustedProxies, baseUrl, tls, isStrict } = needs
@@ -58,6 +60,11 @@ export const openFastify = (needs: {
   fastify.addHook('onRequest', (_, reply, done) => {
     reply.headers(headersOfAll())
     done()
+  })
+  // When the answer is sent, because a long poll that a drain ends began long before.
+  fastify.addHook('onSend', (_, reply, payload, done) => {
+    if (needs.isDraining()) reply.header('connection', 'close')
+    done(null, payload)
   })
   const isDebug = log.level === 'debug' || log.level === 'trace'
   fastify.addHook('onResponse', (request, reply, done) => {

@@ -55,6 +55,7 @@ export interface HttpNeeds {
   readonly trustedProxies: readonly string[]
   readonly tls: TlsPair | null
   readonly isStrict: () => boolean
+  readonly isDraining: () => boolean
   /** The public address, for the origin check. */
   readonly baseUrl: () => string
   /**

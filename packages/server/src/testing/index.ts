@@ -189,6 +189,10 @@ export interface SpawnedServer extends TestServer {
   readonly pid: number
   /** What it printed. */
   output(): string
+  /** Sends SIGTERM and does not wait for the end. */
+  terminate(): void
+  /** Resolves to the exit code. */
+  readonly exited: Promise<number | null>
   /** SIGKILL: no farewell. Data stays. */
   kill(): Promise<void>
   /** SIGTERM; resolves to the exit code. Data stays. */
@@ -226,6 +230,8 @@ export const spawnServer = async (options: Options = {}): Promise<SpawnedServer>
     setupCode: setupCode(),
     output: () => output,
     ...dealings(url, setupCode),
+    terminate: () => void child.kill('SIGTERM'),
+    exited,
     kill: () => end('SIGKILL').then(() => {}),
     stop: () => end('SIGTERM'),
     async close() {

@@ -11,11 +11,21 @@ export const hasProxy = (): boolean => {
   return program !== undefined
 }
 
-/** HAProxy before several servers, each request to the next of them: nothing sticks to a process. */
+/** What asks each server whether it is ready, as docs/guides/high-availability.md has it, only more often. */
+const readiness = {
+  before: '  option httpchk GET /api/v1/ready\n  timeout check 10s\n',
+  server: ' check inter 500ms fall 1 rise 1',
+}
+
+/**
+ * HAProxy before several servers, each request to the next of them: nothing sticks to a process. With `isChecking` it leaves out
+ * those that are not ready.
+ */
 export const startProxy = async (
   folder: string,
   port: number,
   behind: readonly number[],
+  isChecking = false,
 ): Promise<{ close(): Promise<void> }> => {
   const file = join(folder, `haproxy-${port}.cfg`)
   writeFileSync(
@@ -35,7 +45,9 @@ frontend all
   default_backend servers
 backend servers
   balance roundrobin
-${behind.map((to, index) => `  server s${index} 127.0.0.1:${to}`).join('\n')}
+${isChecking ? readiness.before : ''}${behind
+      .map((to, index) => `  server s${index} 127.0.0.1:${to}${isChecking ? readiness.server : ''}`)
+      .join('\n')}
 `,
   )
   const child = spawn(program ?? 'haproxy', ['-q', '-db', '-f', file], { stdio: 'inherit' })

@@ -41,6 +41,6 @@ export const commandsFeature = async (
         else await Promise.all([...serverNos].map(no => service.reload(no)))
       },
     },
-    stop: service.close,
+    drain: service.close,
   }
 }

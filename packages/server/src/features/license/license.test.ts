@@ -360,6 +360,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     trustedProxies: [],
     tls: null,
     isStrict: () => false,
+    isDraining: () => false,
     httpsOnly: false,
     baseUrl: () => 'http://localhost',
     storage: () => false,

@@ -42,6 +42,6 @@ export const liveFeature = (
         log: fail,
       })
     },
-    stop: () => feed?.close(),
+    drain: () => feed?.close(),
   }
 }

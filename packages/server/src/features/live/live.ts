@@ -7,7 +7,7 @@ import { shareRuns } from '../../core/serial.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
-import { unauthorized } from '../../core/problem.ts'
+import { unauthorized, unavailable } from '../../core/problem.ts'
 import type { Events, StockadeEvent } from '../../events/events.ts'
 import type { Http } from '../../http/http.ts'
 import type { Numbered, RecentEvents } from './recent.ts'
@@ -64,6 +64,7 @@ export const mountLive = async (
   const { events, registry, bans, commands, fleetBans, recent } = needs
   const clients = new Set<Client>()
   let waiting: Numbered[] = []
+  let isClosed = false
 
   /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
   const tokenOf = (request: FastifyRequest) => {
@@ -80,6 +81,7 @@ export const mountLive = async (
       {
         websocket: true,
         preValidation: async request => {
+          if (isClosed) throw unavailable('The server is shutting down.')
           const token = tokenOf(request)
           if (token) request.headers.authorization = `Bearer ${token}`
           // A page that is left open comes back by itself; only what is asked for keeps a session.
@@ -93,6 +95,7 @@ export const mountLive = async (
       },
       (socket, request) => {
         const actor = request.actor
+        if (isClosed) return socket.close(1001, 'shutting down')
         if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
         const mine = [...clients].filter(client => ownerOf(client.actor) === ownerOf(actor)).length
         if (mine >= mostOfOne) return socket.close(1013, `at most ${mostOfOne} live connections a user`)
@@ -260,6 +263,7 @@ export const mountLive = async (
   return {
     count: () => clients.size,
     close() {
+      isClosed = true
       stop()
       clearInterval(pulse)
       clearInterval(review)
