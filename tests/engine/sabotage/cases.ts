@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { stamp } from '../host-config.ts'
 import { loudly, until, type Host } from '../host.ts'
+import { neighboursOf, passes, sources } from '../neighbours.ts'
 import { authLog, levelsSince, reports, seen, wellAgain } from '../protection.ts'
+import { carriedOut } from '../scenarios.ts'
 import type { RecordedScene } from '../stage.ts'
 import { silenceBans, type FirewallKind } from './firewalls.ts'
 
@@ -286,5 +288,24 @@ export const moreCases: Readonly<Record<string, Case>> = {
       'protected',
       /^somebody removed entries of the whitelist from jail sshd: the agent put them back$/,
     )
+  },
+
+  /** The last one: it leaves the host without its shield. */
+  async 'drops what an address sends that was banned by hand where the shield does not work'(scene) {
+    const { host } = scene
+    const neighbours = await neighboursOf(host)
+    try {
+      await host.stopAgent()
+      await host.startAgent({ args: ['--nft', '/nonexistent/nft'] })
+      for (const source of [sources.bad, sources.bad6]) {
+        await passes(() => neighbours.reachesHost(source), `${source} before its ban`)
+        const { success, output } = await carriedOut(scene, 'ban-ip', { ip: source, duration: 600 })
+        expect(success, output).toBe(true)
+        expect(await host.bannedInEngine('stockade', source)).toBe(true)
+        await until(async () => !(await neighbours.reachesHost(source)), 60, `the ban of ${source} in the firewall`)
+      }
+    } finally {
+      await neighbours.end()
+    }
   },
 }

@@ -14,14 +14,17 @@ const ownFilterText = `${fileMark}
 failregex = ^\\b\\B<HOST>$
 `
 
-const ownJailText = `${fileMark}
+/** What the jail bans: `meta l4proto` of nftables takes a list only, and a single `-p` of iptables takes one word only. */
+export type OwnProtocol = 'tcp,udp' | 'all'
+
+const ownJailText = (protocol: OwnProtocol): string => `${fileMark}
 [stockade]
 enabled = true
 filter = stockade
 backend = polling
 logpath = /dev/null
 banaction = %(banaction_allports)s
-protocol = tcp,udp
+protocol = ${protocol}
 bantime = -1
 maxretry = 1
 `
@@ -32,10 +35,16 @@ export interface OwnFile {
   readonly text: string | null
 }
 
-export const ownJailFiles = (config: string): OwnFile[] => [
+const ownJailPath = (config: string): string => join(config, 'jail.d', 'zz-stockade-10-jail.local')
+
+export const ownJailFiles = (config: string, protocol: OwnProtocol = 'tcp,udp'): OwnFile[] => [
   { path: join(config, 'filter.d', 'stockade.conf'), text: ownFilterText },
-  { path: join(config, 'jail.d', 'zz-stockade-10-jail.local'), text: ownJailText },
+  { path: ownJailPath(config), text: ownJailText(protocol) },
 ]
+
+/** What the file of our jail says now. */
+export const readOwnProtocol = (config: string): OwnProtocol =>
+  /^protocol = all$/m.test(readText(ownJailPath(config)) ?? '') ? 'all' : 'tcp,udp'
 
 export const jailStateFile = (config: string, jail: string, enabled: boolean): OwnFile => ({
   path: join(config, 'jail.d', `zz-stockade-50-state-${jail}.local`),

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import type { Hook } from '../bans/hook.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
+import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import { EngineDown } from './engine.ts'
 import type { Engine } from './engine.ts'
 import type { JailLoader } from './jail-loader.ts'
-import { allInPlace, ownJail, ownJailFiles, writeOwnFiles } from './own-files.ts'
+import { allInPlace, ownJail, ownJailFiles, readOwnProtocol, writeOwnFiles } from './own-files.ts'
+import type { OwnProtocol } from './own-files.ts'
 
 /** Checking the configuration takes a tenth of a second: on a host that refuses our jail, not every 5 s. */
 const retryEvery = 300_000
@@ -24,26 +26,45 @@ export interface OwnJail {
 
 export const createOwnJail = (needs: {
   f2bConfig: string
-  engine: Pick<Engine, 'jails'>
+  engine: Pick<Engine, 'actionOption' | 'actions' | 'jails' | 'version'>
   loader: Pick<JailLoader, 'start'>
   hook: Pick<Hook, 'run'>
   now: () => number
   log: Log
 }): OwnJail => {
   const trouble = createOnce(needs.log.warn)
+  const inTurn = createSerial()
   let retryAt = 0
 
-  const ensure = async (): Promise<boolean> => {
-    const files = ownJailFiles(needs.f2bConfig)
-    if ((await needs.engine.jails()).includes(ownJail)) {
-      if (!allInPlace(files)) writeOwnFiles(files)
-      return false
+  /** Up to 0.11, fail2ban passes a list of protocols to iptables as it is, and iptables refuses it. */
+  const fittingProtocol = async (): Promise<OwnProtocol> => {
+    if (!/^0\./.test(needs.engine.version() ?? '')) return 'tcp,udp'
+    for (const action of await needs.engine.actions(ownJail)) {
+      const start = await needs.engine.actionOption(ownJail, action, 'actionstart')
+      if (start !== null && /-p (?:<protocol>|tcp,udp|all)/.test(start)) return 'all'
     }
-    if (isSwitchedOff(needs.f2bConfig)) return false
-    await needs.loader.start(ownJail, files)
+    return 'tcp,udp'
+  }
+
+  const startWith = (protocol: OwnProtocol): Promise<void> =>
+    needs.loader.start(ownJail, ownJailFiles(needs.f2bConfig, protocol))
+
+  const ensureOnce = async (): Promise<boolean> => {
+    const written = readOwnProtocol(needs.f2bConfig)
+    const isRunning = (await needs.engine.jails()).includes(ownJail)
+    if (!isRunning && isSwitchedOff(needs.f2bConfig)) return false
+    if (!isRunning) await startWith(written)
+    // Only a running jail tells how its action uses the protocol.
+    const fitting = await fittingProtocol()
+    if (fitting !== written) await startWith(fitting)
+    const files = ownJailFiles(needs.f2bConfig, fitting)
+    if (!allInPlace(files)) writeOwnFiles(files)
+    if (isRunning && fitting === written) return false
     await needs.hook.run()
     return true
   }
+  /** A command and the agent's own look may ask at the same time. */
+  const ensure = (): Promise<boolean> => inTurn(ensureOnce)
 
   return {
     ensure,
