@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
 import { engine, eventually, freshDatabase, password, raw, spawnServer } from '../testing/index.ts'
 import type { Signed, SpawnedServer } from '../testing/index.ts'
+import { stampSchema, storedSchema } from '../db/schema-state.ts'
 import { openStorage } from './storage.ts'
 
 const launcher = fileURLToPath(new URL('../../../../scripts/stockade.cjs', import.meta.url))
@@ -322,6 +323,8 @@ describe('while the server runs', () => {
   test('the doctor and the recovery tell a newer schema', async () => {
     const db = await openStorage(readConfig(place.env))
     const table = db.write.withTables<{ kysely_migration: { name: string; timestamp: string } }>()
+    const stored = await storedSchema(db)
+    await stampSchema(db.write, '9.8.7', '9999-later')
     await table
       .insertInto('kysely_migration')
       .values({ name: '9999-later', timestamp: '2030-01-01T00:00:00.000Z' })
@@ -329,9 +332,10 @@ describe('while the server runs', () => {
     const found = await run(place.env, 'doctor')
     const refused = await run(place.env, 'admin', 'reset-mfa', 'ben')
     await table.deleteFrom('kysely_migration').where('name', '=', '9999-later').execute()
+    await stampSchema(db.write, stored.version ?? '', stored.minReader ?? '')
     await db.close()
     expect(found.code).toBe(1)
-    expect(found.out).toContain('fail  the schema is of a newer Stockade (9999-later)')
+    expect(found.out).toContain('fail  the schema is of a newer Stockade, 9.8.7 (9999-later)')
     expect(refused).toMatchObject({
       code: 1,
       err: 'stockade: The database was used by a newer Stockade. Run the command of that version.\n',

@@ -100,10 +100,10 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
     const started = performance.now()
     await db.ping()
     yield ok(`storage answers (${name}, ${Math.max(1, Math.round(performance.now() - started))} ms)`)
-    const { state, last } = await schemaState(db)
+    const { state, last, version } = await schemaState(db)
     if (state !== 'current') {
       yield state === 'newer'
-        ? fail(`the schema is of a newer Stockade (${last ?? ''}). Run that version`)
+        ? fail(`the schema is of a newer Stockade, ${version ?? 'unknown'} (${last ?? ''}). Run that version`)
         : warn('the schema is of an older version; the next start brings it up to date')
       yield baseUrl(config.baseUrl ?? localUrl(config))
       return

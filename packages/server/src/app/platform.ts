@@ -8,11 +8,11 @@ import type { Clock } from '../core/clock.ts'
 import { createSecrets, secretKeyIn } from '../core/secrets.ts'
 import { version } from '../core/places.ts'
 import { createStorageWatch } from '../core/storage.ts'
-import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import type { ScanWatch } from '../db/scans.ts'
 import { createSlowScans } from '../db/slow-scans.ts'
 import { openSqlite } from '../db/sqlite.ts'
+import { openUpgraded } from '../db/upgrade.ts'
 import { createEvents } from '../events/events.ts'
 import type { Tail } from '../events/tail.ts'
 import { createMetrics } from '../http/metrics.ts'
@@ -37,20 +37,23 @@ export const openPlatform = async (config: Config, clock: Clock) => {
     metrics.scanned(scan.outcome, (scan.waited + scan.ran) / second, scan.waited / second)
     slowScans.watch(scan)
   }
-  const postgres = config.databaseUrl ? await openPostgres(config.databaseUrl, isStorageError, { watch }) : null
+  const { databaseUrl } = config
+  const postgres =
+    databaseUrl === null ? null : await openUpgraded(() => openPostgres(databaseUrl, isStorageError, { watch }))
   const db =
     postgres ??
-    (await openSqlite(join(config.dataDir, 'stockade.sqlite3'), {
-      watch,
-      hear: ({ news, ...facts }) =>
-        log.warn(
-          facts,
-          news === 'copying fails'
-            ? "SQLite's write-ahead log can't be copied into the database file and grows; commits go on"
-            : "SQLite's write-ahead log is copied into the database file again",
-        ),
-    }))
-  await migrate(db)
+    (await openUpgraded(() =>
+      openSqlite(join(config.dataDir, 'stockade.sqlite3'), {
+        watch,
+        hear: ({ news, ...facts }) =>
+          log.warn(
+            facts,
+            news === 'copying fails'
+              ? "SQLite's write-ahead log can't be copied into the database file and grows; commits go on"
+              : "SQLite's write-ahead log is copied into the database file again",
+          ),
+      }),
+    ))
   const { logBytes } = db
   if (logBytes)
     metrics.gauge({ name: 'stockade_sqlite_log_bytes', help: "Size of SQLite's write-ahead log on the disk" }, logBytes)

@@ -1,5 +1,7 @@
 import { Migrator } from 'kysely/migration'
+import { version } from '../core/places.ts'
 import type { Database } from './database.ts'
+import { stampSchema, storedSchema } from './schema-state.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { identity } from './migrations/0002-identity.ts'
 import { rateCounts } from './migrations/0003-rate-counts.ts'
@@ -35,7 +37,7 @@ import { fleetBans } from './migrations/0045-fleet-bans.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
-export const migrationsOf = (engine: Database['engine']) => ({
+const migrationsOf = (engine: Database['engine']) => ({
   '0001-foundation': foundation(engine),
   '0002-identity': identity(engine),
   '0003-rate-counts': rateCounts(engine),
@@ -71,16 +73,35 @@ export const migrationsOf = (engine: Database['engine']) => ({
   '0045-fleet-bans': fleetBans(engine),
 })
 
-/** Brings the schema up to date; several processes may start at once, one of them does it. */
+/** Migrations that only add what an older program can do without. */
+const additive = new Set<string>()
+
+/** Names of all migrations that this code knows, in order. */
+export const knownMigrations = (engine: Database['engine']): string[] => Object.keys(migrationsOf(engine))
+const done = { up: () => Promise.resolve() }
+
+/**
+ * Brings the schema up to date; several processes may start at once, one of them does it. All of it is one transaction. What it
+ * finds of a newer version stays, see `stateOf`.
+ */
 export const migrate = async (db: Database): Promise<void> => {
+  const known = knownMigrations(db.engine)
+  const stored = await storedSchema(db)
+  const unknown = stored.done.filter(name => !known.includes(name))
   const migrator = new Migrator({
     db: db.write,
     // Some were made at the same time: a database may know a later one already.
     allowUnorderedMigrations: true,
     provider: {
-      getMigrations: async () => migrationsOf(db.engine),
+      getMigrations: async () => ({
+        ...migrationsOf(db.engine),
+        ...Object.fromEntries(unknown.map(name => [name, done])),
+      }),
     },
   })
-  const { error } = await migrator.migrateToLatest()
+  const { error, results = [] } = await migrator.migrateToLatest()
   if (error) throw error instanceof Error ? error : new Error(String(error))
+  const minReader = known.filter(name => !additive.has(name)).at(-1) ?? ''
+  if (results.length > 0 || (stored.version === null && unknown.length === 0))
+    await stampSchema(db.write, version, minReader)
 }

@@ -19,6 +19,12 @@ import type { WriterData } from './sqlite-threads.ts'
 const plain = (value: unknown): unknown =>
   typeof value === 'boolean' ? Number(value) : value === undefined ? null : value
 
+/** A migration that fails leaves nothing behind. */
+class WritingAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl() {
+    return true
+  }
+}
 /** Whoever asks waits in the scanner's own queue, which has a bound. */
 class ManyReaders extends SqliteAdapter {
   override get supportsMultipleConnections() {
@@ -114,7 +120,10 @@ const writeDriver = (writer: Writer): Driver => {
       await run('commit')
     },
     async rollbackTransaction() {
-      await run('rollback')
+      await run('rollback').catch((error: Error) => {
+        // SQLite itself ends a transaction for which the disk has no room.
+        if (!error.message.includes('no transaction is active')) throw error
+      })
     },
     async releaseConnection(connection) {
       releases.get(connection)?.()
@@ -233,7 +242,7 @@ export const openSqlite = async (
   const reading = new DatabaseSync(file, { timeout: 2000 })
   reading.exec('pragma query_only = on; pragma cache_size = -65536; pragma temp_store = memory')
   const read = new Kysely<Schema>({ dialect: dialectOf(readDriver(reading)) })
-  const write = new Kysely<Schema>({ dialect: dialectOf(writeDriver(writer)) })
+  const write = new Kysely<Schema>({ dialect: dialectOf(writeDriver(writer), new WritingAdapter()) })
   const scanner = createScanner(file, longest)
   const scan = new Kysely<Schema>({ dialect: dialectOf(scanDriver(scanner.query, watch), new ManyReaders()) })
   return {
