@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 
-/* Waits until the server of this host answers that it is ready, for a minute at most: `systemctl start` returns after it. */
+/* Waits until the server of this host answers that it is ready, for a quarter of an hour at most, because an upgrade may take long: `systemctl start` returns after it. */
 const host = process.env.STOCKADE_HOST || '127.0.0.1'
 const port = process.env.STOCKADE_PORT || '8420'
 const local = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
@@ -32,7 +32,8 @@ const isRunning = () => {
   }
 }
 
-const latest = Date.now() + 60_000
+const patience = 900
+const latest = Date.now() + patience * 1000
 for (;;) {
   if (await isReady()) break
   if (!isRunning()) {
@@ -40,7 +41,7 @@ for (;;) {
     process.exit(1)
   }
   if (Date.now() > latest) {
-    process.stderr.write(`stockade: the server is not ready after 60 s: ${url}\n`)
+    process.stderr.write(`stockade: the server is not ready after ${patience} s: ${url}\n`)
     process.exit(1)
   }
   await new Promise(resolve => setTimeout(resolve, 200))

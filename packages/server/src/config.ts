@@ -17,6 +17,10 @@ export interface Config {
   /** How long the process goes on answering after SIGTERM, so that a load balancer takes it out first. */
   readonly drainSeconds: number
   readonly databaseUrl: string | null
+  /** Whether SQLite's file is copied before its schema changes. */
+  readonly isUpgradeCopied: boolean
+  /** Whether the schema of a large PostgreSQL database may change: somebody has saved it. */
+  readonly isUpgradeConfirmed: boolean
   readonly secretKey: string | null
   readonly admin: { readonly username: string; readonly email: string; readonly password: string } | null
   readonly rateLimit: number
@@ -56,12 +60,17 @@ const github = 'https://github.com'
 const githubApi = 'https://api.github.com'
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
+interface Reader {
+  readonly text: (name: string) => string | null
+  readonly refuse: (name: string, problem: string) => never
+}
+const readChoice = ({ text, refuse }: Reader, name: string, choices: readonly string[], fallback: string): string => {
+  const value = text(name) ?? fallback
+  return choices.includes(value) ? value : refuse(name, `must be ${choices.join(' or ')}, not "${value}".`)
+}
+
 /** `off`, `files` with a certificate of the operator's, or `self` with one that the server signs itself. */
-const readTls = (
-  { text, refuse }: { text: (name: string) => string | null; refuse: (name: string, problem: string) => never },
-  dataDir: string,
-  isShared: boolean,
-): Config['tls'] => {
+const readTls = ({ text, refuse }: Reader, dataDir: string, isShared: boolean): Config['tls'] => {
   const [certFile, keyFile] = [text('TLS_CERT'), text('TLS_KEY')]
   const mode = text('TLS') ?? (certFile !== null || keyFile !== null ? 'files' : 'off')
   if (mode === 'files') {
@@ -88,6 +97,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   const refuse = (name: string, problem: string): never => {
     throw new ConfigError(`STOCKADE_${name} ${problem}`)
   }
+  const reader: Reader = { text, refuse }
   /** A secret may stand in a file, so that it is not in the process's environment. */
   const secret = (name: string): string | null => {
     const file = text(`${name}_FILE`)
@@ -169,10 +179,12 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8420, 0, 65_535),
     baseUrl: url('BASE_URL', web),
-    tls: readTls({ text, refuse }, dataDir, databaseUrl !== null),
+    tls: readTls(reader, dataDir, databaseUrl !== null),
     dataDir,
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     databaseUrl,
+    isUpgradeCopied: readChoice(reader, 'MIGRATE_COPY', ['yes', 'no'], 'yes') === 'yes',
+    isUpgradeConfirmed: readChoice(reader, 'MIGRATE', ['yes', 'no'], 'no') === 'yes',
     secretKey,
     admin: username && email && password ? { username, email, password } : null,
     rateLimit: whole('RATE_LIMIT', 100, 0, 1_000_000),

@@ -71,6 +71,8 @@ describe('a bad value is refused by name', () => {
     [{ ...firstAdmin, STOCKADE_ADMIN_PASSWORD: 'Sh0rt' }, /STOCKADE_ADMIN_PASSWORD must have at least 8 characters/],
     [{ ...firstAdmin, STOCKADE_ADMIN_PASSWORD: 'no-upper-1' }, /STOCKADE_ADMIN_PASSWORD must have an upper-case/],
     [{ STOCKADE_DRAIN_SECONDS: '15s' }, /STOCKADE_DRAIN_SECONDS must be a whole number from 0 to 300, not "15s"/],
+    [{ STOCKADE_MIGRATE: '1' }, /STOCKADE_MIGRATE must be yes or no, not "1"/],
+    [{ STOCKADE_MIGRATE_COPY: 'never' }, /STOCKADE_MIGRATE_COPY must be yes or no, not "never"/],
     [{ STOCKADE_TLS: 'on' }, /STOCKADE_TLS must be off, self or files, not "on"/],
     [{ STOCKADE_TLS: 'files' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],
     [{ STOCKADE_TLS_KEY: '/etc/tls.key' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],

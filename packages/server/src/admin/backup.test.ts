@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
+import { stockade } from '../testing/command.ts'
 import { aHost, engine, freshDatabase, spawnServer } from '../testing/index.ts'
 import type { EnrolledHost, SpawnedServer } from '../testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../../scripts/stockade.cjs', import.meta.url))
 const secretKey = 'test-secret-of-thirty-two-characters'
 const folder = mkdtempSync(join(tmpdir(), 'stockade-backup-'))
 const drops: (() => Promise<void>)[] = []
@@ -35,15 +33,7 @@ const start = ({ dataDir, databaseUrl }: Place): Promise<SpawnedServer> =>
       ? { databaseUrl, env: { STOCKADE_SECRET_KEY: secretKey } }
       : { env: { STOCKADE_DATABASE_URL: '', STOCKADE_SECRET_KEY: '' } }),
   })
-const run = (place: Place, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
-  new Promise(resolve =>
-    execFile(
-      process.execPath,
-      [launcher, ...args],
-      { cwd: folder, env: { PATH: process.env.PATH, ...envOf(place) } },
-      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
+const run = (place: Place, ...args: string[]) => stockade(envOf(place), folder, ...args)
 
 let first: Place
 let server: SpawnedServer
@@ -193,6 +183,9 @@ describe('a restore', () => {
       half: whole.subarray(0, whole.length / 2),
       'without end': gzipSync(text.split('\n').slice(0, -2).join('\n')),
       changed: gzipSync(text.replace('203.0.113', '203.0.114').replace('"sshd"', '"sshx"')),
+      'of a later schema': gzipSync(
+        text.replace(/"migrations":\[/, '$&"9999-later",').replace(/"min_reader":"[^"]*"/, '"min_reader":"9999-later"'),
+      ),
       'of a later version': gzipSync(text.replace('"stockade_backup":1', '"stockade_backup":2')),
       'no backup': Buffer.from('hello'),
       empty: gzipSync(''),

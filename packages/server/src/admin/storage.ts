@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Engine } from '../db/database.ts'
 import { knownMigrations } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { stateOf, storedSchema } from '../db/schema-state.ts'
@@ -14,6 +14,8 @@ export const secretFile = (config: Config): string => join(config.dataDir, 'secr
 export const auditMemoryFile = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'audit.last')
 /** Nothing is made here: a wrong folder must not look like an empty installation. */
 export const storageExists = (config: Config): boolean => config.databaseUrl !== null || existsSync(sqliteFile(config))
+
+export const engineOf = (config: Config): Engine => (config.databaseUrl === null ? 'sqlite' : 'postgres')
 
 /** Opens what the server stores in, whether it runs or not. */
 export const openStorage = (config: Config): Promise<Database> =>

@@ -106,9 +106,9 @@ const save = async (values: Values, operand: string): Promise<number> => {
 }
 const putBack = async (values: Values, operand: string): Promise<number> => {
   const opener = await openerOf(values)
-  const { restore } = await import('./backup.ts')
-  const { head, rows } = await restore(readConfig(process.env), fileOf(operand), values.replace === true, opener)
-  say(`${rows.toLocaleString('en')} rows of ${head.created_at} are in place. Start the server.`)
+  const { restore } = await import('./restore.ts')
+  const { createdAt, rows } = await restore(readConfig(process.env), fileOf(operand), values.replace === true, opener)
+  say(`${rows.toLocaleString('en')} rows of ${createdAt} are in place. Start the server.`)
   return 0
 }
 const verifyChain = async (): Promise<number> => {

@@ -38,21 +38,27 @@ export const openPlatform = async (config: Config, clock: Clock) => {
     slowScans.watch(scan)
   }
   const { databaseUrl } = config
+  const copied = (file: string) => log.info({ file }, 'copied the database before the upgrade of its schema')
   const postgres =
-    databaseUrl === null ? null : await openUpgraded(() => openPostgres(databaseUrl, isStorageError, { watch }))
+    databaseUrl === null
+      ? null
+      : await openUpgraded(() => openPostgres(databaseUrl, isStorageError, { watch }), config, copied)
   const db =
     postgres ??
-    (await openUpgraded(() =>
-      openSqlite(join(config.dataDir, 'stockade.sqlite3'), {
-        watch,
-        hear: ({ news, ...facts }) =>
-          log.warn(
-            facts,
-            news === 'copying fails'
-              ? "SQLite's write-ahead log can't be copied into the database file and grows; commits go on"
-              : "SQLite's write-ahead log is copied into the database file again",
-          ),
-      }),
+    (await openUpgraded(
+      () =>
+        openSqlite(join(config.dataDir, 'stockade.sqlite3'), {
+          watch,
+          hear: ({ news, ...facts }) =>
+            log.warn(
+              facts,
+              news === 'copying fails'
+                ? "SQLite's write-ahead log can't be copied into the database file and grows; commits go on"
+                : "SQLite's write-ahead log is copied into the database file again",
+            ),
+        }),
+      config,
+      copied,
     ))
   const { logBytes } = db
   if (logBytes)

@@ -12,8 +12,8 @@ export interface StoredSchema {
   readonly minReader: string | null
 }
 const keys = { version: 'schema.version', minReader: 'schema.min_reader' } as const
-/** Rows of `meta` that belong to the storage itself and are in no backup. */
-export const schemaKeys: readonly string[] = Object.values(keys)
+
+const schemaKeys: readonly string[] = Object.values(keys)
 
 export const storedSchema = async (db: Pick<Database, 'read'>): Promise<StoredSchema> => {
   const tables = await db.read.introspection.getTables({ withInternalKyselyTables: true })
