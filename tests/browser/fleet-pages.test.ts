@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, built, go, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
 import type { Viewport } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
@@ -39,7 +39,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
   })
   const desktop = viewportName === 'desktop'
   const dialog = () => page.getByRole('dialog')
-  const bar = () => page.getByRole('region', { name: 'Selected servers' })
+  const bar = () => page.getByRole('region', { name: 'Selection' })
 
   const answerAll = async () => {
     for (const host of hosts)
@@ -48,7 +48,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
   }
 
   it('are found, selected and reloaded, with Cancel under Enter', async () => {
-    await page.goto('servers')
+    await go(page, 'servers')
     await page.getByText('db-01').waitFor()
     await page.getByLabel('Search by name or address').fill('name:web-*')
     await page.getByText('db-01').waitFor({ state: 'detached' })
@@ -58,7 +58,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       expect(await page.getByLabel('Select web-01').isVisible()).toBe(false)
       expect(await breaches(page)).toEqual([])
       expect(await overflows(page)).toBe(false)
-      await page.goto('commands')
+      await go(page, 'commands')
       await page.getByRole('button', { name: 'Run a command' }).click()
       await dialog().getByLabel('What to do').selectOption('reload-all')
       for (const name of ['web-01', 'web-02']) await dialog().getByLabel(name).check()
@@ -84,7 +84,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await answerAll()
   })
   it.runIf(desktop)('get a template that is chosen after them, and the whitelist again', async () => {
-    await page.goto('servers')
+    await go(page, 'servers')
     await page.getByLabel('Select db-01').check()
     await bar().getByRole('button', { name: 'Sync the whitelist' }).click()
     await page.getByText('Syncing the whitelist to 1 server.').first().waitFor()
@@ -132,7 +132,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await expect.poll(() => group('waiting').getByText('mail-01').count()).toBe(0)
   })
   it('commands are searched, run and retried by keys', async () => {
-    await page.goto('commands?status=failed')
+    await go(page, 'commands?status=failed')
     await expect.poll(() => page.getByLabel('Search the commands').inputValue()).toBe('status:failed')
     await page.locator('[data-row]').first().waitFor()
     if (!desktop) return
@@ -145,14 +145,14 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await page.keyboard.press('Shift+R')
     await page.waitForURL('**/commands/*')
     await page.getByText('the earlier command').waitFor()
-    await page.goto('commands')
+    await go(page, 'commands')
     await page.getByRole('group', { name: 'Activity' }).waitFor()
     await page.keyboard.press('c')
     await dialog().getByText('Run a command').first().waitFor()
   })
   it('narrow lists by their values, and other lists by theirs', async () => {
     const query = () => new URL(page.url()).searchParams.get('q')
-    await page.goto('servers')
+    await go(page, 'servers')
     const name = page.getByRole('link', { name: 'web-02' })
     await name.waitFor()
     if (desktop) {
@@ -164,18 +164,18 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
       await page.keyboard.press('Enter')
       await name.waitFor({ state: 'detached' })
       expect(query()).toBe('-name:web-02')
-      await page.goto('commands')
+      await go(page, 'commands')
       await page.getByRole('main').getByRole('button', { name: '1 failed' }).first().click()
       await page.getByRole('menuitem', { name: 'Show all but this' }).click()
       await expect.poll(query).toBe('-status:failed')
-      await page.goto('audit')
+      await go(page, 'audit')
       await page
         .getByRole('button', { name: /^Details of: Enrolled a server/ })
         .first()
         .click()
       await page.getByRole('button', { name: 'server.enroll', exact: true }).first().click()
       await expect.poll(query).toBe('action:server.enroll')
-      await page.goto(`servers/${hosts[1]?.id ?? ''}/commands`)
+      await go(page, `servers/${hosts[1]?.id ?? ''}/commands`)
       await page.getByRole('button', { name: 'admin', exact: true }).last().click()
       await page.getByRole('menuitem', { name: 'Show only this' }).click()
       await page.waitForURL(url => url.pathname === '/commands' && url.searchParams.get('server') === hosts[1]?.id)
@@ -191,7 +191,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
   it.runIf(desktop)('do not lose what guards SSH by one click, and other jails do', async () => {
     const [host] = hosts
     await host?.beat(['sshd', 'postfix'])
-    await page.goto(`servers/${host?.id ?? ''}/jails`)
+    await go(page, `servers/${host?.id ?? ''}/jails`)
     await page.getByRole('button', { name: 'Disable: sshd' }).click()
     await dialog()
       .getByText(/^sshd guards your SSH log-in on web-01\. While it is off, nobody/)
@@ -211,7 +211,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
         return [...ordered].sort()
       })
       .toEqual(['jail-disable postfix', 'jail-disable sshd'])
-    await page.goto('commands')
+    await go(page, 'commands')
     await page.getByRole('button', { name: 'Run a command' }).click()
     await dialog().getByLabel('What to do').selectOption('jail-disable')
     await dialog().getByLabel('Jail', { exact: true }).fill('SSHD-ddos')
@@ -354,7 +354,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     await say(ids.slice(0, 10), true)
     await say(ids.slice(10, 70), false)
     await say(ids.slice(70), false)
-    await page.goto(`batches/${made.batch_id}`)
+    await go(page, `batches/${made.batch_id}`)
     await page.getByText('Done: 10 commands, 120 failed').waitFor()
     const before = page.url()
     await page.getByRole('button', { name: 'Retry 120 that failed' }).click()
@@ -368,7 +368,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
   it.runIf(desktop)('a jail that was switched off on many is switched on again only where it was on', async () => {
     const jail = (enabled: boolean) => ({ body: { jails: [{ name: 'dovecot', enabled, filter: 'dovecot' }] } })
     for (const [index, host] of hosts.entries()) await host.client.call('PUT /agent/jails', jail(index !== 1))
-    await page.goto('commands')
+    await go(page, 'commands')
     await page.getByRole('button', { name: 'Run a command' }).click()
     await dialog().getByLabel('What to do').selectOption('jail-disable')
     await dialog().getByLabel('Jail', { exact: true }).fill('dovecot')
@@ -386,7 +386,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
   })
   it('the key of an agent is rotated, and the page waits for the host to use the new one', async () => {
     const [host] = hosts
-    await page.goto(`servers/${host?.id ?? ''}/settings`)
+    await go(page, `servers/${host?.id ?? ''}/settings`)
     await page.getByRole('button', { name: 'Rotate the key…' }).click()
     await page.getByRole('button', { name: 'Create a new command' }).click()
     const command = await page.getByLabel('Command to run on the server').inputValue()

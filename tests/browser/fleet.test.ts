@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, overflows, signIn, sizes, visit } from './browser.ts'
+import { built, go, hasBrowser, launch, overflows, signIn, sizes, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -52,7 +52,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
   }
 
   it('bans an address everywhere, with two clicks from its page', async () => {
-    await page.goto('ip/198.51.100.9')
+    await go(page, 'ip/198.51.100.9')
     await page.getByText('Never banned', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Ban…' }).click()
     await dialog().getByRole('button', { name: 'Ban on 3 servers' }).click()
@@ -86,7 +86,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
 
   it('whitelists an office and sees each host confirm', async () => {
     await hosts[0]?.ban('192.0.2.44')
-    await page.goto('whitelist')
+    await go(page, 'whitelist')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await dialog().getByLabel('Addresses and ranges').fill('192.0.2.0/24 # Office\nnonsense')
     await dialog().getByRole('button', { name: 'Add' }).click()
@@ -127,12 +127,8 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
   })
 
   it('deploys a template, sees what failed, and tries again only there', async () => {
-    await page.goto('templates?search=sshd')
-    await page
-      .getByRole('listitem')
-      .filter({ has: page.getByText('sshd', { exact: true }) })
-      .getByRole('link')
-      .click()
+    await go(page, 'templates?search=sshd')
+    await page.getByRole('link', { name: 'SSH', exact: true }).click()
     await page.getByRole('link', { name: 'Deploy' }).click()
     await page.getByRole('button', { name: 'All online' }).click()
     await page.getByText('3 servers chosen').waitFor()
@@ -156,7 +152,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await receipt.getByText('0 of 1 done').waitFor()
     expect(await work()).toEqual(['web-02 deploy-template'])
     await receipt.getByText('Done on 1 server').waitFor()
-    await page.goto('commands')
+    await go(page, 'commands')
     await page.getByText('3 servers').first().waitFor()
     await clean()
   })
@@ -198,7 +194,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
 
   it('looks into an address out of a line of a log', async () => {
     await hosts[1]?.ban('203.0.113.7', { log_lines: 'Failed password for root from 203.0.113.7 port 4242 ssh2' })
-    await page.goto('ip')
+    await go(page, 'ip')
     await page.getByLabel('Address').fill('203.0.113.300')
     await page.getByRole('button', { name: 'Look up', exact: true }).click()
     await page.getByText('203.0.113.300: the last part, 300, is above 255.').waitFor()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { aHost, password, raw, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
 
 /* What limits hosts, keys and users who may be in wrong hands, as an admin meets it on a phone. */
 
@@ -35,7 +35,7 @@ describe.runIf(hasBrowser)('guarding', () => {
   }
 
   it('puts a server in quarantine with a reason, and says so on its page and in the list', async () => {
-    await page.goto(`servers/${host.id}/settings`)
+    await go(page, `servers/${host.id}/settings`)
     await page.getByRole('button', { name: 'Put in quarantine' }).click()
     await page.getByText('Enter a reason.').waitFor()
     await page.getByLabel('Reason').fill('odd reports')
@@ -44,12 +44,12 @@ describe.runIf(hasBrowser)('guarding', () => {
     expect((await detail()).quarantined).toMatchObject({ reason: 'odd reports', by: 'admin' })
     await page.getByText('Forget its reports…').click()
     await fits()
-    await page.goto('servers')
+    await go(page, 'servers')
     await page.getByText('Quarantined').waitFor()
     await fits()
   })
   it('forgets its reports only with its name typed, and releases it', async () => {
-    await page.goto(`servers/${host.id}/settings`)
+    await go(page, `servers/${host.id}/settings`)
     await page.getByText('Forget its reports…').click()
     await page.getByLabel('Reported since').fill('2020-01-01T00:00')
     const verb = page.getByRole('button', { name: 'Forget them' })
@@ -101,12 +101,12 @@ describe.runIf(hasBrowser)('guarding', () => {
       { id: 'engine', subject: null, state: 'bad', since, detail: 'fail2ban does not answer.' },
       { id: 'published', subject: '8080', state: 'warning', since, detail: 'Port 8080 leads to a container.' },
     ])
-    await page.goto('.')
+    await go(page, '.')
     await page.getByText('1 unprotected.').waitFor()
     const problems = page.getByRole('list', { name: 'Servers that need attention' })
     await problems.getByText('fail2ban does not answer.').waitFor()
     await fits()
-    await page.goto('servers')
+    await go(page, 'servers')
     await page.getByRole('group', { name: 'Protection' }).getByRole('button', { name: 'Unprotected' }).click()
     await page.locator('[data-group=attention]').getByText('fail2ban does not answer.').waitFor()
     await fits()
@@ -123,7 +123,7 @@ describe.runIf(hasBrowser)('guarding', () => {
     await expect.poll(() => reasons.count()).toBe(0)
   })
   it('proves on the page of a host that bans stop packets, hop by hop', async () => {
-    await page.goto(`servers/${host.id}/overview`)
+    await go(page, `servers/${host.id}/overview`)
     await page.getByRole('button', { name: 'Test now' }).click()
     await page.getByText('The test is running.').waitFor()
     const step = (name: string, text: string) => ({ step: name, family: 4, ok: true, ms: 12, text })
@@ -158,7 +158,7 @@ describe.runIf(hasBrowser)('guarding', () => {
     await page.getByText('the shield does not work on this host').waitFor()
   })
   it('whitelists a large part of the Internet only after the figure is typed', async () => {
-    await page.goto('whitelist')
+    await go(page, 'whitelist')
     await page.getByRole('button', { name: 'Import' }).click()
     await page.getByLabel('Text, CSV or JSON').fill(Array.from({ length: 5 }, (_, i) => `${i + 20}.0.0.0/8`).join('\n'))
     await page.getByRole('button', { name: 'Preview' }).click()
@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)('guarding', () => {
     expect((await admin.client.call('GET /whitelist')).total).toBe(5)
   })
   it('makes a key for one purpose and one network, and shows both', async () => {
-    await page.goto('account/keys')
+    await go(page, 'account/keys')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByLabel('Name', { exact: true }).fill('report')
     await page.getByLabel('Bans', { exact: true }).check()
@@ -196,7 +196,7 @@ describe.runIf(hasBrowser)('guarding', () => {
       body: { username, email: `${username}@stockade.example`, password, role: 'Viewer' },
     })
     await admin.client.call('POST /users/{userId}/keys', { params: { userId: id }, body: { name: 'old' } })
-    await page.goto(`users/${id}`)
+    await go(page, `users/${id}`)
     await page.getByRole('button', { name: 'Reset the password…' }).click()
     const dialog = page.getByRole('dialog')
     if (keep) await dialog.getByLabel('Keep the API keys of this user').check()

@@ -1,33 +1,43 @@
 import { Fragment } from 'react'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
-import type { ListColumn, ListRows } from './list-rows.ts'
+import { RowBox } from './list-boxes.tsx'
+import { groupedRows } from './list-rows.ts'
+import type { ListColumn, ListRows, RowGroup } from './list-rows.ts'
 import styles from './list.module.css'
 import parts from './parts.module.css'
 import { useLate } from './waiting.tsx'
+import { usePhone } from './width.ts'
 
 const skeleton = Array.from({ length: 9 }, (_, index) => index)
 
 /** The rows of a list where columns have no room: two lines each. */
 export const ListItems = <Row,>(props: ListRows<Row> & { isWaiting?: boolean }) => {
-  const { rows, keyOf, caption, isWaiting = false } = props
-  if (isWaiting) return <Skeleton />
-  return (
-    <ul aria-label={caption}>
-      {rows.map(row => (
-        <Item key={keyOf(row)} {...props} row={row} />
-      ))}
-    </ul>
-  )
+  if (props.isWaiting) return <Skeleton />
+  return groupedRows(props).map(group => <ItemGroup key={group.key} {...props} group={group} />)
 }
 
-const Item = <Row,>({ row, columns, isSub, dataOf, below }: ListRows<Row> & { row: Row }) => {
+const ItemGroup = <Row,>({ group, ...props }: ListRows<Row> & { group: RowGroup<Row> }) => (
+  <>
+    {group.name !== undefined && <h2 className={styles.groupHead}>{group.name}</h2>}
+    <ul aria-label={group.name ?? props.caption} data-group={group.key || undefined}>
+      {group.rows.map(row => (
+        <Item key={props.keyOf(row)} {...props} row={row} />
+      ))}
+    </ul>
+  </>
+)
+
+const Item = <Row,>(props: ListRows<Row> & { row: Row }) => {
+  const { row, columns, isSub, dataOf, below, selection, keyOf } = props
+  const isPhone = usePhone()
   const at = (place: ListColumn<Row>['at']) => columns.filter(column => column.at === place)
   const cells = (place: ListColumn<Row>['at']) =>
     at(place).map(({ key, cell }) => <Fragment key={key}>{cell(row)}</Fragment>)
   const ends = [...at('end'), ...at('end-about')]
   return (
     <li className={styles.item} data-row data-sub={isSub?.(row) || undefined} {...dataOf?.(row)}>
+      {selection && !isPhone && <RowBox row={row} selection={selection} isChosen={selection.chosen.has(keyOf(row))} />}
       {cells('lead')}
       <div className={styles.text}>
         <div className={styles.line}>{cells('title')}</div>

@@ -9,8 +9,10 @@ export interface ListColumn<Row> {
   readonly width?: number
   /** Numbers, and what stands at the end of a row. */
   readonly end?: boolean
-  /** The table leaves it out where the window is narrower than 1280 px. */
+  /** The table leaves it out where the window is narrower than 1400 px. */
   readonly wideOnly?: boolean
+  /** The table leaves it out: there it is a part of another column. */
+  readonly narrowOnly?: boolean
   /** Its place in the two lines that a narrow window shows of a row; absent: it is left out there. */
   readonly at?: 'lead' | 'title' | 'about' | 'end' | 'end-about'
   readonly sort?: { readonly is: 'ascending' | 'descending' | 'none'; readonly onSort: () => void }
@@ -25,6 +27,8 @@ export interface ListRows<Row> {
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string | number
   readonly dataOf?: ((row: Row) => RowData) | undefined
+  /** Heads between the rows, which come in the order of their groups. */
+  readonly groups?: RowGroups<Row> | undefined
   /** Whether a row is a part of the one above it. */
   readonly isSub?: ((row: Row) => boolean) | undefined
   /** What is shown below a row. */
@@ -36,3 +40,23 @@ export interface ListRows<Row> {
 export interface RowSelection<Row> extends Selection<Row, string | number> {
   readonly nameOf: (row: Row) => string
 }
+export interface RowGroups<Row> {
+  readonly of: (row: Row) => string
+  readonly nameOf: (group: string, count: number) => string
+}
+export interface RowGroup<Row> {
+  readonly key: string
+  /** Absent where the list has no groups. */
+  readonly name?: string
+  readonly rows: readonly Row[]
+}
+
+/** The rows under their heads; all under none where the list has no groups. */
+export const groupedRows = <Row>({ rows, groups }: ListRows<Row>): readonly RowGroup<Row>[] =>
+  groups
+    ? [...Map.groupBy(rows, groups.of)].map(([key, some]) => ({
+        key,
+        name: groups.nameOf(key, some.length),
+        rows: some,
+      }))
+    : [{ key: '', rows }]

@@ -2,8 +2,9 @@ import { Fragment } from 'react'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
-import check from './check.module.css'
-import type { ListColumn, ListRows, RowSelection } from './list-rows.ts'
+import { PageBox, RowBox } from './list-boxes.tsx'
+import { groupedRows } from './list-rows.ts'
+import type { ListColumn, ListRows, RowGroup } from './list-rows.ts'
 import styles from './list.module.css'
 import parts from './parts.module.css'
 import { useLate } from './waiting.tsx'
@@ -15,7 +16,7 @@ const skeleton = Array.from({ length: 12 }, (_, index) => index)
 export const ListTable = <Row,>(props: ListRows<Row> & { isWaiting?: boolean }) => {
   const { caption, rows, keyOf, isWaiting = false, selection } = props
   const isWide = useWide()
-  const columns = props.columns.filter(({ wideOnly }) => isWide || !wideOnly)
+  const columns = props.columns.filter(({ wideOnly, narrowOnly }) => !narrowOnly && (isWide || !wideOnly))
   return (
     <table className={styles.table} data-choosing={(selection && selection.chosen.size > 0) || undefined}>
       <caption className={parts.hidden}>{caption}</caption>
@@ -43,16 +44,34 @@ export const ListTable = <Row,>(props: ListRows<Row> & { isWaiting?: boolean }) 
           )}
         </tr>
       </thead>
-      <tbody>
-        {isWaiting ? (
-          <Skeleton columns={columns.length + (selection ? 1 : 0) + (props.acts ? 1 : 0)} />
-        ) : (
-          rows.map(row => <TableRow key={keyOf(row)} {...props} row={row} columns={columns} />)
-        )}
-      </tbody>
+      {isWaiting ? (
+        <tbody>
+          <Skeleton columns={cellsOf(props, columns)} />
+        </tbody>
+      ) : (
+        groupedRows(props).map(group => <TableGroup key={group.key} {...props} group={group} columns={columns} />)
+      )}
     </table>
   )
 }
+
+const cellsOf = <Row,>({ selection, acts }: ListRows<Row>, columns: readonly ListColumn<Row>[]) =>
+  columns.length + (selection ? 1 : 0) + (acts ? 1 : 0)
+
+const TableGroup = <Row,>({ group, ...props }: ListRows<Row> & { group: RowGroup<Row> }) => (
+  <tbody data-group={group.key || undefined}>
+    {group.name !== undefined && (
+      <tr className={styles.group}>
+        <th scope="rowgroup" colSpan={cellsOf(props, props.columns)}>
+          {group.name}
+        </th>
+      </tr>
+    )}
+    {group.rows.map(row => (
+      <TableRow key={props.keyOf(row)} {...props} row={row} />
+    ))}
+  </tbody>
+)
 
 const TableRow = <Row,>(props: ListRows<Row> & { row: Row }) => {
   const { row, columns, selection, keyOf, acts } = props
@@ -85,7 +104,7 @@ const TableRow = <Row,>(props: ListRows<Row> & { row: Row }) => {
       </tr>
       {below && (
         <tr className={styles.below}>
-          <td colSpan={columns.length + (selection ? 1 : 0) + (acts ? 1 : 0)}>{below}</td>
+          <td colSpan={cellsOf(props, columns)}>{below}</td>
         </tr>
       )}
     </Fragment>
@@ -120,36 +139,4 @@ const Skeleton = ({ columns }: { columns: number }) => {
       </td>
     </tr>
   ))
-}
-
-const RowBox = <Row,>(props: { row: Row; selection: RowSelection<Row>; isChosen: boolean }) => {
-  const { row, selection, isChosen } = props
-  return (
-    <label className={styles.box}>
-      <input
-        type="checkbox"
-        className={check.check}
-        aria-label={textsOf(commonTexts).select(selection.nameOf(row))}
-        checked={isChosen}
-        onChange={event => selection.toggle(row, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
-      />
-    </label>
-  )
-}
-
-/** Chooses all rows of the page, or takes them off. */
-const PageBox = <Row,>(props: Pick<ListRows<Row>, 'rows' | 'keyOf'> & { selection: RowSelection<Row> }) => {
-  const { rows, keyOf, selection } = props
-  const isWhole = rows.length > 0 && rows.every(row => selection.chosen.has(keyOf(row)))
-  return (
-    <label className={styles.box}>
-      <input
-        type="checkbox"
-        className={check.check}
-        aria-label={textsOf(commonTexts).selectPage}
-        checked={isWhole}
-        onChange={() => selection.set(rows, !isWhole)}
-      />
-    </label>
-  )
 }

@@ -21,7 +21,7 @@ export const Segmented = <V extends string>(props: {
     {props.options.map(({ value, text, mark, count }) => (
       <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
         {mark}
-        {text}
+        <span data-marked={mark !== undefined || undefined}>{text}</span>
         {count !== undefined && <span className={styles.count}>{number(count)}</span>}
       </button>
     ))}

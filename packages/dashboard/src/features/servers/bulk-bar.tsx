@@ -4,11 +4,10 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { CommandType } from '../fleet/queries.ts'
 import { tellSyncAgain } from '../fleet/undo.ts'
-import parts from '../../kit/parts.module.css'
+import { SelectionBar } from '../../kit/selection-bar.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { serversTexts } from './servers.texts.ts'
-import styles from './servers.module.css'
 
 const RunDialog = lazy(() => import('../commands/run-dialog.tsx'))
 const DeployDialog = lazy(() => import('./deploy-dialog.tsx'))
@@ -30,27 +29,28 @@ export const BulkBar = (props: {
   })
   const close = () => setOpen(null)
   return (
-    <div className={styles.bulk} role="region" aria-label={t.label}>
-      <strong role="status">{t.chosen(chosen.size)}</strong>
-      {more && (
-        <Button size="compact-sm" variant="subtle" loading={more.busy} onClick={more.choose}>
-          {t.all(more.total)}
-        </Button>
-      )}
+    <SelectionBar
+      count={t.chosen(chosen.size)}
+      onClear={props.onClear}
+      all={
+        more && (
+          <Button size="xs" variant="subtle" loading={more.busy} onClick={more.choose}>
+            {t.all(more.total)}
+          </Button>
+        )
+      }
+    >
       {commands.map(type => (
-        <Button key={type} size="compact-sm" variant="default" onClick={() => setOpen(type)}>
+        <Button key={type} size="xs" variant="default" onClick={() => setOpen(type)}>
           {t.acts[type]}
         </Button>
       ))}
-      <Button size="compact-sm" variant="default" onClick={() => setOpen('deploy')}>
+      <Button size="xs" variant="default" onClick={() => setOpen('deploy')}>
         {t.deploy}
       </Button>
-      <Button size="compact-sm" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
+      <Button size="xs" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
         {t.sync}
       </Button>
-      <button type="button" className={parts.quiet} onClick={props.onClear}>
-        {t.clear}
-      </button>
       <Refusal error={sync.error} />
       {open && (
         <Suspense>
@@ -61,6 +61,6 @@ export const BulkBar = (props: {
           )}
         </Suspense>
       )}
-    </div>
+    </SelectionBar>
   )
 }

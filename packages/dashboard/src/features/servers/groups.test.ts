@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { groupsOf, isOlder, placesOf, strayed } from './groups.ts'
+import { inGroups, isOlder, placesOf, strayed } from './groups.ts'
 
 const states = {
   fine: ['online', 'protected'],
@@ -11,24 +11,25 @@ const row = (id: string, is: keyof typeof states) => {
   const [status, level] = states[is]
   return { id, status, protection: { level } }
 }
-const named = (groups: ReturnType<typeof groupsOf<ReturnType<typeof row>>>) =>
-  groups.map(({ name, rows }) => [name, rows.map(({ id }) => id)])
 
 it('puts what needs attention on top', () => {
   const rows = [row('a', 'fine'), row('b', 'offline'), row('c', 'pending'), row('d', 'degraded')]
-  expect(named(groupsOf(rows, placesOf(rows)))).toEqual([
-    ['attention', ['b', 'd']],
-    ['waiting', ['c']],
-    ['protected', ['a']],
+  const places = placesOf(rows)
+  expect(inGroups(rows, places).map(({ id }) => [places.get(id), id])).toEqual([
+    ['attention', 'b'],
+    ['attention', 'd'],
+    ['waiting', 'c'],
+    ['protected', 'a'],
   ])
 })
 it('leaves a server where it is when its state changes, and puts new ones where they belong', () => {
   const places = placesOf([row('a', 'fine'), row('b', 'fine')])
   const later = [row('a', 'offline'), row('b', 'fine'), row('c', 'offline')]
   const kept = placesOf(later, places)
-  expect(named(groupsOf(later, kept))).toEqual([
-    ['attention', ['c']],
-    ['protected', ['a', 'b']],
+  expect(inGroups(later, kept).map(({ id }) => [kept.get(id), id])).toEqual([
+    ['attention', 'c'],
+    ['protected', 'a'],
+    ['protected', 'b'],
   ])
   expect(strayed(later, kept)).toBe(1)
   expect(strayed(later, placesOf(later))).toBe(0)

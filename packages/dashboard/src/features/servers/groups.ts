@@ -29,10 +29,11 @@ export const placesOf = (rows: readonly Grouped[], before: Places = new Map()): 
 export const strayed = (rows: readonly Grouped[], places: Places): number =>
   rows.filter(row => (places.get(row.id) ?? groupOf(row)) !== groupOf(row)).length
 
-export const groupsOf = <Row extends Grouped>(rows: readonly Row[], places: Places) =>
-  groupNames
-    .map(name => ({ name, rows: rows.filter(row => (places.get(row.id) ?? groupOf(row)) === name) }))
-    .filter(group => group.rows.length > 0)
+/** The rows in the order of the groups that they were put in. */
+export const inGroups = <Row extends Grouped>(rows: readonly Row[], places: Places): readonly Row[] =>
+  groupNames.flatMap(name => rows.filter(row => (places.get(row.id) ?? groupOf(row)) === name))
+
+export const isGroupName = (name: string): name is GroupName => groupNames.some(group => group === name)
 
 const numbers = (version: string) => (/^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? []).slice(1).map(Number)
 /** Whether an agent is older than the server, which brings the newest one; unknown versions are not. */

@@ -14,19 +14,11 @@ import { clip, nameOf } from '../../lib/clip.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { isOlder } from './groups.ts'
-import type { GroupName } from './groups.ts'
 import { ServerValue } from './narrowing.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
 
 const RunDialog = lazy(() => import('../commands/run-dialog.tsx'))
-
-export interface ShownServers {
-  readonly groups: readonly { readonly name: GroupName; readonly rows: readonly ServerRow[] }[]
-  readonly chosen: ReadonlySet<string>
-  /** Absent for those who may not act on servers. */
-  readonly onChosen: ((chosen: ReadonlySet<string>) => void) | undefined
-}
 
 const healthOfRow = ({ status, protection }: ServerRow) => healthOf({ status, protection: protection.level })
 
@@ -61,7 +53,7 @@ export const Name = ({ server, marked = false }: { server: ServerRow; marked?: b
       others={others}
       marked={marked}
       link={
-        <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.name}>
+        <Link to="/servers/$serverId" params={{ serverId: server.id }} className={styles.name} data-open>
           <Stranger text={server.hostname} most={60} />
         </Link>
       }
@@ -109,34 +101,13 @@ export const Seen = ({ server }: { server: ServerRow }) => {
   )
 }
 
-export const Choose = (props: { server: ServerRow } & Pick<ShownServers, 'chosen' | 'onChosen'>) => {
-  const { server, chosen, onChosen } = props
-  return (
-    onChosen && (
-      <label className={styles.choose}>
-        <input
-          type="checkbox"
-          aria-label={textsOf(serversTexts).choose(nameOf(server.hostname))}
-          checked={chosen.has(server.id)}
-          onChange={event => {
-            const next = new Set(chosen)
-            if (event.currentTarget.checked) next.add(server.id)
-            else next.delete(server.id)
-            onChosen(next)
-          }}
-        />
-      </label>
-    )
-  )
-}
-
-/** Appears over the last columns while the row has the pointer or the focus. */
+/** What can be done with one server. */
 export const RowActions = ({ server }: { server: ServerRow }) => {
   const t = textsOf(serversTexts)
   const [open, setOpen] = useState<'reload-all' | 'ban-ip' | null>(null)
   const name = nameOf(server.hostname)
   return (
-    <span className={styles.rowActions}>
+    <>
       <Button
         size="xs"
         variant="default"
@@ -153,6 +124,6 @@ export const RowActions = ({ server }: { server: ServerRow }) => {
           <RunDialog type={open} servers={new Set([server.id])} onClose={() => setOpen(null)} />
         </Suspense>
       )}
-    </span>
+    </>
   )
 }

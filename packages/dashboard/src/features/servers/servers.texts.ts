@@ -8,13 +8,10 @@ const en = {
   search: 'Search by name or address',
   searchHint: 'web-01 status:offline jail:sshd',
   groups: (state: string, count: number) => `${state} · ${count}`,
-  choose: (name: string) => `Select ${name}`,
-  chooseAll: 'Select all on this page',
   again: (count: number) =>
     `${plural(count, { one: '1 changed its state', other: `${count} changed their state` })}. Sort again`,
   update: 'Agent update available',
   bulk: {
-    label: 'Selected servers',
     chosen: (count: number) => plural(count, { one: '1 server selected', other: `${count} servers selected` }),
     all: (total: number) => `Select all ${total} that match`,
     acts: {
@@ -30,7 +27,6 @@ const en = {
     noTemplate: 'Choose a template.',
     next: 'Next',
     sync: 'Sync the whitelist',
-    clear: 'Clear selection',
   },
   columns: {
     name: 'Server',
@@ -65,12 +61,10 @@ const en = {
   cpu: 'CPU',
   memory: 'Memory',
   disk: 'Disk',
-  unknown: 'unknown',
   emptyTitle: 'No servers yet',
   empty:
     'Stockade shows and controls the bans of your servers. Each one runs a small agent beside fail2ban. Adding one takes a name here and one command there.',
   emptyForOthers: 'No server was added yet, or you have access to none. Ask an admin.',
   noMatch: 'No server matches.',
-  clear: 'Clear the search',
 }
 export const serversTexts: Catalogue<typeof en> = { name: 'servers', en }

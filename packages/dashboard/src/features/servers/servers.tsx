@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'react'
-import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
+import { IconPlus, IconServer2 } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { queryFields } from '@stockade/contract/query/index.ts'
@@ -11,38 +10,41 @@ import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { countHealths, healthTones } from '../fleet/health.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useKeys } from '../../kit/keys.ts'
-import { useListKeys } from '../../kit/list-keys.ts'
+import type { RowData } from '../../kit/list-rows.ts'
+import { Empty } from '../../kit/list-states.tsx'
+import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
-import { Pages } from '../../kit/pages.tsx'
-import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
+import { useSelection } from '../../kit/selection.ts'
 import { Shape } from '../../kit/state.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Views } from '../../kit/views.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { useNarrow } from '../../kit/width.ts'
+import { Views } from '../../kit/views.tsx'
 import type { ValuesOf } from '../../kit/search/completion.ts'
 import { SearchField } from '../../kit/search/search-field.tsx'
+import { nameOf } from '../../lib/clip.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { BulkBar } from './bulk-bar.tsx'
-import { groupsOf, placesOf, strayed } from './groups.ts'
+import { columnsOf } from './columns.tsx'
+import { groupOf, inGroups, isGroupName, placesOf, strayed } from './groups.ts'
 import type { Places } from './groups.ts'
-import { ServersTable } from './servers-table.tsx'
-import { ServerCards } from './server-cards.tsx'
-import type { ShownServers } from './server-parts.tsx'
+import { RowActions } from './server-parts.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
 
 /** Every server that a search finds, page by page. */
-const idsOf = async (q: string | undefined): Promise<readonly string[]> => {
-  const ids: string[] = []
+const allServers = async (q: string | undefined): Promise<readonly ServerRow[]> => {
+  const rows: ServerRow[] = []
   for (let page = 1; ; page++) {
     const { servers, total } = await queries.fetchQuery(serversQuery({ q, page }))
-    ids.push(...servers.map(({ id }) => id))
-    if (servers.length === 0 || ids.length >= total) return ids
+    rows.push(...servers)
+    if (servers.length === 0 || rows.length >= total) return rows
   }
 }
+const keyOf = ({ id }: ServerRow): string | number => id
+const dataOf = ({ status }: ServerRow): RowData => (status === 'online' ? {} : { 'data-away': '' })
+const actsOf = (server: ServerRow) => (server.status === 'pending' ? null : <RowActions server={server} />)
 
 /** In groups by their state; a server stays where it is until the list is sorted again, or another one is asked for. */
 const usePlaces = (rows: readonly ServerRow[] | undefined, list: string) => {
@@ -60,107 +62,135 @@ const usePlaces = (rows: readonly ServerRow[] | undefined, list: string) => {
 
 export const Servers = () => {
   const t = textsOf(serversTexts)
-  const search = useSearch({ from: '/inside/servers' })
   const navigate = useNavigate()
   const { may } = useMay('admin')
-  const operator = useMay('write').may
-  const narrow = useNarrow()
-  useListKeys()
   useKeys(
     useMemo(
       () => [{ key: 'a', text: t.add, act: () => void navigate({ to: '/servers/new', search: {} }), there: () => may }],
       [t, navigate, may],
     ),
   )
-  const list = useQuery(serversQuery({ q: search.q, page: search.page ?? 1 }))
-  const rows = list.data?.servers
-  const { places, changed, sort } = usePlaces(
-    list.isPlaceholderData ? undefined : rows,
-    `${search.q ?? ''} ${search.page ?? 1}`,
-  )
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const chooseAll = useMutation({
-    mutationFn: () => idsOf(search.q),
-    onSuccess: ids => setChosen(new Set(ids)),
-  })
-  const filtered = search.q !== undefined
-  const none = rows?.length === 0 && !filtered && (search.page ?? 1) === 1
-  const total = list.data?.total ?? 0
-
-  const add = may && (
-    <ButtonLink to="/servers/new" leftSection={<IconPlus size={16} />}>
-      {t.add}
-    </ButtonLink>
-  )
-  const shown: ShownServers = {
-    groups: groupsOf(rows ?? [], places),
-    chosen,
-    onChosen: operator ? setChosen : undefined,
-  }
+  const found = useServers()
   return (
     <Page
       title={t.title}
       tools={
-        !none && (
+        !found.isEmpty && (
           <>
             <Levels />
-            <Search rows={rows ?? []} />
+            <Search rows={found.rows ?? []} />
             <Views list="servers" path="/servers" />
           </>
         )
       }
-      actions={!none && add}
+      actions={!found.isEmpty && <AddServer />}
     >
-      <Trouble what={t.what} query={list} />
-      {list.isPending && <Waiting />}
-      {none && (
-        <div className={parts.empty}>
-          <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
-          <p>{may ? t.empty : t.emptyForOthers}</p>
-          {add}
-        </div>
-      )}
-      {rows?.length === 0 && (search.page ?? 1) > 1 && (
-        <PastEnd onFirst={() => navigate({ to: '/servers', search: { ...search, page: undefined } })} />
-      )}
-      {rows?.length === 0 && filtered && (search.page ?? 1) === 1 && (
-        <div className={parts.empty}>
-          <p>{t.noMatch}</p>
-          <Button variant="default" onClick={() => navigate({ to: '/servers', search: {} })}>
-            {t.clear}
-          </Button>
-        </div>
-      )}
-      {chosen.size > 0 && (
+      <ServerList {...found} />
+    </Page>
+  )
+}
+
+const AddServer = () => {
+  const { may } = useMay('admin')
+  return (
+    may && (
+      <ButtonLink to="/servers/new" leftSection={<IconPlus size={16} />}>
+        {textsOf(serversTexts).add}
+      </ButtonLink>
+    )
+  )
+}
+
+const useServers = () => {
+  const search = useSearch({ from: '/inside/servers' })
+  const page = search.page ?? 1
+  const query = useQuery(serversQuery({ q: search.q, page }))
+  const rows = query.data?.servers
+  return { search, page, query, rows, isEmpty: rows?.length === 0 && search.q === undefined && page === 1 }
+}
+
+/** Under heads by what the servers need; the order of the heads is that of `groupNames`. */
+const useGroups = ({ search, page, query, rows }: ReturnType<typeof useServers>) => {
+  const t = textsOf(serversTexts)
+  const { places, changed, sort } = usePlaces(query.isPlaceholderData ? undefined : rows, `${search.q ?? ''} ${page}`)
+  return {
+    rows: rows && inGroups(rows, places),
+    groups: {
+      of: (row: ServerRow) => places.get(row.id) ?? groupOf(row),
+      nameOf: (group: string, count: number) => (isGroupName(group) ? t.groups(t.groupNames[group], count) : group),
+    },
+    changed,
+    sort,
+  }
+}
+
+const ServerList = (found: ReturnType<typeof useServers>) => {
+  const t = textsOf(serversTexts)
+  const { search, page, query } = found
+  const { may } = useMay('write')
+  const navigate = useNavigate()
+  const { rows, groups, changed, sort } = useGroups(found)
+  const selection = useSelection('servers', rows ?? [], keyOf)
+  const chooseAll = useMutation({
+    mutationFn: () => allServers(search.q),
+    onSuccess: all => selection.set(all, true),
+  })
+  const total = query.data?.total ?? 0
+  const clear = () => void navigate({ to: '/servers', search: {} })
+  return (
+    <>
+      {selection.chosen.size > 0 && (
         <BulkBar
-          chosen={chosen}
-          onClear={() => setChosen(new Set())}
+          chosen={new Set([...selection.chosen.values()].map(({ id }) => id))}
+          onClear={selection.clear}
           more={
-            total > serversLimit && chosen.size < total
+            total > serversLimit && selection.chosen.size < total
               ? { total, choose: () => chooseAll.mutate(), busy: chooseAll.isPending }
               : null
           }
         />
       )}
       <Refusal error={chooseAll.error} />
-      {changed > 0 && (
-        <div role="status">
-          <button type="button" className={parts.chip} onClick={sort}>
-            {t.again(changed)}
-          </button>
-        </div>
-      )}
-      {rows && rows.length > 0 && (narrow ? <ServerCards {...shown} /> : <ServersTable {...shown} />)}
-      {list.data && total > serversLimit && (
-        <Pages
-          page={search.page ?? 1}
-          limit={serversLimit}
-          shown={list.data.servers.length}
-          total={total}
-          onPage={page => navigate({ to: '/servers', search: { ...search, page } })}
-        />
-      )}
-    </Page>
+      <List
+        what={t.what}
+        caption={t.caption}
+        columns={columnsOf(useNarrow())}
+        query={query}
+        rows={rows}
+        groups={groups}
+        keyOf={keyOf}
+        dataOf={dataOf}
+        acts={may ? actsOf : undefined}
+        selection={may ? { ...selection, nameOf: ({ hostname }) => nameOf(hostname) } : undefined}
+        page={page}
+        limit={serversLimit}
+        total={total}
+        onPage={to => void navigate({ to: '/servers', search: { ...search, page: to === 1 ? undefined : to } })}
+        head={
+          <span role="status">
+            {changed > 0 && (
+              <button type="button" className={parts.chip} onClick={sort}>
+                {t.again(changed)}
+              </button>
+            )}
+          </span>
+        }
+        empty={<NoServers />}
+        noMatch={t.noMatch}
+        filters={search.q === undefined ? [] : [{ text: search.q, onRemove: clear }]}
+        onClear={clear}
+      />
+    </>
+  )
+}
+
+const NoServers = () => {
+  const t = textsOf(serversTexts)
+  const { may } = useMay('admin')
+  return (
+    <Empty icon={<IconServer2 size={24} />} title={t.emptyTitle} text={may ? t.empty : t.emptyForOthers}>
+      {may && <AddServer />}
+    </Empty>
   )
 }
 

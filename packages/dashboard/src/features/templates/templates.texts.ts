@@ -17,7 +17,6 @@ const en = {
   allTypes: 'All kinds',
   types: { builtin: 'Built-in', custom: 'Your own' },
   noMatch: 'No template matches.',
-  clear: 'Clear the search',
   noCustom: 'You have no templates of your own yet. Open a built-in one and duplicate it, or begin a new one.',
   gone: 'This template does not exist. It may have been deleted.',
   back: 'All templates',

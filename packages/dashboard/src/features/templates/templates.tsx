@@ -1,35 +1,28 @@
-import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
 import fleet from '../fleet/fleet.module.css'
 import { templatesQuery } from '../fleet/queries.ts'
 import type { TemplateRow } from '../fleet/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
+import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { State } from '../../kit/state.tsx'
-import { Stranger } from '../../kit/stranger.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
 import { useTyped } from '../../kit/typed.ts'
-import { Waiting } from '../../kit/waiting.tsx'
+import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { columnsOf } from './columns.tsx'
 import { categories } from './filter.ts'
 import type { TemplatesSearch } from './filter.ts'
-import { TemplateIcon } from './template-icon.tsx'
 import { templatesTexts } from './templates.texts.ts'
-import styles from './templates.module.css'
 
-/** What can be put on many hosts, by what it protects. */
+const keyOf = ({ name }: TemplateRow) => name
+
+/** What can be put on many servers, by what it protects. */
 export const Templates = () => {
   const t = textsOf(templatesTexts)
-  const search = useSearch({ from: '/inside/templates' })
-  const navigate = useNavigate()
   const { may } = useMay('admin')
-  const list = useQuery(templatesQuery(search))
-  const rows = list.data?.templates
-  const filtered = Boolean(search.search ?? search.category ?? search.type)
   return (
     <Page
       title={t.title}
@@ -42,62 +35,49 @@ export const Templates = () => {
         )
       }
     >
-      <Trouble what={t.what} query={list} />
-      {list.isPending && <Waiting />}
-      {rows?.length === 0 && (
-        <div className={parts.empty}>
-          <p>{search.type === 'custom' || search.category === 'custom' ? t.noCustom : t.noMatch}</p>
-          {filtered && (
-            <Button variant="default" onClick={() => navigate({ to: '/templates', search: {} })}>
-              {t.clear}
-            </Button>
-          )}
-        </div>
-      )}
-      {categories.map(category => {
-        const some = rows?.filter(row => row.category === category) ?? []
-        return (
-          some.length > 0 && (
-            <section key={category} className={styles.group}>
-              <h2 className={parts.panelTitle} style={{ margin: 0 }}>
-                {t.categories[category]} · {some.length}
-              </h2>
-              <ul className={styles.cards}>
-                {some.map(row => (
-                  <Card key={row.id} row={row} />
-                ))}
-              </ul>
-            </section>
-          )
-        )
-      })}
+      <TemplateList />
     </Page>
   )
 }
 
-const Card = ({ row }: { row: TemplateRow }) => (
-  <li className={parts.card}>
-    <div className={parts.cardTop}>
-      <span className={styles.named}>
-        <TemplateIcon row={row} />
-        <Link to="/templates/$templateId" params={{ templateId: row.name }} className={fleet.name}>
-          <Stranger text={row.display_name} most={60} />
-        </Link>
-      </span>
-      <span className={parts.mono}>{row.name}</span>
-    </div>
-    <p className={styles.description}>
-      <Stranger text={row.description} most={200} />
-    </p>
-    <p className={styles.deployed}>
-      {row.deployed_on > 0 ? (
-        <State is="deployed" word={textsOf(templatesTexts).onCount(row.deployed_on)} />
-      ) : (
-        textsOf(templatesTexts).notDeployed
-      )}
-    </p>
-  </li>
-)
+const TemplateList = () => {
+  const t = textsOf(templatesTexts)
+  const search = useSearch({ from: '/inside/templates' })
+  const navigate = useNavigate()
+  const query = useQuery(templatesQuery(search))
+  const all = query.data?.templates
+  const rows = all && categories.flatMap(category => all.filter(row => row.category === category))
+  const filter = (to: TemplatesSearch) => void navigate({ to: '/templates', search: to })
+  const { search: words, category, type } = search
+  return (
+    <List
+      what={t.what}
+      caption={t.title}
+      columns={columnsOf(useNarrow())}
+      query={query}
+      rows={rows}
+      groups={{
+        of: row => row.category,
+        nameOf: (group, count) => `${t.categories[categories.find(known => known === group) ?? 'custom']} · ${count}`,
+      }}
+      keyOf={keyOf}
+      page={1}
+      limit={Math.max(1, rows?.length ?? 0)}
+      total={rows?.length ?? 0}
+      onPage={() => undefined}
+      empty={null}
+      noMatch={type === 'custom' || category === 'custom' ? t.noCustom : t.noMatch}
+      filters={[
+        ...(words ? [{ text: words, onRemove: () => filter({ ...search, search: undefined }) }] : []),
+        ...(category
+          ? [{ text: t.categories[category], onRemove: () => filter({ ...search, category: undefined }) }]
+          : []),
+        ...(type ? [{ text: t.types[type], onRemove: () => filter({ ...search, type: undefined }) }] : []),
+      ]}
+      onClear={() => filter({})}
+    />
+  )
+}
 
 const Filters = () => {
   const t = textsOf(templatesTexts)

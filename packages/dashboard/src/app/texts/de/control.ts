@@ -19,7 +19,6 @@ export const templates: Texts['templates'] = {
   allTypes: 'Alle Arten',
   types: { builtin: 'Mitgeliefert', custom: 'Eigene' },
   noMatch: 'Keine Vorlage passt.',
-  clear: 'Suche leeren',
   noCustom:
     'Sie haben noch keine eigenen Vorlagen. Öffnen Sie eine mitgelieferte und duplizieren Sie sie, oder beginnen Sie eine neue.',
   gone: 'Diese Vorlage gibt es nicht. Vielleicht wurde sie gelöscht.',

@@ -123,13 +123,10 @@ export const serversPage: Texts['servers'] = {
   search: 'Nach Name oder Adresse suchen',
   searchHint: 'web-01 status:offline jail:sshd',
   groups: (state, count) => `${state} · ${count}`,
-  choose: name => `${name} auswählen`,
-  chooseAll: 'Alle auf dieser Seite auswählen',
   again: count =>
     `${plural(count, { one: '1 hat den Zustand gewechselt', other: `${count} haben den Zustand gewechselt` })}. Neu sortieren`,
   update: 'Aktualisierung verfügbar',
   bulk: {
-    label: 'Ausgewählte Server',
     chosen: count => `${servers(count)} ausgewählt`,
     all: total => `Alle ${total} Treffer auswählen`,
     acts: {
@@ -145,7 +142,6 @@ export const serversPage: Texts['servers'] = {
     noTemplate: 'Wählen Sie eine Vorlage.',
     next: 'Weiter',
     sync: 'Whitelist abgleichen',
-    clear: 'Auswahl aufheben',
   },
   columns: {
     name: 'Server',
@@ -180,13 +176,11 @@ export const serversPage: Texts['servers'] = {
   cpu: 'CPU',
   memory: 'Speicher',
   disk: 'Platte',
-  unknown: 'unbekannt',
   emptyTitle: 'Noch keine Server',
   empty:
     'Stockade zeigt und steuert die Sperren Ihrer Server. Auf jedem läuft neben fail2ban ein kleiner Agent. Einen hinzuzufügen braucht einen Namen hier und einen Befehl dort.',
   emptyForOthers: 'Noch wurde kein Server hinzugefügt, oder Sie haben auf keinen Zugriff. Fragen Sie einen Admin.',
   noMatch: 'Kein Server passt.',
-  clear: 'Suche leeren',
 }
 export const ip: Texts['ip'] = {
   details: 'Details ansehen',

@@ -543,13 +543,10 @@ export const serverList: Texts['servers'] = {
   search: 'Buscar por nombre o dirección',
   searchHint: 'web-01 status:offline jail:sshd',
   groups: (state, count) => `${state} · ${count}`,
-  choose: name => `Seleccionar ${name}`,
-  chooseAll: 'Seleccionar todos los de esta página',
   again: count =>
     `${plural(count, { one: '1 ha cambiado de estado', other: `${count} han cambiado de estado` })}. Reordenar`,
   update: 'Actualización disponible',
   bulk: {
-    label: 'Servidores seleccionados',
     chosen: count => plural(count, { one: '1 servidor seleccionado', other: `${count} servidores seleccionados` }),
     all: total => `Seleccionar los ${total} que coinciden`,
     acts: {
@@ -565,7 +562,6 @@ export const serverList: Texts['servers'] = {
     noTemplate: 'Elija una plantilla.',
     next: 'Siguiente',
     sync: 'Sincronizar la whitelist',
-    clear: 'Quitar',
   },
   columns: {
     name: 'Servidor',
@@ -600,11 +596,9 @@ export const serverList: Texts['servers'] = {
   cpu: 'CPU',
   memory: 'Memoria',
   disk: 'Disco',
-  unknown: 'desconocido',
   emptyTitle: 'Todavía no hay servidores',
   empty:
     'Stockade muestra y controla los bloqueos de sus servidores. Cada uno ejecuta un pequeño agente junto a fail2ban. Para añadir uno bastan un nombre aquí y un comando allí.',
   emptyForOthers: 'Todavía no se ha añadido ningún servidor, o no tiene acceso a ninguno. Consulte a un Admin.',
   noMatch: 'Ningún servidor coincide.',
-  clear: 'Borrar la búsqueda',
 }

@@ -18,7 +18,6 @@ export const templates: Texts['templates'] = {
   allTypes: 'Todas las clases',
   types: { builtin: 'Integrada', custom: 'Propia' },
   noMatch: 'Ninguna plantilla coincide.',
-  clear: 'Borrar la búsqueda',
   noCustom: 'Todavía no tiene plantillas propias. Abra una integrada y duplíquela, o empiece una nueva.',
   gone: 'Esta plantilla no existe. Puede que se haya eliminado.',
   back: 'Todas las plantillas',

@@ -425,13 +425,10 @@ export const serverList: Texts['servers'] = {
   search: 'Rechercher par nom ou adresse',
   searchHint: 'web-01 status:offline jail:sshd',
   groups: (state, count) => `${state} · ${count}`,
-  choose: name => `Choisir ${name}`,
-  chooseAll: 'Choisir toute la page',
   again: count =>
     `${plural(count, { one: `${count}\u00a0a changé d’état`, other: `${count}\u00a0ont changé d’état` })}. Trier de nouveau`,
   update: 'Mise à jour disponible',
   bulk: {
-    label: 'Serveurs choisis',
     chosen: count => plural(count, { one: `${count}\u00a0serveur choisi`, other: `${count}\u00a0serveurs choisis` }),
     all: total => `Choisir les ${total} qui correspondent`,
     acts: {
@@ -447,7 +444,6 @@ export const serverList: Texts['servers'] = {
     noTemplate: 'Choisissez un modèle.',
     next: 'Suivant',
     sync: 'Synchroniser la whitelist',
-    clear: 'Effacer',
   },
   columns: {
     name: 'Serveur',
@@ -482,13 +478,11 @@ export const serverList: Texts['servers'] = {
   cpu: 'CPU',
   memory: 'Mémoire',
   disk: 'Disque',
-  unknown: 'inconnu',
   emptyTitle: 'Aucun serveur encore',
   empty:
     'Stockade affiche et pilote les bans de vos serveurs. Chacun fait tourner un petit agent à côté de fail2ban. Pour en ajouter un, il faut un nom ici et une commande là-bas.',
   emptyForOthers: 'Aucun serveur n’a encore été ajouté, ou vous n’avez accès à aucun. Demandez à un Admin.',
   noMatch: 'Aucun serveur ne correspond.',
-  clear: 'Effacer la recherche',
 }
 export const ip: Texts['ip'] = {
   details: 'Voir les détails',

@@ -270,7 +270,6 @@ export const templates: Texts['templates'] = {
   allTypes: 'Tous les genres',
   types: { builtin: 'Intégré', custom: 'Le vôtre' },
   noMatch: 'Aucun modèle ne correspond.',
-  clear: 'Effacer la recherche',
   noCustom: 'Vous n’avez pas encore de modèles à vous. Ouvrez un modèle intégré et dupliquez-le, ou commencez-en un.',
   gone: 'Ce modèle n’existe pas. Il a peut-être été supprimé.',
   back: 'Tous les modèles',
