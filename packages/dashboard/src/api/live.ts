@@ -4,8 +4,9 @@ import { ownAddress } from '../lib/place.ts'
 import { backOff, next, starting } from './live-state.ts'
 import type { Happening, LiveState } from './live-state.ts'
 import { patch } from './patch.ts'
-import { queries } from './queries.ts'
+import { optionsQuery, queries } from './queries.ts'
 import { quiet } from './quiet.ts'
+import { pacedReads } from './read-again.ts'
 import { joinTabs } from './tabs.ts'
 import type { News, Tabs } from './tabs.ts'
 
@@ -20,6 +21,8 @@ const probeLasts = 3000
 /** The leading tab asks first, and the others hear of the answer. */
 const behind = 700
 const pollEvery = 15_000
+/** From the first answer after an outage until the feed is open again, where it gets through. */
+const feedOpensWithin = 1500
 
 let state = starting(Date.now())
 let socket: WebSocket | null = null
@@ -51,8 +54,11 @@ const happened = (what: Happening) => {
   if (state === before) return
   show()
   if (state.phase === 'catching-up') void catchUp()
-  // Back, but without the feed: what was missed is fetched the plain way.
-  if (before.phase === 'offline' && state.phase === 'polling') void queries.invalidateQueries()
+  // Back, but without the feed: what was missed is fetched the plain way. A feed that opens at once has it read by itself.
+  if (before.phase === 'offline' && state.phase === 'polling')
+    setTimeout(() => {
+      if (state.phase === 'polling') void readShown()
+    }, feedOpensWithin)
 }
 
 /** What the tab that leads, or whichever asked, has learned of the connection: all tabs take it the same way. */
@@ -61,30 +67,18 @@ const learned = (what: Happening) => {
   happened(what)
 }
 
+/** All that is on screen but what stays the same for as long as the page is loaded. */
+const readShown = (): Promise<void> =>
+  queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== optionsQuery.queryKey[0] })
+
 /** Reads again all that is on screen: what was missed while away is in none of the messages to come. */
 const catchUp = async () => {
   // Whoever has paused catches up when it goes on.
-  if (!quiet.isPaused()) await queries.invalidateQueries().catch(() => {})
+  if (!quiet.isPaused()) await readShown().catch(() => {})
   happened('caught up')
 }
 
-const lately = new Map<string, { again: boolean }>()
-/** At once the first time, then at most once a pause: a storm of bans must not become a storm of requests. */
-const readAgain = (key: readonly string[], pause: number) => {
-  const name = key.join(' ')
-  const last = lately.get(name)
-  if (last) {
-    last.again = true
-    return
-  }
-  const entry = { again: false }
-  lately.set(name, entry)
-  void queries.invalidateQueries({ queryKey: key })
-  setTimeout(() => {
-    lately.delete(name)
-    if (entry.again) readAgain(key, pause)
-  }, pause)
-}
+const readAgain = pacedReads(key => void queries.invalidateQueries({ queryKey: [...key] }))
 
 const read = (data: unknown): LiveMessage | null => {
   try {
@@ -257,7 +251,7 @@ export const live = {
     }, 1000)
     const polling = setInterval(() => {
       if (state.phase !== 'polling' || document.visibilityState !== 'visible' || quiet.is()) return
-      void queries.invalidateQueries()
+      void readShown()
     }, pollEvery)
     // The browser may say so a moment before it is so.
     const lost = () => {
@@ -308,7 +302,7 @@ export const live = {
     rethink()
     if (paused) return
     if (state.phase === 'live') happened('fell behind')
-    else void queries.invalidateQueries()
+    else void readShown()
   },
   /** Tries at once instead of at the next turn. */
   retry(): void {

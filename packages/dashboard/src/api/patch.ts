@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import type { LiveMessage } from '@stockade/contract'
 import type { Ban, Command, Me, Server } from './queries.ts'
+import type { ReadAgain } from './read-again.ts'
 
 type BanList = Reply<'GET /bans'>
 type ServerList = Reply<'GET /servers'>
@@ -39,8 +40,14 @@ export const patch = (
 }
 
 /** How often it may be read again, in milliseconds: bans come in storms, news of a server are rare and waited for. */
-const pauses = { ban: 5000, server: 500, command: 1000, whitelist: 1000 } as const
-type ReadAgain = (key: readonly string[], pause: number) => void
+const steady = (pause: number) => ({ pause, most: pause })
+const pauses = {
+  ban: { pause: 5000, most: 30_000 },
+  attackers: { pause: 5000, most: 15_000 },
+  server: steady(500),
+  command: steady(1000),
+  whitelist: steady(1000),
+} as const
 
 const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   queries.setQueriesData<BanList>({ queryKey: ['bans'] }, list =>
@@ -52,7 +59,7 @@ const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   // Its counts, and the first ban of a server that is being watched.
   readAgain(['server', ban.server.id], pauses.ban)
   readAgain(['stats'], pauses.ban)
-  readAgain(['attackers'], pauses.ban)
+  readAgain(['attackers'], pauses.attackers)
   readAgain(['lookup', ban.ip], pauses.command)
   const me = queries.getQueryData<Me>(['me'])
   if (me?.addresses.some(({ ip }) => ip === ban.ip)) readAgain(['me'], pauses.command)
