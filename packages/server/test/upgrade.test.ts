@@ -47,7 +47,7 @@ describe('a schema that is newer than the program', () => {
     await say('schema.min_reader', '9999-future')
     const refused = await spawnServer(options).catch((error: Error) => error.message)
     expect(refused).toMatch(
-      /Stockade can't start: the data is from Stockade 9\.8\.7 \(schema 9999-future\), and this is the older version .* Run that version, or restore/,
+      /Stockade can't start: the data is from Stockade 9\.8\.7 \(schema 9999-future\), and this is the older version .* Run that version, or go back to the state before the upgrade: /,
     )
     expect(refused).not.toMatch(/^\s+at /m)
   })

@@ -24,6 +24,8 @@ export interface Head {
   readonly min_reader?: string | null
   /** The key that secrets are sealed with, where it lies beside the data; without it they can't be opened again. */
   readonly secret_key: string | null
+  /** Text of the other keys of the data folder, by the name of their file. */
+  readonly files?: Readonly<Record<string, string>>
   /** The last ban that the sums hold; null on PostgreSQL, where they hold all. */
   readonly rolled_up: number | null
 }
@@ -35,6 +37,10 @@ const leftOut = new Set([
 ])
 /** Whoever finds a backup signs in as nobody: what is signed in, or on its way, is in no backup and ends with a restore. */
 export const fleeting = new Set(['sessions', 'mfa_tokens', 'oauth_states', 'passkey_challenges'])
+/** Hosts are bound to the first of these, and the audit log is signed by the second. */
+export const keyFiles: readonly string[] = ['tls.key', 'audit.key']
+/** The rows of a table that belong to what is stored, not to the storage. */
+export const ownRows = (table: string): string => (table === 'meta' ? " where key not like 'schema.%'" : '')
 /** What others refer to comes first. */
 const first = ['users', 'servers']
 export const inOrder = <T extends { name: string }>(tables: readonly T[]): T[] =>
@@ -107,10 +113,12 @@ export const examine = async (
   file: string,
   opener: Opener,
   known: readonly string[],
-): Promise<{ head: Head; rows: number }> => {
+): Promise<{ head: Head; rows: number; rowsByTable: ReadonlyMap<string, number> }> => {
   if (!existsSync(file)) throw conflict(`There is no file ${file}.`)
   let head: Head | null = null
   let rows = 0
+  const rowsByTable = new Map<string, number>()
+  let table = ''
   for await (const line of read(file, opener)) {
     if (head === null) {
       if (Array.isArray(line) || !('stockade_backup' in line)) throw damaged('it does not begin as one')
@@ -119,8 +127,14 @@ export const examine = async (
       if (stateOf({ done: line.migrations, minReader: line.min_reader ?? null }, known) === 'newer')
         throw conflict(`This backup is of a newer Stockade, ${line.version}. Restore it with that version.`)
       head = line
-    } else if (Array.isArray(line)) rows++
+    } else if (Array.isArray(line)) {
+      rows++
+      rowsByTable.set(table, (rowsByTable.get(table) ?? 0) + 1)
+    } else if ('table' in line) {
+      table = line.table
+      rowsByTable.set(table, 0)
+    }
   }
   if (head === null) throw damaged('it is empty')
-  return { head, rows }
+  return { head, rows, rowsByTable }
 }

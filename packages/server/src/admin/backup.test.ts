@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { X509Certificate, createHash, createPublicKey } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -41,6 +42,7 @@ let admin: Client
 let key: string
 let host: EnrolledHost
 const file = join(folder, 'saved.gz')
+const passphraseFile = join(folder, 'passphrase')
 /** What a caller sees; the same before and after. */
 const picture = async (client: Client) => ({
   bans: (await client.call('GET /bans', { query: { to: until, limit: 100 } })).bans,
@@ -57,6 +59,7 @@ const event_id = crypto.randomUUID()
 
 beforeAll(async () => {
   first = await aPlace()
+  writeFileSync(passphraseFile, 'correct horse battery staple\n')
   server = await start(first)
   const signed = await server.setUp()
   key = (await signed.client.call('POST /keys', { body: { name: 'backup test', permissions: 'admin' } })).key
@@ -99,7 +102,49 @@ describe('a backup', () => {
     expect(saved).toMatchObject({ code: 0, err: '' })
     expect(saved.out).toContain('It holds secrets')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(existsSync(`${file}.unfinished`)).toBe(false)
+    expect(existsSync(`${file}.part`)).toBe(false)
+  })
+  test('never takes the place of a file', async () => {
+    const before = readFileSync(file)
+    expect(await run(first, 'backup', 'saved.gz', '--plain')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/saved\.gz is there already\. Choose another name/),
+    })
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+  test('goes to the standard output, and what is said about it elsewhere', async () => {
+    const { out, err, code } = await run(first, 'backup', '-', '--passphrase-file', passphraseFile)
+    expect(code).toBe(0)
+    expect(out.startsWith('age-encryption.org/v1\n')).toBe(true)
+    expect(err).toMatch(/rows of \d+ tables are in the output\. It holds secrets, and is encrypted\.\n$/)
+    expect(existsSync(join(folder, '-'))).toBe(false)
+  })
+  test('is verified by restoring it, which leaves nothing behind', async () => {
+    const nowhere = await aPlace('sqlite')
+    const temporary = join(folder, 'temporary')
+    mkdirSync(temporary)
+    const verify = (...args: string[]) =>
+      stockade({ ...envOf(nowhere), TMPDIR: temporary }, folder, 'backup', 'verify', ...args)
+    const good = await verify('saved.gz')
+    expect(good).toMatchObject({ code: 0, err: '' })
+    expect(good.out).toMatch(/^This backup of 20.*Z \(Stockade .*\) can be restored: [\d,]+ rows of \d+ tables\.\n$/)
+    const text = gunzipSync(readFileSync(file)).toString()
+    // A sum that differs from the bans, in a file that is whole.
+    const lines = text.trimEnd().split('\n').slice(0, -1)
+    const at = lines.findIndex(line => line.startsWith('{"table":"rolled_ban_cube"')) + 1
+    const cell = JSON.parse(lines[at] ?? '') as number[]
+    lines[at] = JSON.stringify([...cell.slice(0, -1), (cell.at(-1) ?? 0) + 5])
+    const body = `${lines.join('\n')}\n`
+    const rows = lines.filter(line => line.startsWith('[')).length
+    const end = JSON.stringify({ end: true, rows, sha256: createHash('sha256').update(body).digest('hex') })
+    writeFileSync(join(folder, 'wrong.gz'), gzipSync(`${body}${end}\n`))
+    const wrong = await verify('wrong.gz')
+    expect(wrong.code).toBe(1)
+    expect(wrong.out).toMatch(/^ban_cube holds \d+ in all, and the bans make \d+\./m)
+    writeFileSync(join(folder, 'cut.gz'), readFileSync(file).subarray(0, 2000))
+    expect(await verify('cut.gz')).toMatchObject({ code: 1, err: expect.stringContaining('no complete backup') })
+    expect(readdirSync(temporary)).toEqual([])
+    expect(existsSync(nowhere.dataDir)).toBe(false)
   })
   test('of nothing is refused', async () => {
     const nowhere = await aPlace('sqlite')
@@ -157,6 +202,32 @@ describe('a restore', () => {
     },
     60_000,
   )
+  test('brings the keys that hosts and the audit log rely on', async () => {
+    const lite = await aPlace('sqlite')
+    const tls = { STOCKADE_TLS: 'self', STOCKADE_DATABASE_URL: '', STOCKADE_SECRET_KEY: '' }
+    // Makes a key for https; nobody asks it anything, as the tests' client does not know the certificate.
+    const original = await spawnServer({ dataDir: lite.dataDir, env: tls })
+    await original.stop()
+    expect(await run(lite, 'backup', 'keys.gz', '--plain')).toMatchObject({ code: 0 })
+    const other = await aPlace('sqlite')
+    const stranger = await spawnServer({ dataDir: other.dataDir, env: tls })
+    await stranger.stop()
+    const keyOf = (place: Place, name: string) => readFileSync(join(place.dataDir, name), 'utf8')
+    expect(keyOf(other, 'tls.key')).not.toBe(keyOf(lite, 'tls.key'))
+    expect(await run(other, 'restore', 'keys.gz', '--replace')).toMatchObject({ code: 0, err: '' })
+    for (const name of ['tls.key', 'audit.key', 'secret.key']) {
+      expect(keyOf(other, name)).toBe(keyOf(lite, name))
+      expect(statSync(join(other.dataDir, name)).mode & 0o777).toBe(0o600)
+    }
+    // It serves with a certificate of that key, and what it had before is set aside.
+    const again = await spawnServer({ dataDir: other.dataDir, env: tls })
+    await again.stop()
+    const publicOf = (pem: string | Buffer) => createPublicKey(pem).export({ type: 'spki', format: 'pem' })
+    expect(
+      publicOf(new X509Certificate(keyOf(other, 'tls.pem')).publicKey.export({ type: 'spki', format: 'pem' })),
+    ).toBe(publicOf(keyOf(lite, 'tls.key')))
+    expect(readdirSync(other.dataDir).filter(name => name.startsWith('tls.key.before-restore-'))).toHaveLength(1)
+  })
   test('over an installation in use needs to be meant', async () => {
     const place = await aPlace()
     const other = await start(place)

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { createGzip } from 'node:zlib'
 import type { Config } from '../config.ts'
+import { isDiskFull } from '../core/disk.ts'
 import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
-import { cellOf, fleeting, inOrder, list, quoted } from './backup-format.ts'
+import { cellOf, fleeting, inOrder, keyFiles, list, ownRows, quoted } from './backup-format.ts'
 import type { Head } from './backup-format.ts'
 import { connectForBackup } from './postgres-client.ts'
 import { encrypterFor, seal } from './sealing.ts'
@@ -44,7 +47,7 @@ const readSqlite = (file: string): Source => {
         })),
       ),
     async *rows(table, columns) {
-      const statement = db.prepare(`select ${list(columns)} from ${quoted(table)}`)
+      const statement = db.prepare(`select ${list(columns)} from ${quoted(table)}${ownRows(table)}`)
       for (const row of statement.iterate()) yield columns.map(column => row[column])
     },
     close() {
@@ -76,7 +79,9 @@ const readPostgres = async (url: string): Promise<Source> => {
       return found.rows
     },
     async *rows(table, columns) {
-      await client.query(`declare saved no scroll cursor for select ${list(columns)} from ${quoted(table)}`)
+      await client.query(
+        `declare saved no scroll cursor for select ${list(columns)} from ${quoted(table)}${ownRows(table)}`,
+      )
       for (;;) {
         const page = await client.query<unknown[]>({ text: `fetch ${pageSize} from saved`, rowMode: 'array' })
         yield* page.rows
@@ -98,66 +103,92 @@ export interface Saved {
   readonly tables: number
   readonly rows: number
 }
+const textOf = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null)
+const headOf = (config: Config, source: Source, version: string): Head => ({
+  stockade_backup: 1,
+  version,
+  engine: source.engine,
+  created_at: new Date().toISOString(),
+  migrations: source.migrations,
+  min_reader: source.minReader,
+  secret_key: config.secretKey === null ? (textOf(secretFile(config))?.trim() ?? null) : null,
+  files: Object.fromEntries(
+    keyFiles.flatMap(name => {
+      const text = textOf(join(config.dataDir, name))
+      return text === null ? [] : [[name, text]]
+    }),
+  ),
+  rolled_up: source.rolledUp,
+})
+
+/** The text of a backup. What it holds is counted in `saved`. */
+async function* linesOf(source: Source, head: Head, saved: { tables: number; rows: number }): AsyncGenerator<string> {
+  const sum = createHash('sha256')
+  const line = (value: unknown) => {
+    const text = `${JSON.stringify(value)}\n`
+    sum.update(text)
+    return text
+  }
+  yield line(head)
+  for (const { name, columns } of inOrder(await source.tables())) {
+    if (fleeting.has(name)) continue
+    saved.tables++
+    yield line({ table: name, columns })
+    let piece = ''
+    for await (const row of source.rows(name, columns)) {
+      saved.rows++
+      piece += line(row.map(cellOf))
+      if (piece.length > 256 * 1024) {
+        yield piece
+        piece = ''
+        // A long walk over a file gives the rest of the process a turn now and then.
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    }
+    yield piece
+  }
+  yield `${JSON.stringify({ end: true, rows: saved.rows, sha256: sum.digest('hex') })}\n`
+}
+
+const refuseToOverwrite = (file: string): void => {
+  if (existsSync(file)) throw conflict(`${file} is there already. Choose another name, or remove it first.`)
+}
+/** Writes beside the file and gives it its name at the end, so that a file of that name is always whole. */
+const intoFile = async (file: string, write: (sink: Writable) => Promise<void>): Promise<void> => {
+  const part = `${file}.part`
+  try {
+    await write(createWriteStream(part, { mode: 0o600, flags: 'w', flush: true }))
+    refuseToOverwrite(file)
+    renameSync(part, file)
+  } catch (error) {
+    if (isDiskFull(error)) throw conflict(`The disk ran full: ${file} was not written.`)
+    throw error
+  } finally {
+    rmSync(part, { force: true })
+  }
+}
+
 /**
- * Writes a backup of everything, of one moment, while the server goes on. The file has mode 0600: it holds the key that
- * secrets are sealed with, unless that comes from the environment.
- * @throws Problem 409 when there is nothing to save
+ * Writes a backup of everything, of one moment, while the server goes on: into a new file of mode 0600, because it holds the
+ * key that secrets are sealed with unless that comes from the environment, or to a stream.
+ * @throws Problem 409 when there is nothing to save, or a file of that name
  */
-export const backup = async (config: Config, file: string, version: string, lock: Lock): Promise<Saved> => {
+export const backup = async (
+  config: Config,
+  target: string | Writable,
+  version: string,
+  lock: Lock,
+): Promise<Saved> => {
   if (lock !== null) encrypterFor(lock)
   if (!storageExists(config)) throw conflict(`There is no database in ${config.dataDir}.`)
+  if (typeof target === 'string') refuseToOverwrite(target)
   const source = await sourceOf(config)
-  const unfinished = `${file}.unfinished`
-  const sum = createHash('sha256')
   const saved = { tables: 0, rows: 0 }
-  const secret =
-    config.secretKey === null && existsSync(secretFile(config)) ? readFileSync(secretFile(config), 'utf8').trim() : null
-  const head: Head = {
-    stockade_backup: 1,
-    version,
-    engine: source.engine,
-    created_at: new Date().toISOString(),
-    migrations: source.migrations,
-    min_reader: source.minReader,
-    secret_key: secret,
-    rolled_up: source.rolledUp,
-  }
-  async function* lines() {
-    const line = (value: unknown) => {
-      const text = `${JSON.stringify(value)}\n`
-      sum.update(text)
-      return text
-    }
-    yield line(head)
-    for (const { name, columns } of inOrder(await source.tables())) {
-      if (fleeting.has(name)) continue
-      saved.tables++
-      yield line({ table: name, columns })
-      let piece = ''
-      for await (const row of source.rows(name, columns)) {
-        saved.rows++
-        piece += line(row.map(cellOf))
-        if (piece.length > 256 * 1024) {
-          yield piece
-          piece = ''
-          // A long walk over a file gives the rest of the process a turn now and then.
-          await new Promise(resolve => setImmediate(resolve))
-        }
-      }
-      yield piece
-    }
-    yield `${JSON.stringify({ end: true, rows: saved.rows, sha256: sum.digest('hex') })}\n`
-  }
+  const lines = linesOf(source, headOf(config, source, version), saved)
+  const write = (sink: Writable) => pipeline(Readable.from(lines), createGzip({ level: 4 }), seal(lock), sink)
   try {
-    await pipeline(
-      Readable.from(lines()),
-      createGzip({ level: 4 }),
-      seal(lock),
-      createWriteStream(unfinished, { mode: 0o600, flags: 'w' }),
-    )
-    renameSync(unfinished, file)
+    await (typeof target === 'string' ? intoFile(target, write) : write(target))
   } finally {
-    rmSync(unfinished, { force: true })
     await source.close()
   }
   return saved

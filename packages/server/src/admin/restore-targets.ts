@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue } from 'node:sqlite'
 import type pg from 'pg'
@@ -20,8 +20,24 @@ export interface Target {
   abandon(): Promise<void>
 }
 
-/** The rows of the backup tell of the schema that it came from; the next start writes them anew. */
-const forgetSchema = `delete from meta where key like 'schema.%'`
+/**
+ * Indexes that no constraint needs, dropped until all rows are there. Made at the end they are sorted, while a large table that is
+ * filled with them dirties pages all over the file, which takes several times the memory or the time.
+ */
+const dropIndexes = (db: DatabaseSync): string[] => {
+  const indexes = db
+    .prepare(
+      "select name, sql from sqlite_master where type = 'index' and sql not null and sql not like 'create unique%'",
+    )
+    .all() as { name: string; sql: string }[]
+  for (const { name } of indexes) db.exec(`drop index ${quoted(name)}`)
+  return indexes.map(({ sql }) => sql)
+}
+const flushFile = (file: string): void => {
+  const handle = openSync(file, 'r+')
+  fsyncSync(handle)
+  closeSync(handle)
+}
 /** Puts a new database in the place of the one that is there, which stays beside it under another name. */
 export const takeItsPlace = (fresh: string, file: string): void => {
   if (existsSync(file)) {
@@ -44,7 +60,10 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
   await migrate(made)
   await made.close()
   const db = new DatabaseSync(fresh)
-  db.exec('pragma synchronous = off; pragma foreign_keys = off; pragma cache_size = -262144; begin')
+  db.exec(
+    'pragma synchronous = off; pragma foreign_keys = off; pragma journal_mode = off; pragma cache_size = -32768; begin',
+  )
+  const indexes = dropIndexes(db)
   return {
     columnsOf(table) {
       const rows = db.prepare('select name from pragma_table_info(?)').all(table) as { name: string }[]
@@ -58,15 +77,16 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
       return Promise.resolve()
     },
     finish() {
+      for (const sql of indexes) db.exec(sql)
       const last = (db.prepare('select coalesce(max(id), 0) as id from bans').get() as { id: number }).id
       db.prepare('update rolled_up set ban_id = ?').run(head.rolled_up ?? last)
       for (const listing of listingTables) db.exec(listing.fill)
       db.exec(fleetOfCube)
-      db.exec(forgetSchema)
       const [broken] = db.prepare('pragma foreign_key_check').all()
       if (broken) throw damaged('rows refer to others that are missing')
-      db.exec('commit; pragma synchronous = full; pragma wal_checkpoint(truncate); pragma optimize')
+      db.exec('commit; pragma optimize')
       db.close()
+      flushFile(fresh)
       takeItsPlace(fresh, file)
       sweep()
       return Promise.resolve()
@@ -143,7 +163,6 @@ export const intoPostgres = async (url: string, config: Config, head: Head): Pro
     async finish() {
       await client.query(`update cursors set xid = '1'`)
       await client.query(fleetOfCube)
-      await client.query(forgetSchema)
       if (head.rolled_up !== null) await sumUp(client, head.rolled_up)
       for (const table of ['events', 'audit']) await client.query(`alter table ${table} enable trigger user`)
       const { rows } = await client.query<{ name: string; place: string }>(

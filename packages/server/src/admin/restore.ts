@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
 import { conflict } from '../core/problem.ts'
 import { knownMigrations } from '../db/migrate.ts'
-import { examine, fleeting, read } from './backup-format.ts'
+import { examine, fleeting, keyFiles, read } from './backup-format.ts'
 import type { Cell, Head, Table } from './backup-format.ts'
 import { isSqliteCopy, restoreCopy } from './restore-copy.ts'
 import type { Restored } from './restore-copy.ts'
@@ -43,6 +44,23 @@ const refuseOtherKey = (config: Config, { secret_key: key }: Head): void => {
   if (config.secretKey !== null || key === null || !existsSync(secretFile(config))) return
   if (readFileSync(secretFile(config), 'utf8').trim() !== key)
     throw conflict(`${secretFile(config)} is another key than the backup's. Run this again with --replace.`)
+}
+
+const writeKey = (file: string, text: string): void => {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+  if (existsSync(file)) renameSync(file, `${file}.before-restore-${new Date().toISOString().replace(/[:.]/g, '-')}`)
+  writeFileSync(file, text, { mode: 0o600 })
+}
+const restoreKeys = (config: Config, { secret_key: key, files = {} }: Head): void => {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  if (config.secretKey === null && key !== null && config.databaseUrl === null) writeKey(secretFile(config), `${key}\n`)
+  for (const name of keyFiles) {
+    const text = files[name]
+    if (text === undefined) continue
+    writeKey(join(config.dataDir, name), text)
+    // The certificate of another key; the next start makes one of this key.
+    if (name === 'tls.key') rmSync(join(config.dataDir, 'tls.pem'), { force: true })
+  }
 }
 
 /** Puts the rows of a backup, which was examined, into a target. */
@@ -99,7 +117,6 @@ export const restore = async (
     await target.abandon()
     throw error
   }
-  if (config.secretKey === null && head.secret_key !== null && config.databaseUrl === null)
-    writeFileSync(secretFile(config), `${head.secret_key}\n`, { mode: 0o600 })
+  restoreKeys(config, head)
   return { createdAt: head.created_at, rows }
 }

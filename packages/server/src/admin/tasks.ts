@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { styleText } from 'node:util'
 import { readConfig } from '../config.ts'
@@ -98,10 +99,25 @@ const resetMfa = (_: Values, username: string) =>
 const save = async (values: Values, operand: string): Promise<number> => {
   const lock = await lockOf(values)
   const { backup } = await import('./backup.ts')
-  const file = fileOf(operand)
-  const { tables, rows } = await backup(readConfig(process.env), file, version, lock)
+  const isStream = operand === '-'
+  const target = isStream ? process.stdout : fileOf(operand)
+  const { tables, rows } = await backup(readConfig(process.env), target, version, lock)
   const care = lock ? ', and is encrypted.' : ': keep it as safe as the data.'
-  say(`${rows.toLocaleString('en')} rows of ${tables} tables are in ${file}. It holds secrets${care}`)
+  const place = typeof target === 'string' ? target : 'the output'
+  const summary = `${rows.toLocaleString('en')} rows of ${tables} tables are in ${place}. It holds secrets${care}\n`
+  const where = isStream ? process.stderr : process.stdout
+  where.write(summary)
+  return 0
+}
+const verify = async (values: Values, operand: string): Promise<number> => {
+  const opener = await openerOf(values)
+  const { verifyBackup } = await import('./verify.ts')
+  const { createdAt, version: writer, tables, rows, faults } = await verifyBackup(fileOf(operand), opener, tmpdir())
+  for (const fault of faults) say(fault)
+  if (faults.length > 0) return 1
+  say(
+    `This backup of ${createdAt} (Stockade ${writer}) can be restored: ${rows.toLocaleString('en')} rows of ${tables} tables.`,
+  )
   return 0
 }
 const putBack = async (values: Values, operand: string): Promise<number> => {
@@ -203,6 +219,13 @@ export const tasks: readonly Task[] = [
   },
   { words: ['admin', 'reset-mfa'], options: [], ...username('reset-mfa'), run: resetMfa },
   { words: ['admin', 'recount'], options: ['repair'], operands: 0, run: compareSums },
+  {
+    words: ['backup', 'verify'],
+    options: ['identity', 'passphrase-file'],
+    operands: 1,
+    operandsSentence: 'backup verify takes one file.',
+    run: verify,
+  },
   { words: ['backup'], options: ['recipient', 'passphrase-file', 'plain'], operands: 1, run: save },
   { words: ['restore'], options: ['replace', 'identity', 'passphrase-file'], operands: 1, run: putBack },
   { words: ['audit', 'verify'], options: [], operands: 0, run: verifyChain },
