@@ -15,6 +15,8 @@ export interface Machine {
   attempt(program: string, ...args: string[]): Promise<{ readonly code: number; readonly output: string }>
   /** A path of the machine, seen from outside. */
   path(inside: string): string
+  /** Boots again, with a new network that has only a loopback device. */
+  reboot(): Promise<void>
   close(): Promise<void>
 }
 
@@ -47,18 +49,21 @@ export const boot = async (suite: string, folder: string, kind: Kind = 'bare'): 
   mkdirSync(folder, { recursive: true })
   await run('tar', ['-xf', await rootOf(suite, kind), '-C', folder])
   const name = `ship-${suite}-${kind}-${process.pid}`
-  const nspawn = spawn(
-    'systemd-nspawn',
-    ['-D', folder, '--boot', '--private-network', '--register=no', '--keep-unit', '-M', name, '--console=pipe'],
-    // Newer systemd needs the unified hierarchy, which a host with the older one must be asked for.
-    {
-      stdio: 'ignore',
-      env: { ...process.env, ...(suite === 'trixie' ? { SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' } : {}) },
-    },
-  )
-  const ended = new Promise(resolve => nspawn.once('exit', resolve))
+  const start = () => {
+    const nspawn = spawn(
+      'systemd-nspawn',
+      ['-D', folder, '--boot', '--private-network', '--register=no', '--keep-unit', '-M', name, '--console=pipe'],
+      // Newer systemd needs the unified hierarchy, which a host with the older one must be asked for.
+      {
+        stdio: 'ignore',
+        env: { ...process.env, ...(suite === 'trixie' ? { SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' } : {}) },
+      },
+    )
+    return { nspawn, ended: new Promise(resolve => nspawn.once('exit', resolve)) }
+  }
+  let running = start()
   const inside = (program: string, args: readonly string[]) =>
-    run('nsenter', ['-t', leaderOf(nspawn.pid ?? 0), '-m', '-u', '-i', '-n', '-p', '--', program, ...args], {
+    run('nsenter', ['-t', leaderOf(running.nspawn.pid ?? 0), '-m', '-u', '-i', '-n', '-p', '--', program, ...args], {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
       maxBuffer: 16 * 1024 * 1024,
     })
@@ -73,26 +78,36 @@ export const boot = async (suite: string, folder: string, kind: Kind = 'bare'): 
         }),
       ),
     path: given => join(folder, given),
+    async reboot() {
+      await machine.attempt('systemctl', 'reboot')
+      await running.ended
+      running = start()
+      await isUp(machine)
+    },
     async close() {
-      nspawn.kill('SIGTERM')
-      const late = setTimeout(() => nspawn.kill('SIGKILL'), 20_000)
-      await ended
+      running.nspawn.kill('SIGTERM')
+      const late = setTimeout(() => running.nspawn.kill('SIGKILL'), 20_000)
+      await running.ended
       clearTimeout(late)
       rmSync(folder, { recursive: true, force: true })
     },
   }
   try {
-    await vi.waitFor(
-      async () => {
-        const state = (await machine.attempt('systemctl', 'is-system-running')).output.trim()
-        if (state !== 'running' && state !== 'degraded') throw new Error(`The machine is ${state}.`)
-      },
-      { timeout: 120_000, interval: 500 },
-    )
-    await machine.exec('ip', 'link', 'set', 'lo', 'up')
+    await isUp(machine)
   } catch (error) {
     await machine.close()
     throw error
   }
   return machine
+}
+
+const isUp = async (machine: Machine): Promise<void> => {
+  await vi.waitFor(
+    async () => {
+      const state = (await machine.attempt('systemctl', 'is-system-running')).output.trim()
+      if (state !== 'running' && state !== 'degraded') throw new Error(`The machine is ${state}.`)
+    },
+    { timeout: 120_000, interval: 500 },
+  )
+  await machine.exec('ip', 'link', 'set', 'lo', 'up')
 }

@@ -23,7 +23,7 @@ export const cleanHost = async (options: Options, purge: boolean, say: (text: st
   await runProgram([...options.nft, 'delete', 'table', 'inet', 'stockade_knock'], { timeout: 10_000 })
   // Nobody owns the table after the agent has stopped.
   await runProgram([...options.nft, 'delete', 'table', 'inet', shieldTable], { timeout: 10_000 })
-  for (const name of ['knock.nft', 'knock.json', 'shield.json', 'fleet-bans.json'])
+  for (const name of ['knock.nft', 'knock.json', 'shield.json', 'shield.nft', 'fleet-bans.json'])
     fs.rmSync(join(options.state, name), { force: true })
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })

@@ -84,6 +84,19 @@ WantedBy=sysinit.target
 `
 
 /**
+ * Where Node.js is missing, say on a file system that is mounted later, nft loads the bans that have not ended. Ends are times of the host's
+ * clock; a clock that starts in the past goes on from the time at which the file was saved.
+ */
+const loadWithoutNode = [
+  `test -f "$$0" && awk -v now="$$(date +%%s)" '`,
+  `/^# saved / && now < $$3 { now = $$3 } `,
+  `/ # ends / { left = $$NF - now; if (left < 1) next; sub(/timeout [0-9]+s/, "timeout " left "s") } `,
+  `{ print }' "$$0" | exec nft -f -`,
+]
+  .join('')
+  .replaceAll('"', '\\"')
+
+/**
  * At boot the shield holds the bans of the last run before the network is there. Memory and time are bounded, so that a
  * damaged file never keeps a host from starting.
  */
@@ -100,7 +113,7 @@ ConditionPathExists=/var/lib/stockade-agent/shield.json
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/opt/stockade-agent/stockade-agent shield-load
+ExecStart=/bin/sh -c "/opt/stockade-agent/stockade-agent shield-load || { ${loadWithoutNode}; }" /var/lib/stockade-agent/shield.nft
 TimeoutStartSec=30
 MemoryMax=256M
 UMask=0077

@@ -125,6 +125,7 @@ const host = (clock: { now: number }) => {
     const store = openFleetStore(directory)
     const shield = createShield({
       file: join(directory, 'shield.json'),
+      fallbackFile: join(directory, 'shield.nft'),
       kernel: model.kernel,
       beside: store.wanted,
       kept: () => [],

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { readText } from '../files.ts'
 import { createConnection, inheritedChannel } from '../netlink/connection.ts'
 import { nftablesSubsystem } from '../netlink/tables.ts'
@@ -27,7 +28,7 @@ type Needs = Parameters<typeof createShield>[0]
 
 /** The shield of this host, and the fleet bans on its disk. */
 export const openShield = (
-  needs: Omit<Needs, 'file' | 'kernel' | 'beside' | 'trackedConnections' | 'steadyNow'> & {
+  needs: Omit<Needs, 'file' | 'fallbackFile' | 'kernel' | 'beside' | 'trackedConnections' | 'steadyNow'> & {
     stateDirectory: string
     nft: readonly string[]
   },
@@ -36,6 +37,7 @@ export const openShield = (
   const shield = createShield({
     ...needs,
     file: shieldFile(needs.stateDirectory),
+    fallbackFile: join(needs.stateDirectory, 'shield.nft'),
     kernel: openKernel(needs.nft),
     beside: fleet.wanted,
     trackedConnections,

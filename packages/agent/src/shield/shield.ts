@@ -1,3 +1,4 @@
+import { removeDurably, writeDurably } from '../files.ts'
 import type { Log } from '../log.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
@@ -35,6 +36,8 @@ const maxTimeout = 3650 * 86_400_000
 
 export const createShield = (needs: {
   file: string
+  /** The table for a start of the host at which Node.js is missing. */
+  fallbackFile: string
   /** The driver of this host. */
   kernel: Kernel
   /** Entries that another origin bans, with their ends in the server's time; null: without an end. */
@@ -67,6 +70,7 @@ export const createShield = (needs: {
   let reason: string | null = 'it was not tried yet'
   let isSupported = false
   let isUnsaved = false
+  let isFallbackOld = true
   let isStopped = false
   let slowLookAt = 0
 
@@ -113,6 +117,13 @@ export const createShield = (needs: {
     const file = { savedAt, offset: savedAt - now(), offUntil, bans: [...bans.values()], hasMoved }
     writeShieldFile(needs.file, file)
     isUnsaved = false
+    isFallbackOld = true
+  }
+  const saveFallback = (): void => {
+    if (!isFallbackOld || !isSupported) return
+    if (isOn()) writeDurably(needs.fallbackFile, table.script(now()))
+    else removeDurably(needs.fallbackFile)
+    isFallbackOld = false
   }
   /** A ban, or the entry of a ban to lift. */
   type Change = ShieldBan | string
@@ -226,6 +237,7 @@ export const createShield = (needs: {
       if (until === undefined) await watch.load()
       else await kernel.remove()
       watch.noteGeneration()
+      saveFallback()
       log.warn(`shield: switched ${until === undefined ? 'on' : 'off'}`)
     })
 
@@ -297,6 +309,7 @@ export const createShield = (needs: {
         const entries = change()
         // Without a change of ours the next look must see what others did.
         if (!isOn() || entries.length + onTrial.length === 0) return
+        isFallbackOld = true
         const tried = onTrial.map(entry => ({ entry, timeout: trialTime }))
         for (let at = 0; at < entries.length; at += portion) {
           const some = entries.slice(at, at + portion)
@@ -329,6 +342,7 @@ export const createShield = (needs: {
         inTurn(async () => {
           await table.keep()
           watch.noteGeneration()
+          isFallbackOld = true
         }),
       )
       await watch.guarded(liftWhitelisted)
@@ -342,6 +356,7 @@ export const createShield = (needs: {
       if (isUnsaved) save()
       if (!isSupported) await inTurn(start)
       else if (isOn()) await watch.guarded(() => inTurn(watch.lookSlowly))
+      saveFallback()
     },
     testBan: {
       whyNot: () => (isOn() ? null : isSupported ? 'the shield is switched off' : reason),
@@ -360,6 +375,7 @@ export const createShield = (needs: {
     stop() {
       isStopped = true
       if (isUnsaved) save()
+      saveFallback()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { fallbackText } from './fallback.ts'
 import { bitsOf, setName, toEntry, widen } from './entry.ts'
 import type { Entry } from './entry.ts'
 import type { Damage, FoundBan, Kernel, Placed } from './kernel.ts'
@@ -28,6 +29,8 @@ export interface ShieldTable {
   /** Adds the bans that somebody deleted from the sets. Answers how many these were. */
   addMissing(): Promise<number>
   damage(): Promise<Damage | null>
+  /** A script for nft that makes the table without the agent, with ends by the clock `now`. */
+  script(now: number): string
 }
 
 export const createTable = (needs: {
@@ -127,6 +130,7 @@ export const createTable = (needs: {
       return missing.length
     },
     damage: kernel.damage,
+    script: now => fallbackText(shape, { bans: needs.wanted().map(placedBan), kept: lazily(kept, placedKept), now }),
   }
 }
 
