@@ -76,6 +76,17 @@ onStage('the shield of a real host', [], scene => {
     expect(await neighbours.reachesHost(sources.other)).toBe(false)
   })
 
+  it('reports how many packets of a banned address it dropped', async () => {
+    const { server, serverId } = scene()
+    const hasCounted = (entry: string): boolean =>
+      server
+        .heartbeats(serverId)
+        .flatMap(beat => (beat['dropped'] ?? []) as { ip: string; packets: number }[])
+        .some(({ ip, packets }) => ip === entry && packets > 0)
+    for (const entry of [sources.other, '2001:db8:0:7::/64'])
+      await until(() => hasCounted(entry), 40, `the packets of ${entry}`)
+  })
+
   it('ends a ban on time while the agent is dead, and tells the end afterwards', async () => {
     await order('ban-ip', { ip: sources.good, duration: 5 })
     expect(await neighbours.reachesHost(sources.good)).toBe(false)

@@ -273,6 +273,7 @@ export const startAgent = async (
     about: aboutHost(identity),
     nftables: createNftCheck(options.nft, now),
     shield: shield.report,
+    drops: hostShield.drops,
     sealed: seals.report,
     metrics: createMetrics(),
     policy: policy.state,

@@ -76,6 +76,18 @@ export const heartbeat = endpoint({
       'Load of the host; null when it is unknown.',
     ),
     jails: field(Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })), 'Jails of the host.'),
+    dropped: field(
+      Type.Optional(
+        Type.Array(
+          openResource('DroppedPackets', {
+            ip: field(text(1, 64), 'Banned address or range.'),
+            packets: field(count, 'Packets that the kernel dropped since it holds the ban.'),
+          }),
+          { maxItems: bounds.droppedPerHeartbeat },
+        ),
+      ),
+      'Bans of the shield whose packets the kernel dropped since the last heartbeat.',
+    ),
     capabilities: field(
       Type.Optional(
         openResource('HostCapabilities', {

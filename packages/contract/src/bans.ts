@@ -34,6 +34,10 @@ const reason = field(
   nullable(banReason),
   'Why the address was banned, read from the log lines; null when they tell nothing.',
 )
+const dropped_packets = field(
+  nullable(count),
+  'Packets that the host dropped because of this ban, at least; null while it reported none. Only bans of the shield (jail `stockade`) count.',
+)
 const banFields = {
   id,
   ip: Type.String(),
@@ -62,6 +66,8 @@ const banFields = {
     nullable(oneOf(['adopted'])),
     '`adopted`: the host held the ban before Stockade heard of it. Null: the host reported it when it was made.',
   ),
+  dropped_packets,
+  dropped_at: field(nullable(timestamp), 'Time of the last report of such packets; null before the first one.'),
   whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The host lifts such a ban.'),
   reason,
 }
@@ -299,6 +305,7 @@ const historyLine = resource('BanHistoryEntry', {
   expires_at: nullable(timestamp),
   unbanned_at: nullable(timestamp),
   active: Type.Boolean(),
+  dropped_packets,
   reason,
 })
 /** A fleet ban that covers an address, as one line. */

@@ -28,6 +28,7 @@ export const bounds = {
   username: { minimum: 3, maximum: 50 },
   password: { minimum: 8, maximum: 256 },
   jailsPerHost: 1000,
+  droppedPerHeartbeat: 200,
   sequencesPerHost: 1000,
   openingsPerHost: 10_000,
   preferences: 64 * 1024,

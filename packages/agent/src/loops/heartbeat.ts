@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts'
 import type { ProtectionReport } from '../protection/model.ts'
 import type { SealReport } from '../seal/gate.ts'
 import { untilSlot } from '../schedule.ts'
+import type { Drops } from '../shield/drops.ts'
 import type { ShieldReport } from '../shield/shield.ts'
 import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
@@ -29,6 +30,7 @@ export const createHeartbeat = (
     about: { hostname: () => string; os: string; agentVersion: string; agentId: string; machine: string | null }
     nftables: () => Promise<boolean>
     shield: () => ShieldReport
+    drops: Pick<Drops, 'changed' | 'told'>
     sealed: () => SealReport | null
     metrics: () => Metrics
     policy: () => PolicyState
@@ -51,6 +53,7 @@ export const createHeartbeat = (
 
   const beat = async (): Promise<void> => {
     const jails = await jailsNow(needs.engine, needs.config).catch(() => [])
+    const drops = needs.drops.changed()
     const heartbeat: Heartbeat = {
       hostname: needs.about.hostname(),
       os: needs.about.os,
@@ -65,8 +68,10 @@ export const createHeartbeat = (
       protection: needs.protection(),
       sealed: needs.sealed(),
       report: nextReport(),
+      ...(drops.length === 0 ? {} : { dropped: drops.map(({ entry, packets }) => ({ ip: entry, packets })) }),
     }
     const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
+    needs.drops.told(drops)
     interval = answer.interval
     needs.link.good('heartbeat')
     needs.onAnswer()

@@ -221,6 +221,17 @@ export const readRules = (messages: readonly Message[]): FoundRule[] =>
     }
   })
 
+/** The packets that the first counter of a rule has seen; null if the rule has none. */
+export const readRuleCounter = ({ expressions }: FoundRule): number | null => {
+  for (const [, value] of listAttributes(expressions)) {
+    const fields = readAttributes(value)
+    if (readText(fields.get(1)) !== 'counter') continue
+    const packets = readAttributes(fields.get(2) ?? Buffer.alloc(0)).get(2)
+    return packets === undefined ? null : Number(packets.readBigUInt64BE())
+  }
+  return null
+}
+
 export const readTableFlags = (messages: readonly Message[]): number =>
   messages[0] === undefined ? 0 : (attributesOf(messages[0]).get(2)?.readUInt32BE() ?? 0)
 

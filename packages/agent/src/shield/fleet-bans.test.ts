@@ -41,6 +41,7 @@ const modelKernel = (now: () => number) => {
   const kernel: Kernel = {
     driver: 'netlink',
     isOwned: () => false,
+    dropped: () => null,
     replace: (_, placed) =>
       change(() => {
         elements = new Map()

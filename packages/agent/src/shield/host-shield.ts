@@ -11,6 +11,8 @@ import type { createFloor } from '../policy/floor.ts'
 import type { Wire } from '../wire.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
 import { answerRequest, serveControl } from './control.ts'
+import { createDrops } from './drops.ts'
+import type { Drops } from './drops.ts'
 import { createFleetBans } from './fleet-bans.ts'
 import type { FleetBans } from './fleet-bans.ts'
 import { openShield } from './open.ts'
@@ -20,12 +22,14 @@ import type { MovedBan, Shield, ShieldBan } from './shield.ts'
 const lookEvery = 500
 const keptEvery = 5000
 const judgeEvery = 60_000
+const dropsEvery = 15_000
 const verifyEvery = 86_400_000
 
 /** The shield and its connections to the other parts of the agent. */
 export interface HostShield {
   readonly shield: Shield
   readonly fleet: FleetBans
+  readonly drops: Drops
   /** Starts the shield and its looks. */
   start(intervals: Intervals): Promise<void>
   /** Takes over the bans of fail2ban's jail `stockade`, once. fail2ban answers when this is called. */
@@ -77,6 +81,7 @@ export const createHostShield = (needs: {
     steadyNow: () => performance.now(),
   })
 
+  const drops = createDrops(shield)
   let seenRepairs = 0
   /** After a repair the server hears what the kernel holds now. */
   const followRepairs = (): Promise<void> => {
@@ -102,12 +107,14 @@ export const createHostShield = (needs: {
   return {
     shield,
     fleet,
+    drops,
     async start(intervals) {
       await shield.start()
       intervals.every(lookEvery, shield.look)
       intervals.every(1000, shield.tick)
       intervals.every(keptEvery, followKept)
       intervals.every(1000, followRepairs)
+      intervals.every(dropsEvery, drops.look)
       intervals.every(judgeEvery, async () => {
         if (fleet.isUnsettled()) await fleet.judgeAgain()
       })

@@ -43,6 +43,8 @@ export interface Kernel {
   find(set: string, key: Buffer): Promise<FoundBan | null>
   /** All elements of a set: keys as hexadecimal text, with the milliseconds until the kernel ends each; null: it stays. */
   elements(set: string): Promise<Map<string, number | null>>
+  /** All packets that the table dropped since it was made; null when the driver cannot ask cheaply. */
+  dropped(): number | null
   /** Null while the table is as it was made. */
   damage(): Promise<Damage | null>
   /** Changes with each transaction of anybody; null when the driver cannot ask. */

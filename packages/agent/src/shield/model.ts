@@ -80,6 +80,10 @@ export interface Shield {
    * @throws Error if the kernel does not hold it
    */
   readonly testBan: TestBan
+  /** All packets that the shield dropped since its table was made; null where nothing counts them cheaply. */
+  allDropped(): number | null
+  /** What the kernel dropped of an entry's ban since the ban came into the kernel; null if that is unknown. */
+  droppedFrom(entry: string): Promise<number | null>
   turnOff(until: number | null): Promise<void>
   turnOn(): Promise<void>
   stop(): void

@@ -16,6 +16,7 @@ import {
   newTable,
   readElements,
   readGeneration,
+  readRuleCounter,
   readRules,
   readTableFlags,
   tableFlag,
@@ -24,7 +25,7 @@ import type { FoundRule, SetElement } from '../netlink/tables.ts'
 import { KernelRefused } from './kernel.ts'
 import type { Kernel, Placed } from './kernel.ts'
 import { loadScript } from './nft-program.ts'
-import { chainsOf, setsOf, shieldTable, tableText } from './rules.ts'
+import { chainsOf, hitChain, setsOf, shieldTable, tableText } from './rules.ts'
 import type { Shape } from './rules.ts'
 
 /** Where nft compiles rules. Nothing in it is hooked, so no packet sees it. */
@@ -147,6 +148,12 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
         return isDormant || readSignature() !== signature ? 'was changed by somebody' : null
       }),
     generation: () => attempt(() => readGeneration(connection.ask(getGeneration))),
+    dropped: () =>
+      attempt(() =>
+        readRules(connection.ask(getRules(shieldTable)))
+          .filter(({ chain }) => chain === hitChain)
+          .reduce((sum, rule) => sum + (readRuleCounter(rule) ?? 0), 0),
+      ),
     async remove() {
       attempt(() => {
         if (exists()) connection.commit([deleteTable(shieldTable)])

@@ -70,6 +70,7 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
       return found === signature ? null : 'was changed by somebody'
     },
     generation: () => null,
+    dropped: () => null,
     async remove() {
       await loadScript(nft, await deletion())
     },

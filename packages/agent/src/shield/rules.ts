@@ -6,6 +6,8 @@ import type { Family } from './entry.ts'
 /* The shield's table: its sets, chains and rules. */
 
 export const shieldTable = 'stockade_shield'
+/** The chain of packets that a ban matched; its last rule drops and counts them. */
+export const hitChain = 'hit'
 
 /** How many bans a set takes, and how many addresses that are never dropped. */
 const maxBans = 131_072
@@ -71,7 +73,7 @@ export const setsOf = ({ bans, kept }: Shape): SetShape[] =>
 export const chainsOf = (shape: Shape): Chain[] => {
   const stateless = [`udp dport 1-32767 goto bans`]
   const chains: Chain[] = [
-    { name: 'hit', priority: null, rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop'] },
+    { name: hitChain, priority: null, rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop'] },
     { name: 'bans', priority: null, rules: lookUps('ban', shape.bans, 'goto hit') },
     {
       name: 'early',

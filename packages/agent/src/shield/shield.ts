@@ -370,6 +370,8 @@ export const createShield = (needs: {
         }),
       release: entry => inTurn(() => changeForTest([], [entry])),
     },
+    allDropped: () => (isOn() ? kernel.dropped() : null),
+    droppedFrom: entry => inTurn(async () => (isOn() ? ((await table.find(entry))?.packets ?? null) : null)),
     turnOff: until => setOff(until),
     turnOn: () => setOff(undefined),
     stop() {

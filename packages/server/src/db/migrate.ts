@@ -33,6 +33,7 @@ import { clones } from './migrations/0036-clones.ts'
 import { addressCommands } from './migrations/0040-address-commands.ts'
 import { metricsHistory } from './migrations/0041-metrics-history.ts'
 import { removedBans } from './migrations/0042-removed-bans.ts'
+import { droppedPackets } from './migrations/0047-dropped-packets.ts'
 import { fleetBans } from './migrations/0045-fleet-bans.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
@@ -71,6 +72,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0042-removed-bans': removedBans(engine),
   '0044-self-tests': selfTests(engine),
   '0045-fleet-bans': fleetBans(engine),
+  '0047-dropped-packets': droppedPackets(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

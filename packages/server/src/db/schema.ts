@@ -281,6 +281,11 @@ export interface BansTable {
   reputation_score: number | null
   /** `adopted`: the host held it before it was enrolled. Null: a report. */
   origin: 'adopted' | null
+  /** Packets that the shield of the host dropped; null: none reported. */
+  dropped_packets: number | null
+  /** The host's own count at its last report. It starts at 0 again when the host loads its bans again. */
+  dropped_seen: number | null
+  dropped_at: number | null
 }
 /** What is banned now, narrow, so that "active" needs no index on the big table. */
 export interface ActiveBansTable {

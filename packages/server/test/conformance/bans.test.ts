@@ -410,7 +410,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       { server: 'web.example', jail: 'sshd', banned_at: time },
       {
         'dashboard 10': { id, server_id: uuid, expires_at: orNull(time), unbanned_at: orNull(time), active: yesNo },
-        'no page': { reason: orNull(anyObject) },
+        'no page': { reason: orNull(anyObject), dropped_packets: orNull(integer) },
       },
     )
     const lookup = extended(

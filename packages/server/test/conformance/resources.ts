@@ -220,7 +220,7 @@ const banFields = {
 } as const
 const banMore = {
   'decisions 7': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid) },
-  'no page': { origin: orNull('adopted') },
+  'no page': { origin: orNull('adopted'), dropped_packets: orNull(integer), dropped_at: orNull(time) },
 } as const
 export const ban = extended(banFields, {
   ...banMore,

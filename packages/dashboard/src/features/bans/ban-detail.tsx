@@ -10,6 +10,7 @@ import { useTitle } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Lines, Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -154,6 +155,19 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
           <>
             <dt>{t.score}</dt>
             <dd>{t.scoreOf(ban.reputation_score)}</dd>
+          </>
+        )}
+        {ban.dropped_packets !== null && (
+          <>
+            <dt>{t.dropped}</dt>
+            <dd>
+              {number(ban.dropped_packets)}{' '}
+              {ban.dropped_at !== null && (
+                <span className={parts.muted}>
+                  <Time at={ban.dropped_at} />
+                </span>
+              )}
+            </dd>
           </>
         )}
         <dt>{t.reported}</dt>

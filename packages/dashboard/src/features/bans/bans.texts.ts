@@ -126,6 +126,7 @@ const en = {
   engine: 'fail2ban',
   reported: 'Reported',
   score: 'Reputation',
+  dropped: 'Dropped packets',
   scoreOf: (score: number) => `${score} of 100`,
   yes: 'Yes',
   no: 'No',

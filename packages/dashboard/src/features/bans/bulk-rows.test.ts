@@ -24,6 +24,8 @@ const ban = (ip: string, given: Partial<Ban> = {}): Ban => ({
   active: true,
   banned_by: 'engine',
   origin: null,
+  dropped_packets: null,
+  dropped_at: null,
   event_id: null,
   whitelisted: false,
   ...given,

@@ -29,6 +29,8 @@ const ban: Ban = {
   active: true,
   banned_by: 'engine',
   origin: null,
+  dropped_packets: null,
+  dropped_at: null,
   event_id: null,
   whitelisted: false,
 }

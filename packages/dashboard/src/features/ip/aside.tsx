@@ -35,6 +35,7 @@ const tones = { high: 'warn', medium: 'warn', low: 'neutral' } as const
 export const Reputation = ({ found }: { found: LookUp }) => {
   const t = textsOf(ipTexts)
   const { reputation, total_bans, ban_history } = found
+  const dropped = ban_history.flatMap(({ dropped_packets }) => (dropped_packets === null ? [] : [dropped_packets]))
   const oldest = ban_history.at(-1)
   const whole = ban_history.length === total_bans
   const since = useWords(now => (oldest && whole ? shortDay(Date.parse(oldest.banned_at), now) : ''))
@@ -61,6 +62,9 @@ export const Reputation = ({ found }: { found: LookUp }) => {
               {since === '' ? bans : t.bansSince(bans, since)}
             </Link>
           </Fact>
+        )}
+        {dropped.length > 0 && (
+          <Fact name={t.dropped}>{number(dropped.reduce((sum, packets) => sum + packets, 0))}</Fact>
         )}
         {reputation?.last_reported && (
           <Fact name={t.lastReported}>

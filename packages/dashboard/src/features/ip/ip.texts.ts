@@ -49,6 +49,7 @@ const en = {
   first: 'First seen',
   last: 'Last seen',
   lastReported: 'Last reported',
+  dropped: 'Dropped packets',
   credit: 'Place and network are approximate.',
   unbanTitle: (ip: string) => `Unban ${ip}`,
   unbanText: 'Lifts it from every jail, also recidive, and clears it from fail2ban’s own memory.',

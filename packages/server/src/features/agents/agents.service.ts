@@ -9,6 +9,7 @@ import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
 import type { Change, Events } from '../../events/events.ts'
+import { addDrops } from '../bans/drops.store.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Effect, Result } from '../commands/results.ts'
@@ -233,6 +234,8 @@ export const createAgents = (needs: {
         await saveJails(row.no, jailsBefore)
         await watchProtection(row.no)
       }
+      const dropped = beat.dropped ?? []
+      if (dropped.length > 0) await events.change(change => addDrops(change, row.no, dropped, now))
       return {
         message: 'ok',
         commands: await commands.take(row.no),

@@ -101,6 +101,8 @@ const plainView = (row: BanRow, now: number): Omit<contract.Ban, 'whitelisted' |
     banned_by: row.banned_by ?? 'engine',
     event_id: uuidText(row.event_id),
     origin: row.origin,
+    dropped_packets: row.dropped_packets,
+    dropped_at: isoOrNull(row.dropped_at),
   }
 }
 /** PostgreSQL's classes 22 and 23, SQLite's too big, constraint and mismatch. */

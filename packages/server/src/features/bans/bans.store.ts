@@ -42,6 +42,8 @@ export interface BanRow {
   readonly log_lines: string
   readonly banned_by: string | null
   readonly origin: 'adopted' | null
+  readonly dropped_packets: number | null
+  readonly dropped_at: number | null
   readonly event_id: Uint8Array
   readonly reported: number
   readonly reputation_score: number | null
@@ -70,6 +72,7 @@ export const within = (ip: IpRange) =>
 const select = raw`select bans.id, bans.server_no, servers.id as server_id, servers.hostname, jails.name as jail,
   countries.code as country, bans.ip, bans.prefix, bans.banned_at, bans.ban_duration, bans.unbanned_at, bans.asn,
   networks.org as asn_org, bans.city, bans.latitude, bans.longitude, bans.log_lines, bans.banned_by, bans.origin, bans.event_id,
+  bans.dropped_packets, bans.dropped_at,
   bans.reported, bans.reputation_score
   from bans join servers on servers.no = bans.server_no join jails on jails.id = bans.jail_id
   left join countries on countries.id = bans.country_id left join networks on networks.asn = bans.asn`

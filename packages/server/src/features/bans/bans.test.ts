@@ -62,6 +62,8 @@ describe('a reported ban', () => {
       active: true,
       banned_by: 'engine',
       origin: null,
+      dropped_packets: null,
+      dropped_at: null,
       event_id,
       whitelisted: false,
       reputation_score: null,

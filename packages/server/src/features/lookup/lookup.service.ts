@@ -89,6 +89,7 @@ export const createLookup = (needs: {
         jail: row.jail,
         banned_at: iso(row.banned_at),
         ...stateOf(row, now),
+        dropped_packets: row.dropped_packets,
         reason: told.get(row.id) ?? null,
       })
       return {

@@ -127,6 +127,7 @@ export const bans: Texts['bans'] = {
   engine: 'fail2ban',
   reported: 'Gemeldet',
   score: 'Reputation',
+  dropped: 'Verworfene Pakete',
   scoreOf: score => `${score} von 100`,
   yes: 'Ja',
   no: 'Nein',

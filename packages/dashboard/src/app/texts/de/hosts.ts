@@ -228,6 +228,7 @@ export const ip: Texts['ip'] = {
   first: 'Zuerst gesehen',
   last: 'Zuletzt gesehen',
   lastReported: 'Zuletzt gemeldet',
+  dropped: 'Verworfene Pakete',
   credit: 'Ort und Netz sind ungefähr.',
   unbanTitle: ip => `${ip} entsperren`,
   unbanText: 'Hebt sie in jedem Jail auf, auch in recidive, und löscht sie aus dem Gedächtnis von fail2ban.',
