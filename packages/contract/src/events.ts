@@ -75,6 +75,11 @@ export const eventKinds = {
   'access.refused': audit,
   // How long the chain of the audit log is, signed.
   'audit.checkpoint': audit,
+  // A scheduled backup was made, failed, and was restored on trial.
+  'backup.create': audit,
+  'backup.fail': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'backup.verify': audit,
+  'backup.verify_fail': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
   'mfa.enable': audit,
   'mfa.disable': audit,
   'mfa.reset': audit,

@@ -5,6 +5,17 @@ import { bounds } from '@stockade/contract/limits.ts'
 import { parseRange } from './core/ip.ts'
 import { brokenRule } from './core/password-rules.ts'
 
+/** Backups that the server makes by itself. */
+export interface BackupConfig {
+  readonly folder: string
+  /** Local time. */
+  readonly at: { readonly hour: number; readonly minute: number }
+  /** A recipient of age (age-encryption.org); null: they are not encrypted. */
+  readonly recipient: string | null
+  /** What opens them, so that they can be tried out. */
+  readonly identityFile: string | null
+}
+
 /** The configuration of one process, read once from the environment. Times in seconds. */
 export interface Config {
   readonly host: string
@@ -21,6 +32,7 @@ export interface Config {
   readonly isUpgradeCopied: boolean
   /** Whether the schema of a large PostgreSQL database may change: somebody has saved it. */
   readonly isUpgradeConfirmed: boolean
+  readonly backups: BackupConfig | null
   readonly secretKey: string | null
   readonly admin: { readonly username: string; readonly email: string; readonly password: string } | null
   readonly rateLimit: number
@@ -67,6 +79,28 @@ interface Reader {
 const readChoice = ({ text, refuse }: Reader, name: string, choices: readonly string[], fallback: string): string => {
   const value = text(name) ?? fallback
   return choices.includes(value) ? value : refuse(name, `must be ${choices.join(' or ')}, not "${value}".`)
+}
+
+/** Null where no folder is named. */
+const readBackups = ({ text, refuse }: Reader): BackupConfig | null => {
+  const folder = text('BACKUP_DIR')
+  const [at, recipient, identityFile] = [text('BACKUP_AT'), text('BACKUP_RECIPIENT'), text('BACKUP_IDENTITY_FILE')]
+  const given = { BACKUP_AT: at, BACKUP_RECIPIENT: recipient, BACKUP_IDENTITY_FILE: identityFile }
+  if (folder === null) {
+    const alone = Object.entries(given).find(([, value]) => value !== null)
+    return alone ? refuse(alone[0], 'needs STOCKADE_BACKUP_DIR, the folder for backups.') : null
+  }
+  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(at ?? '03:17') ?? []
+  if (hour === undefined || minute === undefined)
+    return refuse('BACKUP_AT', `must be a time from 00:00 to 23:59, such as 03:17, not "${at}".`)
+  if (recipient !== null && !/^age1[0-9a-z]{20,}$/.test(recipient))
+    return refuse('BACKUP_RECIPIENT', `must be a recipient of age, which begins with age1, not "${recipient}".`)
+  return {
+    folder: resolve(folder),
+    at: { hour: Number(hour), minute: Number(minute) },
+    recipient,
+    identityFile: identityFile === null ? null : resolve(identityFile),
+  }
 }
 
 /** `off`, `files` with a certificate of the operator's, or `self` with one that the server signs itself. */
@@ -183,6 +217,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     dataDir,
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     databaseUrl,
+    backups: readBackups(reader),
     isUpgradeCopied: readChoice(reader, 'MIGRATE_COPY', ['yes', 'no'], 'yes') === 'yes',
     isUpgradeConfirmed: readChoice(reader, 'MIGRATE', ['yes', 'no'], 'no') === 'yes',
     secretKey,

@@ -73,6 +73,13 @@ describe('a bad value is refused by name', () => {
     [{ STOCKADE_DRAIN_SECONDS: '15s' }, /STOCKADE_DRAIN_SECONDS must be a whole number from 0 to 300, not "15s"/],
     [{ STOCKADE_MIGRATE: '1' }, /STOCKADE_MIGRATE must be yes or no, not "1"/],
     [{ STOCKADE_MIGRATE_COPY: 'never' }, /STOCKADE_MIGRATE_COPY must be yes or no, not "never"/],
+    [{ STOCKADE_BACKUP_AT: '03:17' }, /STOCKADE_BACKUP_AT needs STOCKADE_BACKUP_DIR/],
+    [{ STOCKADE_BACKUP_DIR: '/b', STOCKADE_BACKUP_AT: '24:00' }, /STOCKADE_BACKUP_AT must be a time .*"24:00"/],
+    [{ STOCKADE_BACKUP_DIR: '/b', STOCKADE_BACKUP_AT: '3:17' }, /STOCKADE_BACKUP_AT must be a time .*"3:17"/],
+    [
+      { STOCKADE_BACKUP_DIR: '/b', STOCKADE_BACKUP_RECIPIENT: 'ssh-rsa x' },
+      /STOCKADE_BACKUP_RECIPIENT must be a recip/,
+    ],
     [{ STOCKADE_TLS: 'on' }, /STOCKADE_TLS must be off, self or files, not "on"/],
     [{ STOCKADE_TLS: 'files' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],
     [{ STOCKADE_TLS_KEY: '/etc/tls.key' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],

@@ -1,7 +1,9 @@
+import { createBackupRunner } from '../admin/run-scheduled.ts'
 import { createOutgoing } from '../outgoing/outgoing.ts'
 import { accountsFeature } from '../features/accounts/accounts.feature.ts'
 import { agentsFeature } from '../features/agents/agents.feature.ts'
 import { auditFeature } from '../features/audit/audit.feature.ts'
+import { backupsFeature } from '../features/backups/backups.feature.ts'
 import { bansFeature } from '../features/bans/bans.feature.ts'
 import { bootstrapFeature } from '../features/bootstrap/bootstrap.feature.ts'
 import { commandsFeature } from '../features/commands/commands.feature.ts'
@@ -79,6 +81,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(selfTestsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
+  add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
   const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))

@@ -164,6 +164,26 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         'passwords guessed',
         text(data.username) ?? '',
       )
+    case 'backup.fail':
+      return make(
+        'error',
+        'The scheduled backup failed',
+        'It is tried again every hour. The last good backup stays.',
+        { Reason: text(data.reason) },
+        ofAudit,
+        'backup failed',
+        'Stockade',
+      )
+    case 'backup.verify_fail':
+      return make(
+        'error',
+        'A scheduled backup could not be restored',
+        'It was restored on trial, as once a week. Make a new backup and verify it.',
+        { File: text(data.file), Reason: text(data.reason) },
+        ofAudit,
+        'backup not restorable',
+        'Stockade',
+      )
     case 'command.finish': {
       const ended = data.status === 'timeout' ? 'was not answered in time' : 'failed'
       const page = { path: `/commands/${text(data.id)}`, label: 'Show the command' }
