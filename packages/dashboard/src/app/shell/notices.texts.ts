@@ -9,9 +9,6 @@ const en = {
   licence: (used: string, limit: string) =>
     `${used} servers are in use, the licence covers ${limit}. All of them keep working; new ones are refused.`,
   toLicence: 'View licence',
-  offline: (first: string, count: number) =>
-    plural(count, { one: `${first} is offline.`, other: `${count} servers are offline, ${first} among them.` }),
-  toOffline: (count: number) => plural(count, { one: 'View server', other: 'View servers' }),
   siem: (waiting: string) => `Events do not reach the SIEM; ${waiting} are waiting.`,
   toSiem: 'View delivery status',
   version: 'There is a new version of this dashboard.',

@@ -4,7 +4,7 @@ import { createPortal } from 'react-dom'
 import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { optionsQuery, summaryQuery } from '../../api/queries.ts'
+import { optionsQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { licenceQuery } from '../../features/identity/queries.ts'
@@ -14,10 +14,9 @@ import parts from '../../kit/parts.module.css'
 import { Shape } from '../../kit/state.tsx'
 import { builtVersion, ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { noticesTexts } from './notices.texts.ts'
-import { nameOfNotice, noticesOf } from './weight.ts'
+import { noticesOf } from './weight.ts'
 import type { Notice, Situation } from './weight.ts'
 import sheet from './activity.module.css'
 import styles from './notices.module.css'
@@ -52,7 +51,6 @@ const useSituation = (): Situation => {
     opened: ownAddress,
     base: useQuery({ ...optionsQuery, enabled: due }).data?.base_url,
     licence: isAdmin ? licence : undefined,
-    servers: useQuery(summaryQuery).data?.servers,
     // What is shown elsewhere may be of a time when one was an admin, or had a licence.
     siem: isAdmin && licence?.features.siem ? siem.data : undefined,
     version: useMe()?.version,
@@ -74,9 +72,9 @@ const readDismissed = (): readonly string[] => {
 const useNotices = () => {
   const situation = useSituation()
   const [dismissed, setDismissed] = useState(readDismissed)
-  const notices = noticesOf(situation).filter(notice => !dismissed.includes(nameOfNotice(notice)))
+  const notices = noticesOf(situation).filter(notice => !dismissed.includes(notice.kind))
   const dismiss = (notice: Notice) => {
-    const all = [...dismissed, nameOfNotice(notice)].slice(-20)
+    const all = [...dismissed, notice.kind].slice(-20)
     setDismissed(all)
     try {
       sessionStorage.setItem(place, JSON.stringify(all))
@@ -195,8 +193,6 @@ const wordsOf = (notice: Notice): string => {
       return t.elsewhere(ownAddress)
     case 'licence':
       return t.licence(number(notice.used), number(notice.limit))
-    case 'offline':
-      return t.offline(nameOf(notice.servers[0]?.hostname ?? ''), notice.servers.length)
     case 'siem':
       return t.siem(number(notice.waiting))
     case 'version':
@@ -214,12 +210,6 @@ const Remedy = ({ notice, onGone }: { notice: Notice; onGone: () => void }): Rea
       return (
         <Link to="/settings/licence" onClick={onGone}>
           {t.toLicence}
-        </Link>
-      )
-    case 'offline':
-      return (
-        <Link to="/servers" search={{ status: 'offline' }} onClick={onGone}>
-          {t.toOffline(notice.servers.length)}
         </Link>
       )
     case 'siem':

@@ -1,36 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { nameOfNotice, noticesOf } from './weight.ts'
+import { noticesOf } from './weight.ts'
 import type { Situation } from './weight.ts'
 
 const calm: Situation = {
   opened: 'https://stockade.example',
   base: 'https://stockade.example',
   licence: { servers_used: 3, server_limit: 3 },
-  servers: [{ id: 'a', hostname: 'web-01', status: 'online' }],
   siem: { enabled: true, connected: true, queue_size: 9 },
   version: '0.1.0',
   built: '0.1.0',
 }
 const kinds = (given: Partial<Situation>) => noticesOf({ ...calm, ...given }).map(({ kind }) => kind)
-const away = (...ids: string[]) => ids.map(id => ({ id, hostname: id, status: 'offline' }))
 
 describe('notices', () => {
   it('is nothing where all is well, or not known yet', () => {
     expect(kinds({})).toEqual([])
-    expect(
-      kinds({ base: undefined, licence: undefined, servers: undefined, siem: undefined, version: undefined }),
-    ).toEqual([])
+    expect(kinds({ base: undefined, licence: undefined, siem: undefined, version: undefined })).toEqual([])
   })
   it('is ordered by weight', () => {
     expect(
       kinds({
         version: '0.2.0',
         siem: { enabled: true, connected: false, queue_size: 0 },
-        servers: away('a'),
         licence: { servers_used: 4, server_limit: 3 },
         opened: 'http://192.0.2.1:8420',
       }),
-    ).toEqual(['elsewhere', 'licence', 'offline', 'siem', 'version'])
+    ).toEqual(['elsewhere', 'licence', 'siem', 'version'])
   })
   it.each([
     ['http://localhost:8420', 'http://127.0.0.1:8420', false],
@@ -43,10 +38,5 @@ describe('notices', () => {
   })
   it('says nothing of a forwarding that is off', () => {
     expect(kinds({ siem: { enabled: false, connected: false, queue_size: 4 } })).toEqual([])
-  })
-  it('is news again when another host goes', () => {
-    const named = (...ids: string[]) => noticesOf({ ...calm, servers: away(...ids) }).map(nameOfNotice)
-    expect(named('a', 'b')).toEqual(named('b', 'a'))
-    expect(named('a', 'b')).not.toEqual(named('a'))
   })
 })

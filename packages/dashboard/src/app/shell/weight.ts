@@ -3,7 +3,6 @@
 export type Notice =
   | { readonly kind: 'elsewhere'; readonly address: string }
   | { readonly kind: 'licence'; readonly used: number; readonly limit: number }
-  | { readonly kind: 'offline'; readonly servers: readonly { readonly id: string; readonly hostname: string }[] }
   | { readonly kind: 'siem'; readonly waiting: number }
   | { readonly kind: 'version' }
 
@@ -12,7 +11,6 @@ export interface Situation {
   readonly opened: string
   readonly base: string | undefined
   readonly licence: { readonly servers_used: number; readonly server_limit: number } | undefined
-  readonly servers: readonly { readonly id: string; readonly hostname: string; readonly status: string }[] | undefined
   readonly siem: { readonly enabled: boolean; readonly connected: boolean; readonly queue_size: number } | undefined
   /** Version of the server, and the one that this page was built with. */
   readonly version: string | undefined
@@ -26,25 +24,12 @@ const isSame = (one: string, other: string): boolean => {
   return a.origin === b.origin || (isLoopback(a.hostname) && isLoopback(b.hostname))
 }
 
-/** All that there is to say, heaviest first. */
-export const noticesOf = (is: Situation): readonly Notice[] => {
-  const offline = is.servers?.filter(({ status }) => status === 'offline') ?? []
-  return [
-    ...(is.base !== undefined && !isSame(is.opened, is.base) ? [{ kind: 'elsewhere', address: is.base } as const] : []),
-    ...(is.licence && is.licence.servers_used > is.licence.server_limit
-      ? [{ kind: 'licence', used: is.licence.servers_used, limit: is.licence.server_limit } as const]
-      : []),
-    ...(offline.length > 0 ? [{ kind: 'offline', servers: offline } as const] : []),
-    ...(is.siem?.enabled && !is.siem.connected ? [{ kind: 'siem', waiting: is.siem.queue_size } as const] : []),
-    ...(is.version !== undefined && is.version !== is.built ? [{ kind: 'version' } as const] : []),
-  ]
-}
-
-/** By what a notice is known as dismissed; a host that goes offline later is news again. */
-export const nameOfNotice = (notice: Notice): string =>
-  notice.kind === 'offline'
-    ? `offline ${notice.servers
-        .map(({ id }) => id)
-        .sort()
-        .join(' ')}`
-    : notice.kind
+/** All that there is to say, heaviest first; servers that are offline are counted in the navigation. */
+export const noticesOf = (is: Situation): readonly Notice[] => [
+  ...(is.base !== undefined && !isSame(is.opened, is.base) ? [{ kind: 'elsewhere', address: is.base } as const] : []),
+  ...(is.licence && is.licence.servers_used > is.licence.server_limit
+    ? [{ kind: 'licence', used: is.licence.servers_used, limit: is.licence.server_limit } as const]
+    : []),
+  ...(is.siem?.enabled && !is.siem.connected ? [{ kind: 'siem', waiting: is.siem.queue_size } as const] : []),
+  ...(is.version !== undefined && is.version !== is.built ? [{ kind: 'version' } as const] : []),
+]

@@ -1,5 +1,5 @@
 import { memo, useRef, useState } from 'react'
-import type { KeyboardEvent } from 'react'
+import type { CSSProperties, KeyboardEvent } from 'react'
 import { Link } from '@tanstack/react-router'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
@@ -12,6 +12,11 @@ import styles from './palisade.module.css'
 /** Above this a stake is narrow, and a group is one target; above the second a group is one stake. */
 const mostWide = 60
 const mostStakes = 300
+
+/** So many stakes fit on a phone. */
+const mostInRow = 13
+/** Rows of a phone are equally long: 14 servers are twice 7, not 13 and 1. */
+const inRow = (servers: number): number => Math.ceil(servers / Math.max(1, Math.ceil(servers / mostInRow)))
 
 /**
  * The fleet as a fence: a stake a server, grouped by role. Whole is protected, notched is degraded, broken is unprotected or
@@ -42,6 +47,7 @@ export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) =
     <ul
       className={styles.palisade}
       data-size={size}
+      style={{ '--in-a-row': inRow(servers.length) } as CSSProperties}
       aria-label={t.label}
       aria-description={t.keys}
       ref={fence}

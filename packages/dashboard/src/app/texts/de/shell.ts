@@ -236,9 +236,6 @@ export const notices: Texts['notices'] = {
   licence: (used, limit) =>
     `${used} Server sind in Betrieb, die Lizenz gilt für ${limit}. Alle laufen weiter; neue werden abgelehnt.`,
   toLicence: 'Lizenz ansehen',
-  offline: (first, count) =>
-    plural(count, { one: `${first} ist offline.`, other: `${count} Server sind offline, darunter ${first}.` }),
-  toOffline: () => 'Server ansehen',
   siem: waiting => `Ereignisse erreichen das SIEM nicht; ${waiting} warten.`,
   toSiem: 'Zustellung ansehen',
   version: 'Von dieser Oberfläche gibt es eine neue Version.',

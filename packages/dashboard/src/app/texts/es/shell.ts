@@ -234,12 +234,6 @@ export const notices: Texts['notices'] = {
   licence: (used, limit) =>
     `Hay ${used} servidores en uso; la licencia cubre ${limit}. Todos siguen funcionando; no se admiten nuevos.`,
   toLicence: 'Ver la licencia',
-  offline: (first, count) =>
-    plural(count, {
-      one: `${first} está sin conexión.`,
-      other: `${count} servidores están sin conexión, entre ellos ${first}.`,
-    }),
-  toOffline: count => plural(count, { one: 'Ver el servidor', other: 'Ver los servidores' }),
   siem: waiting => `Los eventos no llegan al SIEM. En espera: ${waiting}.`,
   toSiem: 'Ver la entrega',
   version: 'Hay una nueva versión de este panel.',

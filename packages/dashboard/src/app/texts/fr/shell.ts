@@ -234,12 +234,6 @@ export const notices: Texts['notices'] = {
   licence: (used, limit) =>
     `${used} serveurs sont utilisés, la licence en permet ${limit}. Tous continuent de fonctionner\u00a0; les nouveaux sont refusés.`,
   toLicence: 'Voir la licence',
-  offline: (first, count) =>
-    plural(count, {
-      one: `${first} est hors ligne.`,
-      other: `${count}\u00a0serveurs sont hors ligne, dont ${first}.`,
-    }),
-  toOffline: count => plural(count, { one: 'Voir le serveur', other: 'Voir les serveurs' }),
   siem: waiting => `Les événements n’arrivent pas au SIEM. En attente\u00a0: ${waiting}.`,
   toSiem: 'Voir la livraison',
   version: 'Une nouvelle version de ce tableau de bord est disponible.',
