@@ -17,7 +17,7 @@ import parts from '../../kit/parts.module.css'
 import { Value, copyValue } from '../../kit/search/value-menu.tsx'
 import type { Act } from '../../kit/search/value-menu.tsx'
 import { toasts } from '../../kit/toasts.ts'
-import { Trouble, sentenceOf } from '../../kit/trouble.tsx'
+import { Trouble, hasAnswered, sentenceOf } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -69,7 +69,8 @@ const Known = ({ ip }: { ip: string }) => {
   const [knocks, askKnocks] = useState(false)
   const query = useQuery(lookUpQuery(ip))
   const found = query.data
-  const bans = useQuery(evidenceQuery(found?.ip ?? ip)).data?.bans ?? noBans
+  const evidence = useQuery(evidenceQuery(found?.ip ?? ip))
+  const bans = evidence.data?.bans ?? noBans
   return (
     <Page
       title={ip}
@@ -86,7 +87,7 @@ const Known = ({ ip }: { ip: string }) => {
         </>
       }
       tools={found ? <Answer found={found} /> : <span className={styles.answer} />}
-      actions={may ? <Acts ip={ip} found={found} onKnocks={() => askKnocks(true)} /> : undefined}
+      actions={may && (!phone || hasAnswered(query)) && <Acts ip={ip} found={found} onKnocks={() => askKnocks(true)} />}
     >
       {taken === '1' && (
         <p className={parts.note} role="status">
@@ -94,8 +95,9 @@ const Known = ({ ip }: { ip: string }) => {
         </p>
       )}
       <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting />}
-      {found && <Columns found={found} bans={bans} knocks={knocks} />}
+      {(query.isPending || (found && !hasAnswered(evidence))) && <Waiting />}
+      {/* All at once: what comes later would move what is read. */}
+      {found && hasAnswered(evidence) && <Columns found={found} bans={bans} knocks={knocks} />}
     </Page>
   )
 }
@@ -107,14 +109,16 @@ const Columns = ({ found, bans, knocks }: { found: LookUp; bans: readonly Ban[];
       <div className={styles.column}>
         <Timeline found={found} bans={bans} />
         <Evidence bans={bans} />
-        {may && <Later load={loadDone} given={{ ip: found.ip }} />}
-        {knocks && <Later load={loadKnocks} given={{ ip: found.ip }} />}
       </div>
       <aside className={styles.column} aria-label={textsOf(ipTexts).about}>
         <Reputation found={found} />
         <About found={found} />
         <Later load={loadNeighbours} given={{ ip: found.ip }} />
       </aside>
+      <div className={styles.column}>
+        {may && <Later load={loadDone} given={{ ip: found.ip }} />}
+        {knocks && <Later load={loadKnocks} given={{ ip: found.ip }} />}
+      </div>
     </div>
   )
 }
