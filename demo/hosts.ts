@@ -196,7 +196,9 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
       return {
         ok: true,
         output:
-          found.length === 0 ? `${String(ip)} was not banned.` : `${String(ip)} is free in ${found.length} jails.`,
+          found.length === 0
+            ? `${String(ip)} was not banned.`
+            : `${String(ip)} is free in ${found.length === 1 ? '1 jail' : `${found.length} jails`}.`,
       }
     }
     if (type === 'jail-enable' || type === 'jail-disable') {
