@@ -71,8 +71,13 @@ export default ts.config(
     },
   },
   {
-    files: ['packages/{contract,client,agent,cli,server}/src/**/*.ts'],
-    ignores: ['**/*.test.ts', ...steps],
+    files: ['packages/{contract,client,agent,cli,server,dashboard}/src/**/*.{ts,tsx}'],
+    ignores: [
+      '**/*.test.{ts,tsx}',
+      'packages/dashboard/src/**/*.texts.ts',
+      'packages/dashboard/src/**/texts/**',
+      ...steps,
+    ],
     plugins: { house: { rules: { 'own-lines': ownLines } } },
     rules: { 'house/own-lines': ['error', { max: 60 }] },
   },

@@ -1,5 +1,5 @@
 import { Suspense, useRef, useState } from 'react'
-import type { FormEvent } from 'react'
+import type { FormEvent, RefObject } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, statusOf } from '../../api/client.ts'
@@ -115,6 +115,35 @@ const Password = ({ user }: { user: UserDetail }) => {
   )
 }
 
+const FactorOn = (props: {
+  me: Me
+  user: UserDetail
+  renewing: RefObject<HTMLButtonElement | null>
+  onAsk: (asking: 'codes' | 'off') => void
+}) => {
+  const t = textsOf(accountTexts)
+  const { me, user, renewing, onAsk } = props
+  return (
+    <div className={identity.block}>
+      <State is="enabled" word={textsOf(identityTexts).mfaOn} />
+      <p>{t.factorOn}</p>
+      {me.backup_codes_left !== null && (
+        <p className={me.backup_codes_left < 3 ? parts.warn : parts.muted}>{t.codesLeft(me.backup_codes_left)}</p>
+      )}
+      {user.oauth_provider === null && (
+        <div className={parts.row}>
+          <Button ref={renewing} variant="default" onClick={() => onAsk('codes')}>
+            {t.newCodes}
+          </Button>
+          <Button variant="default" onClick={() => onAsk('off')}>
+            {t.turnOff}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
 const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
   const t = textsOf(accountTexts)
   const words = textsOf(identityTexts)
@@ -154,23 +183,7 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
       ) : codes ? (
         <BackupCodes codes={codes} onDone={done} />
       ) : (
-        <div className={identity.block}>
-          <State is="enabled" word={words.mfaOn} />
-          <p>{t.factorOn}</p>
-          {me.backup_codes_left !== null && (
-            <p className={me.backup_codes_left < 3 ? parts.warn : parts.muted}>{t.codesLeft(me.backup_codes_left)}</p>
-          )}
-          {user.oauth_provider === null && (
-            <div className={parts.row}>
-              <Button ref={renewing} variant="default" onClick={() => setAsking('codes')}>
-                {t.newCodes}
-              </Button>
-              <Button variant="default" onClick={() => setAsking('off')}>
-                {t.turnOff}
-              </Button>
-            </div>
-          )}
-        </div>
+        <FactorOn me={me} user={user} renewing={renewing} onAsk={setAsking} />
       )}
       {asking && (
         <Suspense>

@@ -49,6 +49,7 @@ export const queueQuery = queryOptions({
   staleTime: 0,
   placeholderData: keepPreviousData,
 })
+export type Replay = Reply<'GET /siem/replay/{jobId}'>
 export const replayQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['siem', 'replay', jobId],

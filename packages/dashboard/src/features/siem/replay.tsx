@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -19,7 +19,7 @@ import { number } from '../../lib/numbers.ts'
 import { Check, Choices } from '../identity/choices.tsx'
 import identity from '../identity/identity.module.css'
 import { pollReplay, replayQuery, typesQuery } from './queries.ts'
-import type { EventType, SiemSettings } from './queries.ts'
+import type { EventType, Replay as ReplayJob, SiemSettings } from './queries.ts'
 import { rangeOf } from './replay-range.ts'
 import type { Range } from './replay-range.ts'
 import { SiemPage, ToDestination } from './siem-page.tsx'
@@ -137,52 +137,7 @@ const Progress = ({ jobId }: { jobId: string }) => {
     <>
       {gone ? <p className={parts.empty}>{t.jobGone}</p> : <Trouble what={t.what.replay} query={job} />}
       {job.isPending && <Waiting lines={3} />}
-      {is && !gone && (
-        <Panel title={t.job}>
-          <div className={styles.outcome}>
-            <div role="status">
-              <State is={is.status} />
-            </div>
-            {is.total_events === 0 ? (
-              <p>{t.jobNothing}</p>
-            ) : (
-              <div>
-                <progress
-                  className={styles.progress}
-                  aria-label={t.jobProgress}
-                  max={100}
-                  value={is.progress_percent}
-                />
-                <p>{t.jobOf(number(is.events_sent), number(is.total_events))}</p>
-              </div>
-            )}
-            <dl className={styles.figures}>
-              <div>
-                <dt>{t.jobTotal}</dt>
-                <dd>{number(is.total_events)}</dd>
-              </div>
-              <div>
-                <dt>{t.jobSent}</dt>
-                <dd>{number(is.events_sent)}</dd>
-              </div>
-              <div>
-                <dt>{t.jobFailed}</dt>
-                <dd>{number(is.events_failed)}</dd>
-              </div>
-              <div>
-                <dt>{t.jobStarted}</dt>
-                <dd>
-                  <Time at={is.started_at} />
-                </dd>
-              </div>
-            </dl>
-            {is.status === 'running' && <p className={parts.muted}>{t.jobGoesOn}</p>}
-            <Link to="/siem/delivery" className={parts.link}>
-              {t.toDelivery}
-            </Link>
-          </div>
-        </Panel>
-      )}
+      {is && !gone && <Job job={is} />}
       <div>
         <ButtonLink
           to="/siem/replay"
@@ -196,3 +151,42 @@ const Progress = ({ jobId }: { jobId: string }) => {
     </>
   )
 }
+
+const Job = ({ job }: { job: ReplayJob }) => {
+  const t = textsOf(siemTexts)
+  return (
+    <Panel title={t.job}>
+      <div className={styles.outcome}>
+        <div role="status">
+          <State is={job.status} />
+        </div>
+        {job.total_events === 0 ? (
+          <p>{t.jobNothing}</p>
+        ) : (
+          <div>
+            <progress className={styles.progress} aria-label={t.jobProgress} max={100} value={job.progress_percent} />
+            <p>{t.jobOf(number(job.events_sent), number(job.total_events))}</p>
+          </div>
+        )}
+        <dl className={styles.figures}>
+          <Figure name={t.jobTotal}>{number(job.total_events)}</Figure>
+          <Figure name={t.jobSent}>{number(job.events_sent)}</Figure>
+          <Figure name={t.jobFailed}>{number(job.events_failed)}</Figure>
+          <Figure name={t.jobStarted}>
+            <Time at={job.started_at} />
+          </Figure>
+        </dl>
+        {job.status === 'running' && <p className={parts.muted}>{t.jobGoesOn}</p>}
+        <Link to="/siem/delivery" className={parts.link}>
+          {t.toDelivery}
+        </Link>
+      </div>
+    </Panel>
+  )
+}
+const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)

@@ -35,18 +35,9 @@ export const TemplatePage = () => {
   const { templateId } = useParams({ from: '/inside/templates/$templateId' })
   const query = useQuery(templateQuery(templateId))
   const template = query.data
-  const { may } = useMay('write')
-  const { may: mayWrite } = useMay('admin')
-  const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
   if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   const title = template ? nameOf(template.display_name) : t.title
-  const remove = async () => {
-    if (!template) return
-    await api.call('DELETE /templates/{templateId}', { params: { templateId: template.name } })
-    await navigate({ to: '/templates', search: {} })
-    void queries.invalidateQueries({ queryKey: ['templates'] })
-  }
   return (
     <Page
       title={title}
@@ -56,32 +47,7 @@ export const TemplatePage = () => {
           {t.title}
         </Link>
       }
-      actions={
-        template && (
-          <>
-            {may && (
-              <ButtonLink to="/templates/$templateId/deploy" params={{ templateId: template.name }}>
-                {t.deploy}
-              </ButtonLink>
-            )}
-            {mayWrite && template.type === 'custom' && (
-              <ButtonLink to="/templates/$templateId/edit" params={{ templateId: template.name }} variant="default">
-                {t.edit}
-              </ButtonLink>
-            )}
-            {mayWrite && (
-              <ButtonLink to="/templates/new" search={{ from: template.name }} variant="default">
-                {t.duplicate}
-              </ButtonLink>
-            )}
-            {mayWrite && template.type === 'custom' && (
-              <Button variant="default" onClick={() => setDeleting(true)}>
-                {t.delete}
-              </Button>
-            )}
-          </>
-        )
-      }
+      actions={template && <Actions template={template} onDelete={() => setDeleting(true)} />}
     >
       <Trouble what={t.whatOne} query={query} />
       {query.isPending && <Waiting />}
@@ -94,38 +60,87 @@ export const TemplatePage = () => {
             <Facts template={template} />
             <Status template={template} />
           </div>
-          <Panel title={t.config}>
-            <div className={fleet.stack}>
-              <div className={parts.field}>
-                <span className={parts.muted}>{t.fields.jail}</span>
-                <Code isIni ids={reading(t.fields.jail)} value={template.jail_config} />
-              </div>
-              {template.filter_config === '' ? (
-                <p className={parts.muted}>{t.noFilter}</p>
-              ) : (
-                <div className={parts.field}>
-                  <span className={parts.muted}>{t.fields.filter}</span>
-                  <Code isIni ids={reading(t.fields.filter)} value={template.filter_config} />
-                </div>
-              )}
-            </div>
-          </Panel>
-          {deleting && (
-            <Suspense>
-              <Confirm
-                title={t.deleteTitle}
-                text={t.deleteText(nameOf(template.display_name))}
-                verb={t.deleteNow}
-                name={template.name}
-                nameLabel={t.typeName(template.name)}
-                onClose={() => setDeleting(false)}
-                act={remove}
-              />
-            </Suspense>
-          )}
+          <Config template={template} />
+          {deleting && <DeleteTemplate template={template} onClose={() => setDeleting(false)} />}
         </>
       )}
     </Page>
+  )
+}
+
+const Actions = ({ template: { name, type }, onDelete }: { template: Template; onDelete: () => void }) => {
+  const t = textsOf(templatesTexts)
+  const { may } = useMay('write')
+  const { may: mayWrite } = useMay('admin')
+  const isOwn = mayWrite && type === 'custom'
+  return (
+    <>
+      {may && (
+        <ButtonLink to="/templates/$templateId/deploy" params={{ templateId: name }}>
+          {t.deploy}
+        </ButtonLink>
+      )}
+      {isOwn && (
+        <ButtonLink to="/templates/$templateId/edit" params={{ templateId: name }} variant="default">
+          {t.edit}
+        </ButtonLink>
+      )}
+      {mayWrite && (
+        <ButtonLink to="/templates/new" search={{ from: name }} variant="default">
+          {t.duplicate}
+        </ButtonLink>
+      )}
+      {isOwn && (
+        <Button variant="default" onClick={onDelete}>
+          {t.delete}
+        </Button>
+      )}
+    </>
+  )
+}
+
+const Config = ({ template: { jail_config: jail, filter_config: filter } }: { template: Template }) => {
+  const t = textsOf(templatesTexts)
+  return (
+    <Panel title={t.config}>
+      <div className={fleet.stack}>
+        <div className={parts.field}>
+          <span className={parts.muted}>{t.fields.jail}</span>
+          <Code isIni ids={reading(t.fields.jail)} value={jail} />
+        </div>
+        {filter === '' ? (
+          <p className={parts.muted}>{t.noFilter}</p>
+        ) : (
+          <div className={parts.field}>
+            <span className={parts.muted}>{t.fields.filter}</span>
+            <Code isIni ids={reading(t.fields.filter)} value={filter} />
+          </div>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+const DeleteTemplate = ({ template, onClose }: { template: Template; onClose: () => void }) => {
+  const t = textsOf(templatesTexts)
+  const navigate = useNavigate()
+  const remove = async () => {
+    await api.call('DELETE /templates/{templateId}', { params: { templateId: template.name } })
+    await navigate({ to: '/templates', search: {} })
+    void queries.invalidateQueries({ queryKey: ['templates'] })
+  }
+  return (
+    <Suspense>
+      <Confirm
+        title={t.deleteTitle}
+        text={t.deleteText(nameOf(template.display_name))}
+        verb={t.deleteNow}
+        name={template.name}
+        nameLabel={t.typeName(template.name)}
+        onClose={onClose}
+        act={remove}
+      />
+    </Suspense>
   )
 }
 
