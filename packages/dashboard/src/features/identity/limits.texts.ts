@@ -23,7 +23,7 @@ const en = {
   networksHelp: 'Addresses or ranges, with spaces or commas between them. Empty: from anywhere.',
   from: (networks: string) => `Only from ${networks}`,
   keep: 'Keep the API keys of this user',
-  keepHelp: 'Otherwise they end: whoever got into the account may have made one.',
+  keepHelp: 'Otherwise they are revoked: an intruder may have created one.',
   revoked: (count: number) => plural(count, { one: '1 API key has ended.', other: `${count} API keys have ended.` }),
 }
 export const limitsTexts: Catalogue<typeof en> = { name: 'limits', en }

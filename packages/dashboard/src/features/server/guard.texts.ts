@@ -33,6 +33,6 @@ const en = {
   endKeyText: (prefix: string) =>
     `What uses ${prefix}… is refused from then on. Where it is the agent’s own, the host has to be installed again.`,
   insecure:
-    'This command travels in the clear: whoever is on the way can change what root runs. Put a proxy with https in front of Stockade, set the address of this site to https, and make a new command.',
+    'This command is sent unencrypted: anyone on the network path can change what root runs. Put a proxy with https in front of Stockade, set the site URL to https, and create a new command.',
 }
 export const guardTexts: Catalogue<typeof en> = { name: 'guard', en }

@@ -12,7 +12,7 @@ const en = {
   set: 'Set filters',
   fields: 'Fields',
   ways: 'Ways to write',
-  examplesHelp: 'Choose an example and it stands in the search.',
+  examplesHelp: 'Choose an example to insert it into the search.',
   words: {
     and: 'Both',
     or: 'Either',
