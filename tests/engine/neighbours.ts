@@ -12,13 +12,21 @@ export interface Neighbours {
   reachesContainer(source: string): Promise<boolean>
   /** Whether the host's own connection to a port of the attacker works. */
   hostReaches(target: string): Promise<boolean>
+  /** Opens a TCP connection from this source to the host and keeps it. */
+  openConnection(source: string): Promise<OpenConnection>
   end(): Promise<void>
+}
+
+export interface OpenConnection {
+  /** Whether the host answers what is sent now. */
+  isHeard(): Promise<boolean>
 }
 
 /** The sources that packets can come from. */
 export const sources = {
   bad: '198.51.100.7',
   good: '198.51.100.200',
+  talking: '198.51.100.90',
   other: '192.0.2.9',
   bad6: '2001:db8:0:7::7',
   sameNetwork6: '2001:db8:0:7::99',
@@ -26,6 +34,7 @@ export const sources = {
 } as const
 
 const hostPort = 8080
+const echoPort = 8082
 const publishedPort = 8081
 /** Longer than a connection takes on a busy machine. */
 const patience = 15
@@ -39,6 +48,26 @@ s = socket.socket(socket.AF_INET6); s.setsockopt(socket.SOL_SOCKET, socket.SO_RE
 s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0); s.bind(("::", int(sys.argv[1]))); s.listen(64)
 print("ready", flush=True)
 while True: s.accept()[0].close()
+`
+/** Sends back what it gets, on each connection. */
+const echo = `
+import socket, sys, threading
+s = socket.socket(socket.AF_INET6); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0); s.bind(("::", int(sys.argv[1]))); s.listen(64)
+print("ready", flush=True)
+def serve(c):
+  while True: c.sendall(c.recv(64))
+while True: threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
+`
+/** Each line of its input is sent, and answered with whether it came back. */
+const talker = `
+import socket, sys
+source, target, port, wait = sys.argv[1:5]
+s = socket.socket(socket.AF_INET6 if ":" in target else socket.AF_INET); s.settimeout(15)
+s.bind((source, 0)); s.connect((target, int(port))); s.settimeout(float(wait)); print("ready", flush=True)
+for line in sys.stdin:
+  try: s.sendall(line.encode()); print("yes" if s.recv(64) else "no", flush=True)
+  except OSError: print("no", flush=True)
 `
 const connector = `
 import socket, sys
@@ -71,15 +100,19 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
     await ip('-n', namespace, '-6', 'route', 'add', 'default', 'via', `${base6}::1`)
   }
 
-  const listen = async (namespace: string, port: number): Promise<void> => {
-    const child = spawn('ip', ['netns', 'exec', namespace, '/usr/bin/python3', '-c', listener, String(port)], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+  const startProgram = async (namespace: string, program: string, ...args: string[]) => {
+    const child = spawn('ip', ['netns', 'exec', namespace, '/usr/bin/python3', '-c', program, ...args], {
+      stdio: ['pipe', 'pipe', 'ignore'],
     })
     listeners.push(child)
     await new Promise((resolve, reject) => {
       child.stdout.once('data', resolve)
       child.once('exit', reject)
     })
+    return child
+  }
+  const listen = async (namespace: string, port: number, program = listener): Promise<void> => {
+    await startProgram(namespace, program, String(port))
   }
 
   const end = async (): Promise<void> => {
@@ -112,6 +145,7 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
     }
     await host.inside('sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1')
     await listen(host.name, hostPort)
+    await listen(host.name, echoPort, echo)
     await listen(container, 80)
     await listen(attacker, hostPort)
   } catch (error) {
@@ -123,6 +157,16 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
   return {
     reachesHost: source => connects(attacker, source, hostOf(source), hostPort),
     reachesContainer: source => connects(attacker, source, hostOf(source), publishedPort),
+    async openConnection(source) {
+      const child = await startProgram(attacker, talker, source, hostOf(source), String(echoPort), String(impatience))
+      return {
+        isHeard: () =>
+          new Promise(resolve => {
+            child.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString().startsWith('yes')))
+            child.stdin.write('hello\n')
+          }),
+      }
+    },
     hostReaches: target => connects(host.name, '-', target, hostPort),
     end,
   }

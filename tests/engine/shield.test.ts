@@ -43,6 +43,27 @@ onStage('the shield of a real host', [], scene => {
     expect(await reported(scene(), sources.bad)).toMatchObject({ jail: 'stockade', ban_duration: 600 })
   })
 
+  it('cuts an open connection where the order says so, and no other', async () => {
+    for (const [source, entry] of [
+      [sources.talking, sources.talking],
+      [sources.good6, '2001:db8:0:8::/64'],
+    ] as const) {
+      const connection = await neighbours.openConnection(source)
+      await passes(connection.isHeard, `the connection of ${source}`)
+      await order('ban-ip', { ip: entry, duration: 600 })
+      expect(await neighbours.reachesHost(source)).toBe(false)
+      await passes(connection.isHeard, `the open connection of ${source}, which a ban alone does not cut`)
+      await order('ban-ip', { ip: entry, duration: 600, cut: true })
+      expect(await connection.isHeard()).toBe(false)
+      expect(await neighbours.hostReaches(source)).toBe(false)
+      await order('unban-ip', { ip: entry, jail: '*' })
+      await passes(() => neighbours.reachesHost(source), `${source} after its ban`)
+      await ended(scene(), entry)
+    }
+    const kept = await neighbours.openConnection(sources.good)
+    await passes(kept.isHeard, 'the connection of another address')
+  })
+
   it('covers a port that is translated to a container, once tracking runs', async () => {
     await publishContainer(scene().host)
     await passes(() => neighbours.reachesContainer(sources.good), 'the container')

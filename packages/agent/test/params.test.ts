@@ -27,7 +27,7 @@ const read = async (type: commands.CommandType, params: Record<string, unknown>)
 
 const jail = { jail: 'sshd' }
 const samples: { readonly [T in commands.CommandType]: commands.CommandParamsOf<T> } = {
-  'ban-ip': { jail: 'sshd', ip: '192.0.2.0/24', duration: -1, reason: 'scan', force: true },
+  'ban-ip': { jail: 'sshd', ip: '192.0.2.0/24', duration: -1, reason: 'scan', force: true, cut: true },
   'unban-ip': { jail: '*', ip: '2001:db8::1' },
   'jail-status': jail,
   'jail-enable': jail,
@@ -65,6 +65,6 @@ it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
 ])('refuses %s with %o', (type, params, sentence) => expect(() => read(type, params)).rejects.toThrow(sentence))
 
 it('takes the jail of Stockade, or every jail, where the server names none', async () => {
-  expect(await read('ban-ip', { ip: '192.0.2.1' })).toEqual({ jail: 'stockade', ip: '192.0.2.1', force: false })
+  expect(await read('ban-ip', { ip: '192.0.2.1' })).toEqual({ jail: 'stockade', ip: '192.0.2.1', force: false, cut: false })
   expect(await read('unban-ip', { ip: '192.0.2.1' })).toEqual({ jail: '*', ip: '192.0.2.1' })
 })

@@ -17,6 +17,7 @@ interface Options extends Where, Signing {
   readonly duration?: number
   readonly reason?: string
   readonly force?: boolean
+  readonly cut?: boolean
 }
 
 /** A ban that nobody gave an end to lasts a day in the jail that is kept for this, as one from the dashboard does. */
@@ -41,6 +42,7 @@ export const addOrders = (program: Command): void => {
     .option('--sign <file>', "sign with this operator's key, for hosts that take wide bans only signed")
     .option('--yes', 'yes, sign it')
     .option('--force', "also when it is loopback, a managed server's or your own address")
+    .option('--cut', 'also end its connections that are open now')
     .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(async (ip: string, options: Options, command: Command) => {
@@ -53,6 +55,7 @@ export const addOrders = (program: Command): void => {
         ...(duration === undefined ? {} : { duration }),
         ...(options.reason === undefined ? {} : { reason: options.reason }),
         ...(options.force ? { force: true } : {}),
+        ...(options.cut ? { cut: true } : {}),
       }
       await order(contextOf(command), options, { type: 'ban-ip', params })
     })

@@ -179,6 +179,10 @@ export const createBan = endpoint({
       Type.Optional(Type.Boolean()),
       'Permits a ban of the own address, of loopback and of a managed server.',
     ),
+    cut: field(
+      Type.Optional(Type.Boolean()),
+      'Also ends TCP connections of the address that are open, and drops answers to connections that the host opens. Only for the shield (jail `stockade`).',
+    ),
   }),
   status: 201,
   reply: shape({ message: Type.String(), command_id: uuid }),

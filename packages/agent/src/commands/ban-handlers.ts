@@ -32,9 +32,12 @@ export const createBanHandlers = (needs: {
 }): Pick<Handlers, 'ban-ip' | 'unban-ip'> => {
   const { engine, ledger, memory, overrides } = needs
 
-  const banIp = async ({ jail, ip, duration, force }: HandlerParams['ban-ip'], commandId: string): Promise<string> => {
+  const banIp = async (
+    { jail, ip, duration, force, cut }: HandlerParams['ban-ip'],
+    commandId: string,
+  ): Promise<string> => {
     if (jail === ownJail && needs.shield.isUsed())
-      return needs.shield.ban(ip, duration ?? defaultBanSeconds, commandId, force === true)
+      return needs.shield.ban(ip, duration ?? defaultBanSeconds, commandId, force === true, cut === true)
     return banInEngine(jail, ip, duration ?? (jail === ownJail ? defaultBanSeconds : null), commandId)
   }
 

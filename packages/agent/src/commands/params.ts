@@ -45,7 +45,13 @@ const readers: Readers = {
     const jail = fields['jail'] === undefined ? ownJail : readJail(fields)
     const ip = readIp(fields)
     const duration = readDuration(fields)
-    return { jail, ip, ...(duration === undefined ? {} : { duration }), force: fields['force'] === true }
+    return {
+      jail,
+      ip,
+      ...(duration === undefined ? {} : { duration }),
+      force: fields['force'] === true,
+      cut: fields['cut'] === true,
+    }
   },
   'unban-ip': fields => ({
     ip: readIp(fields),

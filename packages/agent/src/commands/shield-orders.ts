@@ -11,7 +11,7 @@ export interface ShieldOrders {
   /** Whether such bans go to the shield on this host. */
   isUsed(): boolean
   /** The output of the command. @throws Refused */
-  ban(ip: string, duration: number, commandId: string, isForced: boolean): Promise<string>
+  ban(ip: string, duration: number, commandId: string, isForced: boolean, isCut: boolean): Promise<string>
   /** Answers whether the shield held a ban of exactly this address or range. */
   lift(ip: string): Promise<boolean>
   /** What still covers the address, a wider ban or a fleet ban; or an empty text. */
@@ -27,10 +27,10 @@ export const createShieldOrders = (needs: {
   const { shield } = needs
   return {
     isUsed: () => shield.report().supported,
-    async ban(ip, duration, commandId, isForced) {
+    async ban(ip, duration, commandId, isForced, isCut) {
       const danger = (await needs.guard.whyNotBan(ip)) ?? whyNotShield(ip, loginSources(), isForced)
       if (danger !== null) throw new Refused(`${danger}; nothing was done`)
-      const wasBanned = await shield.ban({ entry: ip, duration, commandId })
+      const wasBanned = await shield.ban({ entry: ip, duration, commandId, isCut })
       const end = duration < 0 ? 'for good' : `until ${new Date(needs.now() + duration * 1000).toISOString()}`
       return wasBanned ? `${ip} was banned before; it stays so ${end}` : `${ip} is banned in ${ownJail} ${end}`
     },

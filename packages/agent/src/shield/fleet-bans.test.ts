@@ -206,7 +206,7 @@ describe('fleet bans on a host', () => {
     const clock = { now: 1_000_000 }
     const { model, server, start } = host(clock)
     const { shield, fleet } = await start()
-    await shield.ban({ entry: '198.51.100.7', duration: 60, commandId: null })
+    await shield.ban({ entry: '198.51.100.7', duration: 60, commandId: null, isCut: false })
     server.set(new Map([[1, ban(1, '198.51.100.7', clock.now + 600_000)]]), [1])
     await fleet.take(server.desired())
     expect(model.all().get(placeOf('198.51.100.7'))).toBe(1_600_000)
@@ -336,7 +336,7 @@ it.each([1, 2, 3, 4, 5, 6])('random days of a host end as the server wants it (s
       const duration = pick(3) === 0 ? -1 : 10 + pick(3000)
       const until = duration < 0 ? null : clock.now + duration * 1000
       // The kernel has no table between a flush and the next look.
-      const isBanned = await shield.ban({ entry, duration, commandId: null }).then(
+      const isBanned = await shield.ban({ entry, duration, commandId: null, isCut: false }).then(
         () => true,
         () => false,
       )

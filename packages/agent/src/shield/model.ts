@@ -30,6 +30,8 @@ export interface BanOrder {
   /** Seconds, -1: permanent. */
   readonly duration: number
   readonly commandId: string | null
+  /** Also ends connections that are open. */
+  readonly isCut: boolean
 }
 
 /** A ban that another part of the agent held until now, and that the server knows already. */

@@ -23,6 +23,8 @@ export interface Shape {
   readonly mode: Mode
   readonly bans: Lengths
   readonly kept: Lengths
+  /** Of bans that also cut connections which were open before. */
+  readonly cut: Lengths
 }
 
 export interface Chain {
@@ -35,6 +37,7 @@ export interface Chain {
 /** Lengths that the table always has, so that the most frequent bans need no new rule. */
 export const usualLengths: Lengths = { 4: [24, 32], 6: [64, 128] }
 export const singleLengths: Lengths = { 4: [32], 6: [128] }
+export const noLengths: Lengths = { 4: [], 6: [] }
 
 const families: readonly Family[] = [4, 6]
 const isSyn = 'tcp flags & (fin|syn|rst|ack) == syn'
@@ -47,7 +50,7 @@ export const addLengths = (lengths: Lengths, used: Iterable<{ family: Family; le
   return { 4: sorted(4), 6: sorted(6) }
 }
 
-export const setsOf = ({ bans, kept }: Shape): SetShape[] =>
+export const setsOf = ({ bans, kept, cut }: Shape): SetShape[] =>
   families.flatMap(family => [
     ...kept[family].map(length => ({
       name: setName('keep', family, length),
@@ -63,6 +66,13 @@ export const setsOf = ({ bans, kept }: Shape): SetShape[] =>
       hasCounter: true,
       size: maxBans,
     })),
+    ...cut[family].map(length => ({
+      name: setName('cut', family, length),
+      family,
+      hasTimeout: true,
+      hasCounter: false,
+      size: maxBans,
+    })),
   ])
 
 /**
@@ -71,7 +81,8 @@ export const setsOf = ({ bans, kept }: Shape): SetShape[] =>
  * ports of containers. What the rules let pass is returned and not accepted: the host's other rules keep their say.
  */
 export const chainsOf = (shape: Shape): Chain[] => {
-  const stateless = [`udp dport 1-32767 goto bans`]
+  // A ban judges new TCP connections only, since nothing here knows which side opened one. `cut` names those that judge every packet.
+  const stateless = [`udp dport 1-32767 goto bans`, ...lookUps('cut', shape.cut, 'goto bans')]
   const chains: Chain[] = [
     { name: hitChain, priority: null, rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop'] },
     { name: 'bans', priority: null, rules: lookUps('ban', shape.bans, 'goto hit') },
@@ -86,7 +97,7 @@ export const chainsOf = (shape: Shape): Chain[] => {
   return [...chains, { name: 'pre', priority: -150, rules }]
 }
 
-const lookUps = (kind: 'ban' | 'keep', lengths: Lengths, verdict: string): string[] =>
+const lookUps = (kind: 'ban' | 'cut' | 'keep', lengths: Lengths, verdict: string): string[] =>
   families.flatMap(family =>
     lengths[family].map(length => {
       const source = family === 4 ? 'ip saddr' : 'ip6 saddr'

@@ -7,7 +7,7 @@ import { createBatches } from './batches.ts'
 import { createDrift } from './drift.ts'
 import { fromKey, setName, toEntry, widen } from './entry.ts'
 import { needsTrial, whyNotShield } from './refusals.ts'
-import { addLengths, chainsOf, reshapeText, singleLengths, tableText, usualLengths } from './rules.ts'
+import { addLengths, chainsOf, reshapeText, noLengths, singleLengths, tableText, usualLengths } from './rules.ts'
 import { loginSources } from './sessions.ts'
 import { readShieldFile, writeShieldFile } from './store.ts'
 import { coversEntry } from './table.ts'
@@ -50,7 +50,7 @@ describe('an entry', () => {
 })
 
 describe('the rules', () => {
-  const shape = { mode: 'stateless', bans: usualLengths, kept: singleLengths } as const
+  const shape = { mode: 'stateless', bans: usualLengths, kept: singleLengths, cut: noLengths } as const
 
   it('hold no interval set: these slow every other program down that uses nft', () => {
     const bans = addLengths(usualLengths, [toEntry('192.0.2.0/23'), toEntry('2001:db8::/33')])
@@ -64,6 +64,15 @@ describe('the rules', () => {
     const rules = (mode: 'stateful' | 'stateless'): string => JSON.stringify(chainsOf({ ...shape, mode }))
     expect(rules('stateless')).not.toMatch(/ct (state|direction)/)
     expect(rules('stateful')).toContain('ct direction reply return')
+  })
+
+  it('judge every packet of a ban that cuts, where connections are not tracked', () => {
+    const cut = addLengths(noLengths, [toEntry('192.0.2.7'), toEntry('2001:db8:7::/64')])
+    const early = (mode: 'stateful' | 'stateless') =>
+      chainsOf({ ...shape, cut, mode }).find(({ name }) => name === 'early')?.rules ?? []
+    expect(early('stateless').at(-2)).toBe('ip saddr @cut_4 goto bans')
+    expect(early('stateless').at(-1)).toBe('ip6 saddr and ffff:ffff:ffff:ffff:: @cut64_6 goto bans')
+    expect(early('stateful').join()).not.toContain('cut')
   })
 
   it('look at what is kept before anything is dropped', () => {
@@ -129,7 +138,15 @@ describe('login sessions', () => {
 })
 
 describe('the file', () => {
-  const ban = { entry: '192.0.2.7', until: 5000, bannedAt: 4, duration: 1, commandId: 'c', isOnTrial: false }
+  const ban = {
+    entry: '192.0.2.7',
+    until: 5000,
+    bannedAt: 4,
+    duration: 1,
+    commandId: 'c',
+    isOnTrial: false,
+    isCut: true,
+  }
 
   it('is read as it was written', () => {
     const path = join(directory, 'shield.json')

@@ -88,6 +88,7 @@ export const createShield = (needs: {
     return {
       entry: ban.entry,
       timeout: timeLeft(other === undefined ? ban : { ...ban, until: laterEnd(ban.until, other) }),
+      isCut: ban.isCut,
     }
   }
   const wantedBeside = (entry: string): Wanted[] => {
@@ -262,7 +263,7 @@ export const createShield = (needs: {
       isOn()
         ? inTurn(async () => !(await table.isKept(entry)) && (await table.find(entry)) !== null)
         : Promise.resolve(false),
-    async ban({ entry, duration, commandId }) {
+    async ban({ entry, duration, commandId, isCut }) {
       if (!isOn())
         throw new Error(`the shield is ${isSupported ? 'switched off on this host' : `not supported: ${reason}`}`)
       const until = duration < 0 ? null : serverNow() + duration * 1000
@@ -270,7 +271,7 @@ export const createShield = (needs: {
       let bannedAt = before?.bannedAt ?? Math.floor(now() / 1000)
       // The time is part of the id of the report.
       while (before === undefined && needs.isReported(entry, bannedAt)) bannedAt += 1
-      const ban: ShieldBan = { entry, until, bannedAt, duration, commandId, isOnTrial: false }
+      const ban: ShieldBan = { entry, until, bannedAt, duration, commandId, isOnTrial: false, isCut }
       if (needsTrial(entry) && before === undefined) {
         await submit({ ...ban, isOnTrial: true })
         await passTrial(entry)
@@ -289,6 +290,7 @@ export const createShield = (needs: {
               until: ban.until === null ? null : ban.until + offset,
               commandId: null,
               isOnTrial: false,
+              isCut: false,
             }),
           ),
       )

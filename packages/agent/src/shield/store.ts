@@ -16,6 +16,8 @@ export interface ShieldBan {
   readonly commandId: string | null
   /** The ban is too wide to stay without a confirmation, and has none yet. */
   readonly isOnTrial: boolean
+  /** Connections that were open before the ban end with it. */
+  readonly isCut: boolean
 }
 
 export interface SavedShield {
@@ -54,13 +56,21 @@ export const writeShieldFile = (path: string, { savedAt, offset, offUntil, bans,
       offset,
       offUntil,
       hasMoved,
-      bans: bans.map(ban => [ban.entry, ban.until, ban.bannedAt, ban.duration, ban.commandId, ban.isOnTrial]),
+      bans: bans.map(ban => [
+        ban.entry,
+        ban.until,
+        ban.bannedAt,
+        ban.duration,
+        ban.commandId,
+        ban.isOnTrial,
+        ban.isCut,
+      ]),
     }),
   )
 
 /** A row of the file; a row that is not understood is left out. */
 const readBan = (row: unknown): ShieldBan[] => {
-  const [text, until, bannedAt, duration, commandId, isOnTrial] = asList(row)
+  const [text, until, bannedAt, duration, commandId, isOnTrial, isCut] = asList(row)
   const entry = typeof text === 'string' ? canonicalIp(text) : null
   if (entry === null || (until !== null && typeof until !== 'number')) return []
   return [
@@ -71,6 +81,7 @@ const readBan = (row: unknown): ShieldBan[] => {
       duration: asInteger(duration, -1),
       commandId: typeof commandId === 'string' ? commandId : null,
       isOnTrial: isOnTrial === true,
+      isCut: isCut === true,
     },
   ]
 }

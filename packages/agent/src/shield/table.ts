@@ -2,7 +2,7 @@ import { fallbackText } from './fallback.ts'
 import { bitsOf, setName, toEntry, widen } from './entry.ts'
 import type { Entry } from './entry.ts'
 import type { Damage, FoundBan, Kernel, Placed } from './kernel.ts'
-import { addLengths, singleLengths, usualLengths } from './rules.ts'
+import { addLengths, noLengths, singleLengths, usualLengths } from './rules.ts'
 import type { Lengths, Mode, Shape } from './rules.ts'
 
 /** What the kernel should hold now: bans with the time that each has left. */
@@ -10,6 +10,8 @@ export interface Wanted {
   readonly entry: string
   /** Milliseconds; null: without an end. */
   readonly timeout: number | null
+  /** Every packet is dropped, and not only those that open connections. */
+  readonly isCut?: boolean
 }
 
 /** The shield's table as the agent wants it, and the kernel's image of it. Calls are made one at a time. */
@@ -43,11 +45,16 @@ export const createTable = (needs: {
   const { kernel } = needs
   /** Texts only: a whitelist may have 100,000 entries. */
   let kept: ReadonlySet<string> = new Set()
-  let shape: Shape = { mode: needs.mode, bans: usualLengths, kept: singleLengths }
+  let shape: Shape = { mode: needs.mode, bans: usualLengths, kept: singleLengths, cut: noLengths }
 
   /** Adds what the entries need. Sets that are no longer in use stay until the next load. */
-  const fitShape = async (bans: Iterable<Entry>, keptEntries: Iterable<Entry>): Promise<void> => {
-    const next = { ...shape, bans: addLengths(shape.bans, bans), kept: addLengths(shape.kept, keptEntries) }
+  const fitShape = async (bans: Iterable<Entry>, keptEntries: Iterable<Entry>, cut: Iterable<Entry>): Promise<void> => {
+    const next = {
+      ...shape,
+      bans: addLengths(shape.bans, bans),
+      kept: addLengths(shape.kept, keptEntries),
+      cut: addLengths(shape.cut, cut),
+    }
     if (JSON.stringify(next) === JSON.stringify(shape)) return
     await kernel.reshape(next)
     shape = next
@@ -85,28 +92,37 @@ export const createTable = (needs: {
           lazily(bans, ({ entry }) => toEntry(entry)),
         ),
         kept: addLengths(singleLengths, lazily(nextKept, toEntry)),
+        cut: addLengths(
+          noLengths,
+          cutOf(bans).map(({ entry }) => entry),
+        ),
       }
-      await kernel.replace(next, joined(lazily(bans, placedBan), lazily(nextKept, placedKept)))
+      await kernel.replace(next, joined(lazily(bans, placedBan), cutOf(bans), lazily(nextKept, placedKept)))
       shape = next
       kept = nextKept
     },
     async change(added, removed) {
       const bans = added.map(placedBan)
+      const cut = cutOf(added)
       await fitShape(
         bans.map(({ entry }) => entry),
         [],
+        cut.map(({ entry }) => entry),
       )
       const gone = removed
         .map(entry => placedBan({ entry, timeout: null }))
         .filter(({ entry }) => shape.bans[entry.family].includes(entry.length))
-      await kernel.change(bans, gone)
+      const spared = [...gone, ...bans.filter((_, i) => added[i]?.isCut !== true)]
+        .filter(({ entry }) => shape.cut[entry.family].includes(entry.length))
+        .map(({ entry }) => placedCut(entry, null))
+      await kernel.change([...bans, ...cut], [...gone, ...spared])
     },
     async keep() {
       const next = new Set(needs.kept())
       const added = [...next].filter(text => !kept.has(text))
       const removed = [...kept].filter(text => !next.has(text))
       if (added.length + removed.length === 0) return
-      await fitShape([], lazily(added, toEntry))
+      await fitShape([], lazily(added, toEntry), [])
       for (const some of portions(added)) await kernel.change(some.map(placedKept), [])
       for (const some of portions(removed)) await kernel.change([], some.map(placedKept))
       kept = next
@@ -130,7 +146,12 @@ export const createTable = (needs: {
       return missing.length
     },
     damage: kernel.damage,
-    script: now => fallbackText(shape, { bans: needs.wanted().map(placedBan), kept: lazily(kept, placedKept), now }),
+    script: now =>
+      fallbackText(shape, {
+        bans: [...needs.wanted().map(placedBan), ...cutOf(needs.wanted())],
+        kept: lazily(kept, placedKept),
+        now,
+      }),
   }
 }
 
@@ -138,6 +159,16 @@ const placedBan = ({ entry: text, timeout }: Wanted): Placed => {
   const entry = toEntry(text)
   return { set: setName('ban', entry.family, entry.length), entry, timeout }
 }
+
+const placedCut = (entry: Entry, timeout: number | null): Placed => ({
+  set: setName('cut', entry.family, entry.length),
+  entry,
+  timeout,
+})
+
+/** The second elements of the bans that cut open connections. */
+const cutOf = (bans: readonly Wanted[]): Placed[] =>
+  bans.flatMap(({ entry, timeout, isCut }) => (isCut === true ? [placedCut(toEntry(entry), timeout)] : []))
 
 const placedKept = (text: string): Placed => {
   const entry = toEntry(text)

@@ -18,5 +18,9 @@ export const banIp = commandTypeOf({
       Type.Optional(Type.Boolean()),
       "Also bans loopback, a managed server's address and the caller's own address.",
     ),
+    cut: field(
+      Type.Optional(Type.Boolean()),
+      'Also ends TCP connections of the address that are open, and drops answers to connections that the host opens. Only for the shield (jail `stockade`).',
+    ),
   },
 })
