@@ -18,15 +18,15 @@ on_storage() {
   if [ "$(id -u)" = 0 ] && [ -f "$settings" ] && id stockade >/dev/null 2>&1; then
     cd "$root"
     exec setpriv --reuid stockade --regid stockade --init-groups --inh-caps=-all -- \
-      "$node" --env-file="$settings" "$programs/server/src/admin/main.js" "$@"
+      "$node" --max-semi-space-size=4 --env-file="$settings" "$programs/server/src/admin/main.js" "$@"
   fi
-  if [ -r "$settings" ]; then exec "$node" --env-file="$settings" "$programs/server/src/admin/main.js" "$@"; fi
+  if [ -r "$settings" ]; then exec "$node" --max-semi-space-size=4 --env-file="$settings" "$programs/server/src/admin/main.js" "$@"; fi
   folder=$(dirname "$settings")
   if [ -f "$settings" ] || { [ -d "$folder" ] && [ ! -x "$folder" ]; }; then
     echo "stockade: $settings can't be read by this user. Run it with sudo." >&2
     exit 1
   fi
-  exec "$node" "$programs/server/src/admin/main.js" "$@"
+  exec "$node" --max-semi-space-size=4 "$programs/server/src/admin/main.js" "$@"
 }
 
 case "${1-}" in

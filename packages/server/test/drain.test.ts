@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import WebSocket from 'ws'
+import { guideBlocks } from '../src/testing/guides.ts'
 import { aHost, engine, eventually, freePort, freshDatabase, spawnServer } from '../src/testing/index.ts'
 import type { Options } from '../src/testing/index.ts'
 import { hasProxy, startProxy } from '../src/testing/proxy.ts'
@@ -119,13 +120,22 @@ test.runIf(engine === 'postgres' && hasProxy())(
   async () => {
     const place = await aPlace()
     const ports = [await freePort(), await freePort()] as const
-    const start = (port: number) => spawnServer(place.options(6, port))
+    const [settings = ''] = guideBlocks('high-availability', 'ini')
+    const seconds = Number(/^STOCKADE_DRAIN_SECONDS=(\d+)$/m.exec(settings)?.[1])
+    const start = (port: number) => spawnServer(place.options(seconds, port))
     const first = await start(ports[0])
     const admin = await first.setUp()
     const host = await aHost(first, admin.client)
     const servers = [first, await start(ports[1])]
     const proxyPort = await freePort()
-    const proxy = await startProxy(place.dataDir, proxyPort, ports, true)
+    // As the guide has it, but for https and the addresses.
+    const [guide = ''] = guideBlocks('high-availability', 'haproxy')
+    const config = guide
+      .replace(/bind .*/, `bind 127.0.0.1:${proxyPort}`)
+      .replace('192.0.2.11:8420', `127.0.0.1:${ports[0]}`)
+      .replace('192.0.2.12:8420', `127.0.0.1:${ports[1]}`)
+    expect(config).not.toContain('192.0.2.')
+    const proxy = await startProxy(place.dataDir, proxyPort, ports, config)
     const url = `http://127.0.0.1:${proxyPort}`
     try {
       await eventually(async () => expect((await fetch(`${url}/api/v1/ready`)).status).toBe(200))

@@ -12,15 +12,9 @@ import { localUrl } from '../features/settings/base-url.ts'
 import { createSettings } from '../features/settings/settings.service.ts'
 import { countUsers } from '../features/users/users.store.ts'
 import { dashboardBuilt } from '../http/dashboard.ts'
+import { backupFindings, certificateFindings, fail, ok, roomFindings, warn } from './doctor-stock.ts'
+import type { Finding } from './doctor-stock.ts'
 import { openStorage, schemaState, secretFile, sqliteFile, storageExists } from './storage.ts'
-
-export interface Finding {
-  readonly state: 'ok' | 'warn' | 'fail'
-  readonly text: string
-}
-const ok = (text: string): Finding => ({ state: 'ok', text })
-const warn = (text: string): Finding => ({ state: 'warn', text })
-const fail = (text: string): Finding => ({ state: 'fail', text })
 
 /** Looks at everything that a server needs, in the order in which it needs it; changes nothing. */
 export async function* examine(
@@ -38,6 +32,8 @@ export async function* examine(
   }
   if (config) {
     yield* folder(config)
+    yield* certificateFindings(config, clock())
+    yield* roomFindings(config)
     yield* storage(config, clock)
   }
   yield dashboardBuilt() ? ok('the dashboard is built') : fail('the dashboard is not built. Run: npm run build')
@@ -115,6 +111,7 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
       ? ok('there is an administrator')
       : warn('there is no administrator yet. Make a link for the first one with: stockade admin setup-code')
     yield baseUrl(config.baseUrl ?? settings.get('service.site_url') ?? localUrl(config))
+    yield* backupFindings(config, db, clock())
   } catch (error) {
     yield fail(`storage does not answer (${name}): ${reasonOf(error)}`)
   } finally {

@@ -12,7 +12,7 @@ export const createBackupRunner = (config: Config): BackupRunner => {
   let isStopped = false
   const run = async <Result>(task: BackupTask): Promise<TaskOutcome<Result>> => {
     if (isStopped) return null
-    const made = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const made = spawn(process.execPath, ['--max-semi-space-size=4', program], { stdio: ['pipe', 'pipe', 'inherit'] })
     child = made
     const ended = new Promise<string>(resolve => {
       made.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))

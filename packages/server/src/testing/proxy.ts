@@ -11,28 +11,8 @@ export const hasProxy = (): boolean => {
   return program !== undefined
 }
 
-/** What asks each server whether it is ready, as docs/guides/high-availability.md has it, only more often. */
-const readiness = {
-  before: '  option httpchk GET /api/v1/ready\n  timeout check 10s\n',
-  server: ' check inter 500ms fall 1 rise 1',
-}
-
-/**
- * HAProxy before several servers, each request to the next of them: nothing sticks to a process. With `isChecking` it leaves out
- * those that are not ready.
- */
-export const startProxy = async (
-  folder: string,
-  port: number,
-  behind: readonly number[],
-  isChecking = false,
-): Promise<{ close(): Promise<void> }> => {
-  const file = join(folder, `haproxy-${port}.cfg`)
-  writeFileSync(
-    file,
-    `global
-  maxconn 4000
-defaults
+/** Each request to the next of several servers: nothing sticks to a process. */
+const roundRobin = (port: number, behind: readonly number[]): string => `defaults
   mode http
   timeout connect 5s
   timeout client 120s
@@ -45,11 +25,18 @@ frontend all
   default_backend servers
 backend servers
   balance roundrobin
-${isChecking ? readiness.before : ''}${behind
-      .map((to, index) => `  server s${index} 127.0.0.1:${to}${isChecking ? readiness.server : ''}`)
-      .join('\n')}
-`,
-  )
+${behind.map((to, index) => `  server s${index} 127.0.0.1:${to}`).join('\n')}
+`
+
+/** HAProxy before several servers, with the given configuration of them or without checks. */
+export const startProxy = async (
+  folder: string,
+  port: number,
+  behind: readonly number[],
+  config = roundRobin(port, behind),
+): Promise<{ close(): Promise<void> }> => {
+  const file = join(folder, `haproxy-${port}.cfg`)
+  writeFileSync(file, `global\n  maxconn 4000\n${config}`)
   const child = spawn(program ?? 'haproxy', ['-q', '-db', '-f', file], { stdio: 'inherit' })
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const answers = () =>
