@@ -140,7 +140,7 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
       const size = statSync(fileIn(dataDir)).size
       leaveFree(size)
       expect(await refusalOf({ dataDir })).toMatch(
-        /Stockade can't start: the upgrade copies the database before it changes anything\. That needs \d+ MB in .*, and \d+ MB are free\. Make room; or .*STOCKADE_MIGRATE_COPY=no/,
+        /Stockade can't start: the upgrade copies the database before it changes anything\. That needs [\d.]+ MB in .*, and [\d.]+ MB are free\. Make room; or .*STOCKADE_MIGRATE_COPY=no/,
       )
       expect(copiesIn(dataDir)).toEqual([])
 

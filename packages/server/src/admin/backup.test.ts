@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { X509Certificate, createHash, createPublicKey } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -145,6 +146,20 @@ describe('a backup', () => {
     expect(await verify('cut.gz')).toMatchObject({ code: 1, err: expect.stringContaining('no complete backup') })
     expect(readdirSync(temporary)).toEqual([])
     expect(existsSync(nowhere.dataDir)).toBe(false)
+  })
+  test.runIf(process.getuid?.() === 0)('onto a disk that runs full leaves nothing behind', async () => {
+    const disk = join(folder, 'small disk')
+    mkdirSync(disk)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', disk])
+    try {
+      expect(await run(first, 'backup', join(disk, 'saved.gz'), '--plain')).toMatchObject({
+        code: 1,
+        err: `stockade: The disk ran full: ${join(disk, 'saved.gz')} was not written.\n`,
+      })
+      expect(readdirSync(disk)).toEqual([])
+    } finally {
+      execFileSync('umount', [disk])
+    }
   })
   test('of nothing is refused', async () => {
     const nowhere = await aPlace('sqlite')

@@ -9,7 +9,7 @@ import { certificateFindings } from './doctor-stock.ts'
 const folder = mkdtempSync(join(tmpdir(), 'stockade-doctor-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('the doctor tells of a certificate that ends soon, has ended, or can not be read', () => {
+test('the doctor tells of a certificate that ends soon, has ended, or cannot be read', () => {
   const [cert, key] = [join(folder, 'tls.pem'), join(folder, 'tls.key')]
   const request =
     'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=stockade.example'

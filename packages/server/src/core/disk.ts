@@ -5,10 +5,10 @@ export const freeBytes = (folder: string): number => {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }
-/** `1.2 GB`, `866 MB`: rounded up, so that what is asked for is enough. */
+/** `1.21 GB`, `866 MB`, `93.8 kB`: three digits tell what is needed from what is nearly enough. */
 export const sizeText = (bytes: number): string => {
-  if (bytes >= 1e9) return `${(Math.ceil(bytes / 1e8) / 10).toFixed(1)} GB`
-  return `${Math.ceil(bytes / 1e6)} MB`
+  const [unit, name] = bytes >= 1e9 ? [1e9, 'GB'] : bytes >= 1e6 ? [1e6, 'MB'] : [1e3, 'kB']
+  return `${Number((bytes / unit).toPrecision(3))} ${name}`
 }
 /** Whether an error says that a disk has no room left: of the file system, of SQLite or of PostgreSQL. */
 export const isDiskFull = (error: unknown): boolean => {
