@@ -1,30 +1,24 @@
 import { Suspense, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
-import { Pages } from '../../kit/pages.tsx'
-import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { Address, Left, ServerLink } from './facts.tsx'
-import { KnockPage, pageOf } from './knock-page.tsx'
+import { KnockPage } from './knock-page.tsx'
+import { KnockRows } from './knock-rows.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { blockedQuery } from './queries.ts'
 import type { Blocked } from './queries.ts'
-import styles from './portknock.module.css'
-
-const limit = 50
 
 /** Who tried wrong sequences too often, and the way out for those who meant no harm. */
 export const KnockBlocked = () => <KnockPage tab="blocked">{() => <List />}</KnockPage>
@@ -45,7 +39,6 @@ const keyOf = (row: Blocked) => `${row.ip} ${row.server_id} ${row.sequence_name}
 const List = () => {
   const t = textsOf(portknockTexts)
   const { page = 1 } = useSearch({ from: '/inside/portknock/blocked' })
-  const navigate = useNavigate()
   const narrow = useNarrow()
   const [everywhere, setEverywhere] = useState<string | null>(null)
   const [said, setSaid] = useState('')
@@ -61,7 +54,6 @@ const List = () => {
     await readAgain()
   }
   const all = query.data?.blocked
-  const rows = pageOf(all ?? [], page, limit)
   const serversOf = (ip: string) =>
     new Set((all ?? []).filter(row => row.ip === ip).map(({ server_id }) => server_id)).size
   const acting: Acting = {
@@ -72,31 +64,19 @@ const List = () => {
   }
   return (
     <>
-      <p className={parts.muted}>{t.blocked.lead}</p>
-      <div role="status" className={styles.said}>
-        {said && <p className={parts.note}>{said}</p>}
-      </div>
-      <Refusal error={lifting.error} />
-      <Trouble what={t.what.blocked} query={query} />
-      {query.isPending && <Waiting lines={4} />}
-      {all?.length === 0 && (
-        <div className={parts.empty}>
-          <p>{t.blocked.empty}</p>
-        </div>
-      )}
-      {all && all.length > 0 && rows.length === 0 && (
-        <PastEnd onFirst={() => navigate({ to: '/portknock/blocked', search: {} })} />
-      )}
-      {rows.length > 0 && (narrow ? <Cards rows={rows} {...acting} /> : <Table rows={rows} {...acting} />)}
-      {all && all.length > limit && (
-        <Pages
-          page={page}
-          limit={limit}
-          shown={rows.length}
-          total={all.length}
-          onPage={to => navigate({ to: '/portknock/blocked', search: to > 1 ? { page: to } : {} })}
-        />
-      )}
+      <KnockRows
+        what={t.what.blocked}
+        lead={t.blocked.lead}
+        empty={t.blocked.empty}
+        said={said}
+        refusal={lifting.error}
+        query={query}
+        all={all}
+        page={page}
+        path="/portknock/blocked"
+      >
+        {rows => (narrow ? <Cards rows={rows} {...acting} /> : <Table rows={rows} {...acting} />)}
+      </KnockRows>
       <Suspense>
         {everywhere !== null && (
           <Confirm

@@ -1,29 +1,23 @@
 import { Suspense, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
-import { Pages } from '../../kit/pages.tsx'
-import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { Address, Left, ServerLink } from './facts.tsx'
-import { KnockPage, pageOf } from './knock-page.tsx'
+import { KnockPage } from './knock-page.tsx'
+import { KnockRows } from './knock-rows.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { openingsQuery } from './queries.ts'
 import type { Opening } from './queries.ts'
-import styles from './portknock.module.css'
-
-const limit = 50
 
 /** Which ports are open now, for whom, and for how long. */
 export const KnockOpen = () => <KnockPage tab="open">{() => <Openings />}</KnockPage>
@@ -38,7 +32,6 @@ const readAgain = () => queries.invalidateQueries({ queryKey: openingsQuery.quer
 const Openings = () => {
   const t = textsOf(portknockTexts)
   const { page = 1 } = useSearch({ from: '/inside/portknock/open' })
-  const navigate = useNavigate()
   const narrow = useNarrow()
   const mine = useMe()?.ip_address
   const [cutting, setCutting] = useState<Opening | null>(null)
@@ -55,7 +48,6 @@ const Openings = () => {
     await readAgain()
   }
   const all = query.data?.openings
-  const rows = pageOf(all ?? [], page, limit)
   const acts = {
     onClose: (opening: Opening) => closing.mutate(opening),
     onCut: setCutting,
@@ -63,31 +55,19 @@ const Openings = () => {
   }
   return (
     <>
-      <p className={parts.muted}>{t.open.lead}</p>
-      <div role="status" className={styles.said}>
-        {said && <p className={parts.note}>{said}</p>}
-      </div>
-      <Refusal error={closing.error} />
-      <Trouble what={t.what.open} query={query} />
-      {query.isPending && <Waiting lines={4} />}
-      {all?.length === 0 && (
-        <div className={parts.empty}>
-          <p>{t.open.empty}</p>
-        </div>
-      )}
-      {all && all.length > 0 && rows.length === 0 && (
-        <PastEnd onFirst={() => navigate({ to: '/portknock/open', search: {} })} />
-      )}
-      {rows.length > 0 && (narrow ? <Cards rows={rows} {...acts} /> : <Table rows={rows} {...acts} />)}
-      {all && all.length > limit && (
-        <Pages
-          page={page}
-          limit={limit}
-          shown={rows.length}
-          total={all.length}
-          onPage={to => navigate({ to: '/portknock/open', search: to > 1 ? { page: to } : {} })}
-        />
-      )}
+      <KnockRows
+        what={t.what.open}
+        lead={t.open.lead}
+        empty={t.open.empty}
+        said={said}
+        refusal={closing.error}
+        query={query}
+        all={all}
+        page={page}
+        path="/portknock/open"
+      >
+        {rows => (narrow ? <Cards rows={rows} {...acts} /> : <Table rows={rows} {...acts} />)}
+      </KnockRows>
       <Suspense>
         {cutting && (
           <Confirm
