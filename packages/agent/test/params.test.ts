@@ -65,6 +65,11 @@ it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
 ])('refuses %s with %o', (type, params, sentence) => expect(() => read(type, params)).rejects.toThrow(sentence))
 
 it('takes the jail of Stockade, or every jail, where the server names none', async () => {
-  expect(await read('ban-ip', { ip: '192.0.2.1' })).toEqual({ jail: 'stockade', ip: '192.0.2.1', force: false, cut: false })
+  expect(await read('ban-ip', { ip: '192.0.2.1' })).toEqual({
+    jail: 'stockade',
+    ip: '192.0.2.1',
+    force: false,
+    cut: false,
+  })
   expect(await read('unban-ip', { ip: '192.0.2.1' })).toEqual({ jail: '*', ip: '192.0.2.1' })
 })
