@@ -146,8 +146,10 @@ const elementList = (elements: readonly SetElement[], hasTimeout: boolean): Buff
   const bytes = Buffer.alloc(elements.reduce((sum, { key }) => sum + elementBytes(key.length, hasTimeout), 0))
   let at = 0
   const header = (length: number, attributeType: number): void => {
-    bytes.writeUInt16LE(length, at)
-    bytes.writeUInt16LE(attributeType, at + 2)
+    bytes[at] = length & 255
+    bytes[at + 1] = length >> 8
+    bytes[at + 2] = attributeType & 255
+    bytes[at + 3] = attributeType >> 8
     at += 4
   }
   for (const { key, timeout } of elements) {
@@ -155,11 +157,13 @@ const elementList = (elements: readonly SetElement[], hasTimeout: boolean): Buff
     header(elementBytes(key.length, isTimed), 1 | 0x8000)
     if (isTimed) {
       header(timeoutBytes, 4)
-      at = bytes.writeBigUInt64BE(BigInt(timeout), at)
+      bytes.writeUInt32BE(Math.floor(timeout / 2 ** 32), at)
+      at = bytes.writeUInt32BE(timeout >>> 0, at + 4)
     }
     header(8 + key.length, 1 | 0x8000)
     header(4 + key.length, 1)
-    at += key.copy(bytes, at)
+    bytes.set(key, at)
+    at += key.length
   }
   return bytes.subarray(0, at)
 }

@@ -172,10 +172,12 @@ const elementDrafts = (make: typeof newElements, elements: Iterable<Placed>): Dr
   const drafts: Draft[] = []
   const bySet = new Map<string, SetElement[]>()
   for (const { set, entry, timeout } of elements) {
-    const list = bySet.get(set) ?? []
+    let list = bySet.get(set)
+    if (list === undefined) bySet.set(set, (list = []))
     list.push({ key: entry.key, timeout })
-    bySet.set(set, list.length < gathered ? list : [])
-    if (list.length === gathered) drafts.push(...make(shieldTable, set, list))
+    if (list.length < gathered) continue
+    drafts.push(...make(shieldTable, set, list))
+    bySet.delete(set)
   }
   for (const [set, list] of bySet) if (list.length > 0) drafts.push(...make(shieldTable, set, list))
   return drafts

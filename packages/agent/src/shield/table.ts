@@ -1,5 +1,5 @@
 import { fallbackText } from './fallback.ts'
-import { bitsOf, setName, toEntry, widen } from './entry.ts'
+import { bitsOf, setName, sizeOf, toEntry, widen } from './entry.ts'
 import type { Entry } from './entry.ts'
 import type { Damage, FoundBan, Kernel, Placed } from './kernel.ts'
 import { addLengths, noLengths, singleLengths, usualLengths } from './rules.ts'
@@ -89,9 +89,9 @@ export const createTable = (needs: {
         ...shape,
         bans: addLengths(
           usualLengths,
-          lazily(bans, ({ entry }) => toEntry(entry)),
+          lazily(bans, ({ entry }) => sizeOf(entry)),
         ),
-        kept: addLengths(singleLengths, lazily(nextKept, toEntry)),
+        kept: addLengths(singleLengths, lazily(nextKept, sizeOf)),
         cut: addLengths(
           noLengths,
           cutOf(bans).map(({ entry }) => entry),
