@@ -1,8 +1,10 @@
 import * as fs from 'node:fs'
 import { expect, it } from 'vitest'
+import { loudly, sleep, type Host } from './host.ts'
 import { authLog, reports, seen, wellAgain } from './protection.ts'
 import type { ProtectionReport } from './protection.ts'
 import { carriedOut } from './scenarios.ts'
+import { firewallKinds } from './sabotage/firewalls.ts'
 import { onStage } from './stage.ts'
 
 /** The levels that were reported, without repetitions. */
@@ -38,3 +40,55 @@ onStage(
   // Half of the usual times: a restart of fail2ban still ends long before a problem would count.
   { agentArgs: ['--check-pace', '0.5'] },
 )
+
+/** CALM_MINUTES=30 adds a run of that length on a host whose rules the agent may not read, so that it sends itself packets. */
+const minutes = Number(process.env['CALM_MINUTES'] ?? 0)
+
+/** The CPU time of the agent and of the programs that it ran, in seconds. */
+const cpuOf = (host: Host): number => {
+  const stat = fs.readFileSync(`/proc/${host.agentPid() ?? 0}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / 100
+}
+
+if (minutes > 0)
+  onStage(
+    'a long calm time with packet proofs',
+    [],
+    scene => {
+      it(
+        'changes no level, and then names a flushed firewall within a minute',
+        async () => {
+          const { host } = scene()
+          const { flush } = firewallKinds.legacy
+          await host.client('set', 'sshd', 'banip', '203.0.113.250', '2001:db8::250')
+          await wellAgain(scene())
+          const from = reports(scene()).length
+          const startedAt = Date.now()
+          const cpuAtStart = cpuOf(host)
+          for (let minute = 0; Date.now() - startedAt < minutes * 60_000; minute += 1) {
+            await host.client('set', 'sshd', 'banip', `203.0.113.${minute}`)
+            if (minute > 0) await host.client('set', 'sshd', 'unbanip', `203.0.113.${minute - 1}`)
+            await host.attack(`198.51.100.${minute}`)
+            if (minute % 5 === 4) {
+              await host.client('reload')
+              fs.renameSync(authLog(host), `${authLog(host)}.1`)
+              fs.writeFileSync(authLog(host), '')
+            }
+            if (minute % 10 === 9) await host.client('restart')
+            await sleep(60_000)
+          }
+          const cpu = (100_000 * (cpuOf(host) - cpuAtStart)) / (Date.now() - startedAt)
+          expect(levels(reports(scene()).slice(from)).filter(level => level !== 'unknown')).toEqual(['protected'])
+          const flushedAt = Date.now()
+          await flush(host)
+          await seen(scene(), 'unprotected', /^bans of jail sshd are not enforced/)
+          loudly(
+            `agent and its programs: ${cpu.toFixed(2)} % of a core; a flush was named after ${Date.now() - flushedAt} ms`,
+          )
+        },
+        (minutes + 10) * 60_000,
+      )
+    },
+    { ...firewallKinds.legacy.settings('installed'), hasUnitRights: true, agentArgs: [] },
+  )
