@@ -11,6 +11,7 @@
 #   --ca FILE             a private certificate authority, PEM; one in the system's store needs no option
 #   --release-key FILE    install only what this key signed (ECDSA P-256, PEM); kept for later upgrades
 #   --backfill            also report the bans from before, as far as fail2ban's database reaches back
+#   --allow-unsigned      take upgrades from a server whose releases nobody signed, as one built from source
 #   --allow-downgrade     accept an older release than the installed one
 #
 # The token may also come as STOCKADE_TOKEN, or with --token-stdin from standard input (when the script is a file).
@@ -35,6 +36,7 @@ stockade_install() {
   ca=
   release_key=
   downgrade=no
+  unsigned=no
   backfill=no
 
   say() { printf '%s\n' "$*"; }
@@ -74,6 +76,7 @@ stockade_install() {
         release_key=$2
         shift
         ;;
+      --allow-unsigned) unsigned=yes ;;
       --allow-downgrade) downgrade=yes ;;
       --backfill) backfill=yes ;;
       --upgrade) mode=upgrade ;;
@@ -169,7 +172,7 @@ stockade_install() {
     [ "$signed" = yes ] || stop "the manifest is not signed by a release key that this host trusts; nothing was changed"
     [ "$(head -n 1 "$work/MANIFEST")" = 'stockade-release 1' ] || stop "the manifest is of another format; nothing was changed"
     offered=$(sed -n 's/^version \([0-9][0-9A-Za-z.-]*\)$/\1/p' "$work/MANIFEST")
-    running=$(readlink "$opt/current" 2>/dev/null | sed 's,^releases/,,' || true)
+    running=$(readlink "$opt/current" 2>/dev/null | sed 's,^releases/,,; s,-[0-9a-f]\{8\}$,,' || true)
     [ -n "$offered" ] || stop "the manifest names no version; nothing was changed"
     if [ "$downgrade" = no ] && [ -n "$running" ] && [ "$offered" != "$running" ] &&
       [ "$(printf '%s\n%s\n' "$offered" "$running" | sort -V | head -n 1)" = "$offered" ]; then
@@ -281,8 +284,8 @@ stockade_install() {
       fi
     fi
     if [ "$init" = systemd ]; then
-      systemctl disable stockade-agent stockade-knock stockade-shield 2>/dev/null || true
-      for unit in agent knock shield; do
+      systemctl disable stockade-agent stockade-knock stockade-shield stockade-agent-upgrade 2>/dev/null || true
+      for unit in agent knock shield agent-upgrade; do
         rm -f "/etc/systemd/system/stockade-$unit.service"
       done
       systemctl daemon-reload || true
@@ -335,6 +338,12 @@ stockade_install() {
 
   trusted=$release_key
   if [ -z "$trusted" ] && [ -f "$etc/release-keys.pem" ]; then trusted=$etc/release-keys.pem; fi
+  # At its first installation a host that was given no key trusts the server, whose script this is. From then on this key decides.
+  if [ -z "$trusted" ] && [ "$unsigned" = no ] &&
+    fetch "$base_url/agent/release-keys.pem" "$work/offered-keys.pem" 2>/dev/null; then
+    release_key=$work/offered-keys.pem
+    trusted=$release_key
+  fi
   [ -z "$trusted" ] || verify_release
 
   if ! find_node && [ "$packages" = yes ]; then
@@ -370,7 +379,8 @@ stockade_install() {
   case $version in
     '' | *[!0-9A-Za-z.+-]*) stop "the agent names no version" ;;
   esac
-  release=$opt/releases/$version
+  release_name=$version-$(sha256sum "$work/stockade-agent.mjs" | cut -c1-8)
+  release=$opt/releases/$release_name
   mkdir -p "$release"
   mv -f "$work/stockade-agent.mjs" "$release/stockade-agent.mjs"
   chmod 755 "$release/stockade-agent.mjs"
@@ -394,7 +404,10 @@ stockade_install() {
   # Python opens the netlink socket and becomes Node.js. If Python or the capability is missing, Node.js starts without it.
   cat >"$work/stockade-agent" <<EOF
 #!/bin/sh
-set -- '$node' --max-old-space-size=64 --max-semi-space-size=1 '$opt/current/stockade-agent.mjs' "\$@"
+program='$opt/current/stockade-agent.mjs'
+# During an upgrade the release before judges the new one.
+if [ "\${1:-}" = upgrade ] && [ -e '$opt/upgrading/stockade-agent.mjs' ]; then program='$opt/upgrading/stockade-agent.mjs'; fi
+set -- '$node' --max-old-space-size=64 --max-semi-space-size=1 "\$program" "\$@"
 launcher='$opt/current/stockade_launcher.py'
 case "\${5:-}" in
   run | shield*)
@@ -411,12 +424,16 @@ EOF
     ln -sfn "$1" "$opt/.current"
     mv -Tf "$opt/.current" "$opt/current" 2>/dev/null || { rm -f "$opt/current"; mv -f "$opt/.current" "$opt/current"; }
   }
-  switch_to "releases/$version"
+  switch_to "releases/$release_name"
+  if [ -n "$before" ] && [ "$before" != "releases/$release_name" ]; then
+    ln -sfn "$before" "$opt/previous"
+  fi
 
   if [ "$init" = systemd ]; then
     "$opt/stockade-agent" unit systemd >/etc/systemd/system/stockade-agent.service
     "$opt/stockade-agent" unit knock >/etc/systemd/system/stockade-knock.service
     "$opt/stockade-agent" unit shield >/etc/systemd/system/stockade-shield.service
+    "$opt/stockade-agent" unit upgrade >/etc/systemd/system/stockade-agent-upgrade.service
     systemctl daemon-reload
   elif [ "$init" = openrc ]; then
     "$opt/stockade-agent" unit openrc >/etc/init.d/stockade-agent
@@ -425,13 +442,13 @@ EOF
 
   if [ "$mode" = upgrade ]; then
     [ "$init" != none ] || { say "The agent is now version $version: restart it."; return 0; }
-    [ "$init" != systemd ] || systemctl enable stockade-knock stockade-shield >/dev/null 2>&1 || true
+    [ "$init" != systemd ] || systemctl enable stockade-knock stockade-shield stockade-agent-upgrade >/dev/null 2>&1 || true
     service restart
     if answers; then
       say "The agent is now version $version."
       return 0
     fi
-    if [ -n "$before" ] && [ "$before" != "releases/$version" ]; then
+    if [ -n "$before" ] && [ "$before" != "releases/$release_name" ]; then
       switch_to "$before"
       service restart || true
       stop "version $version did not reach the server within 20 s; $before runs again"
@@ -443,6 +460,7 @@ EOF
   if [ -n "$token" ]; then
     set -- --base-url "$base_url"
     [ "$insecure" = no ] || set -- "$@" --insecure-http
+    [ "$unsigned" = no ] || set -- "$@" --allow-unsigned
     [ -z "$pin" ] || set -- "$@" --pin "$pin"
     [ -z "$ca" ] || set -- "$@" --ca "$ca"
     [ "$backfill" = no ] || set -- "$@" --backfill
@@ -452,7 +470,7 @@ EOF
   [ "$start" = yes ] || return 0
   case $init in
     systemd)
-      systemctl enable stockade-agent stockade-knock stockade-shield >/dev/null 2>&1
+      systemctl enable stockade-agent stockade-knock stockade-shield stockade-agent-upgrade >/dev/null 2>&1
       systemctl restart stockade-agent
       ;;
     openrc)

@@ -44,6 +44,7 @@ import { createOwnJail } from './engine/own-jail.ts'
 import { errorText } from './text.ts'
 import { createTemplates } from './templates/templates.ts'
 import { createTransport } from './transport.ts'
+import { createUpgrades } from './upgrade/upgrades.ts'
 import { agentVersion } from './version.ts'
 import { createStore } from './whitelist/store.ts'
 import { createWhitelist } from './whitelist/whitelist.ts'
@@ -84,7 +85,9 @@ export const startAgent = async (
   const rejected = createRejected(join(options.state, 'rejected.jsonl'), now)
   const saved = openMemory(join(options.state, 'state.json'), { ready: () => outbox.flush(), now, warn: log.warn })
   const { memory } = saved
-  const journal = openJournal(join(options.state, 'cmd-journal.json'), now)
+  const policy = createPolicy({ directory: options.config, now })
+  const upgrades = createUpgrades({ options, identity, policy, now, log })
+  const journal = openJournal(join(options.state, 'cmd-journal.json'), now, { isUnderWay: upgrades.isUnderWay })
 
   // fail2ban
   const python = findInterpreter(options.f2bServer)
@@ -97,7 +100,6 @@ export const startAgent = async (
     onUp: () => void cameUp(),
     onDown: () => log.warn('fail2ban is gone; waiting for it'),
   })
-  const policy = createPolicy({ directory: options.config, now })
   const loader = createJailLoader({ engine, config, runDirectory: options.run })
 
   // Bans
@@ -222,6 +224,7 @@ export const startAgent = async (
     now,
     approvals: approvals.handlers,
     selfTest: createHostSelfTest(shield.testBan, probe),
+    upgrade: upgrades.handler,
   })
   const runner = createRunner({
     handlers,
@@ -275,6 +278,7 @@ export const startAgent = async (
     shield: shield.report,
     drops: hostShield.drops,
     sealed: seals.report,
+    upgrades: upgrades.report,
     metrics: createMetrics(),
     policy: policy.state,
     protection: protection.report,
@@ -344,6 +348,7 @@ export const startAgent = async (
   intervals.every(lookEvery, followPolicy)
   intervals.every(snapshotEvery, bans.compare)
   intervals.every(1000, overrides.tick)
+  intervals.every(1000, () => upgrades.settle(journal, results.wake))
   bans.spool.start()
   protection.start()
   await knock.start()

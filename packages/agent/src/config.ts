@@ -18,6 +18,8 @@ export interface Identity {
   readonly insecure_http: boolean
   /** At its first start the agent also reports the bans that fail2ban's database holds from before. */
   readonly backfill: boolean
+  /** The host's administrator accepts releases that nobody signed, as servers offer that were built from source. */
+  readonly unsigned: boolean
 }
 
 const identityFile = (configDirectory: string): string => join(configDirectory, 'agent.json')
@@ -37,6 +39,7 @@ export const loadIdentity = (configDirectory: string): Identity => {
     pins: asList(fields['pins']).map(pin => asText(pin)),
     insecure_http: fields['insecure_http'] === true,
     backfill: fields['backfill'] === true,
+    unsigned: fields['unsigned'] === true,
   }
   checkPins(identity.pins)
   if (!identity.base_url || !identity.server_id || !identity.api_key || !identity.agent_id) {

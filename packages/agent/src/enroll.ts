@@ -38,6 +38,7 @@ export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Prom
       pins: options.pins,
       insecure_http: options.insecureHttp,
       backfill: options.backfill,
+      unsigned: options.allowUnsigned,
     })
     return enrolled.server_id
   } finally {

@@ -9,13 +9,27 @@ import { moveHost } from './move.ts'
 import { parseInvocation, usage } from './options.ts'
 import type { Options } from './options.ts'
 import { action, launcher } from './python/programs.ts'
-import { knockUnit, openrcScript, shieldUnit, systemdUnit } from './units.ts'
+import { knockUnit, openrcScript, shieldUnit, systemdUnit, upgradeUnit } from './units.ts'
+import { upgradeHost } from './upgrade/command.ts'
 import { trustCommand } from './seal/trust.ts'
 import { loadShield, shieldCommand } from './shield/command.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
 
 const say = (text: string): void => void process.stdout.write(text)
+
+const unitNamed = (name: string): string => {
+  const units: Record<string, string> = {
+    systemd: systemdUnit,
+    openrc: openrcScript,
+    knock: knockUnit,
+    shield: shieldUnit,
+    upgrade: upgradeUnit,
+  }
+  const unit = units[name]
+  if (unit === undefined) throw new Error('unit systemd, unit openrc, unit knock, unit shield, or unit upgrade')
+  return unit
+}
 
 /** Runs the command of the command line. Answers the exit code. */
 const main = async (args: readonly string[]): Promise<number> => {
@@ -35,24 +49,18 @@ const main = async (args: readonly string[]): Promise<number> => {
     case 'move':
       say(`${await moveHost(rest, options)}\n`)
       return 0
+    case 'upgrade':
+      say(`${await upgradeHost(rest.includes('--ordered'), options, text => say(`${text}\n`))}\n`)
+      return 0
     case 'self-test':
     case 'status': {
       const findings = await diagnose(options, command === 'status')
       say(options.json ? `${JSON.stringify(findings, null, 2)}\n` : findingsText(findings))
       return findings.every(({ good, needed }) => good || !needed) ? 0 : 1
     }
-    case 'unit': {
-      const units: Record<string, string> = {
-        systemd: systemdUnit,
-        openrc: openrcScript,
-        knock: knockUnit,
-        shield: shieldUnit,
-      }
-      const unit = units[rest[0] ?? '']
-      if (unit === undefined) throw new Error('unit systemd, unit openrc, unit knock, or unit shield')
-      say(unit)
+    case 'unit':
+      say(unitNamed(rest[0] ?? ''))
       return 0
-    }
     case 'action':
       say(action)
       return 0

@@ -23,6 +23,12 @@ export interface Options {
   readonly ca: string | null
   readonly pins: readonly string[]
   readonly insecureHttp: boolean
+  readonly allowUnsigned: boolean
+  readonly allowDowngrade: boolean
+  /** Where the installer put the releases. */
+  readonly root: string
+  /** Where systemd reads the agent's units. */
+  readonly units: string
   /** Classes of commands that need a signature, separated by commas. */
   readonly types: string | null
   readonly json: boolean
@@ -46,10 +52,13 @@ export const usage = `stockade-agent: tells a Stockade server of this host's ban
       --ca FILE                            a private certificate authority, PEM
       --pin sha256//BASE64                 the server's public key; replaces the check by an authority
       --insecure-http                      accept plain http to another machine
+      --allow-unsigned                     take upgrades that nobody signed
   stockade-agent trust add KEY             take signed commands of an operator, and only signed ones
       --types a,b                          classes that need a signature; unless said, those that can disarm the host
   stockade-agent trust list | trust remove NAME
   stockade-agent move URL                  reach the same server at another address, which must answer first
+  stockade-agent upgrade                   install the server's release, or put this one back if it fails
+      --allow-downgrade                    also an older one
   stockade-agent status                    what works and what does not (--json for programs)
   stockade-agent --self-test               can this host be watched? exit code 0 or 1
   stockade-agent shield status             the bans that the kernel holds without fail2ban
@@ -57,7 +66,7 @@ export const usage = `stockade-agent: tells a Stockade server of this host's ban
                                            lets everything in, and back; needs no server
   stockade-agent shield release ADDRESS    lifts each ban of the shield that covers it
   stockade-agent shield-load               put these bans into the kernel (before the network is up)
-  stockade-agent unit systemd|openrc|knock|shield
+  stockade-agent unit systemd|openrc|knock|shield|upgrade
                                            print a service file
   stockade-agent action                    print the action that fail2ban loads
   stockade-agent launcher                  print the program that gives the agent its netlink socket
@@ -75,6 +84,8 @@ Options
   --f2b-client PATH   fail2ban-client                   fail2ban-client
   --nft "CMD"         the nft program                   nft
   --action-file PATH  where fail2ban loads our action from
+  --root DIR          the installed releases            /opt/stockade-agent
+  --units DIR         systemd's units                   /etc/systemd/system
   --service KIND      systemd, openrc, client or auto   auto
   --check-pace N      multiplies the intervals of the checks of protection   1
   --backfill          also report the bans from before the first run
@@ -105,6 +116,11 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
       ca: { type: 'string' },
       pin: { type: 'string', multiple: true, default: [] },
       'insecure-http': { type: 'boolean', default: false },
+      'allow-unsigned': { type: 'boolean', default: false },
+      'allow-downgrade': { type: 'boolean', default: false },
+      ordered: { type: 'boolean', default: false },
+      root: { type: 'string', default: '/opt/stockade-agent' },
+      units: { type: 'string', default: '/etc/systemd/system' },
       types: { type: 'string' },
       json: { type: 'boolean', default: false },
       for: { type: 'string' },
@@ -125,7 +141,7 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
   if (!(checkPace > 0 && checkPace <= 10)) throw new Error('--check-pace must be a number above 0, 10 at most')
   return {
     command,
-    rest: values.purge ? [...rest, '--purge'] : rest,
+    rest: [...rest, ...(values.purge ? ['--purge'] : []), ...(values.ordered ? ['--ordered'] : [])],
     options: {
       config: values.config,
       state: values.state,
@@ -145,6 +161,10 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
       ca: values.ca ?? null,
       pins: values.pin,
       insecureHttp: values['insecure-http'],
+      allowUnsigned: values['allow-unsigned'],
+      allowDowngrade: values['allow-downgrade'],
+      root: values.root,
+      units: values.units,
       types: values.types ?? null,
       json: values.json,
       duration: values.for ?? null,

@@ -45,6 +45,8 @@ export interface Transport {
   json(method: string, path: string, ask?: Ask): Promise<unknown>
   /** The text at a path; null if it still is the `known` version (304). @throws ServerError as `json` does */
   fresh(path: string, known: string | null, ask?: Ask & { maxBytes?: number }): Promise<Fresh | null>
+  /** The content at a path. @throws ServerError as `json` does, also where it is larger than `maxBytes` */
+  bytes(path: string, maxBytes: number): Promise<Buffer>
   /** Milliseconds to add to our clock to get the server's, from its last answer; null before the first one. */
   clockOffset(): number | null
   /** The address that the server was last reached at. */
@@ -218,6 +220,14 @@ export const createTransport = (options: {
           once('GET', path, { ...settings, headers, maxBytes }, (response, body) => freshOf(response, body, maxBytes)),
         settings,
       )
+    },
+    bytes(path, maxBytes) {
+      const settings = { timeout: 120_000, urgency: 'heartbeat' } as const
+      const read = (response: http.IncomingMessage, body: Buffer): Buffer => {
+        if (response.statusCode !== 200) throw refusalOf(response, body)
+        return body
+      }
+      return ask(() => once('GET', path, { ...settings, headers: { accept: '*/*' }, maxBytes }, read), settings)
     },
     clockOffset: () => offset,
     peer: () => peer,

@@ -128,6 +128,41 @@ RestrictAddressFamilies=AF_UNIX AF_NETLINK
 WantedBy=sysinit.target
 `
 
+/**
+ * Replaces the agent by the release that was ordered. It is a unit of its own, because the agent may not write its program, and
+ * because its restart would end it. A crash or a reboot in the middle starts it again.
+ */
+export const upgradeUnit = `[Unit]
+Description=Stockade agent: an upgrade that the server ordered
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+ConditionPathExists=/var/lib/stockade-agent/upgrade-order.json
+
+[Service]
+ExecStart=/opt/stockade-agent/stockade-agent upgrade --ordered
+Restart=on-failure
+RestartSec=5
+UMask=0022
+CapabilityBoundingSet=CAP_DAC_READ_SEARCH
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=/opt/stockade-agent /etc/systemd/system /var/lib/stockade-agent
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+SystemCallArchitectures=native
+MemoryMax=256M
+
+[Install]
+WantedBy=multi-user.target
+`
+
 export const openrcScript = `#!/sbin/openrc-run
 description="Stockade agent: reports fail2ban's bans and carries out the server's orders"
 supervisor=supervise-daemon

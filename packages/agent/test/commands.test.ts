@@ -47,7 +47,7 @@ describe('the journal', () => {
   })
 
   it('stays small, and never forgets what was not told', async () => {
-    const journal = openJournal(join(directory, 'cmd-journal.json'), Date.now, 100)
+    const journal = openJournal(join(directory, 'cmd-journal.json'), Date.now, { kept: 100 })
     await journal.finished('first', { ...done, output: 'x'.repeat(60_000) })
     await Promise.all(
       Array.from({ length: 130 }, (_, i) => journal.finished(`c${i}`, { ...done, output: 'y'.repeat(5000) })),
@@ -112,6 +112,7 @@ const unusedHandlers: Handlers = {
   'approve-whitelist': unused,
   'approve-port': unused,
   'self-test': unused,
+  'upgrade-agent': unused,
 }
 const handlersWith = (own: Partial<Handlers>): Handlers => ({ ...unusedHandlers, ...own })
 

@@ -21,6 +21,7 @@ const handlers: Handlers = {
   'approve-whitelist': output,
   'approve-port': output,
   'self-test': output,
+  'upgrade-agent': output,
 }
 const read = async (type: commands.CommandType, params: Record<string, unknown>): Promise<unknown> =>
   JSON.parse(await runHandler(handlers, type, params, 'x')) as unknown
@@ -40,6 +41,7 @@ const samples: { readonly [T in commands.CommandType]: commands.CommandParamsOf<
   'approve-whitelist': { ip: '192.0.2.0/24' },
   'approve-port': { port: 22 },
   'self-test': {},
+  'upgrade-agent': { version: '0.2.0', manifest_sha256: 'a'.repeat(64), program_sha256: null, rollback: false },
 }
 
 it.each(commands.commandTypeNames)('reads the parameters of %s that the contract describes', async type => {

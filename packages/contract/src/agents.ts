@@ -122,6 +122,19 @@ export const heartbeat = endpoint({
       ),
       'What the host accepts only with an operator signature; null when it asks for none.',
     ),
+    upgrades: field(
+      Type.Optional(
+        nullable(
+          openResource('UpgradeReport', {
+            able: field(Type.Boolean(), 'Whether the host takes upgrades that the server orders.'),
+            reason: field(Type.Optional(nullable(Type.String({ maxLength: 1000 }))), 'Why it takes none.'),
+            release: field(Type.Optional(nullable(text(1, 100))), 'Name of the release that runs.'),
+            previous: field(Type.Optional(nullable(text(1, 100))), 'Name of the release before, which the host kept.'),
+          }),
+        ),
+      ),
+      'Releases of the agent on the host; older agents leave it out.',
+    ),
     policy: field(
       Type.Optional(
         nullable(

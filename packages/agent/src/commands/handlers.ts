@@ -14,6 +14,7 @@ type Needs = Parameters<typeof createBanHandlers>[0] &
     templates: Templates
     approvals: Pick<Handlers, 'approve-whitelist' | 'approve-port'>
     selfTest: () => Promise<string>
+    upgrade: Handlers['upgrade-agent']
   }
 
 /** The handlers of all commands, by type. */
@@ -32,6 +33,7 @@ export const createHandlers = (needs: Needs): Handlers => ({
   },
   ...needs.approvals,
   'self-test': needs.selfTest,
+  'upgrade-agent': needs.upgrade,
 })
 
 /**
@@ -39,7 +41,7 @@ export const createHandlers = (needs: Needs): Handlers => ({
  * other, because the order of commands only counts for the same address.
  */
 export const laneOf = (command: Command, isShieldUsed: boolean): string | null => {
-  if (command.type === 'self-test') return 'self-test'
+  if (command.type === 'self-test' || command.type === 'upgrade-agent') return command.type
   const jail = command.params['jail'] ?? templateOf(command)
   const isShieldBan = isShieldUsed && /^(un)?ban-ip$/.test(command.type)
   if (isShieldBan && (jail === ownJail || (jail === undefined && command.type === 'ban-ip')))

@@ -35,17 +35,22 @@ export interface Journal {
  * Commands and their results. A command is on the disk before it runs, so it never runs twice, even if it is delivered
  * again after a crash. The last 1000 are kept. Steps that come together are written together.
  */
-export const openJournal = (path: string, now: () => number, kept = keptCommands): Journal => {
+export const openJournal = (
+  path: string,
+  now: () => number,
+  { kept = keptCommands, isUnderWay = () => false }: { kept?: number; isUnderWay?: (id: string) => boolean } = {},
+): Journal => {
   const items = new Map<string, Item>()
   for (const value of asList(asFields(readJson(path))['commands'])) {
     const fields = asFields(value)
     const id = asText(fields['id'])
     const result = fields['result'] === null ? null : resultOf(fields['result'])
-    // Without a result, the agent died while it ran. Its effect is unknown, and running it again could do it twice.
+    // Without a result, the agent died while it ran, unless another process goes on with it. Its effect is unknown, and
+    // running it again could do it twice.
     items.set(id, {
       id,
       at: asInteger(fields['at'], 0),
-      result: result ?? unknownResult,
+      result: result ?? (isUnderWay(id) ? null : unknownResult),
       told: result !== null && fields['told'] === true,
     })
   }

@@ -36,6 +36,12 @@ const readDuration = ({ duration }: Fields): number | undefined => {
   return seconds
 }
 
+const readDigest = (value: unknown): string | null => {
+  if (value === undefined || value === null) return null
+  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value)) throw new Refused('a SHA-256 has 64 hex digits')
+  return value
+}
+
 const jailOnly = (fields: Fields) => ({ jail: readJail(fields) })
 const nothing = () => ({})
 
@@ -79,6 +85,16 @@ const readers: Readers = {
     return { port }
   },
   'self-test': nothing,
+  'upgrade-agent': fields => {
+    const version = asText(fields['version'])
+    if (!/^[0-9][0-9A-Za-z.+-]{0,80}$/.test(version)) throw new Refused('"version" must be a version of the agent')
+    return {
+      version,
+      manifest_sha256: readDigest(fields['manifest_sha256']),
+      program_sha256: readDigest(fields['program_sha256']),
+      rollback: fields['rollback'] === true,
+    }
+  },
 }
 
 /** Reads the parameters and runs the command. @throws Refused for parameters that make no sense */

@@ -6,3 +6,6 @@ export class Refused extends Error {
     this.code = code
   }
 }
+
+/** The command's result comes later, perhaps from another process: it stays without one in the journal. */
+export class Deferred extends Error {}

@@ -7,7 +7,7 @@ import { createLanes } from './lanes.ts'
 import { laneOf, refusalText } from './handlers.ts'
 import { runHandler } from './params.ts'
 import type { Handlers } from './params.ts'
-import { Refused } from './refused.ts'
+import { Deferred, Refused } from './refused.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
 import type { SealGate } from '../seal/gate.ts'
 
@@ -42,6 +42,10 @@ export const createRunner = (needs: {
       return
     }
     const result = await resultOf(command)
+    if (result === null) {
+      waiting.delete(command.id)
+      return
+    }
     log.info(`command ${command.type}: ${result.success ? 'done' : 'failed'}: ${result.output.split('\n')[0] ?? ''}`)
     try {
       await journal.finished(command.id, result)
@@ -52,7 +56,8 @@ export const createRunner = (needs: {
     needs.onResult(command, result.success)
   }
 
-  const resultOf = async (command: Command): Promise<CommandResult> => {
+  /** Null for a command whose result comes later. */
+  const resultOf = async (command: Command): Promise<CommandResult | null> => {
     const { type } = command
     try {
       if (!isCommandType(type))
@@ -75,6 +80,7 @@ export const createRunner = (needs: {
         exit_code: 0,
       }
     } catch (error) {
+      if (error instanceof Deferred) return null
       const { output, code } = refusalText(error)
       return { success: false, output: commandOutput(output), exit_code: code }
     }

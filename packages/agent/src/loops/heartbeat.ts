@@ -8,6 +8,7 @@ import type { SealReport } from '../seal/gate.ts'
 import { untilSlot } from '../schedule.ts'
 import type { Drops } from '../shield/drops.ts'
 import type { ShieldReport } from '../shield/shield.ts'
+import type { UpgradeReport } from '../upgrade/upgrades.ts'
 import { deployedTemplates } from '../templates/files.ts'
 import { ServerError } from '../transport.ts'
 import { cleanText, errorText } from '../text.ts'
@@ -32,6 +33,7 @@ export const createHeartbeat = (
     shield: () => ShieldReport
     drops: Pick<Drops, 'changed' | 'told'>
     sealed: () => SealReport | null
+    upgrades: () => UpgradeReport
     metrics: () => Metrics
     policy: () => PolicyState
     protection: () => ProtectionReport | null
@@ -67,6 +69,7 @@ export const createHeartbeat = (
       policy: needs.policy(),
       protection: needs.protection(),
       sealed: needs.sealed(),
+      upgrades: needs.upgrades(),
       report: nextReport(),
       ...(drops.length === 0 ? {} : { dropped: drops.map(({ entry, packets }) => ({ ip: entry, packets })) }),
     }

@@ -13,6 +13,7 @@ import { removeTemplate } from './remove-template.ts'
 import { selfTest } from './self-test.ts'
 import { serviceRestart } from './service-restart.ts'
 import { unbanIp } from './unban-ip.ts'
+import { upgradeAgent } from './upgrade-agent.ts'
 
 /** Every type of command. A type without an entry does not compile. */
 export const commandTypes = {
@@ -29,6 +30,7 @@ export const commandTypes = {
   'approve-whitelist': approveWhitelist,
   'approve-port': approvePort,
   'self-test': selfTest,
+  'upgrade-agent': upgradeAgent,
 } as const satisfies { readonly [T in CommandType]: { readonly type: T } }
 
 type StaticParams<T extends CommandType> = Static<(typeof commandTypes)[T]['params']>

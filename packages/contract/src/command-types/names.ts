@@ -13,6 +13,7 @@ export const commandTypeNames = [
   'approve-whitelist',
   'approve-port',
   'self-test',
+  'upgrade-agent',
 ] as const
 export type CommandType = (typeof commandTypeNames)[number]
 

@@ -98,6 +98,7 @@ const en = {
     'approve-whitelist': 'Approve a wide whitelist entry',
     'approve-port': 'Approve a closed port',
     'self-test': 'Self-test',
+    'upgrade-agent': 'Upgrade agent',
   },
   said: {
     ban: (ip: string, jail: string) => `Ban ${ip} in ${jail}`,

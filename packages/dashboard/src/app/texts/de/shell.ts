@@ -385,6 +385,7 @@ export const fleet: Texts['fleet'] = {
     'approve-whitelist': 'Großen Whitelist-Eintrag genehmigen',
     'approve-port': 'Geschlossenen Port genehmigen',
     'self-test': 'Selbsttest',
+    'upgrade-agent': 'Agent aktualisieren',
   },
   said: {
     ban: (ip, jail) => `${ip} in ${jail} sperren`,

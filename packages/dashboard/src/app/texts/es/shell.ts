@@ -334,6 +334,7 @@ export const fleet: Texts['fleet'] = {
     'approve-whitelist': 'Aprobar una entrada amplia de la lista blanca',
     'approve-port': 'Aprobar un puerto cerrado',
     'self-test': 'Autoprueba',
+    'upgrade-agent': 'Actualizar el agente',
   },
   said: {
     ban: (ip, jail) => `Bloquear ${ip} en ${jail}`,

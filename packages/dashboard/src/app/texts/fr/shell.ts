@@ -391,6 +391,7 @@ export const fleet: Texts['fleet'] = {
     'approve-whitelist': 'Approuver une grande plage de la liste blanche',
     'approve-port': 'Approuver un port fermé',
     'self-test': 'Auto-test',
+    'upgrade-agent': 'Mettre à jour l’agent',
   },
   said: {
     ban: (ip, jail) => `Bannir ${ip} dans ${jail}`,
