@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, createPublicKey } from 'node:crypto'
 import { createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -69,7 +69,12 @@ const signAgent = async (folder: string, work: string, keys: Keys): Promise<read
     work,
   ])
   const manifest = await manifestOf(work, ['stockade-agent.mjs', ...runtimes.sort()])
-  if (keys.ecdsa) writeSigned(folder, manifest, keys)
+  if (keys.ecdsa) {
+    writeSigned(folder, manifest, keys)
+    // Hosts that were given no key keep this one at their installation; from then on it decides.
+    const publicKey = createPublicKey(keys.ecdsa).export({ format: 'pem', type: 'spki' })
+    writeFileSync(join(folder, 'release-keys.pem'), publicKey)
+  }
   return runtimes
 }
 const pack = (archive: string, folder: string, names: readonly string[]) =>

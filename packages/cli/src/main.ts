@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { ApiError } from '@stockade/client'
+import { addAgentCommands } from './agents.ts'
 import { addBanList } from './bans.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
@@ -35,6 +36,7 @@ const program = new Command('stockade')
   .exitOverride()
 
 addServerCommands(program)
+addAgentCommands(program)
 addBanList(program)
 addOrders(program)
 addFleetCommands(program)

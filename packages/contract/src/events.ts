@@ -103,6 +103,13 @@ export const eventKinds = {
   'fleet_ban.expire': kind({ audited: false, live: 'fleet_ban' }),
   // Hosts confirmed or refused fleet bans; at most one a second.
   'fleet_ban.progress': kind({ audited: false, live: 'fleet_ban' }),
+  'rollout.create': audit,
+  'rollout.pause': audit,
+  // The rollout stopped by itself, because too many servers failed.
+  'rollout.stop': kind({ audited: true, notify: 'notify_errors' }),
+  'rollout.resume': audit,
+  'rollout.abort': audit,
+  'rollout.end': audit,
   'whitelist.add': kind({ audited: true, siem: 'whitelist_add', notify: 'notify_syncs', live: 'whitelist' }),
   'whitelist.update': kind({ audited: true, live: 'whitelist' }),
   'whitelist.remove': kind({ audited: true, siem: 'whitelist_remove', notify: 'notify_syncs', live: 'whitelist' }),

@@ -11,6 +11,7 @@ import * as keys from './keys.ts'
 import * as neighbours from './neighbours.ts'
 import * as passkeys from './passkeys.ts'
 import * as portknock from './portknock.ts'
+import * as rollouts from './rollouts.ts'
 import * as servers from './servers.ts'
 import * as service from './service.ts'
 import * as settings from './settings.ts'
@@ -30,6 +31,7 @@ export type { Passkey } from './passkeys.ts'
 export * from './protection.ts'
 export * from './query/index.ts'
 export * from './reasons.ts'
+export type { RolloutHostState, RolloutState } from './rollouts.ts'
 export * as shapes from './shapes.ts'
 export * from './tags.ts'
 export type { ProblemBody } from './shapes.ts'
@@ -41,6 +43,7 @@ export {
   servers,
   hostMetrics,
   agents,
+  rollouts,
   commands,
   bans,
   fleetBans,
@@ -63,6 +66,7 @@ const rooms = {
   servers,
   hostMetrics,
   agents,
+  rollouts,
   commands,
   bans,
   fleetBans,

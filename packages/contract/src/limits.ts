@@ -47,6 +47,7 @@ export const pages = {
   users: { default: 20, maximum: 100 },
   bans: { default: 50, maximum: 100 },
   fleetBans: { default: 50, maximum: 100 },
+  rollouts: { default: 20, maximum: 100 },
   commands: { default: 50, maximum: 100 },
   whitelist: { default: 50, maximum: 100 },
   audit: { default: 50, maximum: 100 },

@@ -5,6 +5,7 @@ export const tags = {
   'API keys': 'Keys for scripts, integrations and agents.',
   Servers: 'Managed hosts, their jails and their quarantine.',
   Agent: 'What the agent on each host calls.',
+  'Agent upgrades': 'Upgrades of the agents on many hosts, in waves.',
   Commands: 'Commands that agents execute on hosts.',
   Bans: 'Bans that hosts reported, and bans that operators order.',
   Whitelist: 'Addresses that no server may ban.',

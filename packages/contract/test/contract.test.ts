@@ -170,6 +170,15 @@ const additions = [
   'GET /fleet/bans/{id}/servers',
   'PATCH /fleet/bans/{id}',
   'DELETE /fleet/bans/{id}',
+  'GET /agents/release',
+  'POST /agents/rollouts',
+  'GET /agents/rollouts',
+  'GET /agents/rollouts/{id}',
+  'GET /agents/rollouts/{id}/servers',
+  'POST /agents/rollouts/{id}/pause',
+  'POST /agents/rollouts/{id}/resume',
+  'POST /agents/rollouts/{id}/abort',
+  'POST /agents/rollouts/{id}/rollback',
   'PUT /agent/jails',
   'PUT /agent/adopted',
   'POST /agent/results',
@@ -203,6 +212,8 @@ const pagedLists: Record<string, readonly [key: string, limit: number, maximum: 
   'GET /whitelist': ['whitelist', 50, 100],
   'GET /fleet/bans': ['fleet_bans', 50, 100],
   'GET /fleet/bans/{id}/servers': ['servers', 50, 100],
+  'GET /agents/rollouts': ['rollouts', 20, 100],
+  'GET /agents/rollouts/{id}/servers': ['servers', 20, 100],
   'GET /settings/audit': ['entries', 50, 100],
   'GET /portknock/history': ['history', 50, 100],
 }
@@ -416,7 +427,7 @@ describe('the contract', () => {
     const fleet = new Set(endpoints.filter(endpoint => endpoint.fleet).map(nameOf))
     const expected = endpoints.filter(
       endpoint =>
-        (/^\/(users|keys|settings|siem)\b/.test(endpoint.path) && endpoint.access !== 'session') ||
+        (/^\/(users|keys|settings|siem|agents)\b/.test(endpoint.path) && endpoint.access !== 'session') ||
         [
           'POST /servers',
           'POST /whitelist',

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
 import { parseRange } from './core/ip.ts'
+import { places } from './core/places.ts'
 import { brokenRule } from './core/password-rules.ts'
 
 /** Backups that the server makes by itself. */
@@ -27,6 +28,8 @@ export interface Config {
   readonly dataDir: string
   /** How long the process goes on answering after SIGTERM, so that a load balancer takes it out first. */
   readonly drainSeconds: number
+  /** The release of the agent that hosts get. */
+  readonly agentDir: string
   readonly databaseUrl: string | null
   /** Whether SQLite's file is copied before its schema changes. */
   readonly isUpgradeCopied: boolean
@@ -216,6 +219,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     tls: readTls(reader, dataDir, databaseUrl !== null),
     dataDir,
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
+    agentDir: resolve(text('AGENT_DIR') ?? places.agent),
     databaseUrl,
     backups: readBackups(reader),
     isUpgradeCopied: readChoice(reader, 'MIGRATE_COPY', ['yes', 'no'], 'yes') === 'yes',

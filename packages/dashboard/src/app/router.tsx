@@ -437,6 +437,11 @@ const backupSettings = createRoute({
   path: '/settings/backup',
   component: forAdmins(lazyRouteComponent(() => import('../features/settings/backup.tsx'), 'BackupSettings')),
 })
+const agentSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/agents',
+  component: forAdmins(lazyRouteComponent(() => import('../features/settings/agents.tsx'), 'AgentSettings')),
+})
 const licenceSettings = createRoute({
   getParentRoute: () => inside,
   path: '/settings/licence',
@@ -505,6 +510,7 @@ export const router = createRouter({
       notificationSettings,
       reputationSettings,
       backupSettings,
+      agentSettings,
       licenceSettings,
       audit,
       nowhere,

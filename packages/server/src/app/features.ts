@@ -25,6 +25,7 @@ import { preferencesFeature } from '../features/preferences/preferences.feature.
 import { reputationFeature } from '../features/reputation/reputation.feature.ts'
 import { retentionFeature } from '../features/retention/retention.feature.ts'
 import { serversFeature } from '../features/servers/servers.feature.ts'
+import { rolloutsFeature } from '../features/rollouts/rollouts.feature.ts'
 import { selfTestsFeature } from '../features/self-tests/self-tests.feature.ts'
 import { sessionsFeature } from '../features/sessions/sessions.feature.ts'
 import { signInFeature } from '../features/sessions/sign-in.feature.ts'
@@ -79,6 +80,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: desired } = add(await desiredFeature({ ...fleet, portknock, fleetBans }))
   add(agentsFeature({ ...fleet, keys, bans, desired }))
   add(selfTestsFeature(fleet))
+  add(rolloutsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
   add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))

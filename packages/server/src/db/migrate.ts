@@ -35,6 +35,7 @@ import { metricsHistory } from './migrations/0041-metrics-history.ts'
 import { removedBans } from './migrations/0042-removed-bans.ts'
 import { droppedPackets } from './migrations/0047-dropped-packets.ts'
 import { fleetBans } from './migrations/0045-fleet-bans.ts'
+import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
@@ -73,6 +74,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0044-self-tests': selfTests(engine),
   '0045-fleet-bans': fleetBans(engine),
   '0047-dropped-packets': droppedPackets(engine),
+  '0050-agent-rollouts': agentRollouts(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

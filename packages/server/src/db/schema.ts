@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
-import type { ProtectionLevel } from '@stockade/contract'
+import type { ProtectionLevel, RolloutHostState, RolloutState } from '@stockade/contract'
 
 /*
  * Every table on one page. Times are integer epoch milliseconds, booleans 0 or 1, JSON is text: the subset that SQLite
@@ -192,6 +192,8 @@ export interface ServersTable {
   policy: string | null
   /** What the host says that it takes only with an operator's signature, as JSON; null for nothing. */
   sealed: string | null
+  /** What the host says of its agent's releases, as JSON; null before an agent that says it. */
+  upgrades: string | null
   /** The last level of protection of which an event was recorded, and since when it held; null before the first one. */
   protection_level: ProtectionLevel | null
   protection_since: number | null
@@ -204,6 +206,41 @@ export interface ServersTable {
   created_at: number
   updated_at: number
   deleted_at: number | null
+}
+/** An upgrade of agents in waves, or their return to the release before. */
+export interface AgentRolloutsTable {
+  id: Generated<number>
+  kind: 'upgrade' | 'rollback'
+  version: string
+  /** SHA-256 in hex of the signed manifest and of the program. */
+  manifest: string | null
+  program: string | null
+  state: RolloutState
+  reason: string | null
+  wave: number
+  /** JSON: when each wave began; null for those that did not. */
+  wave_starts: string
+  /** Failures of this wave, and upgraded servers that are silent, at the last resumption: they do not pause it again. */
+  accepted_failures: number
+  accepted_silent: number
+  created_by: string
+  created_at: number
+  ended_at: number | null
+}
+export interface AgentRolloutHostsTable {
+  rollout_id: number
+  server_no: number
+  wave: number
+  state: RolloutHostState
+  from_release: string | null
+  /** The version to install, or the release to return to. */
+  wanted: string
+  /** JSON list of the jails that were enabled when it was ordered. */
+  jails: string
+  command_id: string | null
+  /** When the new agent answered. */
+  answered_at: number | null
+  problem: string | null
 }
 /** What a server reported on a UTC day. */
 export interface ServerQuotasTable {
@@ -780,6 +817,8 @@ export interface Schema {
   whitelist: WhitelistTable
   whitelist_state: WhitelistStateTable
   host_states: HostStatesTable
+  agent_rollouts: AgentRolloutsTable
+  agent_rollout_hosts: AgentRolloutHostsTable
   fleet_bans: FleetBansTable
   fleet_state: FleetStateTable
   fleet_hosts: FleetHostsTable

@@ -27,6 +27,7 @@ import type { serversTexts } from '../../features/servers/servers.texts.ts'
 import type { setUpTexts } from '../../features/set-up/set-up.texts.ts'
 import type { backupTexts } from '../../features/settings/backup.texts.ts'
 import type { licenceTexts } from '../../features/settings/licence.texts.ts'
+import type { agentsTexts } from '../../features/settings/agents.texts.ts'
 import type { notificationsTexts } from '../../features/settings/notifications.texts.ts'
 import type { settingsTexts } from '../../features/settings/settings.texts.ts'
 import type { siemTexts } from '../../features/siem/siem.texts.ts'
@@ -87,6 +88,7 @@ export interface Texts {
   'set-up': Of<typeof setUpTexts>
   backup: Of<typeof backupTexts>
   licence: Of<typeof licenceTexts>
+  agents: Of<typeof agentsTexts>
   notifications: Of<typeof notificationsTexts>
   settings: Of<typeof settingsTexts>
   siem: Of<typeof siemTexts>

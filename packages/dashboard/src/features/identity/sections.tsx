@@ -4,7 +4,7 @@ import styles from './identity.module.css'
 
 type Section =
   | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
-  | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'}`
+  | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'agents' | 'backup' | 'licence'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`
 

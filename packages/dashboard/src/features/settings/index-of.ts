@@ -1,10 +1,11 @@
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { agentsTexts } from './agents.texts.ts'
 import { backupTexts } from './backup.texts.ts'
 import { licenceTexts } from './licence.texts.ts'
 import { notificationsTexts } from './notifications.texts.ts'
 import { settingsTexts } from './settings.texts.ts'
 
-type Section = 'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence'
+type Section = 'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'backup' | 'licence' | 'agents'
 export interface Found {
   readonly section: Section
   readonly name: string
@@ -15,6 +16,7 @@ const all = (): readonly (Found & { readonly words: string })[] => {
   const n = textsOf(notificationsTexts)
   const b = textsOf(backupTexts)
   const l = textsOf(licenceTexts)
+  const a = textsOf(agentsTexts)
   const listed: Record<Section, readonly (readonly [string, string])[]> = {
     general: [
       [s.siteName, s.siteNameHelp],
@@ -60,6 +62,10 @@ const all = (): readonly (Found & { readonly words: string })[] => {
     backup: [
       [b.exportTitle, b.exportText],
       [b.importTitle, `${b.merge} ${b.replace}`],
+    ],
+    agents: [
+      [a.release, a.versions],
+      [a.latest, a.rollBack],
     ],
     licence: [
       [l.title, `${l.tier} ${l.servers} ${l.features} ${l.expires}`],

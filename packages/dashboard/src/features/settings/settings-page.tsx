@@ -32,6 +32,7 @@ export const SettingsPage = (props: { title: string; children: ReactNode }) => {
               { to: '/settings/oauth', text: t.oauth, about: t.abouts.oauth },
               { to: '/settings/notifications', text: t.notifications, about: t.abouts.notifications },
               { to: '/settings/reputation', text: t.reputation, about: t.abouts.reputation },
+              { to: '/settings/agents', text: t.agents, about: t.abouts.agents },
               { to: '/settings/backup', text: t.backup, about: t.abouts.backup },
               { to: '/settings/licence', text: t.licence, about: t.abouts.licence },
             ]}

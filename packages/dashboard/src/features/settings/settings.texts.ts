@@ -10,6 +10,7 @@ const en = {
   reputation: 'Reputation',
   backup: 'Backup',
   licence: 'Licence',
+  agents: 'Agents',
   what: 'the settings',
   find: 'Find a setting',
   found: (count: number) =>
@@ -105,6 +106,7 @@ const en = {
     reputation: 'AbuseIPDB',
     backup: 'Export, import',
     licence: 'Personal, Pro',
+    agents: 'Release, upgrades',
   },
 }
 export const settingsTexts: Catalogue<typeof en> = { name: 'settings', en }

@@ -31,6 +31,7 @@ export const agentsFeature = (
       mountAgents(http, agents)
       mountDownloads(http.fastify, {
         baseUrl: needs.baseUrl,
+        agentDir: needs.config.agentDir,
         runtimes: createRuntimes(needs.config.dataDir),
         onScript: needs.servers.scriptFetched,
       })

@@ -84,6 +84,15 @@ export const createAgents = (needs: {
           error: word(told.error, 1000),
         })
       : null
+  const upgradesText = (told: Heartbeat['upgrades']): string | null =>
+    told
+      ? JSON.stringify({
+          able: told.able,
+          reason: word(told.reason, 1000),
+          release: word(told.release),
+          previous: word(told.previous),
+        })
+      : null
   const policyText = (told: Heartbeat['policy']): string | null =>
     told ? JSON.stringify({ state: told.state, error: word(told.error, 1000) }) : null
   const serverOf = (agent: AgentActor): Server => {
@@ -191,6 +200,7 @@ export const createAgents = (needs: {
         engine_version: beat.engine_version === undefined ? row.engine_version : word(beat.engine_version),
         agent_version: beat.agent_version === undefined ? row.agent_version : word(beat.agent_version),
         sealed: beat.sealed === undefined ? row.sealed : sealedText(beat.sealed),
+        upgrades: beat.upgrades === undefined ? row.upgrades : upgradesText(beat.upgrades),
         policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
         agent_id: agentId ?? row.agent_id,
         machine: beat.machine ?? row.machine,

@@ -1,5 +1,6 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { places } from '../../core/places.ts'
 import { notFound } from '../../core/problem.ts'
@@ -9,7 +10,12 @@ import type { Runtimes } from './runtimes.ts'
 /** What hosts download: the installer, the agent as one file, and a Node runtime for hosts that have none. */
 export const mountDownloads = (
   fastify: FastifyInstance,
-  { baseUrl, runtimes, onScript }: { baseUrl: () => string; runtimes: Runtimes; onScript: () => void },
+  {
+    baseUrl,
+    agentDir,
+    runtimes,
+    onScript,
+  }: { baseUrl: () => string; agentDir: string; runtimes: Runtimes; onScript: () => void },
 ): void => {
   const text = (reply: FastifyReply, body: string, type = 'text/plain; charset=utf-8') =>
     reply.header('cache-control', 'no-cache').header('x-content-type-options', 'nosniff').type(type).send(body)
@@ -26,17 +32,17 @@ export const mountDownloads = (
     return text(reply, readFileSync(file, 'utf8').replaceAll('@@BASE_URL@@', url), 'text/x-shellscript; charset=utf-8')
   })
   fastify.get('/agent/stockade-agent.mjs', async (_, reply) => {
-    const file = places.agentProgram
+    const file = join(agentDir, 'stockade-agent.mjs')
     if (!existsSync(file)) throw missing('The agent')
     return text(reply, readFileSync(file, 'utf8'), 'text/javascript; charset=utf-8')
   })
   fastify.get('/agent/stockade-agent.mjs.sha256', async (_, reply) => {
-    const file = places.agentProgram
+    const file = join(agentDir, 'stockade-agent.mjs')
     if (!existsSync(file)) throw missing('The agent')
     return text(reply, `${createHash('sha256').update(readFileSync(file)).digest('hex')}  stockade-agent.mjs\n`)
   })
-  for (const name of ['MANIFEST', 'MANIFEST.sig']) {
-    const file = `${places.agent}${name}`
+  for (const name of ['MANIFEST', 'MANIFEST.sig', 'release-keys.pem']) {
+    const file = join(agentDir, name)
     fastify.get(`/agent/${name}`, async (_, reply) => {
       if (!existsSync(file)) throw notFound(`This server has no signed release: ${name} is missing.`)
       return reply.header('cache-control', 'no-cache').type('application/octet-stream').send(readFileSync(file))

@@ -1,4 +1,5 @@
 import type { First, Texts } from '../texts.ts'
+import { agents } from './agents.ts'
 import { commands, templates, whitelist } from './control.ts'
 import { fleetBans } from './fleet-bans.ts'
 import { form, keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
@@ -18,6 +19,7 @@ export const texts: Omit<Texts, First> = {
   identity,
   backup,
   licence,
+  agents,
   notifications,
   settings,
   siem,

@@ -10,6 +10,7 @@ export const settings: Texts['settings'] = {
   reputation: 'Reputation',
   backup: 'Backup',
   licence: 'Lizenz',
+  agents: 'Agenten',
   what: 'die Einstellungen',
   find: 'Einstellung suchen',
   found: count =>
@@ -107,6 +108,7 @@ export const settings: Texts['settings'] = {
     reputation: 'AbuseIPDB',
     backup: 'Export, Import',
     licence: 'Personal, Pro',
+    agents: 'Release, Aktualisierung',
   },
 }
 export const notifications: Texts['notifications'] = {

@@ -4,6 +4,7 @@ import { form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import type { First, Texts } from '../texts.ts'
+import { agents } from './agents.ts'
 import { query } from './query.ts'
 
 export const texts: Omit<Texts, First> = {
@@ -17,6 +18,7 @@ export const texts: Omit<Texts, First> = {
   identity,
   backup,
   licence,
+  agents,
   notifications,
   settings,
   siem,

@@ -336,6 +336,7 @@ export const settings: Texts['settings'] = {
   reputation: 'Reputación',
   backup: 'Copia de seguridad',
   licence: 'Licencia',
+  agents: 'Agentes',
   what: 'los ajustes',
   find: 'Buscar un ajuste',
   found: count =>
@@ -438,6 +439,7 @@ export const settings: Texts['settings'] = {
     reputation: 'AbuseIPDB',
     backup: 'Exportar, importar',
     licence: 'Personal, Pro',
+    agents: 'Versión, actualización',
   },
 }
 export const notifications: Texts['notifications'] = {

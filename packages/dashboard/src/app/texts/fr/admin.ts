@@ -387,6 +387,12 @@ export const audit: Texts['audit'] = {
     'fleet_ban.create': 'A banni sur toute la flotte',
     'fleet_ban.update': 'A modifié un ban de flotte',
     'fleet_ban.delete': 'A levé un ban de flotte',
+    'rollout.create': 'A lancé une mise à jour des agents',
+    'rollout.pause': 'A suspendu une mise à jour des agents',
+    'rollout.stop': 'Une mise à jour des agents s’est arrêtée d’elle-même',
+    'rollout.resume': 'A repris une mise à jour des agents',
+    'rollout.abort': 'A abandonné une mise à jour des agents',
+    'rollout.end': 'Une mise à jour des agents est terminée',
     'whitelist.add': 'Adresse ajoutée à la whitelist',
     'whitelist.update': 'Entrée de la whitelist modifiée',
     'whitelist.remove': 'Retrait de la whitelist',
@@ -500,6 +506,7 @@ export const settings: Texts['settings'] = {
   reputation: 'Réputation',
   backup: 'Sauvegarde',
   licence: 'Licence',
+  agents: 'Agents',
   what: 'les réglages',
   find: 'Rechercher un réglage',
   found: count =>
@@ -606,6 +613,7 @@ export const settings: Texts['settings'] = {
     reputation: 'AbuseIPDB',
     backup: 'Export, import',
     licence: 'Personal, Pro',
+    agents: 'Version, mise à jour',
   },
 }
 export const notifications: Texts['notifications'] = {

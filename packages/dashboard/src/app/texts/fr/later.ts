@@ -1,4 +1,5 @@
 import type { First, Texts } from '../texts.ts'
+import { agents } from './agents.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
 import { fleetBans } from './fleet-bans.ts'
@@ -17,6 +18,7 @@ export const texts: Omit<Texts, First> = {
   identity,
   backup,
   licence,
+  agents,
   notifications,
   settings,
   siem,

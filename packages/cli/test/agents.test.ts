@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHost, startServer } from '../../server/src/testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
+
+const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
+const agentDir = mkdtempSync(join(tmpdir(), 'stockade-agent-'))
+let server: TestServer
+let admin: Signed
+let host: EnrolledHost
+let key: string
+beforeAll(async () => {
+  writeFileSync(join(agentDir, 'stockade-agent.mjs'), '// an agent\n')
+  server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir } })
+  admin = await server.setUp()
+  host = await aHost(server, admin.client, 'web-01')
+  key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'admin' } })).key
+})
+afterAll(async () => {
+  await server?.close()
+  rmSync(agentDir, { recursive: true, force: true })
+})
+
+const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
+  new Promise(resolve => {
+    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
+    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    )
+  })
+const beat = (reason: string | null) =>
+  host.client.call('POST /servers/heartbeat', {
+    body: {
+      hostname: 'web-01',
+      agent_id: host.agentId,
+      agent_version: '0.0.9',
+      upgrades: { able: reason === null, reason, release: '0.0.9-00000000', previous: null },
+    },
+  })
+
+test('says what runs, upgrades, pauses, resumes and aborts', async () => {
+  await beat('policy.json on this host refuses upgrades from the server')
+  const release = await run('agents', 'release')
+  expect(release.out).toMatch(/signed +no/)
+  expect(release.out).toMatch(/0\.0\.9 +1/)
+  expect(release.out).toContain('1: Policy.json on this host refuses upgrades from the server.')
+  expect(await run('agents', 'upgrade')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('None of these servers'),
+  })
+  await beat(null)
+  const dry = await run('agents', 'upgrade', '--server', 'web-01', '--dry-run')
+  expect(dry.out).toMatch(/^Would upgrade 1 servers to .+\. Nothing was done\.\n$/)
+  expect(await run('agents', 'upgrade', '--waves', '50')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('100'),
+  })
+  const made = await run('agents', 'upgrade', '--server', 'web-01', '--waves', '50', '100')
+  expect(made).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Rollout 1 to .+ is running\. 1 (waiting|ordered)\.\n$/),
+  })
+  expect((await run('agents', 'pause', '1')).out).toContain('is paused. Paused by key:ops.')
+  expect((await run('agents', 'resume', '1')).out).toContain('is running.')
+  expect((await run('agents', 'show', '1')).out).toMatch(/1 +1 +20.+ 1 (waiting|ordered)/)
+  expect((await run('agents', 'abort', '1')).out).toContain('is aborted. Aborted by key:ops.')
+  expect((await run('agents', 'rollouts')).out).toMatch(/1 +to .+ +aborted/)
+  expect(await run('agents', 'rollback', '1')).toMatchObject({ code: 1, err: expect.stringContaining('No server') })
+  expect(await run('agents', 'show', 'x')).toMatchObject({ code: 2 })
+})

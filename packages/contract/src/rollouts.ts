@@ -1,0 +1,225 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  field,
+  id,
+  listOf,
+  nullable,
+  oneOf,
+  paging,
+  resource,
+  serverRef,
+  shape,
+  timestamp,
+  uuid,
+} from './shapes.ts'
+
+/* Upgrades of the agents on many hosts, in waves. docs/guides/agent-upgrades.md describes them. */
+
+const tag = 'Agent upgrades'
+const scope = 'servers'
+const params = shape({ id })
+
+export const rolloutState = oneOf(['running', 'paused', 'finished', 'aborted'], { title: 'RolloutState' })
+export type RolloutState = Static<typeof rolloutState>
+export const rolloutHostState = oneOf(['waiting', 'ordered', 'watched', 'done', 'failed', 'skipped'], {
+  title: 'RolloutHostState',
+})
+export type RolloutHostState = Static<typeof rolloutHostState>
+
+const counts = {
+  waiting: field(count, 'Servers that were not ordered yet: their wave did not begin, or they are offline.'),
+  ordered: field(count, 'Servers that have the order and did not answer yet.'),
+  watched: field(count, 'Servers whose new agent answered, until it has sent three heartbeats.'),
+  done: field(count, 'Servers that run the release and report as before.'),
+  failed: field(count, 'Servers that refused it, or whose agent went back to the release before.'),
+  skipped: field(count, 'Servers that take no upgrade from the server.'),
+}
+export const rolloutCounts = resource('RolloutCounts', counts)
+
+export const rolloutWave = resource('RolloutWave', {
+  servers: field(count, 'Servers of this wave.'),
+  counts: field(rolloutCounts, 'How far they are.'),
+  started_at: field(nullable(timestamp), 'Time at which the wave began; null before.'),
+})
+
+export const rollout = resource('Rollout', {
+  id,
+  kind: field(
+    oneOf(['upgrade', 'rollback']),
+    'Whether it installs the release of this server, or returns hosts to the release before.',
+  ),
+  version: field(Type.String(), 'Version that is installed; for `rollback` the version that is left.'),
+  state: field(
+    rolloutState,
+    '`paused`: no further server is ordered until somebody resumes it. `finished`: every server is done, failed or skipped.',
+  ),
+  reason: field(nullable(Type.String()), 'Why it is paused, or what ended it; null while there is nothing to say.'),
+  wave: field(count, 'The wave that is under way, counted from 0.'),
+  waves: field(Type.Array(rolloutWave), 'The waves, in their order.'),
+  counts: field(rolloutCounts, 'All servers of the rollout.'),
+  created_by: field(Type.String(), 'Name of the user or API key that started it.'),
+  created_at: timestamp,
+  ended_at: field(nullable(timestamp), 'Time at which it finished or was aborted; null before.'),
+})
+export type Rollout = Static<typeof rollout>
+
+export const agentRelease = endpoint({
+  method: 'GET',
+  path: '/agents/release',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Read which agent this server offers, and which ones run',
+  access: 'admin',
+  status: 200,
+  reply: resource('AgentRelease', {
+    version: field(nullable(Type.String()), 'Version that this server offers; null where no agent was built here.'),
+    signed: field(
+      Type.Boolean(),
+      'Whether the release carries a signed manifest. Hosts verify it by keys of their own.',
+    ),
+    versions: field(
+      Type.Array(
+        resource('AgentVersionCount', {
+          version: field(nullable(Type.String()), 'Version that agents say they are; null before they said one.'),
+          servers: field(count, 'Servers with that version.'),
+        }),
+      ),
+      'Versions that run, those of most servers first.',
+    ),
+    outdated: field(count, 'Servers that run another release than the offered one.'),
+    unable: field(count, 'Of these, servers that take no upgrade from this server.'),
+    reasons: field(
+      Type.Array(
+        resource('UpgradeObstacle', {
+          reason: field(Type.String(), 'Why the hosts take none.'),
+          servers: field(count, 'Servers that say so.'),
+        }),
+      ),
+      'Why hosts take no upgrade from this server, those of most servers first.',
+    ),
+  }),
+})
+
+export const createRollout = endpoint({
+  method: 'POST',
+  path: '/agents/rollouts',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Upgrade the agents, a few first',
+  description:
+    'One server first, then the shares of `waves` of the rest, each when all servers of the wave before run the release and report as before. The rollout pauses by itself when more than one server or more than 2 % of a wave failed, or when fewer than 95 % of the upgraded servers report. Servers that are offline hold up no wave; they follow when they return. One rollout runs at a time.',
+  access: 'admin',
+  stepUp: true,
+  body: shape({
+    server_ids: field(
+      Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: bounds.targets })),
+      'Servers to upgrade; all whose agent is another release unless given.',
+    ),
+    waves: field(
+      Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), { minItems: 1, maxItems: 10 })),
+      'Shares of the servers in percent, rising; the last one is 100. 5, 25 and 100 unless given.',
+    ),
+  }),
+  status: 201,
+  reply: rollout,
+  refusals: [404, 409],
+})
+
+export const listRollouts = endpoint({
+  method: 'GET',
+  path: '/agents/rollouts',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'List the rollouts of agents',
+  description: 'Newest first.',
+  access: 'admin',
+  query: shape(paging(pages.rollouts)),
+  status: 200,
+  reply: listOf('rollouts', rollout),
+})
+
+export const getRollout = endpoint({
+  method: 'GET',
+  path: '/agents/rollouts/{id}',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Read a rollout of agents',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: rollout,
+  refusals: [404],
+})
+
+export const listRolloutServers = endpoint({
+  method: 'GET',
+  path: '/agents/rollouts/{id}/servers',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'List the servers of a rollout',
+  description: 'Those that failed first, then by wave.',
+  access: 'admin',
+  params,
+  query: shape({
+    state: field(Type.Optional(rolloutHostState), 'Only servers in this state.'),
+    ...paging(pages.rollouts),
+  }),
+  status: 200,
+  reply: listOf(
+    'servers',
+    resource('RolloutServer', {
+      server: serverRef,
+      wave: field(count, 'Wave of the server, counted from 0.'),
+      state: rolloutHostState,
+      from_release: field(nullable(Type.String()), 'Release that ran before; null when the agent did not say.'),
+      problem: field(nullable(Type.String()), 'Why it failed or was skipped; null otherwise.'),
+      command_id: field(nullable(uuid), 'Command that ordered it; null before.'),
+    }),
+  ),
+  refusals: [404],
+})
+
+const act = <const V extends string>(verb: V, summary: string, description: string) =>
+  ({
+    method: 'POST',
+    path: `/agents/rollouts/{id}/${verb}`,
+    tag,
+    scope,
+    fleet: true,
+    summary,
+    description,
+    access: 'admin',
+    params,
+    status: 200,
+    reply: rollout,
+    refusals: [404, 409],
+  }) as const
+
+export const pauseRollout = endpoint(
+  act('pause', 'Pause a rollout', 'No further server is ordered. Those that have the order go on.'),
+)
+export const resumeRollout = endpoint({
+  ...act('resume', 'Resume a rollout', 'The failures so far do not pause it again.'),
+  stepUp: true,
+})
+export const abortRollout = endpoint(
+  act('abort', 'Abort a rollout', 'No further server is ordered, and orders that were not fetched are cancelled.'),
+)
+export const rollBackRollout = endpoint({
+  ...act(
+    'rollback',
+    'Return the upgraded servers to the release before',
+    'Aborts the rollout if it runs, and starts one that returns every server it upgraded to the release before, which the hosts kept. Answers the new rollout.',
+  ),
+  stepUp: true,
+  status: 201,
+})

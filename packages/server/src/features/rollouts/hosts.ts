@@ -1,0 +1,34 @@
+import type { Server } from '../servers/registry.ts'
+import type { OfferedRelease } from './release.ts'
+
+/** What a host says about upgrades of its agent; null for agents that say nothing. */
+export interface HostUpgrades {
+  readonly able: boolean
+  readonly reason: string | null
+  readonly release: string | null
+  readonly previous: string | null
+}
+
+export const upgradesOf = ({ row }: Server): HostUpgrades | null =>
+  row.upgrades === null ? null : (JSON.parse(row.upgrades) as HostUpgrades)
+
+const tooOld =
+  'The installed agent is too old for upgrades from the server: run the install command with --upgrade once.'
+
+/** Whether the host runs this release. Agents that name none are compared by their version. */
+export const runs = (server: Server, release: Pick<OfferedRelease, 'version' | 'name'>): boolean => {
+  const upgrades = upgradesOf(server)
+  if (upgrades?.release) return upgrades.release === release.name
+  return server.row.agent_version === release.version
+}
+/** Why the host takes no upgrade from this server; null if it does. */
+export const whyUnable = (server: Server): string | null => {
+  const upgrades = upgradesOf(server)
+  if (upgrades === null) return tooOld
+  return upgrades.able ? null : sentence(upgrades.reason ?? 'The host gave no reason')
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`
+export const enabledJails = (server: Server): string[] =>
+  server.jails.filter(({ enabled }) => enabled).map(({ name }) => name)
