@@ -68,7 +68,7 @@ const digestOf = (orders: readonly FleetBanOrder[], refused: readonly { readonly
 const shield = { supported: true, mode: 'stateful', owned: true, driver: 'netlink', reason: null } as const
 
 const day = 86_400_000
-const about = { os: 'Debian GNU/Linux 12 (bookworm)', engine_version: '1.0.2', agent_version: '0.1.0' }
+const about = { os: 'Debian GNU/Linux 12 (bookworm)', engine_version: '1.0.2', agent_version: '0.0.9' }
 
 export interface Host {
   readonly plan: HostPlan
@@ -97,6 +97,8 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
     await client.call('POST /bans/batch', { body: { bans: [...bans], unbans: [...unbans] } })
   }
   const current = (jail: string) => [...banned.values()].filter(ban => ban.jail === jail).length
+  let release = `${about.agent_version}-5f1c2d3e`
+  let previous: string | null = null
   let load = 20
   let memory = 35 + (hashed(plan.hostname) % 40)
   const beat = async () => {
@@ -107,6 +109,8 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
         hostname: plan.hostname,
         agent_id,
         ...about,
+        agent_version: release.split('-')[0],
+        upgrades: { able: true, reason: null, release, previous },
         metrics: {
           cpu_percent: load,
           memory_percent: memory,
@@ -138,6 +142,17 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
   }
   const bansOf = (jail: unknown, ip: unknown) =>
     [...banned].filter(([, ban]) => ban.ip === ip && (jail === '*' || jail === undefined || ban.jail === jail))
+  /** One host shows what happens where a release does not work. */
+  const upgrade = async (params: Readonly<Record<string, unknown>>): Promise<{ ok: boolean; output: string }> => {
+    const isReturn = params.rollback === true
+    const version = String(params.version)
+    const next = isReturn ? version : `${version}-${String(params.program_sha256).slice(0, 8)}`
+    if (plan.hostname === 'backup-01' && !isReturn)
+      return { ok: false, output: `${next}: the server did not answer it within 60 s; ${release} runs again.` }
+    ;[previous, release] = [release, next]
+    await beat()
+    return { ok: true, output: `${previous} was replaced by ${next}.` }
+  }
   const takeTemplate = async (name: string) => {
     if (!jails.includes(name)) jails.push(name)
     templates.add(name)
@@ -206,6 +221,7 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
       await describeJails()
       await beat()
     }
+    if (type === 'upgrade-agent') return upgrade(params)
     if (type === 'self-test') return { ok: true, output: JSON.stringify(simulatedTest) }
     if (type === 'jail-status')
       return { ok: true, output: `Jail ${String(jail)}: ${current(String(jail))} addresses banned now.` }

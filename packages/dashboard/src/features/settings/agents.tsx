@@ -1,6 +1,6 @@
 import { Suspense, useState } from 'react'
 import { Button } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
@@ -13,26 +13,23 @@ import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { agentsTexts } from './agents.texts.ts'
+import { isOpen, releaseQuery, rolloutsQuery } from './rollout-queries.ts'
 import { Rollouts } from './rollouts.tsx'
 import { SettingsPage } from './settings-page.tsx'
 import styles from './settings.module.css'
 
 type Release = Reply<'GET /agents/release'>
 
-const releaseQuery = queryOptions({
-  queryKey: ['agents', 'release'],
-  queryFn: ({ signal }) => api.call('GET /agents/release', { signal }),
-})
-
 /** Which release of the agent runs where, and its upgrade from here. */
 export const AgentSettings = () => {
   const t = textsOf(agentsTexts)
-  const release = useQuery(releaseQuery)
+  const isBusy = useQuery(rolloutsQuery).data?.rollouts.some(isOpen) ?? true
+  const release = useQuery(releaseQuery(isBusy))
   return (
     <SettingsPage title={t.title}>
       <Trouble what={t.what} query={release} />
       {release.isPending && <Waiting lines={4} />}
-      {release.data && <ReleasePanel is={release.data} />}
+      {release.data && <ReleasePanel is={release.data} isBusy={isBusy} />}
       <Rollouts />
     </SettingsPage>
   )
@@ -44,7 +41,7 @@ const sentenceOf = ({ version, outdated }: Release): string => {
   return outdated === 0 ? t.current(version) : t.outdated(outdated, number(outdated), version)
 }
 
-const ReleasePanel = ({ is }: { is: Release }) => {
+const ReleasePanel = ({ is, isBusy }: { is: Release; isBusy: boolean }) => {
   const t = textsOf(agentsTexts)
   const [isAsking, setAsking] = useState(false)
   const able = is.outdated - is.unable
@@ -54,30 +51,32 @@ const ReleasePanel = ({ is }: { is: Release }) => {
   }
   return (
     <Panel title={t.release}>
-      <p role="status">{sentenceOf(is)}</p>
-      {is.version !== null && !is.signed && <p className={parts.help}>{t.unsigned}</p>}
-      {is.versions.length > 0 && (
-        <dl className={parts.details}>
-          {is.versions.map(({ version, servers }) => (
-            <Line key={version} name={version ?? t.noVersion} value={t.servers(servers, number(servers))} />
-          ))}
-        </dl>
-      )}
-      {is.reasons.length > 0 && (
-        <section aria-label={t.obstacles}>
-          <h3 className={styles.subhead}>{t.obstacles}</h3>
+      <div className={styles.main}>
+        <p role="status">{sentenceOf(is)}</p>
+        {is.version !== null && !is.signed && <p className={parts.help}>{t.unsigned}</p>}
+        {is.versions.length > 0 && (
           <dl className={parts.details}>
-            {is.reasons.map(({ reason, servers }) => (
-              <Line key={reason} name={t.servers(servers, number(servers))} value={reason} />
+            {is.versions.map(({ version, servers }) => (
+              <Line key={version} name={version ?? t.noVersion} value={t.servers(servers, number(servers))} />
             ))}
           </dl>
-        </section>
-      )}
-      {able > 0 && (
-        <div className={parts.row}>
-          <Button onClick={() => setAsking(true)}>{t.upgrade(able, number(able))}</Button>
-        </div>
-      )}
+        )}
+        {is.reasons.length > 0 && (
+          <section aria-label={t.obstacles}>
+            <h3 className={styles.subhead}>{t.obstacles}</h3>
+            <dl className={parts.details}>
+              {is.reasons.map(({ reason, servers }) => (
+                <Line key={reason} name={t.servers(servers, number(servers))} value={reason} />
+              ))}
+            </dl>
+          </section>
+        )}
+        {able > 0 && !isBusy && (
+          <div className={parts.row}>
+            <Button onClick={() => setAsking(true)}>{t.upgrade(able, number(able))}</Button>
+          </div>
+        )}
+      </div>
       {isAsking && (
         <Suspense>
           <Confirm

@@ -1,8 +1,7 @@
 import { Suspense, useState } from 'react'
 import { Button } from '@mantine/core'
-import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { Coverage } from '../../kit/coverage.tsx'
@@ -17,25 +16,11 @@ import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { agentsTexts } from './agents.texts.ts'
+import { failedQuery, isOpen, rolloutsQuery } from './rollout-queries.ts'
+import type { Rollout } from './rollout-queries.ts'
 import styles from './settings.module.css'
 
-type Rollout = Reply<'GET /agents/rollouts/{id}'>
 type Verb = 'pause' | 'resume' | 'abort' | 'rollback'
-
-const isOpen = ({ state }: Rollout): boolean => state === 'running' || state === 'paused'
-const whileRunning = 3000
-const atRest = 60_000
-const rolloutsQuery = queryOptions({
-  queryKey: ['agents', 'rollouts'],
-  queryFn: ({ signal }) => api.call('GET /agents/rollouts', { query: { limit: 6 }, signal }),
-  refetchInterval: ({ state }) => (state.data?.rollouts.some(isOpen) ? whileRunning : atRest),
-})
-const failedQuery = (id: number) =>
-  queryOptions({
-    queryKey: ['agents', 'failed', id],
-    queryFn: ({ signal }) =>
-      api.call('GET /agents/rollouts/{id}/servers', { params: { id }, query: { state: 'failed', limit: 20 }, signal }),
-  })
 
 /** The newest upgrade with its waves, and a line for each earlier one. */
 export const Rollouts = () => {
@@ -91,25 +76,27 @@ const Latest = ({ is }: { is: Rollout }) => {
   const t = textsOf(agentsTexts)
   return (
     <Panel title={t.latest}>
-      <div role="status">
-        <Head is={is} />
-        {is.reason && <p>{is.reason}</p>}
+      <div className={styles.main}>
+        <div role="status">
+          <Head is={is} />
+          {is.reason && <p>{is.reason}</p>}
+        </div>
+        <ol className={styles.lines}>
+          {is.waves.map((wave, index) => (
+            <li key={index}>
+              <span>{t.wave(index + 1)}</span>{' '}
+              <Coverage
+                held={wave.counts.done}
+                running={wave.servers - wave.counts.done - wave.counts.failed}
+                failed={wave.counts.failed}
+              />{' '}
+              <Counts of={wave.counts} />
+            </li>
+          ))}
+        </ol>
+        {is.counts.failed > 0 && <Failed id={is.id} />}
+        <Acts is={is} />
       </div>
-      <ol className={styles.lines}>
-        {is.waves.map((wave, index) => (
-          <li key={index}>
-            <span>{t.wave(index + 1)}</span>{' '}
-            <Coverage
-              held={wave.counts.done}
-              running={wave.servers - wave.counts.done - wave.counts.failed}
-              failed={wave.counts.failed}
-            />{' '}
-            <Counts of={wave.counts} />
-          </li>
-        ))}
-      </ol>
-      {is.counts.failed > 0 && <Failed id={is.id} />}
-      <Acts is={is} />
     </Panel>
   )
 }

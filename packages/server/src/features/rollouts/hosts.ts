@@ -15,6 +15,8 @@ export const upgradesOf = ({ row }: Server): HostUpgrades | null =>
 const tooOld =
   'The installed agent is too old for upgrades from the server: run the install command with --upgrade once.'
 
+/** Whether an agent was ever heard of. */
+export const hasAgent = ({ row }: Server): boolean => row.status !== 'pending'
 /** Whether the host runs this release. Agents that name none are compared by their version. */
 export const runs = (server: Server, release: Pick<OfferedRelease, 'version' | 'name'>): boolean => {
   const upgrades = upgradesOf(server)

@@ -9,7 +9,7 @@ import type { Events } from '../../events/events.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import { runs, upgradesOf, whyUnable } from './hosts.ts'
+import { hasAgent, runs, upgradesOf, whyUnable } from './hosts.ts'
 import type { OfferedRelease } from './release.ts'
 import {
   changeRollout,
@@ -185,12 +185,12 @@ export const createRollouts = (needs: {
     async release() {
       const offered = await offer()
       const all = registry.all()
-      const outdated = offered ? all.filter(server => !runs(server, offered)) : []
-      const reasons = outdated.flatMap(server => (server.row.status === 'pending' ? [] : (whyUnable(server) ?? [])))
+      const outdated = offered ? all.filter(server => hasAgent(server) && !runs(server, offered)) : []
+      const reasons = outdated.flatMap(server => whyUnable(server) ?? [])
       return {
         version: offered?.version ?? null,
         signed: typeof offered?.manifest === 'string',
-        versions: tally(all.map(({ row }) => row.agent_version)).map(([version, count]) => ({
+        versions: tally(all.filter(hasAgent).map(({ row }) => row.agent_version)).map(([version, count]) => ({
           version,
           servers: count,
         })),
@@ -204,9 +204,9 @@ export const createRollouts = (needs: {
       const offered = await offer()
       if (!offered) throw conflict('This server offers no agent: it was not built here. Run: npm run build')
       const named = server_ids?.map(id => registry.byNo(servers.named(actor, 'server_ids', id).no))
-      const candidates = named ?? registry.all()
+      const candidates = named ?? registry.all().filter(hasAgent)
       const chosen = [...new Set(candidates)].flatMap(server => (server && !runs(server, offered) ? [server] : []))
-      if (!chosen.some(server => server.row.status !== 'pending' && whyUnable(server) === null))
+      if (!chosen.some(server => hasAgent(server) && whyUnable(server) === null))
         throw conflict(
           chosen.length === 0
             ? `Every agent runs ${offered.version} already.`

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { aHost, password, startServer } from '@stockade/server/testing'
+import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import type { Visit } from './browser.ts'
+
+/* Upgrades of agents as an administrator starts and follows them. The hosts answer as agents do. */
+
+const agentDir = mkdtempSync(join(tmpdir(), 'stockade-agent-'))
+
+describe.runIf(hasBrowser)('upgrades of agents', () => {
+  let browser: Browser
+  let server: TestServer
+  let admin: Signed
+  let host: EnrolledHost
+  let phone: Visit
+  beforeAll(async () => {
+    await built()
+    writeFileSync(join(agentDir, 'stockade-agent.mjs'), '// an agent\n')
+    browser = await launch()
+    server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir } })
+    admin = await server.setUp()
+    host = await aHost(server, admin.client, 'web-01')
+    await beat()
+    phone = await visit(browser, server.url, { viewport: { width: 390, height: 844 }, bypassCSP: true })
+    await signIn(phone.page, 'admin', password)
+  })
+  afterAll(async () => {
+    await phone?.close()
+    await browser?.close()
+    await server?.close()
+    rmSync(agentDir, { recursive: true, force: true })
+  })
+  const beat = () =>
+    host.client.call('POST /servers/heartbeat', {
+      body: {
+        hostname: 'web-01',
+        agent_id: host.agentId,
+        agent_version: '0.0.9',
+        upgrades: { able: true, reason: null, release: '0.0.9-00000000', previous: null },
+      },
+    })
+
+  it('are started after a question, followed, and say why a server failed', async () => {
+    const { page, complaints } = phone
+    await go(page, '/settings/agents')
+    await page.getByText('1 server runs another release than').waitFor()
+    await page.getByText('This release is not signed.').waitFor()
+    await page.getByRole('button', { name: 'Upgrade 1 server' }).click()
+    await page.getByRole('dialog').getByText('One server goes first').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Upgrade' }).click()
+    await page.getByText('Running').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Upgrade 1 server' }).count()).toBe(0)
+    await expect
+      .poll(async () => {
+        const { commands } = await beat()
+        const results = commands.map(({ id }) => ({ id, success: false, output: 'the disk of this host is full' }))
+        if (results.length > 0) await host.client.call('POST /agent/results', { body: { results } })
+        return page.getByText('the disk of this host is full').count()
+      })
+      .toBe(1)
+    await page.getByText('1 of 1 server in wave 1 failed.').waitFor()
+    await settled(page)
+    expect(await overflows(page)).toBe(false)
+    expect(await breaches(page)).toEqual([])
+    await page.getByRole('button', { name: 'Abort' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Abort' }).click()
+    await page.getByText('Aborted by admin.').waitFor()
+    await page.getByRole('button', { name: 'Upgrade 1 server' }).waitFor()
+    expect(complaints).toEqual([])
+  })
+})
