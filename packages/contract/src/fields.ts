@@ -199,6 +199,7 @@ export const commonFields: Readonly<Record<string, string>> = {
   entries: 'The entries of this page.',
   bans: 'The bans of this page.',
   fleet_bans: 'The fleet bans of this page.',
+  rollouts: 'The rollouts of this page.',
   users: 'The users of this page.',
   servers: 'The servers of this page.',
   whitelist: 'The entries of this page.',

@@ -179,7 +179,7 @@ export const listRolloutServers = endpoint({
     resource('RolloutServer', {
       server: serverRef,
       wave: field(count, 'Wave of the server, counted from 0.'),
-      state: rolloutHostState,
+      state: field(rolloutHostState, 'How far the server is.'),
       from_release: field(nullable(Type.String()), 'Release that ran before; null when the agent did not say.'),
       problem: field(nullable(Type.String()), 'Why it failed or was skipped; null otherwise.'),
       command_id: field(nullable(uuid), 'Command that ordered it; null before.'),
