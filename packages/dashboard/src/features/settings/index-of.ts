@@ -11,9 +11,26 @@ export interface Found {
   readonly name: string
 }
 
+const notificationNames = (): readonly (readonly [string, string])[] => {
+  const n = textsOf(notificationsTexts)
+  return [
+    [n.webhook, `${n.chat} ${n.chatAbout}`],
+    [n.host, `${n.email} SMTP`],
+    [n.user, `${n.email} SMTP`],
+    [n.pass, `${n.email} SMTP`],
+    [n.tls, n.tlsHelp],
+    [n.from, n.fromHelp],
+    [n.recipients, n.email],
+    [n.bans, n.bansHelp],
+    [n.errors, n.errorsHelp],
+    [n.syncs, n.syncsHelp],
+    [n.hourTitle, `${n.hour} ${n.summaryHelp}`],
+    [n.test, `${n.chat} ${n.email}`],
+  ]
+}
+
 const all = (): readonly (Found & { readonly words: string })[] => {
   const s = textsOf(settingsTexts)
-  const n = textsOf(notificationsTexts)
   const b = textsOf(backupTexts)
   const l = textsOf(licenceTexts)
   const a = textsOf(agentsTexts)
@@ -40,20 +57,7 @@ const all = (): readonly (Found & { readonly words: string })[] => {
       [s.defaultRole, ''],
       [s.localOff, s.localHelp],
     ],
-    notifications: [
-      [n.webhook, `${n.chat} ${n.chatAbout}`],
-      [n.host, `${n.email} SMTP`],
-      [n.user, `${n.email} SMTP`],
-      [n.pass, `${n.email} SMTP`],
-      [n.tls, n.tlsHelp],
-      [n.from, n.fromHelp],
-      [n.recipients, n.email],
-      [n.bans, n.bansHelp],
-      [n.errors, n.errorsHelp],
-      [n.syncs, n.syncsHelp],
-      [n.hourTitle, `${n.hour} ${n.summaryHelp}`],
-      [n.test, `${n.chat} ${n.email}`],
-    ],
+    notifications: notificationNames(),
     reputation: [
       [s.reputationEnabled, s.reputationAbout],
       [s.reputationKey, s.reputationKeyHelp],
