@@ -71,21 +71,13 @@ const Known = ({ ip }: { ip: string }) => {
   const found = query.data
   const evidence = useQuery(evidenceQuery(found?.ip ?? ip))
   const bans = evidence.data?.bans ?? noBans
+  const isWaiting = query.isPending || (found !== undefined && !hasAnswered(evidence))
   return (
     <Page
       title={ip}
       above={phone ? undefined : <Link to="/ip">{t.addresses}</Link>}
       heading={<bdi className={styles.address}>{found?.ip ?? ip}</bdi>}
-      range={
-        <>
-          {!phone && (
-            <button type="button" className={styles.copy} aria-label={t.copy} onClick={() => void copyValue(ip)}>
-              <IconCopy size={16} />
-            </button>
-          )}
-          {found && <Flag code={found.country} />}
-        </>
-      }
+      range={<BesideAddress ip={ip} found={found} isPhone={phone} />}
       tools={found ? <Answer found={found} /> : <span className={styles.answer} />}
       actions={may && (!phone || hasAnswered(query)) && <Acts ip={ip} found={found} onKnocks={() => askKnocks(true)} />}
     >
@@ -95,12 +87,28 @@ const Known = ({ ip }: { ip: string }) => {
         </p>
       )}
       <Trouble what={t.what} query={query} />
-      {(query.isPending || (found && !hasAnswered(evidence))) && <Waiting />}
+      {isWaiting && <Waiting />}
       {/* All at once: what comes later would move what is read. */}
-      {found && hasAnswered(evidence) && <Columns found={found} bans={bans} knocks={knocks} />}
+      {found && !isWaiting && <Columns found={found} bans={bans} knocks={knocks} />}
     </Page>
   )
 }
+
+const BesideAddress = ({ ip, found, isPhone }: { ip: string; found: LookUp | undefined; isPhone: boolean }) => (
+  <>
+    {!isPhone && (
+      <button
+        type="button"
+        className={styles.copy}
+        aria-label={textsOf(ipTexts).copy}
+        onClick={() => void copyValue(ip)}
+      >
+        <IconCopy size={16} />
+      </button>
+    )}
+    {found && <Flag code={found.country} />}
+  </>
+)
 
 const Columns = ({ found, bans, knocks }: { found: LookUp; bans: readonly Ban[]; knocks: boolean }) => {
   const { may } = useMay('admin')
