@@ -61,17 +61,31 @@ const evidenceQuery = (ip: string) =>
   })
 const noBans: readonly Ban[] = []
 
+const useEvidence = (ip: string) => {
+  const evidence = useQuery(evidenceQuery(ip))
+  return { bans: evidence.data?.bans ?? noBans, isAnswered: hasAnswered(evidence) }
+}
+
+/** Says that the address was taken out of a longer text. */
+const Taken = ({ ip }: { ip: string }) => {
+  const { taken } = useSearch({ from: '/inside/ip/$addr' })
+  if (taken !== '1') return null
+  return (
+    <p className={parts.note} role="status">
+      {textsOf(ipTexts).took(ip)}
+    </p>
+  )
+}
+
 const Known = ({ ip }: { ip: string }) => {
   const t = textsOf(ipTexts)
-  const { taken } = useSearch({ from: '/inside/ip/$addr' })
   const { may } = useMay('write')
   const phone = usePhone()
   const [knocks, askKnocks] = useState(false)
   const query = useQuery(lookUpQuery(ip))
   const found = query.data
-  const evidence = useQuery(evidenceQuery(found?.ip ?? ip))
-  const bans = evidence.data?.bans ?? noBans
-  const isWaiting = query.isPending || (found !== undefined && !hasAnswered(evidence))
+  const { bans, isAnswered } = useEvidence(found?.ip ?? ip)
+  const isWaiting = query.isPending || (found !== undefined && !isAnswered)
   return (
     <Page
       title={ip}
@@ -81,11 +95,7 @@ const Known = ({ ip }: { ip: string }) => {
       tools={found ? <Answer found={found} /> : <span className={styles.answer} />}
       actions={may && (!phone || hasAnswered(query)) && <Acts ip={ip} found={found} onKnocks={() => askKnocks(true)} />}
     >
-      {taken === '1' && (
-        <p className={parts.note} role="status">
-          {t.took(ip)}
-        </p>
-      )}
+      <Taken ip={ip} />
       <Trouble what={t.what} query={query} />
       {isWaiting && <Waiting />}
       {/* All at once: what comes later would move what is read. */}
