@@ -15,7 +15,7 @@ export const namesOf = (servers: readonly { readonly hostname: string }[]): stri
 /** On standard error, so that standard output holds nothing but the answer of the API. */
 const asked = async (question: string): Promise<boolean> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // Whoever ends the input has not agreed.
+  // The end of the input is no consent.
   const ended = new Promise<string>(resolve => terminal.once('close', () => resolve('')))
   try {
     return /^y(es)?$/i.test((await Promise.race([terminal.question(question), ended])).trim())

@@ -24,7 +24,7 @@ interface Made {
 
 const oncePerCommand = 'works once, within 24 hours, and is shown only now.'
 
-/** It concerns one server only: it is told, and the others go on. */
+/** The error concerns one server only: it is printed, and the others go on. */
 class Refusal extends Failure {}
 /** What would be refused for each of the others too. */
 const concernsAll = new Set([401, 402, 403, 429, 503])
@@ -36,7 +36,7 @@ const tell = (sentence: string): void => {
 }
 
 /**
- * Does the same for each, one by one, and answers for how many it failed. Keeps to the budget of requests by waiting when it is told to.
+ * Does the same for each, one by one, and returns how many failed. Waits when the server's budget of requests demands it.
  * @throws what would meet all the others too, with how far it came.
  */
 const forEachInTurn = async (
@@ -65,7 +65,7 @@ const forEachInTurn = async (
   return failed
 }
 
-/** How what was made is shown: row by row, since whoever stops half-way should have what is there no more. */
+/** Prints row by row, so that an interrupted run has printed everything that it made: tokens are shown only once. */
 const showing = (json: boolean, plain: boolean, hostnames: readonly string[]) => {
   const all: Made[] = []
   let put: ((row: readonly string[]) => void) | null = null
@@ -78,7 +78,7 @@ const showing = (json: boolean, plain: boolean, hostnames: readonly string[]) =>
         put([made.hostname, made.install_command])
       }
     },
-    /** JSON is one whole; what was stopped half-way is told where there is something to tell. */
+    /** JSON is one document; an interrupted run prints it if it made anything. */
     end(stopped: boolean) {
       if (json && !(stopped && all.length === 0)) printJson(all)
     },
@@ -136,7 +136,7 @@ const add = async (context: Context, names: readonly string[], options: AddOptio
       } else {
         const body = { hostname, ...(description === undefined ? {} : { description }) }
         const { id, install_command } = await client.call('POST /servers', { body })
-        // Its API key is for hosts without our agent; a secret that nobody asked for is better not in a file.
+        // The API key is for hosts without our agent; a secret without a use does not belong into a file.
         output.show({ hostname, id, install_command, renewed: false })
       }
     })

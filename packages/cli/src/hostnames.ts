@@ -35,7 +35,7 @@ const faultOf = (name: string): string | null => {
 
 /**
  * The names that were typed and those of a file, in that order.
- * @throws Misuse that says where, before anything is done, when one of them is no name or stands there twice.
+ * @throws Misuse that names the place, before anything is done, when one of them is no name or occurs twice.
  */
 export const hostnamesOf = async (typed: readonly string[], file: string | undefined): Promise<string[]> => {
   const given = [

@@ -36,7 +36,7 @@ const usersFound = async (client: Client, search?: string): Promise<Owner[]> => 
   }
 }
 
-/** Whose keys the caller may see: everybody's, or one's own without `admin`. An API key is no user and has none of its own. */
+/** Keys that the caller may see: all with `admin`, otherwise its own. An API key is no user and has none. */
 const ownersOf = async (client: Client, username?: string): Promise<Owner[]> => {
   const me = await permitted(client.call('GET /auth/me'))
   const isMine = me !== null && (username === undefined || username.toLowerCase() === me.username.toLowerCase())

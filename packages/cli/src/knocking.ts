@@ -23,7 +23,7 @@ export const targetOf = async (host: string, family: 4 | 6 | null): Promise<Targ
       `Can't find ${host}${family === null ? '' : ` by IPv${family}`}: ${lookups[code] ?? (code || String(error))}.`,
     )
   })
-  // What is an address already is taken as it is.
+  // An address needs no resolution.
   if (family !== null && found.family !== family) throw new Failure(`${host} is no IPv${family} address.`)
   return { address: found.address, family: found.family === 6 ? 6 : 4 }
 }

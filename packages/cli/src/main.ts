@@ -77,7 +77,7 @@ const codeOf = (error: unknown): number => {
   return error instanceof Misuse ? 2 : 1
 }
 
-// Whoever reads may have seen enough, as `head` has.
+// The reader may stop early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 try {
   await program.parseAsync()

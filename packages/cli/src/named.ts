@@ -11,7 +11,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** The id of a server by its id or hostname. Hostnames need not be unique: where two share one, the id must tell. */
 export const serverNamed = (servers: readonly Named[], typed: string): string => {
   const named = servers.filter(server => server.hostname.toLowerCase() === typed.toLowerCase())
-  // An id is taken as one, whatever a host calls itself; one that nobody knows is for the API to refuse.
+  // A UUID is always an id, whatever a host calls itself; the API refuses unknown ids.
   if (uuid.test(typed)) return typed.toLowerCase()
   const [found, other] = named
   if (!found) throw new Failure(`There is no server "${typed}". See: stockade servers`)

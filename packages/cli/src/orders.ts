@@ -20,7 +20,7 @@ interface Options extends Where, Signing {
   readonly cut?: boolean
 }
 
-/** A ban that nobody gave an end to lasts a day in the jail that is kept for this, as one from the dashboard does. */
+/** A ban without an end lasts a day, as in the dashboard. */
 const ownJail = { jail: 'stockade', duration: 86_400 } as const
 /** How long results are awaited unless told otherwise, in seconds. */
 const patience = 120
@@ -101,7 +101,7 @@ const targetsOf = async (client: Client, names: readonly string[] | undefined): 
     const ids = new Set(names.map(name => serverNamed(servers, name)))
     return [...ids].map(id => ({ id, hostname: servers.find(server => server.id === id)?.hostname ?? id }))
   }
-  // An order for a host that was never there would surprise whoever installs it tomorrow.
+  // A command for a host without an agent would run by surprise when the agent is installed.
   const enrolled = servers.filter(server => server.status !== 'pending')
   if (enrolled.length === 0) throw new Failure('There is no server with an agent to send this to.')
   return enrolled

@@ -31,7 +31,7 @@ const colours: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
 const paint = (style: 'green' | 'red' | 'yellow' | 'cyan' | 'bold', text: string) =>
   coloured() ? styleText(style, text, { validateStream: false }) : text
 
-/** What a cell may hold; null is what nobody knows. */
+/** Content of a cell; null is unknown. */
 export type Cell = string | number | null
 
 const cellText = (cell: Cell) => (cell === null || cell === '' ? '-' : safe(String(cell)))

@@ -4,7 +4,7 @@ import { agree, namesOf } from './ask.ts'
 import type { Target } from './signing.ts'
 import { safe } from './safe.ts'
 
-/* Who switches off what guards SSH is asked first: nobody should open a host to guessing by a slip. */
+/* Asks before a jail that guards SSH is switched off, so that no host is opened to guessing by a slip. */
 
 /**
  * Asks before what guards SSH on some of the servers is switched off or taken away there; without a terminal it wants `--yes`.

@@ -33,7 +33,7 @@ export const addWhoAmI = (program: Command): void => {
     .description('show who the key speaks for and what it may do')
     .action(async (_: object, command: Command) => {
       const { client, json, key, url } = contextOf(command)
-      // An access token belongs to a user, whom the API describes; an API key is nobody, and is asked what it may do.
+      // An access token belongs to a user, whom the API describes; for an API key its permissions are tried out.
       const user = await permitted(client.call('GET /auth/me'))
       if (user) {
         if (json) return printJson(user)

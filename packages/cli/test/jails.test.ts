@@ -76,7 +76,7 @@ test('a jail that guards SSH is not switched off by a slip', async () => {
   const no = await typed('n\r', 'jails', 'disable', 'sshd', '--all')
   expect(no.out).toContain(`${both}\r\nSwitch it off on 2 servers? [y/N] `)
   expect(no).toMatchObject({ code: 1, out: expect.stringMatching(/stockade: Nothing was sent\.\r\n$/) })
-  // Whoever ends the input has not agreed.
+  // The end of the input is no consent.
   expect(await typed('\u0004', 'jails', 'disable', 'sshd', '--server', 'db-01')).toMatchObject({ code: 1 })
   expect(await waiting()).toEqual([])
 

@@ -71,7 +71,7 @@ export interface Endpoint {
   readonly access: Access
   /**
    * True where it acts on the whole fleet or on accounts: a key that is bound to one server is refused, and changes of
-   * `write` and `admin` are refused to whoever has access to some servers only.
+   * `write` and `admin` are refused to callers with access to some servers only.
    */
   readonly fleet?: boolean
   /** True where a session by cookie must have proved lately who it is: 403 with `step_up` else. */

@@ -24,7 +24,7 @@ export interface EventKind {
   readonly siem?: SiemType
   /** The notification toggle that it belongs to. */
   readonly notify?: 'notify_bans' | 'notify_syncs' | 'notify_errors'
-  /** Sent to live feeds as this message, to whoever may see its server. */
+  /** Sent to live feeds as this message, to callers who may see its server. */
   readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice' | 'fleet_ban'
 }
 
@@ -33,7 +33,7 @@ const audit = kind({ audited: true })
 
 /**
  * The catalogue of everything that is recorded, one line a kind. Names are those of the audit log;
- * what is not audited is named alike. An event is written in the transaction of the change that it tells of.
+ * other events follow the same naming. An event is written in the transaction of its change.
  */
 export const eventKinds = {
   'ban.report': kind({ audited: false, siem: 'ban', notify: 'notify_bans', live: 'ban' }),

@@ -1,6 +1,6 @@
 /*
  * Sealed commands: what an operator signs and a host verifies, specified in docs/spec/sealed-commands.md. Pure functions over texts and bytes, so
- * that server, agent, command line and browser use the same ones; SHA-256 comes from whoever calls.
+ * that server, agent, command line and browser use the same ones; callers pass in SHA-256.
  */
 
 /** What one operator tells one host to do, once. Times are seconds since 1970. */
@@ -231,7 +231,7 @@ export const statedParams = async (
   return { ...rest, template_sha256: hexOf(await sha256(utf8.encode(canonicalJson(template)))) }
 }
 
-/** An operator's public key as hosts are told of it, one line of text. */
+/** An operator's public key in the form for hosts, one line of text. */
 export interface OperatorKey {
   readonly kind: 'ed25519' | 'webauthn'
   readonly name: string

@@ -151,7 +151,7 @@ export const createUser = endpoint({
   refusals: [409],
 })
 
-/** Keys that were made for a person, or by one, open the account for whoever has them: they end with what they were made by. */
+/** Keys of a person open the account for their holders: they end with the account's credentials. */
 const keepKeys = { keep_keys: Type.Optional(Type.Boolean()) }
 const revokedKeys = { revoked_keys: count }
 

@@ -64,7 +64,7 @@ export interface Config {
   readonly providerAApiUrl: string
   readonly providerBIssuer: string
   readonly logLevel: string
-  /** Where refusals are told, a line each; null: on standard error only. */
+  /** File for refusals, a line each; null: standard error only. */
   readonly securityLog: string | null
 }
 

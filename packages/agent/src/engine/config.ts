@@ -22,7 +22,7 @@ export interface CheckedJail {
   readonly stream: readonly (readonly Word[])[]
 }
 
-/** Whose expressions are tried out: a template's own, or those of a filter of the host. */
+/** Which expressions are tested: a template's own, or those of a filter of the host. */
 export type Trial = 'own' | 'host'
 
 export interface Check {

@@ -70,7 +70,7 @@ export const createEngine = (options: {
     },
   })
 
-  /** The first words on each new connection; whoever asks for anything waits for them. */
+  /** The handshake of each new connection; requests wait for it. */
   const greet = async (): Promise<void> => {
     if (version !== null) return
     greeting ??= (async () => {

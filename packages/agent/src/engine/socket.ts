@@ -100,7 +100,7 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
     next()
   }
 
-  /** The connection is of no use any more: the request in flight and all that wait fail, and the next call connects anew. */
+  /** The connection is unusable: the request in flight and all waiting ones fail, and the next call connects again. */
   const drop = (error: EngineDown): void => {
     const lost = socket
     socket = null

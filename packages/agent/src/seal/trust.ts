@@ -39,7 +39,7 @@ const removed = (which: string, options: Options): string => {
       gone.length > 1 ? `several keys are named ${which}: give the fingerprint` : `no operator is named ${which}`,
     )
   const left = trust.operators.filter(other => other !== operator)
-  // The last one goes, and with it what asks for signatures: else nobody could command this host ever again.
+  // Removing the last operator also ends the demand for signatures: otherwise no command could ever run on this host again.
   save(options, left, left.length > 0 ? trust.sealed : [])
   return `${operator.name} is no longer trusted${left.length > 0 ? '' : '; commands need no signature here any more'}\n`
 }

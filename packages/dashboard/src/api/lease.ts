@@ -29,6 +29,6 @@ export const turnOf = (
 ): 'renew' | 'claim' | 'follow' => {
   if (lease?.tab === tab) return 'renew'
   const held = lease !== null && now - lease.at < leaseLasts && lease.at - now < leaseLasts
-  // A tab that nobody sees has no need of news; it would only take turns with other sleepers.
+  // A hidden tab needs no news; it would only pass the lease to other hidden tabs.
   return held || !visible ? 'follow' : 'claim'
 }

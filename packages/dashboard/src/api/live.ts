@@ -73,7 +73,7 @@ const readShown = (): Promise<void> =>
 
 /** Reads again all that is on screen: what was missed while away is in none of the messages to come. */
 const catchUp = async () => {
-  // Whoever has paused catches up when it goes on.
+  // A paused feed catches up when it resumes.
   if (!quiet.isPaused()) await readShown().catch(() => {})
   happened('caught up')
 }
@@ -206,7 +206,7 @@ const probe = async () => {
     cache: 'no-store',
     signal: AbortSignal.timeout(probeLasts),
   }).then(
-    // Who says that it was asked too often is there.
+    // A 429 proves that the server is reachable.
     reply => reply.ok || reply.status === 429,
     () => false,
   )

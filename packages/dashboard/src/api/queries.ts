@@ -68,7 +68,7 @@ export const queries = new QueryClient({
 })
 
 /*
- * A query that failed before it had anything is pending again each time it is asked anew. What went wrong stays until
+ * A query that failed before it had data is pending again with each retry. The error stays until
  * there is an answer: a page that asks at intervals would otherwise change between its error and its skeleton.
  */
 const wrong = new WeakMap<Query, Error>()

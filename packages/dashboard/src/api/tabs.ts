@@ -77,7 +77,7 @@ export const joinTabs = (on: { lead(): void; follow(): void; hear(news: News): v
     }
   }
   const leave = () => {
-    // Also what was only claimed: nobody else could lead until that is too old.
+    // A claim is dropped too: otherwise no other tab could lead until it expires.
     clearTimeout(settle)
     const held = read()?.tab === tab
     if (held) localStorage.removeItem(name)

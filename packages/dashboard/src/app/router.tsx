@@ -41,12 +41,12 @@ const nextSearch = only(readNext)
 const overviewSearch = only(readOverviewSearch)
 const word = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Who is signed in; whoever is not goes to the sign-in, and from there on to what was asked for. */
+/** The signed-in user. Others are sent to the sign-in, and from there on to the requested page. */
 const signedIn = async (search: { next?: string }) => {
   try {
     return await queries.ensureQueryData({
       ...bootstrapQuery,
-      // Told of and counted down: there is nothing else to look at meanwhile.
+      // The page shows a countdown; there is nothing else to show meanwhile.
       retry: (failures, error) => statusOf(error) !== 429 && tryAgain(failures, error),
     })
   } catch (error) {
@@ -124,7 +124,7 @@ const start = createRoute({
   path: '/',
   validateSearch: overviewSearch,
   beforeLoad: ({ context, location }) => {
-    // Providers lead back to here; whoever wanted to go elsewhere goes on.
+    // Sign-in providers return to this page; users who wanted another page go on to it.
     const wanted = afterProvider.take()
     if (wanted !== undefined && safeReturn(wanted) !== '/') throw redirect({ href: safeReturn(wanted), replace: true })
     const { start } = preferences.read()

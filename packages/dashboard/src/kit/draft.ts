@@ -52,7 +52,7 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
       keep(names ? { typed: rest(typed), was: rest(was) } : { typed: {}, was: {} })
       setOvertaken([])
     },
-    /** Whether nobody else changed the same since; if somebody did, that is told once, and then it may be saved over. */
+    /** Whether nobody else has changed the same fields since; a conflict is shown once, then it may be overwritten. */
     isCurrent(fresh: T): boolean {
       const { was } = latest.current
       const news = changed.filter(key => key in was && !same(was[key], fresh[key]) && !same(typed[key], fresh[key]))

@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { preferences } from '../lib/preferences.ts'
 
-/* Single keys that do something, each told of in the list that `?` shows. Whoever does not want them turns them off. */
+/* Single-key shortcuts, each in the list that `?` shows. A preference turns them off. */
 
 export interface Key {
   /** One character, or two that are typed one after the other, such as `gb`. */

@@ -10,7 +10,7 @@ export interface ReceiptCounts {
 }
 export type ReceiptPhase = 'asked' | 'running' | 'done' | 'rest-later' | 'partly-failed' | 'failed' | 'cancelled'
 
-/** A receipt settles as soon as only offline servers are left: nobody waits for those. */
+/** A receipt settles as soon as only offline servers are left. */
 export const phaseOf = ({ total, done, failed, cancelled, later }: ReceiptCounts): ReceiptPhase => {
   const ended = done + failed + cancelled
   if (total === 0 || ended + later < total) return ended > 0 ? 'running' : 'asked'

@@ -21,7 +21,7 @@ const isStep = (value: unknown): value is Step => {
   )
 }
 
-/** The steps that a refused test tells of. */
+/** The steps that a refused test reports. */
 export const stepsOf = (error: unknown): readonly Step[] => {
   if (!(error instanceof ApiError) || !('steps' in error.body)) return []
   const { steps } = error.body

@@ -134,7 +134,7 @@ export const preferences = {
     const next = readPreferences(given)
     if (JSON.stringify(next) !== JSON.stringify(now)) take(next)
   },
-  /** Begins anew where this browser was somebody else's. */
+  /** Resets what another user of this browser left. */
   belongTo(userId: number): void {
     try {
       const before = globalThis.localStorage.getItem(owner)

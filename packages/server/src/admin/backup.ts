@@ -31,7 +31,7 @@ const minReaderRow = "select value from meta where key = 'schema.min_reader'"
 
 const readSqlite = (file: string): Source => {
   const db = new DatabaseSync(file, { timeout: 5000 })
-  // One read transaction: everything is of the moment of its first look, however long it takes and whoever writes.
+  // One read transaction: a snapshot of its first read, however long it takes and despite writes.
   db.exec('pragma query_only = on; begin')
   const names = (query: string) => (db.prepare(query).all() as { name: string }[]).map(({ name }) => name)
   return {

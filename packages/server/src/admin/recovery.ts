@@ -20,7 +20,7 @@ import { findUserByName, listUserRows } from '../features/users/users.store.ts'
 import type { UserRow } from '../features/users/users.store.ts'
 import { openStorage, schemaState, secretFile, storageExists } from './storage.ts'
 
-/** What whoever has a shell on the server's host may do to get back in. */
+/** Ways back in for the owner of a shell on the server's host. */
 export interface Recovery {
   /** A new one-time link; the one before is void. @throws Problem 409 when there is an administrator. */
   setupLink(): Promise<string>
@@ -152,7 +152,7 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
       async allowPasswords() {
         const changed = await settings.update(system, { 'oauth.local_login_disabled': false })
         if (changed.length === 0) return false
-        // One process over SQLite hears of no other: it keeps its settings until it starts anew.
+        // A process on SQLite gets no messages from others: it keeps its settings until its restart.
         return db.engine === 'postgres' ? 'at once' : 'after a restart'
       },
       close: () => db.close(),

@@ -131,7 +131,7 @@ export const intoPostgres = async (url: string, config: Config, head: Head): Pro
     `select table_name as name from information_schema.tables
       where table_schema = current_schema() and table_type = 'BASE TABLE'`,
   )
-  // The audit log lets nobody empty it but whoever restores all of it.
+  // Triggers protect the audit log; only a restore may empty it.
   for (const table of ['events', 'audit']) await client.query(`alter table ${table} disable trigger user`)
   await client.query(`truncate ${list(inOrder(tables).map(({ name }) => name))}`)
   return {

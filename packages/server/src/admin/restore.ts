@@ -31,7 +31,7 @@ const refuseRunning = (config: Config) => {
   if (config.databaseUrl !== null || !existsSync(file)) return
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
-    // Only whoever is alone may leave the write-ahead log.
+    // Only the last connection may remove the write-ahead log.
     db.exec('pragma journal_mode = delete')
   } catch {
     throw conflict('The server runs. Stop it first.')

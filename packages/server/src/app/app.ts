@@ -36,7 +36,7 @@ export interface App {
 }
 type Features = Awaited<ReturnType<typeof buildFeatures>>
 
-/** A browser that is told so once refuses a certificate of the server's own, for good. */
+/** A browser that received it once refuses self-signed certificates of this name for good. */
 const strictly =
   ({ tls }: Config, baseUrl: () => string) =>
   () =>

@@ -16,7 +16,7 @@ export const tame = (text: string, bytes: number): string => {
   return cut.replace(/\ufffd+$/, '') + mark
 }
 
-/** NUL can't be stored as text everywhere, and nobody means it: it becomes the replacement character. */
+/** NUL cannot be stored as text everywhere: it becomes the replacement character. */
 export const withoutNul = (json: string) =>
   json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : json
 

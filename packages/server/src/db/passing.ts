@@ -5,7 +5,7 @@ const passing = new Set<unknown>(['40001', '40P01'])
 const mostTries = 5
 
 /**
- * Runs a transaction, and runs it anew where PostgreSQL ended it in favour of another one: five times at most, with waits at
+ * Runs a transaction, and again where PostgreSQL ended it in favour of another one: five times at most, with waits at
  * random, so that two do not meet again. Whatever else is thrown goes on at once. On SQLite writes take turns, and it runs once.
  */
 export const untilItPasses = async <T>(transaction: () => Promise<T>): Promise<T> => {

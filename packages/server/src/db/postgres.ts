@@ -75,8 +75,8 @@ export const openPostgres = async (
     application_name: 'stockade',
   })
   pool.on('error', log)
-  // A connection that breaks while a transaction holds it, between two queries, has nobody else to tell; without a
-  // listener that would end the process. Its next query fails, and whoever asked hears of it.
+  // A connection that breaks between two queries of a transaction emits an error; without a
+  // listener that would end the process. Its next query fails, and the caller gets the error.
   pool.on('connect', client => client.on('error', () => {}))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   const scanPool = new pg.Pool({

@@ -45,7 +45,7 @@ const refusalOf = {
   refused: () => unavailable('Too many searches at once. Try again in a moment.'),
 }
 
-/** A driver that only reads, by `scan`; whoever asks waits there. */
+/** A driver that only reads, by `scan`; callers wait there. */
 export const scanDriver = (scan: Scanner, watch: ScanWatch = () => {}): Driver =>
   readingDriver(async query => {
     const came = performance.now()

@@ -143,7 +143,7 @@ export interface ApiKeysTable {
   permissions: 'read' | 'write' | 'admin'
   /** `agent`: given by enrolment; `server`: given by POST /servers; `user`: made by a person. */
   kind: 'agent' | 'server' | 'user'
-  /** Whose key it is; null for the keys of hosts. */
+  /** Owner of the key; null for the keys of hosts. */
   user_id: number | null
   server_no: number | null
   expires_at: number | null
@@ -560,7 +560,7 @@ export interface AuditCheckpointsTable {
   public_key: string
   signature: string
 }
-/** Who runs the jobs; `fence` rises with each change of hands. */
+/** The process that runs the jobs; `fence` rises with each change of the holder. */
 export interface LeasesTable {
   name: string
   holder: string
@@ -604,7 +604,7 @@ export interface NotificationsTable {
   due_at: number
   created_at: number
 }
-/** What there was no room for, so that it is told as a number at least. */
+/** Number of messages beyond the limit. */
 export interface NotificationOverflowTable {
   channel: string
   category: string

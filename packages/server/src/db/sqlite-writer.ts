@@ -7,7 +7,7 @@ import type { CopyReply, WriterData } from './sqlite-threads.ts'
 
 /*
  * The only writer of the SQLite file, in a thread of its own so that commits never stop the event loop. It takes plain
- * data, one message after the other; whoever sends keeps transactions apart.
+ * data, one message after the other; the sender keeps transactions apart.
  */
 
 export type WriterRequest =
@@ -29,7 +29,7 @@ export type WriterReply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly message: string; readonly code: number | null }
 
-/** What nobody asked for: the log could not be copied into the file several times on end, or it could again. */
+/** Unsolicited messages: checkpoints failed several times in a row, or work again. */
 export type WriterNews =
   { readonly news: 'copying fails'; readonly reason: string } | { readonly news: 'copying works again' }
 
@@ -102,14 +102,14 @@ const answer = async (request: WriterRequest): Promise<unknown> => {
 
 /** So many pages in the log (40 MB) are copied into the file in one go: by then most of them were written several times. */
 const mostLogged = (workerData as WriterData).mostLogged ?? 20_000
-/** So many rounds fail one after the other before somebody is told: one alone is no news. */
+/** Consecutive failures before they are reported. */
 const toldAfter = 3
-/** Checkpoints beside the writer; the writer itself copies only what is left, so that the log can begin anew. */
+/** Checkpoints beside the writer; the writer itself copies only the rest, so that the log can restart. */
 const createCheckpoints = () => {
   // NOOP tells without doing anything (SQLite 3.51); before, it is taken for PASSIVE, which is right too.
   const look = db.prepare('pragma wal_checkpoint(noop)')
   const finish = db.prepare('pragma wal_checkpoint(passive)')
-  /** Pages of the log that are not in the file yet. A log that is copied whole begins anew with the next commit, not before. */
+  /** Pages of the log that are not in the file yet. A fully copied log restarts with the next commit, not earlier. */
   const uncopied = () => {
     const { log = 0, checkpointed = 0 } = (look.get() ?? {}) as { log?: number; checkpointed?: number }
     return Number(log) - Number(checkpointed)

@@ -25,7 +25,7 @@ class WritingAdapter extends SqliteAdapter {
     return true
   }
 }
-/** Whoever asks waits in the scanner's own queue, which has a bound. */
+/** Callers wait in the scanner's own queue, which has a bound. */
 class ManyReaders extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true

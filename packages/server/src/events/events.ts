@@ -38,8 +38,8 @@ export type Listener = (events: readonly StockadeEvent[]) => void
 
 export interface Events {
   /**
-   * Runs a transaction; the events recorded in it are told to the subscribers after commit. Where PostgreSQL ends it by a deadlock or
-   * a serialization failure, `work` runs anew from its beginning: so it leaves nothing in memory and asks nobody outside.
+   * Runs a transaction; subscribers get its events after the commit. Where PostgreSQL ends it by a deadlock or
+   * a serialization failure, `work` runs again from its beginning, so it must not change memory or call other systems.
    */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
   /** Tells of events that a hot write recorded itself. */

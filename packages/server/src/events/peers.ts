@@ -10,7 +10,7 @@ export interface Peers {
 }
 
 const greetEvery = 2000
-/** Who was not heard of for so long is not waited for. */
+/** A process that was silent for this long is not waited for. */
 const forgetAfter = 3 * greetEvery
 const patience = 1000
 

@@ -21,9 +21,9 @@ export const openFastify = (needs: {
   readonly baseUrl: () => string
   /** Serves https with it; null: plain http. */
   readonly tls: TlsPair | null
-  /** Whether browsers are told to come by https only. */
+  /** Whether browsers are told to use https only (HSTS). */
   readonly isStrict: () => boolean
-  /** Whether each answer asks its caller to connect anew next time: the process is about to leave. */
+  /** Whether each reply closes its connection, because the process is about to stop. */
   readonly isDraining: () => boolean
   readonly observe: (endpoint: string, status: number, seconds: number) => void
 }): FastifyInstance => {

@@ -67,7 +67,7 @@ export interface HttpNeeds {
   readonly storage: (error: unknown) => boolean
   /** Resolves when other processes know what was changed here. */
   readonly settle: () => Promise<void>
-  /** Is told of each 401, 403 and 429. */
+  /** Called with each 401, 403 and 429. */
   readonly security: SecurityLog
   /** Called after each reply, for the metrics. */
   readonly observe: (endpoint: string, status: number, seconds: number) => void

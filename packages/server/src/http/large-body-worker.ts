@@ -7,7 +7,7 @@ import { withoutNul } from '../core/text.ts'
 import type { Judged, LargeBody } from './large-body.ts'
 import { compileLargeBody, detailsOf } from '../core/validation.ts'
 
-/* Judges large bodies in a thread of its own: text that is made to be slow to parse or to refuse keeps nobody else waiting. */
+/* Validates large bodies in a thread of its own, so that text made to be slow to parse or to refuse does not block others. */
 
 /** Nothing in the contract is nested deeper. */
 const deepest = 64
@@ -74,7 +74,7 @@ const judge = ({ name, text }: LargeBody): Omit<Judged, 'id'> => {
   try {
     const value = parsed(json)
     const details = check && !check(value) ? detailsOf(check.errors) : null
-    // What is refused is not sent back: taking it over would keep everybody else waiting after all.
+    // A refused body is not sent back: copying it would block the event loop after all.
     return { refused: null, details, instead: details || json === text ? null : json }
   } catch {
     return refuse('The body is not valid JSON: it can not be parsed.')

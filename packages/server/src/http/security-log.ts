@@ -25,7 +25,7 @@ const mostBytes = 16 * 1024 * 1024
 const quoted = (text: string) => `"${text.slice(0, 64).replace(/[^\w.@+-]/g, '?')}"`
 
 /**
- * One line a refusal (401, 403, 429), in a form that stays: for fail2ban (template `stockade-login`) and for whoever reads logs by machine.
+ * One line a refusal (401, 403, 429), in a stable format: for fail2ban (template `stockade-login`) and other programs.
  * `2026-11-22T10:00:00.000Z stockade-auth: 401 from 192.0.2.7 POST /api/v1/auth/login user="anna"`
  */
 export const createSecurityLog = (needs: {

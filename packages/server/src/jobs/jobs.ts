@@ -24,7 +24,7 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
-/** One lease for all jobs that only one process may do: whoever holds it, does them; it passes on when its holder is silent. */
+/** One lease for all jobs that one process does for all. Another process takes it over when its holder is silent. */
 const lease = { name: 'jobs', time: 15_000 }
 
 /** The one list of everything that is done at intervals. */
@@ -82,7 +82,7 @@ export const createJobs = (
   return {
     async leads(sql = db.read) {
       if (db.engine === 'sqlite') return true
-      // One that is over and that nobody took is nobody else's.
+      // An expired lease that nobody else claimed is still ours.
       const query = sql.selectFrom('leases').select('fence').where('name', '=', lease.name).where('holder', '=', holder)
       const row = await (sql.isTransaction ? query.forShare() : query).executeTakeFirst()
       return row !== undefined

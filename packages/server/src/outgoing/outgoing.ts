@@ -89,7 +89,7 @@ const wrapped = ({ bytes }: IpRange): IpRange[] => {
   if (hex.startsWith('0064ff9b0001')) found.push(last, at(6, 7, 9, 10))
   if (hex.startsWith('0000000000000000ffff0000')) found.push(last)
   if (/^.{16}0[02]005efe/.test(hex)) found.push(last)
-  // ::1 and :: stand for themselves.
+  // ::1 and :: are not IPv4-compatible addresses.
   if (hex.startsWith('0'.repeat(24)) && !/^0+1?$/.test(hex)) found.push(last)
   return found.flatMap(parts => parseIp(parts.join('.')) ?? [])
 }
@@ -116,7 +116,7 @@ const resolveBySystem = async (name: string): Promise<string[]> =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
 export const createOutgoing = (own: {
-  /** Ports of this machine that are nobody else's business: our own listener. */
+  /** Ports of this machine that no target may name: our own listener. */
   readonly ports: readonly number[]
   /** Where others reach this server, maybe through a proxy. */
   readonly baseUrl?: () => string

@@ -7,7 +7,7 @@ export type Step = Static<typeof settings.deliverySteps>[number]
 export type Note = (step: Step) => void
 
 export interface Steps {
-  /** It is done; whatever was to come before it and was not told of is done, too. */
+  /** The step is done; earlier steps without a report are done as well. */
   done(name: Step['name'], detail: string, ok?: boolean): void
   /** A step that may come or not, done just now. */
   also(name: Step['name'], detail: string): void

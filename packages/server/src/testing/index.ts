@@ -51,7 +51,7 @@ export interface TestServer {
   client(token?: string): Client
   /** Makes the first administrator (`admin`, `password`) with the set-up code. */
   setUp(): Promise<Signed>
-  /** Signs the first administrator in anew. */
+  /** Signs the first administrator in again. */
   signIn(): Promise<Signed>
   /** Stops gracefully and removes what it stored, unless a data folder was given. */
   close(): Promise<void>

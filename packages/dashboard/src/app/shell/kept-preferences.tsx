@@ -48,7 +48,7 @@ export const KeptPreferences = () => {
       const found =
         queries.getQueryData<Record<string, unknown>>(keptPreferencesKey) ??
         (await api.call('GET /users/me/preferences', { signal: leaving.signal })).preferences
-      // Whoever was faster than the answer means it.
+      // A choice made before the reply arrives wins.
       if (preferences.isUnsaved() || Object.keys(found).length === 0) return
       preferences.replace(found)
       const { theme, language } = preferences.read()

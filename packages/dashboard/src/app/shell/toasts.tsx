@@ -43,7 +43,7 @@ const showKept = () => {
   for (const { of, text } of keptReceipts(Date.now())) toasts.show({ text, receipt: of })
 }
 
-/** A receipt that ended well, or that is gone, needs nobody; one that failed stays until it is closed. */
+/** A receipt that ended well, or is gone, needs no action; a failed one stays until it is closed. */
 const isWell = (phase: ReceiptPhase | 'missing') =>
   phase === 'done' || phase === 'rest-later' || phase === 'cancelled' || phase === 'missing'
 

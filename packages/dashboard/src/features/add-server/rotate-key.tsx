@@ -55,7 +55,7 @@ export const RotateKey = ({ server }: { server: Server }) => {
   )
 }
 
-/** After this nobody is still typing: something may be wrong. */
+/** After this time something may be wrong, because the command takes seconds. */
 const long = 60_000
 
 const Progress = (props: {

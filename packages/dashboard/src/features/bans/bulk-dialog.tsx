@@ -166,7 +166,7 @@ const BanMany = ({ bans, ips = addressesOf(bans), onRun, onClose }: Given) => {
 
 const ReportMany = ({ bans, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
-  // One ban for each address: the database is told of addresses.
+  // One ban for each address: the reputation database takes addresses.
   const [wanted] = useState(() => [...new Map(bans.map(ban => [ban.ip, ban])).values()])
   const [done, setDone] = useState(0)
   const [failed, setFailed] = useState<readonly string[]>([])

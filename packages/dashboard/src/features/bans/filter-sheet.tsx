@@ -24,7 +24,7 @@ interface Option {
   readonly name: string
 }
 
-/** The usual filters to choose from, for whoever does not want to write them. They become part of the search. */
+/** The usual filters as choices instead of typed terms. They become part of the search. */
 const FilterSheet = (props: {
   /** Jails of the rows that are shown. */
   jails: readonly string[]

@@ -25,7 +25,7 @@ export const ViewDialog = ({ narrow, onClose }: { narrow: boolean; onClose: () =
   const router = useRouter()
   const { columns } = usePreferences()
   const shown = columnsOf(search.cols ?? columns.bans) ?? usualColumns
-  /** In the address, for whoever gets the link; and with the user, for the next time. */
+  /** In the address, so that links keep it; and with the user, for the next time. */
   const choose = (cols: string | undefined) => {
     const { bans: _before, ...others } = preferences.read().columns
     preferences.change({ columns: cols === undefined ? others : { ...others, bans: cols } })

@@ -17,7 +17,7 @@ import styles from '../../kit/charts/charts.module.css'
 
 const localTime = (at: number) => localInput(at, shownZone())
 
-/** When a bar begins and ends, in the zone of whoever reads. */
+/** Start and end of a bar, in the viewer's time zone. */
 const rangeOf = ({ from, to }: Bar, now: number): string => {
   const sameDay = localTime(from).slice(0, 10) === localTime(to).slice(0, 10)
   return textsOf(chartsTexts).between(shortDate(from, now), sameDay ? clockTime(to) : shortDate(to, now))

@@ -20,7 +20,7 @@ interface Asked {
 /** So many hosts are named; of more only how many they are. */
 const mostNamed = 5
 
-/** What it means when a jail that guards SSH is off, or may guard it: whoever only presses Enter has not read it. */
+/** The consequence of switching off a jail that guards SSH. Enter alone does not confirm it. */
 export const SshQuestion = ({ question, busy = false, error, onYes, onNo }: Asked) => {
   const { jail, removes, guarded, total, unknown } = question
   const t = textsOf(commandsTexts).ssh

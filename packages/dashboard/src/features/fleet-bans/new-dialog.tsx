@@ -155,7 +155,7 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
   )
 }
 
-/** How much of the entry is banned already: a range that nobody attacks from is a slip, or a precaution. */
+/** How much of the entry is banned already: a range without attackers is a slip, or a precaution. */
 const Standing = ({ entry }: { entry: string }) => {
   const t = textsOf(fleetBansTexts).dialog
   const ip = entry.trim()

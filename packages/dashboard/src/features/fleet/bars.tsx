@@ -11,7 +11,7 @@ interface Point {
   readonly count: number
 }
 
-/** Counts over time as bars from zero, with the same as a table for whoever does not see them. */
+/** Counts over time as bars from zero, with the same data as a table for screen readers. */
 export const Bars = (props: {
   series: readonly Point[]
   title: string

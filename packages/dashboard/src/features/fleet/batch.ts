@@ -57,7 +57,7 @@ export const useBatchCounts = (batchId: string, total: number, enabled = true): 
 export const sumOf = ({ done, failed, cancelled }: BatchCounts): number => done + failed + cancelled
 
 const pageSize = 100
-/** All that failed of a batch, about `count` of them, slowly where there are many. `onRead` is told how many are known. */
+/** All failed commands of a batch, about `count`, read slowly if there are many. `onRead` gets the number read so far. */
 export const failedOf = async (
   batchId: string,
   count: number,

@@ -10,7 +10,7 @@ import { nameOf } from '../../lib/clip.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import styles from './fleet.module.css'
 
-/** With more rows the page gets slow; whoever has so many servers types a name. */
+/** With more rows the page gets slow; larger fleets are searched by name. */
 const most = 100
 
 /** Servers to be ticked, with all or all online at once. Hosts that are away can be chosen: what they get waits. */

@@ -8,7 +8,7 @@ import { saveFile } from '../settings/save-file.ts'
 import { identityTexts } from './identity.texts.ts'
 import styles from './identity.module.css'
 
-/** Shown once; closed only by whoever says that they are saved. */
+/** Shown once; closes only after the user confirms that they are saved. */
 export const BackupCodes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => {
   const t = textsOf(identityTexts).backup
   const [saved, setSaved] = useState(false)

@@ -79,7 +79,7 @@ export const licenceQuery = queryOptions({
   queryFn: ({ signal }) => api.call('GET /settings/license', { signal }),
 })
 
-/** Asks anew for all that is shown of a user, and for the lists that hold the user. */
+/** Reads everything shown of a user again, and the lists that contain the user. */
 export const forgetUser = (userId: number): void => {
   void queries.invalidateQueries({ queryKey: ['user', userId] })
   void queries.invalidateQueries({ queryKey: ['users'] })

@@ -18,7 +18,7 @@ export const sayAccess = ({ type, servers }: Access): string => {
   const t = textsOf(identityTexts).servers
   return type === 'all' ? t.all : t.chosen(servers.length)
 }
-/** With more rows the page gets slow; whoever has so many servers types a name. */
+/** With more rows the page gets slow; larger fleets are searched by name. */
 const most = 100
 
 /** All servers, or chosen ones. */

@@ -30,7 +30,7 @@ export const Sessions = (props: {
   const sessions = useQuery(sessionsQuery(userId))
   const [asking, setAsking] = useState(false)
   const refetch = () => {
-    // It tells of the addresses of the own ones.
+    // The reply contains the addresses of the user's own sessions.
     void queries.invalidateQueries({ queryKey: meQuery.queryKey })
     return queries.invalidateQueries({ queryKey: sessionsQuery(userId).queryKey })
   }

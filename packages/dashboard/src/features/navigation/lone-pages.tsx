@@ -83,7 +83,7 @@ export const Broken = ({ error, reset }: { error: unknown; reset?: () => void })
   )
 }
 
-/** What whoever looks into it needs; a refusal's sentence has the request id where there is one. */
+/** What a bug report needs; the sentence of a refusal contains the request id if there is one. */
 const reportOf = (error: unknown): string =>
   [
     `Stockade ${builtVersion}`,

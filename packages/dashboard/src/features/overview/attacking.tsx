@@ -12,7 +12,7 @@ import { overviewTexts } from './overview.texts.ts'
 import { attackingQuery } from './queries.ts'
 import styles from './overview.module.css'
 
-/** Who was banned within the last quarter of an hour, the latest first: one row an attacker. */
+/** Attackers banned within the last quarter of an hour, the latest first: one row each. */
 export const Attacking = () => {
   const t = textsOf(overviewTexts)
   const query = useQuery(attackingQuery)

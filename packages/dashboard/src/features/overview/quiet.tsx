@@ -18,7 +18,7 @@ export const Quiet = ({ period }: { period: Period }) => {
   const t = textsOf(overviewTexts)
   const { may } = useMay('write')
   const servers = useQuery(summaryQuery).data?.servers ?? []
-  // Their jails stand in the pages of the list; where there are more than one page, nobody doubts that they watch.
+  // Their jails are in the pages of the list; with more than one page the note is not needed.
   const few = servers.length > 0 && servers.length <= serversLimit
   const states = servers.map(({ id, status }) => `${id} ${status}`).join()
   const watched = useQuery({

@@ -20,7 +20,7 @@ import { portknockTexts } from './portknock.texts.ts'
 import { blockedQuery } from './queries.ts'
 import type { Blocked } from './queries.ts'
 
-/** Who tried wrong sequences too often, and the way out for those who meant no harm. */
+/** Addresses blocked after too many wrong sequences, and a way to unblock them. */
 export const KnockBlocked = () => <KnockPage tab="blocked">{() => <List />}</KnockPage>
 
 interface Wish {

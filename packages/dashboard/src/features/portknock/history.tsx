@@ -22,7 +22,7 @@ import { historyQuery } from './queries.ts'
 import type { Knock, Sequence } from './queries.ts'
 import styles from './portknock.module.css'
 
-/** Who knocked, and with what result. */
+/** Knock attempts and their results. */
 export const KnockHistory = () => <KnockPage tab="history">{sequences => <List sequences={sequences} />}</KnockPage>
 
 interface Known {

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/* A single letter as a shortcut has to be one that can be turned off: whoever speaks to the browser says letters by accident. */
+/* Single-letter shortcuts must be possible to turn off: speech input triggers letters by accident. */
 
 const kept = 'stockade-key-o'
 export const keyO = {

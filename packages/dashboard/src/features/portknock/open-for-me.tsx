@@ -29,7 +29,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Opens a port for whoever asks, without a knock, and says whether the host has done it. */
+/** Opens a port for the user's own address without a knock, and says whether the host has done it. */
 const OpenForMe = (props: Props) => (
   <Dialog title={textsOf(portknockTexts).forMe.title} onClose={props.onClose}>
     <Form {...props} />
@@ -138,7 +138,7 @@ const Form = ({ sequences, onClose }: Props) => {
   )
 }
 
-/** Asked for anew: a phone may have left the network that the page was opened in. */
+/** Read again: a phone may have changed its network since the page was opened. */
 const Mine = () => {
   const f = textsOf(portknockTexts).forMe
   const mine = useQuery({ ...meQuery, staleTime: 0 }).data?.ip_address ?? ''

@@ -31,7 +31,7 @@ interface Props {
   readonly given?: Draft
   readonly sequence?: Sequence
   readonly onClose: () => void
-  /** Told what became of it: that it is saved, then what is weak about it. */
+  /** Called with the outcome: that it is saved, then its weak points. */
   readonly onSaid: (sentences: readonly string[]) => void
 }
 
@@ -75,7 +75,7 @@ const useSequenceForm = ({ sequence, given, onClose, onSaid }: Props) => {
   return useForm<Draft>({
     name: `knock ${sequence?.id ?? (given ? 'example' : 'new')}`,
     is: begin,
-    // Who knows the ports can knock, so they do not stay in the browser.
+    // The ports are a secret, so they do not stay in the browser.
     fields: { ...t.fields, protocol: t.protocol, knocks: { label: t.fields.knocks, isPrivate: true } },
     problems: draft => readDraft(draft).problems,
     late: true,
@@ -207,7 +207,7 @@ const Limits = ({ form }: { form: SequenceForm }) => {
   )
 }
 
-/** Whether whoever closes the port stays let in. */
+/** Whether the user who closes the port keeps access. */
 const OwnWayIn = () => {
   const t = textsOf(portknockTexts).form
   const mine = useMe()?.ip_address ?? ''

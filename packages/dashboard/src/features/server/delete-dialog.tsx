@@ -28,7 +28,7 @@ const DeleteDialog = ({ server, onClose }: { server: Server; onClose: () => void
       await queries.invalidateQueries({ queryKey: ['servers'] })
     },
   })
-  // Typed as it is shown: nobody can type a character that is not to be seen.
+  // Typed as it is shown: invisible characters cannot be typed.
   const name = nameOf(server.hostname)
   const same = typed.trim() === name.trim()
   const submit = (event: FormEvent) => {

@@ -69,7 +69,7 @@ const useCodeCheck = (code: string | undefined): 'none' | 'asking' | 'accepted' 
   return check.data ? 'accepted' : 'refused'
 }
 
-/** Without the code from the console nobody can claim the service: here is where to find it. */
+/** Set-up requires the code from the console; this says where to find it. */
 const AskCode = ({ wrong = false }: { wrong?: boolean }) => {
   const t = textsOf(setUpTexts)
   const navigate = useNavigate()

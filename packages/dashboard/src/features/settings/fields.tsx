@@ -24,7 +24,7 @@ const changesQuery = queryOptions({
   },
 })
 
-/** Who changed it last, and when; nothing where that is long ago. `of` is the name in the audit log. */
+/** Author and time of the last change; nothing if it is long ago. `of` is the name in the audit log. */
 export const Changed = ({ of }: { of: string }) => {
   const t = textsOf(settingsTexts)
   const last = useQuery(changesQuery).data?.get(of)

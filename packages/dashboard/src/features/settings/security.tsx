@@ -118,7 +118,7 @@ const SignIn = ({ form, wasRequired }: { form: SecurityState; wasRequired: boole
   )
 }
 
-/** Said before it is saved: requiring a second factor stops whoever has none. */
+/** Shown before saving: requiring a second factor locks out users without one. */
 const Without = ({ required }: { required: boolean }) => {
   const t = textsOf(settingsTexts)
   const me = useMe()

@@ -105,7 +105,7 @@ export const usualPort = (format: Format, transport: Transport): string => {
   if (format === 'collector') return '8088'
   return { tls: '6514', tcp: '514', udp: '514', https: '443', http: '80' }[transport]
 }
-/** A port that nobody chose goes along with what it was for. */
+/** A default port changes together with the kind of target. */
 const portFor = (typed: Typed, format: Format, transport: Transport): string =>
   typed.port.trim() === usualPort(typed.format, typed.transport) ? usualPort(format, transport) : typed.port
 

@@ -39,7 +39,7 @@ export const Target = ({ is, form }: { is: SiemSettings; form: DestinationForm }
             <TextField {...form.bind('path')} help={t.pathHelp[format]} most={2048} kind="url" />
             <SecretField
               {...form.bind('token')}
-              // Another host asks for it although nobody touched it.
+              // Another host requires it, although the field was not touched.
               error={form.problemOf('token') ?? problemsOf(values, is).token}
               help={t.tokenHelp[format]}
               isSet={is.token_set}

@@ -81,7 +81,7 @@ const DestinationPage = ({ is }: { is: SiemSettings }) => {
   )
 }
 
-/** A test tells of one target; its result goes with it. */
+/** A test result belongs to one target and disappears with it. */
 const targetKey = ({ format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set }: SiemSettings) =>
   JSON.stringify([format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set])
 

@@ -26,7 +26,7 @@ import { SiemPage, ToDestination } from './siem-page.tsx'
 import styles from './siem.module.css'
 import { siemTexts } from './siem.texts.ts'
 
-/** Which replay is watched stands in the URL: it goes on while nobody looks, and can be come back to. */
+/** The URL names the watched replay: it runs on without the page, and a link leads back to it. */
 export const Replay = () => {
   const { job } = useSearch({ from: '/inside/siem/replay' })
   return <SiemPage section="replay">{is => (job ? <Progress jobId={job} /> : <Start is={is} />)}</SiemPage>

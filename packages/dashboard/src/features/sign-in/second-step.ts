@@ -53,7 +53,7 @@ export const afterProvider = {
 }
 
 const lastWay = 'stockade-last-provider'
-/** The provider that was used last on this device, so that nobody has to remember which one it was. */
+/** The provider that was used last on this device. */
 export const lastProvider = {
   keep: (id: string): void => localStorage.setItem(lastWay, id),
   read: (): string | null => localStorage.getItem(lastWay),

@@ -11,7 +11,7 @@ import identity from '../identity/identity.module.css'
 import { saveFile } from '../settings/save-file.ts'
 import { usersTexts } from './users.texts.ts'
 
-/** Until when, exactly: whoever passes the link on has to say so. */
+/** The exact end of the link, which the sender has to pass on. */
 export const Until = ({ at }: { at: string }) => <time dateTime={at}>{exactTime(Date.parse(at))}</time>
 
 /** A set-up link for somebody else, shown once. */

@@ -101,7 +101,7 @@ export const UserForm = ({ user, own, last }: { user: UserDetail; own: boolean; 
   )
 }
 
-/** Facts that nobody types. */
+/** Read-only facts. */
 const Facts = ({ user }: { user: UserDetail }) => {
   const t = textsOf(usersTexts)
   const words = textsOf(identityTexts)

@@ -45,7 +45,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
       const expires_at = endAt(end)
       const made = entries.map(entry => (expires_at ? { ...entry, expires_at } : entry))
       const [only] = made
-      // One by itself, so that it is told when it is there already.
+      // A single entry is sent alone, so that a duplicate is reported.
       if (made.length === 1 && only) {
         const entry = await api.call('POST /whitelist', { body: only })
         tellWhitelisted([entry])

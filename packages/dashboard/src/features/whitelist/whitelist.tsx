@@ -31,7 +31,7 @@ const EditDialog = lazy(() => import('./edit-dialog.tsx'))
 type Open = 'add' | 'import' | { readonly edit: Entry } | null
 const keyOf = ({ id }: Entry): string | number => id
 
-/** Who is never banned, and whether that is true on every server. */
+/** Addresses that are never banned, and whether every server holds them. */
 export const Whitelist = () => {
   const t = textsOf(whitelistTexts)
   const { may } = useMay('write')

@@ -85,7 +85,7 @@ export const ticksOf = (most: number): readonly number[] => {
   return Array.from({ length: count + 1 }, (_, index) => index * step)
 }
 
-/** How a moment reads on the clock of whoever looks at the chart. */
+/** A moment in the time zone of the viewer. */
 export interface Local {
   hourOf(at: number): number
   /** Anything that is the same for all moments of a date. */

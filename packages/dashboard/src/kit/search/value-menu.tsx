@@ -25,7 +25,7 @@ export interface Act {
   readonly act: () => void
 }
 
-/** Also on plain http, where a field has to be there for it. `said`: what is told of a text that is too long to repeat. */
+/** Works on plain http too, by way of a field. `said`: the announcement for a text that is too long to repeat. */
 export const copyValue = async (text: string, said?: string): Promise<void> => {
   const t = textsOf(searchTexts)
   const done = said ?? t.copied(text)

@@ -34,7 +34,7 @@ import {
 } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
 
-/** Whoever has a key of the account keeps it only where the administrator says so. */
+/** Keys of the account stay valid only when the administrator says so. */
 interface KeepKeys {
   readonly keep_keys?: boolean
 }
@@ -279,7 +279,7 @@ export const createAccounts = (needs: {
       const { revoked_keys } = await revoking(actor, id, keep, async change => {
         await mfa.clear(change, id)
         await passkeys.clear(change, id)
-        // Whoever had the old factor may hold a session: it begins anew.
+        // A holder of the old factor may have a session: all sessions end.
         await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
         await change.record({ name: 'mfa.reset', author: authorOf(actor), data: { id, username: user.username } })
         return {}

@@ -21,7 +21,7 @@ export interface AuditFilter {
 }
 
 const audited = Object.entries(eventKinds).flatMap(([name, kind]) => (kind.audited ? [name] : []))
-/** The names that an action stands for; null: all. */
+/** The names that an action filter matches; null: all. */
 const namesOf = (action: string | undefined): readonly string[] | null =>
   action === undefined ? null : action.endsWith('.') ? audited.filter(name => name.startsWith(action)) : [action]
 

@@ -87,7 +87,7 @@ export const lastLinkBefore = async (sql: Sql, at: number): Promise<Link | undef
 export const removeLinksTo = async (sql: Sql, seq: number): Promise<void> => {
   await sql.deleteFrom('audit_chain').where('seq', '<=', seq).execute()
 }
-/** Links after one, with what they stand for; the entry is null where it is gone. */
+/** Links after one, with their entries; null where the entry is gone. */
 export const linksAfter = async (
   sql: Sql,
   seq: number,

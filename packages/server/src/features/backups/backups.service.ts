@@ -32,7 +32,7 @@ export const createBackups = (needs: {
   const { config, runner, clock, db, events, log } = needs
   let state = noBackupYet
 
-  /** Keeps the state, with the event that tells of it. */
+  /** Stores the state together with its event. */
   const keep = (change: Partial<BackupState>, event?: EventInput) =>
     events.change(async ({ sql, record }) => {
       state = { ...state, ...change }

@@ -112,7 +112,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const countries = dimension('countries', 'code')
   const networks = new Set<number>()
 
-  // A number is never given twice: whoever deletes bans has summed them before, so the last that was summed tells.
+  // Ids are never reused. Bans are summed before they are deleted, so the last summed id is a lower bound.
   const numbers = db.prepare('select coalesce((select max(id) from bans), 0) as last, ban_id as summed from rolled_up')
   let nextId = 1
   /** The new rows, one after the other, whose active bans and events are not written yet. */

@@ -43,13 +43,13 @@ export interface BansService {
   read(actor: Principal, id: number): Promise<ReplyOf<typeof contract.getBan>>
   /** As they are sent to live feeds. */
   viewsOf(ids: readonly number[]): Promise<(contract.Ban & { serverNo: number })[]>
-  /** An agent tells of a ban that its host has made; resolves when it is on disk. */
+  /** A ban that an agent reports; resolves when it is on disk. */
   report(agent: AgentActor, report: contract.BanReport): Promise<ReplyOf<typeof contract.reportBan>>
   reportMany(
     agent: AgentActor,
     batch: { bans?: readonly unknown[]; unbans?: readonly unknown[] },
   ): Promise<ReplyOf<typeof contract.reportBans>>
-  /** Takes over bans that the host held before: they are stored, and nobody is told. */
+  /** Stores bans that the host held before its enrolment, without notifications. */
   adopt(agent: AgentActor, page: { bans: readonly unknown[] }): Promise<ReplyOf<typeof contract.adoptBans>>
   ban(actor: Principal, serverId: string, input: Params): Promise<ReplyOf<typeof contract.createBan>>
   lift(
@@ -66,7 +66,7 @@ export interface BansService {
   sumUp(): Promise<void>
   /** Resolves when every accepted report is written. */
   drain(): Promise<void>
-  /** A ban as it was at that moment, so that what is told of it later reads the same. */
+  /** A snapshot of a ban, so that later messages about it read the same. */
   viewAt(row: BanRow, at: number): Omit<contract.Ban, 'reason'>
 }
 

@@ -12,7 +12,7 @@ export interface Use {
 
 export const usesOf = (sql: Sql, day: number): Promise<Use[]> =>
   sql.selectFrom('server_quotas').select(['server_no', 'reports', 'bytes']).where('day', '=', day).execute()
-/** Adds to what stands there; in one order everywhere, so that two processes never wait for each other in a circle. */
+/** Adds to the stored counts; always in the same order, so that two processes cannot deadlock. */
 export const addUses = async (sql: Sql, day: number, uses: readonly Use[]): Promise<void> => {
   for (const use of [...uses].sort((a, b) => a.server_no - b.server_no))
     await sql
@@ -26,7 +26,7 @@ export const addUses = async (sql: Sql, day: number, uses: readonly Use[]): Prom
       )
       .execute()
 }
-/** Whether nobody has told of this server's quota on that day before. */
+/** Whether this server's quota was not reported on that day before. */
 export const claimNotice = async (sql: Sql, server_no: number, day: number): Promise<boolean> => {
   await addUses(sql, day, [{ server_no, reports: 0, bytes: 0 }])
   const told = await sql

@@ -37,7 +37,7 @@ export interface Quotas {
   admitJail(serverNo: number, jail: string): Promise<void>
   /** Writes what was counted, and learns what others counted. */
   flush(): Promise<void>
-  /** Counts bans without an end anew. */
+  /** Counts bans without an end again. */
   recount(): Promise<void>
   sweep(): Promise<void>
 }

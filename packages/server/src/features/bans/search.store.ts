@@ -84,7 +84,7 @@ const countryIs = (codes: readonly string[]): Condition =>
       ? [raw`country_id in (select id from countries where code in (${raw.join([...codes])}))`]
       : []),
   ])
-/** The caller's servers, in the words of the statement: it may stand there once for each term, and parameters are few. */
+/** The caller's servers as literals: the condition can occur once for each term, and statements have few parameters. */
 const seenBy = (servers: ServerScope): Condition =>
   servers === 'all'
     ? always

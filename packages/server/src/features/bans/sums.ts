@@ -31,7 +31,7 @@ export const listingTables = (
   const name = `rolled_${view}` as const
   const columns = [column, 'banned_at', 'id', ...more].join(', ')
   const select = `select ${columns} from bans where id <= (select ban_id from rolled_up)`
-  // What is there already keeps nobody from writing; a recount tells of it.
+  // A difference that exists already blocks no writes; a recount reports it.
   const insert = `insert or ignore into ${name} (${columns})`
   return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
 })

@@ -19,7 +19,7 @@ export const bootstrapFeature = (needs: {
   service: null,
   mount: http =>
     http.serve(contract.bootstrap, async ({ actor }) => {
-      // A user who has yet to set up a required second factor is told nothing of the fleet.
+      // A user who must still set up a required second factor gets no data of the fleet.
       const isFull = !actor.mfaMissing
       // Before anything is read: what changes from here on comes by the feed.
       const live_position = needs.feed.position()

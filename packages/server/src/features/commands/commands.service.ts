@@ -86,10 +86,10 @@ export interface CommandsService {
   wake(serverNo: number): void
   /** Takes a result in. `apply` gets what it means beyond the command, in the same transaction. False: it was known already. */
   finish(agent: AgentActor, id: string, result: Result, apply: ApplyEffect): Promise<boolean>
-  /** Who asked for a command of this server; null when it has none of that id. */
+  /** Name of the user or key that ordered a command of this server; null if there is no such command. */
   initiatorOf(serverNo: number, id: string): Promise<string | null>
   cancelAll(change: Change, serverNo: number): Promise<void>
-  /** Ends what nobody fetched or answered in time. */
+  /** Ends commands that were not fetched or not answered in time. */
   expire(): Promise<void>
   /** Reads the open commands again: all, or those of one server after another process changed them. */
   reload(serverNo?: number): Promise<void>

@@ -212,7 +212,7 @@ export const startCommands = async (sql: Sql, ids: readonly string[], at: number
     )
   return started
 }
-/** What was not fetched or not answered in time; some at a time, so that a flood of them stalls nobody. */
+/** Commands that were not fetched or not answered in time; a bounded number, so that a flood does not block other work. */
 export const lateCommands = (sql: Sql, now: number, startedBefore: number): Promise<CommandRow[]> =>
   sql
     .selectFrom('commands')

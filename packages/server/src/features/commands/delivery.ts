@@ -19,7 +19,7 @@ type Order = contract.Order
 /** How many requests one transaction serves, and how many may wait for theirs. */
 export const grouped = { batch: 500, waiting: 100_000 }
 
-/** Hands commands out to agents, and ends those that nobody fetched or answered in time. */
+/** Hands commands out to agents, and ends those that were not fetched or not answered in time. */
 export const createDelivery = (needs: {
   db: Database
   clock: Clock

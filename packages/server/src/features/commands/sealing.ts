@@ -188,7 +188,7 @@ const requireOneType = (signed: readonly SignedCommand[]) => {
     throw badRequest('All statements must be of one type.')
 }
 
-/** A passkey that answered something else is told of at once, rather than by each host. */
+/** Refuses a passkey answer to another challenge here, before each host refuses it. */
 const checkChallenge = (root: Uint8Array, signature: Seal['signature']) => {
   if (signature.kind !== 'webauthn') return
   const challenge = createHash('sha256').update(sealMessage(root)).digest('base64url')

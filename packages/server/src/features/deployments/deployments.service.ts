@@ -51,7 +51,7 @@ export const createDeployments = (needs: {
     },
     async deploy(actor, reference, { server_ids, settings = {} }) {
       const { id, display_name } = await templates.get(reference)
-      // What is wrong with the settings is named as they were sent here.
+      // Errors name the settings by their path in this request.
       await templates.freeze(id, settings, 'settings')
       const params = { template_id: id, settings }
       const batch = await commands.createBatch(actor, { server_ids, type: 'deploy-template', params })
@@ -92,7 +92,7 @@ export const createDeployments = (needs: {
       if (type === 'builtin') throw forbidden('A built-in template can not be deleted.')
       const named = (nos: readonly number[]) => nos.flatMap(no => registry.byNo(no)?.row.hostname ?? [])
       await events.change(async change => {
-        // What is on its way first: its arrival can't fall between the two then.
+        // Commands under way are read first, so that none can finish between the two reads.
         const awaiting = named(await serversAwaiting(change.sql, id))
         const told = registry.all().filter(({ jails }) => jails.some(jail => jail.template === name))
         const there = named([

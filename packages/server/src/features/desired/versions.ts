@@ -6,7 +6,7 @@ export interface Parts {
   readonly whitelist: string
   /** Rises when the host is asked to apply everything again. */
   readonly nonce: number
-  /** The revision of what the host is told of port knocking. */
+  /** Revision of the host's port-knocking state. */
   readonly knock: number
   /** The version of the fleet bans that concern the host. */
   readonly fleet: number

@@ -22,7 +22,7 @@ export interface Place {
 export interface IpInfo {
   /** The place of an address, or of the first address of a range; as text or as read already. Nonsense is nowhere. */
   locate(ip: string | IpRange): Place
-  /** Whose data it is and how old; to be shown wherever results are. */
+  /** Source and age of the data; to be shown wherever results are. */
   readonly credits: string
   /** Resolves once networks are known too; until then `locate` answers null for them. Never rejects. */
   readonly ready: Promise<void>

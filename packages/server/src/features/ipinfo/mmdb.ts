@@ -6,7 +6,7 @@ import type { Response } from 'maxmind'
 import type { FastifyBaseLogger } from 'fastify'
 import { createFinder } from './tree.ts'
 
-/** An open MMDB file. Records are data of others: whoever reads one checks each field. */
+/** An open MMDB file. Records are foreign data: readers check each field. */
 export interface Mmdb {
   /** The record of an address of 4 or 16 bytes; shared by all that read it, so not to be changed. Null: none. */
   find(bytes: Uint8Array): unknown

@@ -8,7 +8,7 @@ export interface NetworkFiles {
 
 /**
  * Reads the ASN tables of ip-location-db: lines `first,last,asn,name`, IPv4 as decimal numbers, IPv6 as text, sorted.
- * In pieces of a quarter megabyte, so that nobody waits for it longer than a few milliseconds.
+ * In pieces of a quarter megabyte, so that the event loop is never blocked for more than a few milliseconds.
  */
 export const readNetworkFiles = async (files: NetworkFiles): Promise<NetworkTables> => {
   const owners = collectOwners()

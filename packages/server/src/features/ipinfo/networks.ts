@@ -3,7 +3,7 @@ import type { NetworkFiles } from './network-csv.ts'
 import { readPackedNetworks } from './network-pack.ts'
 import type { NetworkTables, Ranges } from './network-tables.ts'
 
-/** Who announces an address to the internet. */
+/** The network that announces an address to the internet. */
 export interface Network {
   readonly asn: number
   readonly org: string

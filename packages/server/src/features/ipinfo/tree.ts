@@ -37,7 +37,7 @@ export const createFinder = (data: Buffer, reader: Reader<Response>): ((bytes: U
   }
   // IPv4 addresses stand in a tree of IPv6 behind 96 zeros.
   const ipv4Root = ipVersion === 4 ? 0 : walk(0, new Uint8Array(12), 0, 96)
-  /** By the first 16 bits of an IPv4 address: the node they lead to, and one; 0 where nobody has looked yet. */
+  /** By the first 16 bits of an IPv4 address: the node they lead to, plus one; 0 if not looked up yet. */
   const firsts = new Float64Array(1 << 16)
   const find = (bytes: Uint8Array): number => {
     if (bytes.length !== 4) return ipVersion === 4 ? nodeCount : walk(0, bytes, 0, 128)

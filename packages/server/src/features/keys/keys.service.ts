@@ -159,7 +159,7 @@ export const createKeys = async (needs: {
     return users.grantOf(row.user_id).then(grant => {
       if (!grant) return null
       if (row.server_no !== null && !sees(grant, row.server_no)) return null
-      // Who came by a provider, and has no password, is gone when the provider is.
+      // A user without a password loses access when the sign-in provider is switched off.
       const byProvider = grant.user.oauth_provider !== null && grant.user.password_hash === null
       if (byProvider && !users.isVouchedFor(grant.user)) return null
       const mfaMissing = !byProvider && users.lacksFactor(grant.user)

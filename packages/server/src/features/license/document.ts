@@ -25,7 +25,7 @@ export interface LicenceFeatures {
   readonly terminal: boolean
   readonly port_knocking: boolean
 }
-/** What comes with a tier. The terminal is told of and no part of this product. */
+/** Features of each tier. `terminal` is listed, but not part of this product. */
 export const tierFeatures: Readonly<Record<Tier, LicenceFeatures>> = {
   personal: { reputation: true, custom_templates: true, siem: false, terminal: false, port_knocking: false },
   pro: { reputation: true, custom_templates: true, siem: true, terminal: false, port_knocking: true },

@@ -30,7 +30,7 @@ export const keepAuthority = (sql: Sql, publicKey: string) => write(sql, names.a
 /** As it is said: also backwards. */
 export const keepSeen = (sql: Sql, at: number) => write(sql, names.seen, String(at))
 
-/** Until the transaction ends nobody else changes the licence or adds a server: SQLite's writers take turns anyway. */
+/** Locks the licence and the number of servers until the transaction ends. SQLite has one writer anyway. */
 export const lockLicence = async (sql: Sql, engine: Engine): Promise<void> => {
   if (engine === 'postgres') await raw`select pg_advisory_xact_lock(hashtext('stockade licence'))`.execute(sql)
 }

@@ -287,7 +287,7 @@ const textFor = (actor: Principal, { serverNo, text, fleet }: Told): string | nu
   return serverNo === null || sees(actor, serverNo) ? text : null
 }
 
-/** Whose sockets are counted together. */
+/** Key by which sockets are counted together. */
 const ownerOf = (actor: Principal): string =>
   actor.kind === 'key' && actor.userId === null ? `key ${actor.keyId}` : `user ${actor.userId}`
 const credentialOf = ({ headers }: FastifyRequest): string => headers.authorization ?? headers.cookie ?? ''
@@ -297,7 +297,7 @@ const sliceOf = (credential: string): number => {
   return sum % slices
 }
 
-/** A list of thousands is one change to whoever looks on, though it is an event for each entry. */
+/** A list of thousands is one message for viewers, although each entry has its own event. */
 const sameListAs = (before: StockadeEvent | undefined, event: StockadeEvent): boolean =>
   event.name === 'whitelist.add' && before?.name === event.name && before.data.version === event.data.version
 

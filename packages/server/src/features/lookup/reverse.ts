@@ -5,7 +5,7 @@ import { tame } from '../../core/text.ts'
 /** The name that its network gives an address, null where there is none or it can't be had in time. */
 export type Reverse = (ip: string) => Promise<string | null>
 
-/** Whoever asks waits no longer than this (milliseconds). */
+/** Longest wait of a caller, in milliseconds. */
 const patience = 2 * second
 /** A name is asked for again after this; that there is none may change sooner. */
 const named = 60 * minute
@@ -29,7 +29,7 @@ export const createReverse = (servers?: readonly string[]): Reverse => {
     asking += 1
     try {
       const [name] = await resolver.reverse(ip)
-      // Whoever holds the address chose the name.
+      // The holder of the address chooses the name, so it is untrusted text.
       return name === undefined || name === '' ? null : tame(name.replace(/\.$/, ''), longest)
     } catch {
       return null

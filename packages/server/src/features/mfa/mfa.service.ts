@@ -48,7 +48,7 @@ export interface MfaService {
   requireCode(user: UserRow, code: string, ip: string, failed?: () => Promise<void>): Promise<void>
   /** A password was right: the token that the second step needs. */
   begin(userId: number): Promise<string>
-  /** Who waits with that token for a second factor; each question is one of its five tries. 401 where nobody does. */
+  /** The sign-in that waits with this token for a second factor; each call uses one of its five tries. 401 if there is none. */
   waiting(mfaToken: string): Promise<UserRow>
   /** Uses the token up. 401 where somebody else did. */
   use(mfaToken: string): Promise<void>

@@ -25,7 +25,7 @@ export interface Refusal {
   readonly temporary: boolean
 }
 
-/** Complete on its own: whoever reads text only misses nothing. */
+/** Complete on its own, for readers of text only. */
 export const mailTextOf = (message: Message, site: Site): string =>
   [
     message.title,

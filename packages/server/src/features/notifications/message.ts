@@ -1,4 +1,4 @@
-/** The toggles' kinds, and what is told besides. `rest`: a message that some recipients have not got yet. */
+/** Kinds of the toggles, and other messages. `rest`: a message that some recipients have not received yet. */
 export type Category = 'bans' | 'syncs' | 'errors' | 'summary' | 'test' | 'rest'
 export type Level = 'info' | 'warning' | 'error'
 

@@ -44,7 +44,7 @@ const protectionTitle = (hostname: string, { to, since, from_since }: StockadeEv
   }
 }
 
-/** Which toggle an event belongs to; null where nobody is told of it. */
+/** The toggle that an event belongs to; null for events without a notification. */
 export const categoryOf = ({ name, data }: StockadeEvent): Burst | null => {
   if (name === 'command.finish' && data.status !== 'failed' && data.status !== 'timeout') return null
   if (name === 'whitelist.synced') return data.sync_status === 'failed' ? 'syncs' : null

@@ -28,7 +28,7 @@ export const addNotifications = async (sql: Sql, rows: readonly NewNotification[
       .values(rows.slice(start, start + 100).map(row => ({ due_at: 0, recipients: null, ...row, created_at: now })))
       .execute()
 }
-/** Counts what there is no room for: it is told as a number. */
+/** Counts messages beyond the limit: only their number is sent. */
 export const addOverflow = async (sql: Sql, channel: Channel, category: Category, n: number): Promise<void> => {
   await sql
     .insertInto('notification_overflow')

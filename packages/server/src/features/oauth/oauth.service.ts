@@ -24,7 +24,7 @@ const life = 10 * minute
 export interface OauthService {
   /** Where the browser goes, and the secret that binds the return to it. */
   begin(provider: ProviderId): Promise<{ location: string; browser: string } | Refusal>
-  /** `current` is the session that the browser has already: of the same person, it is proved anew, and stays. */
+  /** `current` is the browser's present session: if it is of the same user, it is proved again and kept. */
   finish(
     provider: ProviderId,
     returned: URL,
@@ -91,7 +91,7 @@ export const createOauth = (needs: {
   const userOf = async (id: ProviderId, person: Person): Promise<UserRow> => {
     const { subject, admittedAs } = person
     const known = await findUserBySubject(db.read, id, subject)
-    // An address alone proves nothing here: whoever has an account of that address signs in to it as before.
+    // An address alone proves nothing here: an existing account of that address signs in as before.
     if (!known && (await takenName(db.read, { email: person.email })))
       throw new SignInRefused('account_exists', 'the address has an account')
     const byLogin = id === 'provider_a' && !admittedAs.startsWith('org:')

@@ -88,7 +88,7 @@ export const createHistory = (needs: {
       const names = await sequenceNames(db.read)
       const nameOf = new Map(names.map(({ id, name }) => [id, name]))
       const bySequence = groupBy(counts, row => nameOf.get(row.sequence_id) ?? '')
-      // Those that nobody tried are told as well; a deleted one only where it was tried.
+      // Sequences without attempts are included; deleted ones only when they had attempts.
       for (const { id, name, deleted_at } of names)
         if (deleted_at === null && (visible === null || visible.has(id)) && !bySequence.has(name))
           bySequence.set(name, [])

@@ -45,7 +45,7 @@ const said = {
   closed: (port: string, ip: string) => `${port} was closed for ${ip} by somebody else meanwhile.`,
 }
 const patience = 2 * second
-/** How long a host is told to cut the connections of a closed opening. */
+/** How long a host cuts the connections of a closed opening. */
 const cutFor = minute
 /** How often it is looked for what other processes heard, or closed, while somebody waits. */
 const glance = 100

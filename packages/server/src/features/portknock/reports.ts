@@ -115,7 +115,7 @@ export const createReports = (needs: {
       },
     }
   }
-  /** The reports of many hosts in one transaction; a host that is attacked tells of many failures at once. */
+  /** The reports of many hosts in one transaction; an attacked host reports many failures at once. */
   const write = (knocks: readonly NewKnock[]): Promise<(string | null)[]> =>
     untilItPasses(() =>
       db.write.transaction().execute(async sql => {
@@ -146,7 +146,7 @@ export const createReports = (needs: {
             errors.push(null)
           }
         }
-        // A failure may be told of after the block that it led to.
+        // A failure may be reported after the block that it caused.
         for (const address of await blockedAmong(sql, [...failed.values()], now))
           if (failed.has(`${address.server_no} ${address.sequence_id} ${address.ip}`))
             await setFailures(sql, address, await failuresOf(sql, address))

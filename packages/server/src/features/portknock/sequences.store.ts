@@ -8,7 +8,7 @@ export type SequenceRow = Selectable<KnockSequencesTable>
 export type PlaceRow = Selectable<KnockSequenceServersTable>
 const chunk = 500
 
-/** Whoever changes sequences takes turns: what they are checked against must still stand when they are stored. */
+/** Changes of sequences are serialized: the state that they are checked against must still hold when they are stored. */
 export const lockSequences = async (sql: Sql, engine: Engine): Promise<void> => {
   if (engine === 'postgres') await raw`select pg_advisory_xact_lock(hashtext('stockade knock sequences'))`.execute(sql)
 }

@@ -49,7 +49,7 @@ export interface Sequences {
   remove(actor: Principal, id: number): Promise<string>
 }
 
-/** What hosts are told; a change of anything else is no news for them. */
+/** The fields that hosts get; other changes do not concern them. */
 const enforced = [
   'protected_port',
   'knock_ports',

@@ -13,7 +13,7 @@ const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise
   return new Map(rows.map(({ ip, at }) => [keyOfIp(ip), at]))
 }
 
-/** The lock of those who add to the sums: nobody counts while bans leave. */
+/** The lock of the summing: no sums are taken while bans are deleted. */
 export const forgetFromPostgres = async (
   client: PoolClient,
   { serverNo, from, most }: ForgetInput,

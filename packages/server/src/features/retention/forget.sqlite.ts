@@ -31,7 +31,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number
   const last = (ip: Uint8Array) => (lastOf.get(ip) as { at: number | null }).at
 
   return ({ serverNo, from, most }) => {
-    // Whoever deletes bans brings the sums up to date first.
+    // Deleting bans requires up-to-date sums.
     sumUp()
     const gone = find.all(serverNo, from, most) as unknown as Forgotten[]
     const addresses = new Map(gone.map(({ ip }) => [keyOfIp(ip), ip]))

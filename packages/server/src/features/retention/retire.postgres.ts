@@ -14,7 +14,7 @@ const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise
   return new Map(rows.map(({ ip, at }) => [keyOfIp(ip), at]))
 }
 
-/** The lock of those who add to the sums: nobody counts while bans leave, and two runs never take the same ones. */
+/** The lock of the summing: no sums are taken while bans are deleted, and two runs never take the same bans. */
 export const retireFromPostgres = async (
   client: PoolClient,
   { before, after, most }: RetireInput,

@@ -40,7 +40,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
     const gone = rows.filter(({ active }) => !active)
     const newest = gone.at(-1)
     if (!newest) return { removed: 0, next }
-    // Whoever deletes bans brings the sums up to date first.
+    // Deleting bans requires up-to-date sums.
     sumUp()
     const addresses = new Map(gone.map(({ ip }) => [keyOfIp(ip), ip]))
     const latest = [...addresses.values()].map(ip => ({ ip, before: last(ip) }))

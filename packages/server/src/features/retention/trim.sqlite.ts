@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
 import type { TrimInput, Trimmed } from './retire-chunk.ts'
 
-/** Runs in the writer thread. The gate is open within the transaction only, and nobody else can see it so. */
+/** Runs in the writer thread. The gate is open within this transaction only, and invisible to others. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<TrimInput, Trimmed> => {
   const oldest = db.prepare('select id, at from events where id > ? order by id limit ?')
   const gate = db.prepare('update retention_gate set is_open = ?')

@@ -8,7 +8,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { SessionsService } from './sessions.model.ts'
 
 type Reply = ReplyOf<typeof auth.me>
-/** What the caller is told of itself. */
+/** What the caller learns about its own account. */
 export type Me = (actor: UserActor) => Promise<Reply>
 
 /** How many addresses of the caller's sessions are looked up. */
@@ -44,7 +44,7 @@ export const createMe = (needs: {
   }
   return async actor => {
     const account = await sessions.me(actor, version)
-    // A user who has yet to set up a required second factor is told nothing of the fleet.
+    // A user who must still set up a required second factor gets no data of the fleet.
     if (actor.mfaMissing) return { ...account, server_count: 0, addresses: [] }
     const addresses = await sessionAddresses(actor)
     const standing = await lookup.standing(

@@ -12,7 +12,7 @@ import type { Proofs } from './proof.ts'
 import { mountSessions } from './sessions.routes.ts'
 import type { SessionsService } from './sessions.model.ts'
 
-/** The endpoints of signing in. They stand above most features, because a signed-in user is told of servers and bans. */
+/** The endpoints of signing in. They are above most features, because their replies contain servers and bans. */
 export const signInFeature = (
   needs: Core & {
     settings: SettingsService

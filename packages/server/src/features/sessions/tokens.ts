@@ -15,7 +15,7 @@ export interface SessionClaim {
   readonly id: string
   readonly secret: string
 }
-/** The secret of a session's access tokens, which whoever holds its refresh token has too. */
+/** The secret of a session's access tokens; its refresh token contains it as well. */
 export const accessSecret = (refreshToken: string): string => sha256(`access ${refreshToken}`)
 
 const claims = { issuer: 'stockade', audience: 'stockade-api' } as const

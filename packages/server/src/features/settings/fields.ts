@@ -33,7 +33,7 @@ const fields = {
   /** An hour of the day in `service.timezone`, for chat and e-mail alike. */
   'notifications.daily_summary_hour': plain(8),
   'chat.enabled': plain(false),
-  /** Who knows the address may write to the chat. */
+  /** The address is a secret: knowing it is enough to write to the chat. */
   'chat.webhook_url': secret(),
   'chat.notify_bans': plain(true),
   'chat.notify_syncs': plain(false),

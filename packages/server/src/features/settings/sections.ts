@@ -81,7 +81,7 @@ export const storedOf = (
     if (value !== undefined) for (const name of names) values[name] = value
   }
   if (url !== null) {
-    // What is shown while none is set is the base URL: giving it back sets none.
+    // Without a value the base URL is shown: sending it back stores none.
     if (!now.isOwnUrl && url === now.site_url) delete values['service.site_url']
     else values['service.site_url'] = url
   }

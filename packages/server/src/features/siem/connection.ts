@@ -25,7 +25,7 @@ export const messageOf = (error: unknown, token: string | null): string => {
   return known[code ?? ''] ?? saidBy(message ?? String(error), [token])
 }
 
-/** One step on the way, timed and told of; its failure says where it happened. */
+/** One step of the connection, timed and reported; an error names its step. */
 export const step = async <T>(
   needs: LineNeeds,
   name: Step['name'],
@@ -40,7 +40,7 @@ export const step = async <T>(
     return value
   } catch (error) {
     const detail = error instanceof Unreached ? error.message : messageOf(error, token)
-    // What failed inside has told of itself.
+    // The inner step has reported its own failure.
     if (!(error instanceof Unreached) || error.step === name) needs.note?.({ name, ok: false, ms: ms(), detail })
     throw error instanceof Unreached ? error : new Unreached(name, detail)
   }
@@ -71,7 +71,7 @@ const opened = <S extends Socket>(
     }
     const fail = (error: Error) => {
       done()
-      // A second failure of the same socket is nobody's.
+      // A second error of the same socket has no listener.
       socket.on('error', () => {}).destroy()
       reject(error)
     }
@@ -95,7 +95,7 @@ export const openSocket = async (target: Target, needs: LineNeeds): Promise<Sock
   // A peer that vanished without a word is noticed after a while.
   plain.setKeepAlive(true, 10 * second)
   if (!target.tls) return plain
-  // TLS tells of its failures; unheard, they would end the process.
+  // TLS emits errors; without a listener they would end the process.
   plain.on('error', () => {})
   return step(needs, 'tls', null, async () => {
     const socket = connectTls({

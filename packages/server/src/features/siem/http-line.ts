@@ -130,7 +130,7 @@ export const httpLine = (target: Target, needs: LineNeeds): Line => {
       }
     } catch (error) {
       seen = null
-      // Whoever wants to hear of the steps hears which one it was.
+      // The listener learns which step failed.
       if (!(error instanceof Unreached) || needs.note) throw error
       return failure(error.step === 'answer' ? error.message : `${error.step}: ${error.message}`, body.length)
     }

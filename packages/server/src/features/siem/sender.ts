@@ -41,7 +41,7 @@ export interface Plan {
   readonly flushInterval: number
 }
 export interface Sender {
-  /** Sends what is due; to be called often. One call at a time, whoever calls. */
+  /** Sends what is due; to be called often. Concurrent calls share one run. */
   run(): Promise<void>
   /** Ends the connection where another process does the work by now. */
   yield(): Promise<void>
@@ -107,7 +107,7 @@ export const createSender = (needs: {
     const clean = await gone.end()
     if (clean && (await needs.leads())) await saveState(db.write, { stream_open: 0, connected: 0 })
   }
-  /** The connection, made anew where there is none; on a stream that broke, what was written last waits again. */
+  /** The connection, opened if there is none; after a broken stream, the events written last are queued again. */
   const connected = async (plan: Plan, state: State): Promise<Line> => {
     const now = (line ??= createLine(plan.target, needs))
     if (now.isOpen()) return now
@@ -417,7 +417,7 @@ export const createSender = (needs: {
     },
     async close() {
       closing = true
-      // Whoever takes longer than that gets it again.
+      // A receiver that takes longer gets the batch again.
       await Promise.race([running?.catch(() => {}), new Promise(resolve => setTimeout(resolve, second).unref())])
       if (line && !running) await leave().catch(() => {})
       line?.destroy()

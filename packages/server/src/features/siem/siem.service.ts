@@ -115,7 +115,7 @@ const wayOf = (
   return { way: protocol === 'udp' ? 'udp' : 'stream', tls }
 }
 
-/** Waits at most so long for whoever sends. */
+/** Longest wait for the sending process. */
 const flushWait = 15 * second
 
 export const createSiem = (needs: {

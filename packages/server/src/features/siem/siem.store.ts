@@ -41,7 +41,7 @@ export const saveState = async (sql: Sql, set: Updateable<SiemStateTable>): Prom
     .onConflict(on => on.column('id').doUpdateSet(set))
     .execute()
 }
-/** Asks whoever sends to send everything now; answers the number to wait for. */
+/** Asks the sending process to send everything now; returns the number to wait for. */
 export const askFlush = async (sql: Sql): Promise<number> => {
   const row = await sql
     .insertInto('siem_state')
@@ -154,7 +154,7 @@ export const countTry = async (sql: Sql, ids: readonly number[]): Promise<void> 
       .where('id', 'in', part)
       .execute()
 }
-/** A row was refused alone: it is tried again by itself, and keeps nobody waiting. */
+/** A row was refused on its own: it is retried alone and delays no other row. */
 export const putOff = async (sql: Sql, id: number, due_at: number): Promise<void> => {
   await sql
     .updateTable('siem_queue')
@@ -235,7 +235,7 @@ export const uptime = async (sql: Sql, now: number): Promise<number | null> => {
   return Math.round((up / measured) * 10_000) / 100
 }
 
-/** What nobody asks for any more. */
+/** Rows that are no longer needed. */
 export const forgetOld = async (sql: Sql, now: number): Promise<void> => {
   await forgetWritten(sql, now - day)
   await sql

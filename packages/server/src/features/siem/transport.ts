@@ -20,7 +20,7 @@ export const tryOnce = async (target: Target, message: string, needs: LineNeeds)
     if (!sent.ok) throw new Unreached(target.way === 'http' ? 'answer' : 'write', sent.words)
     if (target.way === 'http') return
     await step(needs, 'answer', null, async () => {
-      // Who refuses closes, or a router says that nobody is there.
+      // A peer that refuses closes the connection, or a router reports that the host is unreachable.
       for (let waited = 0; waited < 300; waited += 25) {
         await new Promise(resolve => setTimeout(resolve, 25))
         if (target.way === 'stream' && !line.isOpen()) {

@@ -5,7 +5,7 @@ import { unavailable } from '../../core/problem.ts'
  * network that the account knows, goes first, and of strangers only so many wait at all.
  */
 
-/** Of sign-ins from unknown networks, that many are looked at at the same time; the rest is told to come again. */
+/** Sign-ins from unknown networks that are checked at the same time; the rest gets 429. */
 const mostStrangers = 40
 const atOnce = 2
 
@@ -21,7 +21,7 @@ export const inTurn = async <T>(work: () => Promise<T>, first: boolean): Promise
     return await work()
   } finally {
     const next = waiting.first.shift() ?? waiting.later.shift()
-    // The place goes on to whoever is next.
+    // The slot passes to the next waiting caller.
     if (next) next()
     else running--
   }

@@ -6,7 +6,7 @@ import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 
-/** What belongs to whoever has an address: an IPv4 address or an IPv6 /64; and what stands around it, a /24 or a /48. */
+/** The caller's own network, an IPv4 address or an IPv6 /64, and the network around it, a /24 or a /48. */
 export const networksOf = (ip: string): { net: string; wide: string } => {
   const address = parseIp(ip)
   if (!address) return { net: ip.slice(0, 64), wide: ip.slice(0, 64) }
@@ -15,7 +15,7 @@ export const networksOf = (ip: string): { net: string; wide: string } => {
   return { net: within(net), wide: within(wide) }
 }
 
-/** A network from which nobody signed in for so long is a stranger's again. */
+/** A network without a sign-in for this long counts as unknown again. */
 const forgottenAfter = 90 * day
 
 /** Whether that user has signed in from there before. Asks also for a user that there is not, so that the time tells nothing. */

@@ -36,7 +36,7 @@ export interface Throttle {
 }
 
 type Kind = FailedAttempt['kind']
-/** Whose failures a rule counts: of the account, of the caller's own network, or of what stands around it. */
+/** What a rule counts failures by: the account, the caller's own network, or the network around it. */
 type Scope = 'subject' | 'net' | 'wide'
 interface Rule {
   readonly failures: number

@@ -38,7 +38,7 @@ export const serversOf = async (sql: Sql, userId: number): Promise<ReadonlySet<n
   return new Set(rows.map(row => row.server_no))
 }
 
-/** Who may still accept the invitation of that code. */
+/** The user who may still accept the invitation of that code. */
 export const findInvited = (sql: Sql, hash: string, now: number): Promise<UserRow | undefined> =>
   sql
     .selectFrom('users')
@@ -46,7 +46,7 @@ export const findInvited = (sql: Sql, hash: string, now: number): Promise<UserRo
     .where('invite_hash', '=', hash)
     .where('invite_expires_at', '>', now)
     .executeTakeFirst()
-/** Uses the invitation up: a second use of it finds nobody. */
+/** Consumes the invitation: a second use finds none. */
 export const takeInvite = (sql: Sql, hash: string, passwordHash: string, now: number): Promise<UserRow | undefined> =>
   sql
     .updateTable('users')
@@ -127,7 +127,7 @@ export const otherAdmins = async (sql: Sql, id: number, lock: boolean): Promise<
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'Admin')
-    // Who never accepted an invitation lets nobody back in.
+    // An account that never accepted its invitation cannot let anybody back in.
     .where(eb => eb.or([eb('password_hash', 'is not', null), eb('oauth_provider', 'is not', null)]))
     .orderBy('id')
     .$if(lock, query => query.forUpdate())

@@ -62,7 +62,7 @@ function* rowsOf(content: string, comma: string): Generator<Row> {
       let quoted = ''
       if (content[at] === '"') {
         const end = closingQuote(content, at + 1)
-        // Where it ends nobody knows: what follows can't be told apart.
+        // The end of the value is unknown, so the rest of the line cannot be parsed.
         if (end === null) return yield { line: started, cells: [...cells, content.slice(at, at + 200)], open: true }
         const inside = content.slice(at + 1, end)
         line += lineEndsIn(inside)

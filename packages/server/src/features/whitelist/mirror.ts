@@ -68,7 +68,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
     if (given.size <= fewEntries) return here()
     return packInThread(given).catch((error: unknown) => {
       log(error)
-      // Slower, and everybody waits: but nobody is banned for it.
+      // Slower and blocking, but no whitelisted address is banned.
       return here()
     })
   }
@@ -139,7 +139,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
       if (seen.version === state.version) return
       const added = await readOn()
       if (added > fewEntries) {
-        // One that is under way may have begun before these were known.
+        // A read that is under way may have begun before these entries were known.
         await packing
         await repackSoon()
       } else recent = intervalsOf([...fresh.values()])

@@ -3,7 +3,7 @@ import { parseRange } from '../../core/ip.ts'
 import { buffersOf, packEntries } from './intervals.ts'
 import type { Listed } from './intervals.ts'
 
-/* Packs a long whitelist in a thread of its own, so that nobody waits for it. */
+/* Packs a long whitelist in a thread of its own, off the event loop. */
 
 export interface PackJob {
   readonly ids: Float64Array

@@ -123,7 +123,7 @@ export const createWhitelist = (needs: {
     return inserted
   }
 
-  /** Takes entries off in one transaction, and tells of each; `more` is what is told beside its name. Returns what they were. */
+  /** Removes entries in one transaction with an event for each; `more` is added to the event. Returns the removed entries. */
   const takeOff = async (
     author: Author,
     choose: (sql: Change['sql']) => Promise<readonly EntryRow[]>,

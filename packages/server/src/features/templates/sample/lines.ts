@@ -63,7 +63,7 @@ const createJudge = (plan: Plan): ((line: string) => LineVerdict) => {
       if (ignored(text)) return null
       const groups = before ? { ...before, ...found.groups } : (found.groups ?? {})
       if (idGroups.some(name => groups[name] !== undefined)) return blamedOf(groups)
-      // It found somebody, but nobody is named: the engine goes on with nothing left of the line.
+      // The expression matched without a host group: fail2ban goes on with an empty rest of the line.
       text = '\n'
     }
     return null

@@ -101,7 +101,7 @@ interface Run {
 /** CPU time that a thread has taken, in ms; the time of day on a Node that can not tell. */
 const cpuOf = async (worker: { readonly cpuUsage?: Worker['cpuUsage'] }): Promise<number> => {
   if (!worker.cpuUsage) return performance.now()
-  // A thread that is ending does not say; that it has ended is told by itself.
+  // A thread that is ending sends no message; its exit event follows.
   const usage = await worker.cpuUsage().catch(() => null)
   return usage ? (usage.user + usage.system) / 1000 : 0
 }

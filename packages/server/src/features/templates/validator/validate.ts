@@ -169,7 +169,7 @@ const readJail = (
   warnOfJail(section, given, context, reader)
   return { name: section.name, files }
 }
-/** Variables of the engine may stand for a path or a backend, and nowhere else. */
+/** Variables of the engine are allowed as a path or a backend, and nowhere else. */
 const knownVariables = (name: string): boolean => name === 'logpath' || name === 'backend'
 
 const dangerous: ReadonlyMap<string, string> = table({
@@ -335,7 +335,7 @@ export interface Names {
   /** Options of the filter: as <tags> they would be filled in. */
   readonly taken: ReadonlySet<string>
   readonly included: boolean
-  /** What stands for `%(__prefix_line)s` where it is included; a mark, unless it is known. */
+  /** Replacement of an included `%(__prefix_line)s`; a marker if it is unknown. */
   readonly prefixLine?: string
 }
 
