@@ -11,11 +11,22 @@ const free = (port: number): Promise<boolean> =>
     probe.once('error', () => resolve(false))
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
-/** A port that nobody listens on, below those that the system gives to outgoing connections: it stays free until it is used. */
+/*
+ * Test files run at the same time, and a port is used only some time after it was chosen. So each worker has a thousand ports of
+ * its own, below those that the system gives to outgoing connections, and chooses none twice.
+ */
+const slice = 1000
+const workerSlices = 19
+const worker = process.env.VITEST_WORKER_ID
+const firstPort = 12_000 + slice * (worker === undefined ? workerSlices : Number(worker) % workerSlices)
+const chosenPorts = new Set<number>()
+/** A port that nobody listens on. */
 export const freePort = async (): Promise<number> => {
   for (;;) {
-    const port = randomInt(12_000, 32_000)
-    if (await free(port)) return port
+    const port = randomInt(firstPort, firstPort + slice)
+    if (chosenPorts.has(port) || !(await free(port))) continue
+    chosenPorts.add(port)
+    return port
   }
 }
 
