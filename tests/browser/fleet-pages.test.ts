@@ -378,8 +378,14 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
     for (const host of hosts) for (const { id } of await host.orders()) await host.answer(id)
     await dialog().getByText('Done on 3 servers').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('region', { name: 'News' }).getByText('dovecot is disabled on 3 servers').waitFor()
-    await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).click()
+    const news = page.getByRole('region', { name: 'News' })
+    await news.getByText('dovecot is disabled on 3 servers').waitFor()
+    // Toasts of the tests before this one may still offer an Undo of their own.
+    await news
+      .getByRole('status')
+      .locator('> *', { hasText: 'dovecot is disabled' })
+      .getByRole('button', { name: 'Undo' })
+      .click()
     await page.getByText('It had run already on 2 servers. The opposite is on its way there.').waitFor()
     const orders = await Promise.all(hosts.map(host => host.orders()))
     expect(orders.map(some => some.map(({ type }) => type))).toEqual([['jail-enable'], [], ['jail-enable']])
