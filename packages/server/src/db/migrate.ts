@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
+import type { Migration } from 'kysely/migration'
 import { version } from '../core/places.ts'
 import type { Database } from './database.ts'
 import { stampSchema, storedSchema } from './schema-state.ts'
@@ -85,6 +87,17 @@ export const knownMigrations = (engine: Database['engine']): string[] => Object.
 const done = { up: () => Promise.resolve() }
 
 /**
+ * A migration that may take as long as it needs. PostgreSQL ends other statements after 30 s; the setting lasts until the end of the
+ * migration's transaction.
+ */
+export const unhurried = (engine: Database['engine'], { up }: Migration): Migration => ({
+  async up(db) {
+    if (engine === 'postgres') await sql`set local statement_timeout = 0`.execute(db)
+    await up(db)
+  },
+})
+
+/**
  * Brings the schema up to date; several processes may start at once, one of them does it. All of it is one transaction. What it
  * finds of a newer version stays, see `stateOf`.
  */
@@ -98,7 +111,9 @@ export const migrate = async (db: Database): Promise<void> => {
     allowUnorderedMigrations: true,
     provider: {
       getMigrations: async () => ({
-        ...migrationsOf(db.engine),
+        ...Object.fromEntries(
+          Object.entries(migrationsOf(db.engine)).map(([name, migration]) => [name, unhurried(db.engine, migration)]),
+        ),
         ...Object.fromEntries(unknown.map(name => [name, done])),
       }),
     },
