@@ -25,6 +25,8 @@ export interface Config {
   readonly baseUrl: string | null
   /** Certificate and key: the operator's, or the server's own in its data folder. Null: plain http, for a proxy in front to encrypt. */
   readonly tls: { readonly certFile: string; readonly keyFile: string; readonly isOwn: boolean } | null
+  /** Port for plain http that leads to https; null: none. */
+  readonly httpPort: number | null
   readonly dataDir: string
   /** How long the process goes on answering after SIGTERM, so that a load balancer takes it out first. */
   readonly drainSeconds: number
@@ -122,6 +124,14 @@ const readTls = ({ text, refuse }: Reader, dataDir: string, isShared: boolean): 
   return { certFile: join(dataDir, 'tls.pem'), keyFile: join(dataDir, 'tls.key'), isOwn: true }
 }
 
+const readHttpPort = ({ text, refuse }: Reader, isEncrypted: boolean): number | null => {
+  const given = text('HTTP_PORT')
+  if (given === null) return null
+  if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535)
+    return refuse('HTTP_PORT', `must be a port from 0 to 65535, not "${given}".`)
+  return isEncrypted ? Number(given) : refuse('HTTP_PORT', 'leads to https: it needs STOCKADE_TLS.')
+}
+
 /**
  * Reads and checks every variable.
  * @throws ConfigError that names the variable and says what it may be.
@@ -212,11 +222,13 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   const broken = password && brokenRule(password, bounds.password.minimum)
   if (broken) refuse('ADMIN_PASSWORD', `${broken}.`)
   const providerAUrl = url('PROVIDER_A_URL', web) ?? github
+  const tls = readTls(reader, dataDir, databaseUrl !== null)
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8420, 0, 65_535),
     baseUrl: url('BASE_URL', web),
-    tls: readTls(reader, dataDir, databaseUrl !== null),
+    tls,
+    httpPort: readHttpPort(reader, tls !== null),
     dataDir,
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     agentDir: resolve(text('AGENT_DIR') ?? places.agent),

@@ -26,6 +26,14 @@ test('defaults are those of the decisions', () => {
   })
 })
 
+test('a port that leads to https needs https', () => {
+  expect(readConfig({}).httpPort).toBeNull()
+  expect(readConfig({ STOCKADE_TLS: 'self', STOCKADE_HTTP_PORT: '80' }).httpPort).toBe(80)
+  expect(() => readConfig({ STOCKADE_HTTP_PORT: '80' })).toThrow('STOCKADE_HTTP_PORT leads to https')
+  for (const bad of ['http', '-1', '70000'])
+    expect(() => readConfig({ STOCKADE_TLS: 'self', STOCKADE_HTTP_PORT: bad })).toThrow('STOCKADE_HTTP_PORT must be')
+})
+
 test('https is off, by files of the operator, or by a certificate of the data folder', () => {
   expect(readConfig({}).tls).toBeNull()
   expect(readConfig({ STOCKADE_TLS_CERT: '/etc/a.pem', STOCKADE_TLS_KEY: '/etc/a.key' }).tls).toEqual({

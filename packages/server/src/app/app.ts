@@ -12,6 +12,7 @@ import { createHttp } from '../http/http.ts'
 import { createRateLimits } from '../http/rate-limit.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { createSecurityLog } from '../http/security-log.ts'
+import { openRedirect } from '../http/redirect.ts'
 import { createTlsReload, openTls } from '../http/tls.ts'
 import type { TlsPair } from '../http/tls.ts'
 import type { Job } from '../jobs/jobs.ts'
@@ -91,6 +92,12 @@ const tlsJob = (
   run: createTlsReload({ ...needs, clock, log }),
 })
 
+/** The port that leads to https, if there is one. @param address of the server itself */
+const openHttpPort = ({ host, httpPort }: Config, baseUrl: () => string, address: string) =>
+  httpPort === null
+    ? null
+    : openRedirect({ host, port: httpPort }, { baseUrl, port: () => Number(new URL(address).port || 443) })
+
 const assemble = async (platform: Platform): Promise<App> => {
   const { core, jobs } = platform
   const { config, log } = core
@@ -126,6 +133,7 @@ const assemble = async (platform: Platform): Promise<App> => {
   if (config.tls && tls)
     jobs.add(tlsJob(core, { ...config.tls, baseUrl, started: tls, server: fastify.server as unknown as Server }))
   const setupCode = await prepareFirstAdmin(platform, features)
+  let redirect: Awaited<ReturnType<typeof openHttpPort>> = null
 
   return {
     setupCode,
@@ -134,12 +142,15 @@ const assemble = async (platform: Platform): Promise<App> => {
     drain,
     async listen() {
       const address = await fastify.listen({ host: config.host, port: config.port })
+      redirect = await openHttpPort(config, baseUrl, address)
       jobs.start()
       return address
     },
     async close() {
       // A connection that was busy when closing began is idle once it is answered, and would keep the server open.
       const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
+      redirect?.close()
+      redirect?.closeAllConnections()
       await fastify.close().finally(() => clearInterval(idle))
       await jobs.stop()
       for (const feature of built.toReversed()) await feature.close?.()

@@ -9,8 +9,9 @@ import type { TLSSocket } from 'node:tls'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startServer } from '../testing/index.ts'
+import { freePort, startServer } from '../testing/index.ts'
 import { ownNames, pinOf, renewOwn } from './self-signed.ts'
+import { openRedirect } from './redirect.ts'
 import { createTlsReload, openTls } from './tls.ts'
 
 const run = promisify(execFile)
@@ -56,6 +57,55 @@ const askWith = (url: string, ca: Buffer, agent: Agent) =>
   })
 
 describe('a server with a certificate of the operator', () => {
+  it.skipIf(process.env.STOCKADE_TEST_PAIR === '1')(
+    'leads browsers from plain http to https, and refuses programs and credentials there',
+    async () => {
+      const httpPort = await freePort()
+      const server = await startServer({
+        env: {
+          STOCKADE_TLS_CERT: files.certFile,
+          STOCKADE_TLS_KEY: files.keyFile,
+          STOCKADE_HTTP_PORT: String(httpPort),
+        },
+      })
+      const ask = async (path: string, init: RequestInit = {}) => {
+        const reply = await fetch(`http://127.0.0.1:${httpPort}${path}`, { redirect: 'manual', ...init })
+        return { status: reply.status, to: reply.headers.get('location'), text: await reply.text() }
+      }
+      const target = `https://127.0.0.1:${server.port}`
+      try {
+        expect(await ask('/bans?q=jail:sshd')).toMatchObject({ status: 308, to: `${target}/bans?q=jail:sshd` })
+        expect(await ask('/', { method: 'HEAD' })).toMatchObject({ status: 308, to: `${target}/` })
+        // No path chooses another host.
+        for (const path of ['//evil.example/', '/%5cevil.example'])
+          expect((await ask(path)).to).toMatch(new RegExp(`^${target}/`))
+        for (const path of ['/api/v1/ready', '/agent/stockade-agent.mjs', '/install.sh', '/metrics'])
+          expect(await ask(path)).toMatchObject({ status: 403, to: null, text: expect.stringContaining('use https') })
+        expect(await ask('/', { method: 'POST', body: 'x' })).toMatchObject({ status: 403, to: null })
+        for (const headers of [{ authorization: 'Bearer svc_x' }, { cookie: 'session=x' }])
+          expect(await ask('/', { headers })).toMatchObject({
+            status: 403,
+            text: expect.stringContaining('replace it'),
+          })
+      } finally {
+        await server.close()
+      }
+      await expect(fetch(`http://127.0.0.1:${httpPort}/`)).rejects.toThrow()
+    },
+  )
+  it('leads to the base URL where one is set', async () => {
+    const redirect = await openRedirect(
+      { host: '127.0.0.1', port: 0 },
+      { baseUrl: () => 'https://fleet.stockade.example', port: () => 443 },
+    )
+    try {
+      const { port } = redirect.address() as AddressInfo
+      const reply = await fetch(`http://127.0.0.1:${port}/\\\\evil.example`, { redirect: 'manual' })
+      expect(reply.headers.get('location')).toMatch(/^https:\/\/fleet\.stockade\.example\//)
+    } finally {
+      redirect.close()
+    }
+  })
   it.skipIf(process.env.STOCKADE_TEST_PAIR === '1')(
     'serves https and nothing else, with secure cookies, from TLS 1.2 on',
     async () => {
