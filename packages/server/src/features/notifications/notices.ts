@@ -164,6 +164,16 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         'passwords guessed',
         text(data.username) ?? '',
       )
+    case 'rollout.stop':
+      return make(
+        'error',
+        `The upgrade of the agents to ${text(data.version)} paused`,
+        'No further server is upgraded until somebody resumes it. Servers on which it failed run their release from before.',
+        { Reason: text(data.reason) },
+        { path: '/settings/agents', label: 'Show the upgrade' },
+        'upgrade paused',
+        'Stockade',
+      )
     case 'backup.fail':
       return make(
         'error',
