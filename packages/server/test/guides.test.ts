@@ -20,7 +20,7 @@ import { guideBlocks } from '../src/testing/guides.ts'
 import { aHost, engine, freePort, freshDatabase, spawnServer } from '../src/testing/index.ts'
 
 /*
- * The commands of the guides, as they stand there, against a real server. What is the machine's own (sudo, systemctl, apt) is a script of
+ * Runs the commands of the guides word for word against a real server. The machine's own programs (sudo, systemctl, apt) are scripts of
  * the test that does the same to that server; tests/ship uses the real ones.
  */
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))

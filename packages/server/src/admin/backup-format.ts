@@ -35,7 +35,7 @@ const leftOut = new Set([
   ...['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'sqlite_sequence'],
   ...listingTables.map(({ name }) => name),
 ])
-/** Whoever finds a backup signs in as nobody: what is signed in, or on its way, is in no backup and ends with a restore. */
+/** Sessions and pending sign-ins are in no backup, so that a stolen one signs nobody in; a restore ends them. */
 export const fleeting = new Set(['sessions', 'mfa_tokens', 'oauth_states', 'passkey_challenges'])
 /** Hosts are bound to the first of these, and the audit log is signed by the second. */
 export const keyFiles: readonly string[] = ['tls.key', 'audit.key']

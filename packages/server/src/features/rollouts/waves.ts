@@ -3,7 +3,7 @@ import type { StateCount } from './rollouts.store.ts'
 /** A wave may lose one server, or this share, before the rollout pauses. */
 const mostFailures = 1
 const largestShare = 0.02
-/** Of the upgraded servers, so many must report. */
+/** The share of the upgraded servers that must report. */
 const reportingShare = 0.95
 
 export const usualShares: readonly number[] = [5, 25, 100]
@@ -13,7 +13,7 @@ export const usualShares: readonly number[] = [5, 25, 100]
  * so that each one says something about the release.
  *
  * @param ready servers that are online and take upgrades, in the order in which they go
- * @param later all others; they stand in the last wave
+ * @param later all others; they are in the last wave
  */
 export const wavesOf = (
   ready: readonly number[],
