@@ -68,6 +68,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'identity.texts.ts',
     'keys.tsx',
     'limits.texts.ts',
+    'list-tabs.tsx',
     'new-password.tsx',
     'passkey-button.tsx',
     'passkeys.texts.ts',

@@ -7,7 +7,7 @@ import { summaryQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { worstOf } from '../../features/fleet/protection.tsx'
 import { InShell } from '../../features/navigation/lone-pages.tsx'
-import { groupsFor } from '../../features/navigation/places.ts'
+import { groupsFor, isWithin } from '../../features/navigation/places.ts'
 import type { NavItem } from '../../features/navigation/places.ts'
 import { shellTexts } from '../../features/navigation/shell.texts.ts'
 import { Announcer } from '../../kit/announce.tsx'
@@ -121,15 +121,24 @@ const Rail = () => {
   )
 }
 
-const Item = ({ to, icon: Icon, text, first }: NavItem) => (
-  <li className={first ? styles.place : `${styles.place} ${styles.rest}`}>
-    <Link to={to} className={styles.item} activeOptions={{ exact: to === '/', includeSearch: false }}>
-      <Icon size={16} stroke={1.75} />
-      <span>{textsOf(shellTexts)[text]}</span>
-      {to === '/servers' && <Attention />}
-    </Link>
-  </li>
-)
+const Item = (item: NavItem) => {
+  const { to, icon: Icon, text, first } = item
+  const isCurrent = useRouterState({ select: ({ location }) => 'within' in item && isWithin(item, location.pathname) })
+  return (
+    <li className={first ? styles.place : `${styles.place} ${styles.rest}`}>
+      <Link
+        to={to}
+        className={styles.item}
+        activeOptions={{ exact: to === '/', includeSearch: false }}
+        aria-current={isCurrent ? 'page' : undefined}
+      >
+        <Icon size={16} stroke={1.75} />
+        <span>{textsOf(shellTexts)[text]}</span>
+        {to === '/servers' && <Attention />}
+      </Link>
+    </li>
+  )
+}
 
 /** Whether the page is one that phones reach by “More”, which is lit then. */
 const useIsWithinMore = () =>
@@ -137,7 +146,7 @@ const useIsWithinMore = () =>
     select: ({ location: { pathname } }) =>
       groupsFor('Admin')
         .filter(({ name }) => name !== 'see')
-        .some(({ items }) => items.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`))),
+        .some(({ items }) => items.some(item => isWithin(item, pathname))),
   })
 
 /** How many servers need attention, with the shape of the worst. */

@@ -12,6 +12,8 @@ import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
 import { useTyped } from '../../kit/typed.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { ListTabs } from '../identity/list-tabs.tsx'
+import { shellTexts } from '../navigation/shell.texts.ts'
 import { columnsOf } from './columns.tsx'
 import type { FleetBansSearch } from './filter.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
@@ -29,6 +31,7 @@ type Open = 'new' | { readonly change: FleetBan } | { readonly detail: FleetBan 
 /** Bans of the whole fleet as one entry each, with where they really hold. */
 export const FleetBans = () => {
   const t = textsOf(fleetBansTexts)
+  const names = textsOf(shellTexts)
   const { may } = useMay('write')
   const [open, setOpen] = useState<Open>(null)
   useKeys(useMemo(() => [{ key: 'a', text: t.addKey, act: () => setOpen('new'), there: () => may }], [t, may]))
@@ -40,7 +43,8 @@ export const FleetBans = () => {
   const opened = open !== null && typeof open === 'object' ? open : null
   return (
     <Page
-      title={t.title}
+      title={`${t.title} · ${names.lists}`}
+      heading={names.lists}
       tools={<Tools />}
       actions={
         may && (
@@ -50,6 +54,7 @@ export const FleetBans = () => {
         )
       }
     >
+      <ListTabs />
       <p className={styles.lead}>{t.lead}</p>
       <Bans
         onNew={may ? () => setOpen('new') : undefined}

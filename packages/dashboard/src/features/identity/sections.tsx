@@ -1,11 +1,13 @@
 import { useEffect, useRef } from 'react'
 import { Link } from '@tanstack/react-router'
+import type { listTabs } from '../navigation/places.ts'
 import styles from './identity.module.css'
 
 type Section =
   | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
   | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'agents' | 'backup' | 'licence'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
+  | (typeof listTabs)[number]['to']
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`
 
 /** The pages that belong together, each with an address of its own. */

@@ -4,6 +4,7 @@ import {
   IconFingerprint,
   IconLayoutDashboard,
   IconHistory,
+  IconListDetails,
   IconSend,
   IconServer2,
   IconSettings,
@@ -11,7 +12,6 @@ import {
   IconTemplate,
   IconTerminal2,
   IconUsers,
-  IconWorldOff,
 } from '@tabler/icons-react'
 import type { Me } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
@@ -28,7 +28,7 @@ const see = [
   { to: '/servers', icon: IconServer2, text: 'servers', letter: 's', first: true },
 ] as const
 const protection = [
-  { to: '/fleet-bans', icon: IconWorldOff, text: 'fleetBans', letter: 'f', first: false },
+  { to: '/fleet-bans', icon: IconListDetails, text: 'lists', letter: 'f', first: false, within: '/lists' },
   { to: '/whitelist', icon: IconShieldCheck, text: 'whitelist', letter: 'w', first: false },
   { to: '/templates', icon: IconTemplate, text: 'templates', letter: 't', first: false },
   { to: '/portknock', icon: IconDoorEnter, text: 'portknock', letter: 'p', first: false },
@@ -45,12 +45,21 @@ const admin = [
   { to: '/settings', icon: IconSettings, text: 'settings', letter: 'x', first: false },
 ] as const
 
+/** The tabs of “Lists”, each with a route of its own: what is banned on many servers, and why. A new tab is a line here. */
+export const listTabs = [{ to: '/fleet-bans', text: 'fleetBans' }] as const
+
 export type NavItem =
   (typeof see)[number] | (typeof protection)[number] | (typeof operationsOfAdmins)[number] | (typeof admin)[number]
 export interface NavGroup {
   readonly name: 'see' | 'protection' | 'operations' | 'admin'
   readonly items: readonly NavItem[]
 }
+
+/** Whether the page is one of this entry of the rail. */
+export const isWithin = (item: NavItem, pathname: string): boolean =>
+  [item.to, ...('within' in item ? [item.within] : [])].some(
+    path => pathname === path || pathname.startsWith(`${path}/`),
+  )
 
 /** The groups of the rail for a role. */
 export const groupsFor = (role: Me['role'] | undefined): readonly NavGroup[] =>

@@ -8,6 +8,7 @@ const en = {
   bans: 'Bans',
   lookUp: 'Addresses',
   servers: 'Servers',
+  lists: 'Lists',
   fleetBans: 'Fleet bans',
   whitelist: 'Whitelist',
   commands: 'Commands',

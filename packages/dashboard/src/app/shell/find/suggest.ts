@@ -4,7 +4,7 @@ import { findAddress } from '../../../features/ip/read-address.ts'
 import { findSettings } from '../../../features/settings/index-of.ts'
 import { textsOf } from '../../../lib/texts/catalogue.ts'
 import { readRange } from '../../../lib/address.ts'
-import { groupsFor } from '../../../features/navigation/places.ts'
+import { groupsFor, listTabs } from '../../../features/navigation/places.ts'
 import { shellTexts } from '../../../features/navigation/shell.texts.ts'
 import { findTexts } from './find.texts.ts'
 
@@ -79,6 +79,7 @@ const pagesFor = (role: Known['role']): Suggestion[] => {
     ...groupsFor(role).flatMap(({ items }) =>
       items.map(({ to, text }) => ({ group: 'pages', text: t[text], act: go(to) }) as const),
     ),
+    ...listTabs.map(({ to, text }) => ({ group: 'pages', text: t[text], act: go(to) }) as const),
     ...account,
     { group: 'pages', text: textsOf(findTexts).apiDocs, act: { kind: 'leave', path: '/api/docs' } },
   ]

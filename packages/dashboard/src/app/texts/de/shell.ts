@@ -96,6 +96,7 @@ export const shell: Texts['shell'] = {
   bans: 'Sperren',
   lookUp: 'Adressen',
   servers: 'Server',
+  lists: 'Listen',
   fleetBans: 'Flottensperren',
   whitelist: 'Whitelist',
   commands: 'Befehle',

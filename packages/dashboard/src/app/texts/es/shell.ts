@@ -95,6 +95,7 @@ export const shell: Texts['shell'] = {
   bans: 'Bloqueos',
   lookUp: 'Direcciones',
   servers: 'Servidores',
+  lists: 'Listas',
   fleetBans: 'Bloqueos de flota',
   whitelist: 'Whitelist',
   commands: 'Comandos',

@@ -95,6 +95,7 @@ export const shell: Texts['shell'] = {
   bans: 'Bans',
   lookUp: 'Adresses',
   servers: 'Serveurs',
+  lists: 'Listes',
   fleetBans: 'Bans de flotte',
   whitelist: 'Whitelist',
   commands: 'Commandes',
