@@ -43,6 +43,7 @@ export const eventKinds = {
   'ban.reputation': audit,
   'server.create': kind({ audited: true, live: 'server' }),
   'server.update': kind({ audited: true, live: 'server' }),
+  'server.tags': kind({ audited: true, live: 'server' }),
   'server.delete': kind({ audited: true, live: 'server' }),
   'server.regenerate_token': audit,
   'server.enroll': kind({ audited: true, live: 'server' }),

@@ -21,24 +21,13 @@ import {
   timestamp,
   uuid,
 } from './shapes.ts'
+import { target, targetInput } from './targets.ts'
 
 /* Bans of the whole fleet, or of some servers, as one object each. Hosts hold them in the shield as desired state. */
 
 const tag = 'Fleet bans'
 const scope = 'bans'
 const params = shape({ id })
-
-const serverIds = Type.Array(uuid, { minItems: 1, maxItems: bounds.targets })
-const everywhere = field(Type.Optional(Type.Literal(true)), 'All servers, those of the future too.')
-/** Exactly one of the fields; further ways to choose servers will be further fields. */
-const targetInput = resource('FleetBanTargetInput', {
-  all: everywhere,
-  server_ids: field(Type.Optional(serverIds), 'These servers.'),
-})
-const target = resource('FleetBanTarget', {
-  all: everywhere,
-  server_ids: field(Type.Optional(Type.Array(uuid)), 'These servers; of them those that the caller sees.'),
-})
 
 const states = ['held', 'pending', 'refused', 'not_covered'] as const
 export const fleetBanState = oneOf(states, { title: 'FleetBanState' })
@@ -90,12 +79,12 @@ export const createFleetBan = endpoint({
   scope,
   summary: 'Ban an address or a range on all or some servers',
   description:
-    'One object instead of a command for each server: servers that are added later, that were offline or that were installed again hold it too. Without `expires_at` and `duration` it lasts a day. A ban of the same entry with the same target is changed instead of doubled. Whitelisted addresses, managed servers, loopback, multicast and ranges wider than /16 (IPv4) or /32 (IPv6) are refused. Who has access to some servers only names servers; `all` is 403.',
+    'One object instead of a command for each server: servers that are added later, that were offline or that were installed again hold it too. Without `expires_at` and `duration` it lasts a day. A ban of the same entry with the same target is changed instead of doubled. Whitelisted addresses, managed servers, loopback, multicast and ranges wider than /16 (IPv4) or /32 (IPv6) are refused. Who has access to some servers only names servers, or tags that the access is by; `all` is 403.',
   access: 'write',
   body: shape({
     entry: field(ipOrRange, 'Address or range to ban.'),
     reason,
-    target: field(targetInput, 'Where: `all`, or `server_ids`.'),
+    target: field(targetInput, 'Where: one of `all`, `server_ids` and `tags`.'),
     expires_at: expiresAt,
     duration: length,
     force,
@@ -181,7 +170,7 @@ export const changeFleetBan = endpoint({
     reason,
     expires_at: expiresAt,
     duration: length,
-    target: field(Type.Optional(targetInput), 'Where: `all`, or `server_ids`.'),
+    target: field(Type.Optional(targetInput), 'Where: one of `all`, `server_ids` and `tags`.'),
     force,
   }),
   status: 200,

@@ -34,6 +34,7 @@ export * from './reasons.ts'
 export type { RolloutHostState, RolloutState } from './rollouts.ts'
 export * as shapes from './shapes.ts'
 export * from './tags.ts'
+export type { Target, TargetInput } from './targets.ts'
 export type { ProblemBody } from './shapes.ts'
 export {
   auth,

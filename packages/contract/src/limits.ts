@@ -16,6 +16,9 @@ export const bounds = {
   /** Commands that one batch queues at most, and targets that it names one by one. */
   commands: 10_000,
   targets: 5000,
+  /** Characters of a tag of servers, and tags that one server, user or key has. */
+  tag: 32,
+  tagsPerServer: 20,
   /** Hosts that a refusal names at most. */
   named: 100,
   /** Whitelist entries that one request adds one by one; more go through the import. */

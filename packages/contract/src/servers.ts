@@ -24,6 +24,7 @@ import {
   timestamp,
   uuid,
 } from './shapes.ts'
+import { serverTag, serverTags } from './targets.ts'
 
 const tag = 'Servers'
 const params = shape({ serverId: uuid })
@@ -105,6 +106,7 @@ const serverFields = {
   reported_hostname: field(nullable(Type.String()), 'What the host calls itself; null before the first heartbeat.'),
   ip_address: ipAddress,
   description: Type.String(),
+  tags: field(Type.Array(serverTag), 'Tags of the server in alphabetical order.'),
   status: serverStatus,
   protection: field(
     protectionSummary,
@@ -157,6 +159,7 @@ export const listServers = endpoint({
   query: shape({
     status: Type.Optional(oneOf(['online', 'offline', 'pending', 'all'])),
     protection: field(Type.Optional(oneOf(protectionLevels)), 'Returns only servers of this level of protection.'),
+    tag: field(Type.Optional(serverTag), 'Returns only servers with this tag.'),
     search: Type.Optional(text(1, bounds.hostname)),
     q: searchText,
     bans_24h: field(Type.Optional(Type.Boolean()), 'Whether each server carries its bans of the last 24 hours.'),
@@ -236,6 +239,48 @@ export const listJailsOfName = endpoint({
   }),
 })
 
+export const listServerTags = endpoint({
+  method: 'GET',
+  path: '/servers/tags',
+  tag,
+  summary: 'List the tags of servers',
+  description: 'In alphabetical order, of the servers that the caller sees. A tag without a server is not listed.',
+  access: 'read',
+  status: 200,
+  reply: shape({
+    tags: field(
+      Type.Array(
+        resource('ServerTagCount', {
+          tag: field(serverTag, 'The tag.'),
+          servers: field(count, 'Number of servers that have it and that the caller sees.'),
+          grants_access: field(
+            Type.Boolean(),
+            'Whether the access of a user or of an API key depends on it; only administrators change which servers have it.',
+          ),
+        }),
+      ),
+      'The tags.',
+    ),
+  }),
+})
+
+export const changeServerTags = endpoint({
+  method: 'POST',
+  path: '/servers/tags',
+  tag,
+  summary: 'Add tags to servers and remove tags from them',
+  description:
+    'All or nothing. A tag that a server has already, or does not have, changes nothing. What is aimed at a tag, such as a fleet ban, follows. A tag that the access of a user or of an API key depends on is changed only by administrators with access to all servers; else 403.',
+  access: 'write',
+  body: shape({
+    server_ids: field(Type.Array(uuid, { minItems: 1, maxItems: bounds.targets }), 'The servers.'),
+    add: field(Type.Optional(serverTags), 'Tags that the servers get.'),
+    remove: field(Type.Optional(serverTags), 'Tags that the servers lose.'),
+  }),
+  status: 200,
+  reply: shape({ message: Type.String(), changed: field(count, 'Number of servers whose tags changed.') }),
+})
+
 export const getServer = endpoint({
   method: 'GET',
   path: '/servers/{serverId}',
@@ -285,7 +330,12 @@ export const createServer = endpoint({
     'Answers the command that installs the agent on the host, and an API key for hosts that bring their own client. Both are shown once. An `api_key` that was never used ends when an enrolled agent is first heard of.',
   access: 'admin',
   fleet: true,
-  body: shape({ hostname, ip_address: Type.Optional(nullable(ip)), description: Type.Optional(description) }),
+  body: shape({
+    hostname,
+    ip_address: Type.Optional(nullable(ip)),
+    description: Type.Optional(description),
+    tags: field(Type.Optional(serverTags), 'Tags of the server; duplicates are removed.'),
+  }),
   status: 201,
   reply: resource('RegisteredServer', {
     id: uuid,
@@ -305,12 +355,22 @@ export const updateServer = endpoint({
   method: 'PATCH',
   path: '/servers/{serverId}',
   tag,
-  summary: 'Rename or describe a server',
+  summary: 'Rename, describe or tag a server',
   access: 'admin',
   params,
-  body: shape({ hostname: Type.Optional(hostname), description: Type.Optional(description) }),
+  body: shape({
+    hostname: Type.Optional(hostname),
+    description: Type.Optional(description),
+    tags: field(Type.Optional(serverTags), 'All tags that the server should have; duplicates are removed.'),
+  }),
   status: 200,
-  reply: shape({ id: uuid, hostname: Type.String(), description: Type.String(), updated_at: timestamp }),
+  reply: shape({
+    id: uuid,
+    hostname: Type.String(),
+    description: Type.String(),
+    tags: field(Type.Array(serverTag), 'Tags of the server in alphabetical order.'),
+    updated_at: timestamp,
+  }),
   refusals: [404],
 })
 

@@ -158,6 +158,8 @@ const additions = [
   'POST /servers/{serverId}/forget-reports',
   'GET /servers/summary',
   'GET /servers/jails',
+  'GET /servers/tags',
+  'POST /servers/tags',
   'POST /commands/cancel',
   'POST /whitelist/remove',
   'POST /agent/enroll',

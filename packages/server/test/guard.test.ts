@@ -140,6 +140,8 @@ const table: Record<string, Row> = {
   'GET /servers': read,
   'GET /servers/summary': read,
   'GET /servers/jails': read,
+  'GET /servers/tags': read,
+  'POST /servers/tags': write,
   'GET /servers/{serverId}': readHere,
   'GET /servers/{serverId}/jails': readHere,
   'POST /servers': adminOnly,

@@ -112,6 +112,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
       { name: 'engine', kind: 'name', example: 'engine:1.0*' },
       { name: 'agent', kind: 'name', example: 'agent:0.1*' },
       { name: 'jail', kind: 'name', example: 'jail:sshd' },
+      { name: 'tag', kind: 'name', example: 'tag:web' },
     ],
   },
 }

@@ -54,6 +54,7 @@ const aCommand = (given: Partial<Command> = {}): Command => ({
 const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
   ...server,
   reported_hostname: null,
+  tags: [],
   ip_address: null,
   description: '',
   status: 'online',

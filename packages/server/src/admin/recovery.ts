@@ -39,6 +39,7 @@ const host: KeyActor = {
   ip: '',
   permission: 'admin',
   servers: 'all',
+  accessTags: new Set(),
   keyId: 0,
   userId: null,
   serverNo: null,

@@ -57,9 +57,12 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: sessions, proofs } = add(sessionsFeature(people))
   const { service: keys } = add(await keysFeature(people))
   const { service: license } = add(await licenseFeature(below))
-  const { service: servers, registry } = add(
-    await serversFeature({ ...below, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }),
-  )
+  const {
+    service: servers,
+    registry,
+    tags,
+    targeting,
+  } = add(await serversFeature({ ...below, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }))
   add(accountsFeature({ ...people, sessions, keys, servers, registry }))
   add(oauthFeature({ ...people, sessions, proofs, keys }))
   const { service: mirror, guardBan } = add(await mirrorFeature({ ...below, registry }))
@@ -67,7 +70,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: commands } = add(
     await commandsFeature({ ...below, servers, registry, templates, passkeys, guardBan }),
   )
-  const fleet = { ...below, servers, registry, mirror, templates, commands }
+  const fleet = { ...below, servers, registry, tags, targeting, mirror, templates, commands }
   add(deploymentsFeature(fleet))
   const { service: bans, quotas, reasons } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))

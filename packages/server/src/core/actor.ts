@@ -10,6 +10,8 @@ interface Known {
   readonly ip: string
   readonly permission: Permission
   readonly servers: ServerScope
+  /** Tags that the access is by: servers that get one of them later are seen too. Empty with access to all servers. */
+  readonly accessTags: ReadonlySet<string>
   /** A second factor is required and not yet set up; of a key, by its owner. */
   readonly mfaMissing: boolean
 }

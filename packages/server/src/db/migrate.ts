@@ -38,6 +38,7 @@ import { removedBans } from './migrations/0042-removed-bans.ts'
 import { droppedPackets } from './migrations/0047-dropped-packets.ts'
 import { fleetBans } from './migrations/0045-fleet-bans.ts'
 import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
+import { serverTags } from './migrations/0051-tags.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
@@ -77,6 +78,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0045-fleet-bans': fleetBans(engine),
   '0047-dropped-packets': droppedPackets(engine),
   '0050-agent-rollouts': agentRollouts(engine),
+  '0051-tags': serverTags(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

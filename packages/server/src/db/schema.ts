@@ -25,6 +25,8 @@ export interface UsersTable {
   password_hash: string | null
   role: 'Admin' | 'Operator' | 'Viewer'
   server_access: 'all' | 'specific'
+  /** Tags whose servers a user with `specific` access sees, as JSON; null for none. */
+  access_tags: string | null
   mfa_enabled: number
   mfa_secret: string | null
   /** Prepared by enabling, in force once confirmed. */
@@ -152,6 +154,8 @@ export interface ApiKeysTable {
   /** JSON lists; null for no limit. */
   scopes: string | null
   source_networks: string | null
+  /** Tags whose servers the key reaches, as JSON; null for no limit by tags. */
+  access_tags: string | null
   created_at: number
 }
 export interface ServersTable {
@@ -162,6 +166,8 @@ export interface ServersTable {
   reported_hostname: string | null
   ip_address: string | null
   description: string
+  /** JSON list in alphabetical order. */
+  tags: Generated<string>
   status: 'pending' | 'online' | 'offline'
   os: string | null
   engine_version: string | null
@@ -464,6 +470,18 @@ export interface FleetStateTable {
   all_version: number
 }
 /** Which version of the fleet bans each host should hold, and what it last said. */
+/** A row for each tag of a server that is not deleted. */
+export interface ServerTagsTable {
+  tag: string
+  server_no: number
+}
+/** Tags of servers as fleet bans know them: since which version a server has one, or, with `held` 0, has it no more. */
+export interface FleetTagsTable {
+  server_no: number
+  tag: string
+  held: number
+  version: number
+}
 export interface FleetHostsTable {
   server_no: number
   /** The last version that concerns this server by name. */
@@ -822,6 +840,8 @@ export interface Schema {
   fleet_bans: FleetBansTable
   fleet_state: FleetStateTable
   fleet_hosts: FleetHostsTable
+  fleet_tags: FleetTagsTable
+  server_tags: ServerTagsTable
   events: EventsTable
   audit: AuditTable
   audit_chain: AuditChainTable

@@ -95,7 +95,10 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     const serverId = made.id
     const read = await says(viewer('GET /servers/{serverId}', { serverId }), 200, pending)
     same('interface 2: api_key returned once at creation', 'api_key' in read || 'install_command' in read, false)
-    const changed = { id: uuid, hostname: text, description: 'two', updated_at: time } as const
+    const changed = extended(
+      { id: uuid, hostname: text, description: 'two', updated_at: time },
+      { 'no page': { tags: [text] } },
+    )
     const change = (body: object) => admin('PATCH /servers/{serverId}', { serverId, body })
     await says(admin('PATCH /servers/{serverId}', { serverId, body: { description: 'two' } }), 200, changed)
     await says(change({}), 200, changed, 'decisions 14: an empty PATCH changes nothing')

@@ -143,7 +143,7 @@ const protection = {
   marks: anyObject,
 } as const
 export const server = extended(serverFields, {
-  'no page': { ...quarantined, ...policy, protection, reported_hostname: orNull(text) },
+  'no page': { ...quarantined, ...policy, protection, reported_hostname: orNull(text), tags: [text] },
 })
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },
@@ -154,6 +154,7 @@ export const oneServer = extended(
       ...policy,
       keys: orNull([anyObject]),
       reported_hostname: orNull(text),
+      tags: [text],
       protection: { ...protection, checks: [anyObject], counted: orNull(anyObject) },
     },
   },

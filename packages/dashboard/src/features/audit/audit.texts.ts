@@ -7,6 +7,7 @@ const actions: Partial<Record<EventName, string>> = {
   'ban.reputation': 'Reported an address',
   'server.create': 'Added a server',
   'server.update': 'Changed a server',
+  'server.tags': 'Changed the tags of a server',
   'server.delete': 'Deleted a server',
   'server.regenerate_token': 'Created an install command',
   'server.enroll': 'Enrolled a server',
@@ -132,6 +133,7 @@ const en = {
   of: {
     'server.create': (it: string) => `Added the server ${it}`,
     'server.update': (it: string) => `Changed the server ${it}`,
+    'server.tags': (it: string) => `Changed the tags of ${it}`,
     'server.delete': (it: string) => `Deleted the server ${it}`,
     'server.regenerate_token': (it: string) => `Created an install command for ${it}`,
     'server.enroll': (it: string) => `Enrolled ${it}`,

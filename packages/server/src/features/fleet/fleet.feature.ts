@@ -3,7 +3,10 @@ import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import type { ServerTags } from '../servers/tags.ts'
+import type { Targeting } from '../servers/targets.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
+import { removeFleetTagsOf } from './fleet-tags.store.ts'
 import { mountFleetBans } from './fleet.routes.ts'
 import { createFleetBans } from './fleet.service.ts'
 import type { FleetBans } from './fleet.service.ts'
@@ -12,9 +15,16 @@ import { createEntryGuard } from './refusals.ts'
 
 /** Bans of the whole fleet or of some servers, as desired state. */
 export const fleetFeature = async (
-  needs: Core & { servers: ServersService; registry: Registry; mirror: Mirror; commands: CommandsService },
+  needs: Core & {
+    servers: ServersService
+    registry: Registry
+    tags: ServerTags
+    targeting: Targeting
+    mirror: Mirror
+    commands: CommandsService
+  },
 ): Promise<Feature<FleetBans>> => {
-  const { registry, commands } = needs
+  const { registry, commands, servers, tags } = needs
   const sets = await createHostSets(needs)
   // After the reply to the operator: waking a thousand hosts takes longer than making the ban.
   sets.onChange(targets =>
@@ -24,6 +34,8 @@ export const fleetFeature = async (
     }),
   )
   const service = createFleetBans({ ...needs, sets, guardEntry: createEntryGuard(needs) })
+  tags.onRetag(service.retag, sets.catchUp)
+  servers.onRemoval((change, serverNo) => removeFleetTagsOf(change.sql, serverNo))
   return {
     service,
     mount: http => mountFleetBans(http, service),
@@ -32,6 +44,6 @@ export const fleetFeature = async (
       { name: 'fleet ban progress', every: second, everywhere: true, run: service.tellProgress },
       { name: 'old fleet bans', every: hour, run: service.forgetOld },
     ],
-    follow: { on: ['fleet_ban.create', 'fleet_ban.update', 'fleet_ban.delete'], reload: sets.catchUp },
+    follow: { on: ['fleet_ban.create', 'fleet_ban.update', 'fleet_ban.delete', 'server.tags'], reload: sets.catchUp },
   }
 }

@@ -11,6 +11,9 @@ import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import type { Retagged } from '../servers/tags.ts'
+import { targetsOf, textOf, union } from '../servers/targets.ts'
+import type { Targeting, Targets } from '../servers/targets.ts'
 import { endOf } from '../whitelist/ends.ts'
 import { isNews, judgeAck } from './acks.ts'
 import type { FleetAck } from './acks.ts'
@@ -29,15 +32,13 @@ import {
   saveState,
   updateBan,
 } from './fleet.store.ts'
+import { holdersOf, removeLostTags, saveFleetTags, taggedTargets } from './fleet-tags.store.ts'
 import type { FleetBanRow } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
 import { createReading } from './reading.ts'
 import type { FleetReading } from './reading.ts'
-import { isWithin, targetsOf, textOf, union } from './targets.ts'
-import type { Targets } from './targets.ts'
 
 type FleetBan = ReplyOf<typeof contract.getFleetBan>
-type TargetInput = BodyOf<typeof contract.createFleetBan>['target']
 type EndInput = Pick<BodyOf<typeof contract.createFleetBan>, 'expires_at' | 'duration'>
 
 type RowChange = Partial<Pick<FleetBanRow, 'reason' | 'expires_at' | 'target' | 'force'>>
@@ -49,6 +50,8 @@ export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'>
   /** Answers what it was. Lifting what is over changes nothing. */
   remove(actor: Principal, id: number): Promise<{ readonly entry: string; readonly wasStanding: boolean }>
   setFor(agent: AgentActor, since: number | undefined): ReplyOf<typeof contract.agentFleetBans>
+  /** Servers got and lost tags, within the change that does it: those of which bans are for these tags get a new version. */
+  retag(change: Pick<Change, 'sql'>, retagged: readonly Retagged[]): Promise<void>
   /** What hosts said about fleet bans, within the change that stores their acknowledgements. */
   acknowledge(change: Pick<Change, 'sql'>, acks: readonly FleetAck[]): Promise<void>
   readonly sets: HostSets
@@ -62,6 +65,12 @@ const manual = 'manual'
 /** Bans that ended stay in the list for so long. */
 const keptAfterEnd = 90 * day
 const expiredAtOnce = 500
+/** Hosts that were away for longer get the whole set, see `host-sets.ts`. */
+const tagsKept = 30 * day
+
+const nowhere: Targets = { nos: new Set(), tags: new Set() }
+const includesTag = (targets: Targets, tags: readonly string[]) =>
+  targets !== 'all' && tags.some(tag => targets.tags.has(tag))
 
 export const createFleetBans = (needs: {
   db: Database
@@ -69,24 +78,15 @@ export const createFleetBans = (needs: {
   events: Events
   registry: Pick<Registry, 'all' | 'byNo'>
   servers: Pick<ServersService, 'named'>
+  targeting: Targeting
   sets: HostSets
   /** Reads what is to be banned. @throws Problem */
   guardEntry: (actor: Principal, text: string, isForced: boolean) => IpRange
 }): FleetBans => {
-  const { db, clock, events, registry, servers, sets } = needs
+  const { db, clock, events, sets, targeting } = needs
   const { visibleRow, hasEnded, ...reading } = createReading(needs)
   let hasProgress = false
 
-  const exists = (no: number) => registry.byNo(no) !== undefined
-
-  const targetsNamed = (actor: Principal, target: TargetInput): Targets => {
-    if ((target.all === true) === (target.server_ids !== undefined))
-      throw invalid('target', 'target must be {"all": true} or {"server_ids": [...]}.')
-    if (target.server_ids) return new Set(target.server_ids.map(id => servers.named(actor, 'target.server_ids', id).no))
-    if (actor.servers !== 'all')
-      throw forbidden('This bans on all servers, and you have access to some of them. Name these under server_ids.')
-    return 'all'
-  }
   /** Undefined: the caller says nothing about the end. */
   const endNamed = ({ expires_at, duration }: EndInput): number | null | undefined => {
     if (expires_at !== undefined && duration !== undefined) throw badRequest('Give expires_at or duration, not both.')
@@ -96,19 +96,14 @@ export const createFleetBans = (needs: {
     if ('error' in end) throw invalid('expires_at', `expires_at ${end.error}.`)
     return end.at
   }
-  const eventData = (row: FleetBanRow) => {
-    const targets = targetsOf(row.target)
-    return {
-      id: row.id,
-      entry: row.entry,
-      reason: row.reason,
-      source: row.source,
-      expires_at: isoOrNull(row.expires_at),
-      target:
-        targets === 'all' ? 'all' : [...targets].slice(0, 20).flatMap(no => registry.byNo(no)?.row.hostname ?? []),
-      servers: targets === 'all' ? registry.all().length : targets.size,
-    }
-  }
+  const eventData = (row: FleetBanRow) => ({
+    id: row.id,
+    entry: row.entry,
+    reason: row.reason,
+    source: row.source,
+    expires_at: isoOrNull(row.expires_at),
+    ...targeting.describe(targetsOf(row.target)),
+  })
 
   /** Runs a change with the next version, which the servers that `work` answers should hold; null: nothing changed for them. */
   const raise = async (change: Pick<Change, 'sql'>, work: (version: number) => Promise<Targets | null>) => {
@@ -116,12 +111,15 @@ export const createFleetBans = (needs: {
     const version = Math.max(state.version + 1, clock())
     const targets = await work(version)
     if (targets === null) return
-    if (targets !== 'all') await raiseWanted(change.sql, [...targets], version)
+    if (targets !== 'all') {
+      const tagged = await holdersOf(change.sql, [...targets.tags])
+      await raiseWanted(change.sql, [...new Set([...targets.nos, ...tagged])], version)
+    }
     await saveState(change.sql, { version, all_version: targets === 'all' ? version : state.all_version })
   }
   const ownRow = async (actor: Principal, id: number): Promise<FleetBanRow> => {
     const row = await visibleRow(actor, id)
-    if (!isWithin(actor, targetsOf(row.target), exists))
+    if (!targeting.isWithin(actor, targetsOf(row.target)))
       throw forbidden('This fleet ban concerns servers that you have no access to.')
     return row
   }
@@ -192,7 +190,7 @@ export const createFleetBans = (needs: {
     ...reading,
     async create(actor, input) {
       const range = needs.guardEntry(actor, input.entry, input.force === true)
-      const targets = targetsNamed(actor, input.target)
+      const targets = targeting.named(actor, input.target)
       const end = endNamed(input)
       const given = {
         entry: range.text,
@@ -221,7 +219,7 @@ export const createFleetBans = (needs: {
     },
     async change(actor, id, input) {
       const before = await ownRow(actor, id)
-      const targets = input.target === undefined ? undefined : targetsNamed(actor, input.target)
+      const targets = input.target === undefined ? undefined : targeting.named(actor, input.target)
       if (input.target !== undefined || input.force !== undefined)
         needs.guardEntry(actor, before.entry, input.force ?? before.force === 1)
       const end = endNamed(input)
@@ -265,6 +263,22 @@ export const createFleetBans = (needs: {
         remove: [...remove],
       }
     },
+    async retag(change, retagged) {
+      await raise(change, async version => {
+        const changed = (held: 0 | 1) => (server_no: number, tags: readonly string[]) =>
+          tags.map(tag => ({ server_no, tag, held, version }))
+        await saveFleetTags(
+          change.sql,
+          retagged.flatMap(({ serverNo, added, removed }) => [
+            ...changed(1)(serverNo, added),
+            ...changed(0)(serverNo, removed),
+          ]),
+        )
+        const used = (await taggedTargets(change.sql)).map(targetsOf).reduce(union, nowhere)
+        const concerned = retagged.filter(({ added, removed }) => includesTag(used, [...added, ...removed]))
+        return { nos: new Set(concerned.map(({ serverNo }) => serverNo)), tags: new Set() }
+      })
+    },
     async acknowledge(change, acks) {
       const isAhead = ({ serverNo, shield }: FleetAck) => (shield?.bans.version ?? 0) > sets.version(serverNo)
       // Another process may have given that version out a moment ago.
@@ -294,6 +308,9 @@ export const createFleetBans = (needs: {
       hasProgress = false
       await events.change(change => change.record({ name: 'fleet_ban.progress' }))
     },
-    forgetOld: () => deleteOld(db.write, clock() - keptAfterEnd),
+    async forgetOld() {
+      await deleteOld(db.write, clock() - keptAfterEnd)
+      await removeLostTags(db.write, clock() - tagsKept)
+    },
   }
 }

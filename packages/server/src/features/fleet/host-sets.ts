@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
+import type { ServerScope } from '../../core/actor.ts'
 import { createSerial } from '../../core/serial.ts'
 import { covers, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { day } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
+import { targetsOf } from '../servers/targets.ts'
+import type { Targets } from '../servers/targets.ts'
 import { bansSince, readState, wantedSince } from './fleet.store.ts'
 import type { FleetBanRow } from './fleet.store.ts'
-import { concerns, targetsOf } from './targets.ts'
-import type { Targets } from './targets.ts'
+import { fleetTagsSince } from './fleet-tags.store.ts'
+import { createFleetTags } from './fleet-tags.ts'
 
 /** What a difference can be made of: a host that was away for longer gets the whole set. */
 const kept = 7 * day
@@ -57,23 +60,28 @@ export interface HostSets {
   since(serverNo: number, known: number | null): Difference
   /** Ids of the standing bans that cover an address, and where they hold. */
   covering(ip: IpRange): { readonly id: number; readonly targets: Targets }[]
+  /** The version since which a ban of these targets concerns a server because of its tags. */
+  joinedAt(targets: Targets, serverNo: number): number
   /** Takes over what was committed, here or elsewhere. */
   catchUp(): Promise<void>
   /** Called with the servers that have a new version. */
-  onChange(listener: (targets: Targets) => void): void
+  onChange(listener: (servers: ServerScope) => void): void
 }
 
 export const createHostSets = async (needs: { db: Database; clock: Clock }): Promise<HostSets> => {
   const { db, clock } = needs
   const inTurn = createSerial()
-  const listeners: ((targets: Targets) => void)[] = []
+  const listeners: ((servers: ServerScope) => void)[] = []
   const bans = new Map<number, KnownBan>()
   const wanted = new Map<number, number>()
+  const tags = createFleetTags()
   let last = 0
   let forAll = 0
   /** Of all servers, in byte order of the entries. */
   let common: KnownBan[] = []
+  /** Of servers that are named, and of those with a tag. */
   let byServer = new Map<number, KnownBan[]>()
+  let byTag = new Map<string, KnownBan[]>()
   const sets = new Map<string, HostSet>()
 
   const arrange = () => {
@@ -81,13 +89,11 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     const standing = [...bans.values()].filter(({ isRemoved }) => !isRemoved).sort(byEntry)
     common = standing.filter(({ targets }) => targets === 'all')
     byServer = new Map()
+    byTag = new Map()
     for (const ban of standing) {
       if (ban.targets === 'all') continue
-      for (const no of ban.targets) {
-        const list = byServer.get(no)
-        if (list) list.push(ban)
-        else byServer.set(no, [ban])
-      }
+      for (const no of ban.targets.nos) addTo(byServer, no, ban)
+      for (const tag of ban.targets.tags) addTo(byTag, tag, ban)
     }
   }
   const forget = () => {
@@ -95,15 +101,26 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     for (const [id, { endedAt }] of bans) if (endedAt !== null && endedAt < before) bans.delete(id)
   }
   const version = (serverNo: number) => Math.max(forAll, wanted.get(serverNo) ?? 0)
+  /** The tags of the server that bans are for. */
+  const usedTags = (serverNo: number) =>
+    byTag.size === 0
+      ? []
+      : tags
+          .tagsOf(serverNo)
+          .filter(tag => byTag.has(tag))
+          .sort()
   const bansOf = (serverNo: number, at: number): KnownBan[] => {
-    const own = byServer.get(serverNo) ?? []
+    const named = byServer.get(serverNo) ?? []
+    const used = usedTags(serverNo)
+    // A ban of two tags of the server is one ban.
+    const own = used.length === 0 ? named : [...new Set([...named, ...used.flatMap(tag => byTag.get(tag) ?? [])])]
     const all = own.length === 0 ? common : [...common, ...own].sort(byEntry)
     return all.filter(({ end }) => end === null || end > at)
   }
   const setFor = (serverNo: number): HostSet => {
     const at = version(serverNo)
     const own = byServer.get(serverNo)?.map(({ id }) => id) ?? []
-    const key = `${at} ${own.join()}`
+    const key = `${at} ${own.join()} ${usedTags(serverNo).join()}`
     const known = sets.get(key)
     if (known) return known
     const list = bansOf(serverNo, at)
@@ -111,6 +128,16 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     if (sets.size >= mostSets) sets.clear()
     sets.set(key, set)
     return set
+  }
+  /** Whether a host that knows a version must hear of the ban. */
+  const isChanged = (
+    { id, version: at, reach }: KnownBan,
+    serverNo: number,
+    known: number,
+    members: ReadonlySet<number>,
+  ) => {
+    if (at > known && tags.concerns(reach, serverNo)) return true
+    return reach !== 'all' && reach.tags.size > 0 && tags.hasChanged(serverNo, reach.tags, known, !members.has(id))
   }
   const take = async () => {
     const { version: seen, all_version } = await readState(db.read)
@@ -120,10 +147,12 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     if (from === 0) {
       bans.clear()
       wanted.clear()
+      tags.clear()
     }
     // What was committed after the state was read is left for the next time, so that a version never lacks its bans.
     const rows = (await bansSince(db.read, from, clock() - kept)).filter(row => row.version <= seen)
     const raised = (await wantedSince(db.read, from)).filter(row => row.wanted <= seen)
+    tags.take((await fleetTagsSince(db.read, from)).filter(row => row.version <= seen))
     for (const row of rows) bans.set(row.id, knownOf(row))
     const forAllBefore = forAll
     last = seen
@@ -131,8 +160,8 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     for (const { server_no, wanted: at } of raised) wanted.set(server_no, at)
     forget()
     arrange()
-    const targets = forAll === forAllBefore ? new Set(raised.map(({ server_no }) => server_no)) : 'all'
-    for (const listener of listeners) listener(targets)
+    const servers = forAll === forAllBefore ? new Set(raised.map(({ server_no }) => server_no)) : 'all'
+    for (const listener of listeners) listener(servers)
   }
   await take()
 
@@ -149,8 +178,9 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
       const set = setFor(serverNo)
       if (known === null || known > set.version || known < clock() - kept)
         return { full: true, add: set.bans, remove: [] }
+      if (known === set.version) return { full: false, add: [], remove: [] }
       const members = new Set(set.bans.map(({ id }) => id))
-      const changed = [...bans.values()].filter(ban => ban.version > known && concerns(ban.reach, serverNo))
+      const changed = [...bans.values()].filter(ban => isChanged(ban, serverNo, known, members))
       return {
         full: false,
         add: changed.filter(({ id }) => members.has(id)),
@@ -165,9 +195,16 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
         return range && covers(range, ip) ? [{ id, targets }] : []
       })
     },
+    joinedAt: tags.since,
     catchUp: () => inTurn(take),
     onChange: listener => void listeners.push(listener),
   }
+}
+
+const addTo = <K>(lists: Map<K, KnownBan[]>, key: K, ban: KnownBan): void => {
+  const list = lists.get(key)
+  if (list) list.push(ban)
+  else lists.set(key, [ban])
 }
 
 const knownOf = (row: FleetBanRow): KnownBan => ({

@@ -1,8 +1,8 @@
 import type { FleetBanState } from '@stockade/contract'
 import type { Server } from '../servers/registry.ts'
+import type { Targeting, Targets } from '../servers/targets.ts'
 import type { FleetHostRow } from './fleet.store.ts'
-import { concerns } from './targets.ts'
-import type { Targets } from './targets.ts'
+import type { HostSets } from './host-sets.ts'
 
 /** What a host holds of one ban, with the reason where it does not. */
 export interface HostProgress {
@@ -37,7 +37,11 @@ export interface Progress {
 const noShield = 'The host has no shield: its kernel has no nftables, or the agent may not use it.'
 
 /** How far the bans are on these servers. Made once for a request; the counts of a ban for all servers cost a search each. */
-export const createProgress = (servers: readonly Server[], rows: readonly FleetHostRow[]): Progress => {
+export const createProgress = (
+  servers: readonly Server[],
+  rows: readonly FleetHostRow[],
+  needs: { targeting: Pick<Targeting, 'concerns'>; sets: Pick<HostSets, 'joinedAt'> },
+): Progress => {
   const rowOf = new Map(rows.map(row => [row.server_no, row]))
   const hosts = servers.map(server => hostOf(server, rowOf.get(server.row.no)))
   const covered = hosts.filter(({ notCovered }) => notCovered === null)
@@ -47,7 +51,18 @@ export const createProgress = (servers: readonly Server[], rows: readonly FleetH
   for (const host of covered)
     for (const id of host.refused.keys()) refusing.set(id, [...(refusing.get(id) ?? []), host])
 
-  const named = (targets: Targets) => hosts.filter(({ server }) => concerns(targets, server.row.no))
+  /** Servers with the tags of many bans are looked up once. */
+  const byTags = new Map<string, readonly Host[]>()
+  const named = (targets: Targets): readonly Host[] => {
+    const find = () => hosts.filter(({ server }) => needs.targeting.concerns(targets, server.row.no))
+    if (targets === 'all' || targets.nos.size > 0) return find()
+    const key = [...targets.tags].join()
+    const found = byTags.get(key) ?? find()
+    byTags.set(key, found)
+    return found
+  }
+  const progressOf = (host: Host, ban: Watched): HostProgress =>
+    stateOf(host, ban, Math.max(ban.version, needs.sets.joinedAt(ban.targets, host.server.row.no)))
   const countsOf = (list: readonly HostProgress[]): Counts => {
     const count = (state: FleetBanState) => list.filter(one => one.state === state).length
     return {
@@ -85,12 +100,13 @@ const hostOf = (server: Server, row: FleetHostRow | undefined): Host => {
   return { server, row, refused, notCovered: row?.not_covered ?? (isWithout ? noShield : null) }
 }
 
-const progressOf = ({ server, row, refused, notCovered }: Host, ban: Watched): HostProgress => {
+/** @param version that the host must hold */
+const stateOf = ({ server, row, refused, notCovered }: Host, ban: Watched, version: number): HostProgress => {
   const at = row?.acked_at ?? null
   if (notCovered !== null) return { state: 'not_covered', reason: notCovered, at }
   const refusal = refused.get(ban.id)
   if (refusal !== undefined) return { state: 'refused', reason: refusal, at }
-  if ((row?.version ?? -1) >= ban.version) return { state: 'held', reason: null, at }
+  if ((row?.version ?? -1) >= version) return { state: 'held', reason: null, at }
   const { status } = server.row
   const silence =
     status === 'pending'

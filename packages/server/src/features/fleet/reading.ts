@@ -9,13 +9,13 @@ import { notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import { targetsOf } from '../servers/targets.ts'
+import type { Targeting, Targets } from '../servers/targets.ts'
 import { allHosts, bansOf, countBans, findBan, pageOfBans, placesOf } from './fleet.store.ts'
 import type { FleetBanRow, Placed } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
 import { createProgress } from './progress.ts'
 import type { Counts, Progress } from './progress.ts'
-import { concerns, isVisible, targetsOf } from './targets.ts'
-import type { Targets } from './targets.ts'
 
 type FleetBan = ReplyOf<typeof contract.getFleetBan>
 type FleetBanLine = ReplyOf<typeof bans.lookUp>['fleet_bans'][number]
@@ -45,13 +45,15 @@ export const createReading = (needs: {
   clock: Clock
   registry: Pick<Registry, 'all' | 'byNo'>
   servers: Pick<ServersService, 'named'>
-  sets: Pick<HostSets, 'covering'>
+  targeting: Targeting
+  sets: Pick<HostSets, 'covering' | 'joinedAt'>
 }): FleetReading => {
-  const { db, clock, registry, servers, sets } = needs
+  const { db, clock, registry, servers, sets, targeting } = needs
+  const { concerns, isVisible } = targeting
 
   const visibleServers = (actor: Pick<Principal, 'servers'>) => registry.all().filter(({ row }) => sees(actor, row.no))
   const progressFor = async (actor: Pick<Principal, 'servers'>): Promise<Progress> =>
-    createProgress(visibleServers(actor), await allHosts(db.read))
+    createProgress(visibleServers(actor), await allHosts(db.read), needs)
   const hasEnded = (row: Pick<FleetBanRow, 'ended_at' | 'expires_at'>) =>
     row.ended_at !== null || (row.expires_at !== null && row.expires_at <= clock())
 
@@ -63,7 +65,7 @@ export const createReading = (needs: {
       id: row.id,
       entry: row.entry,
       reason: row.reason,
-      target: targets === 'all' ? { all: true } : { server_ids: idsSeen(actor, targets) },
+      target: targeting.view(actor, targets),
       expires_at: isoOrNull(row.expires_at),
       source: row.source,
       active: !isOver,
@@ -75,11 +77,20 @@ export const createReading = (needs: {
       state: isOver ? nobody : progress.counts({ id: row.id, version: row.version, targets }),
     }
   }
-  const idsSeen = (actor: Principal, targets: ReadonlySet<number>): string[] =>
-    [...targets].flatMap(no => {
-      const server = registry.byNo(no)
-      return server && sees(actor, no) ? [server.row.id] : []
-    })
+  const isListed = (
+    actor: Principal,
+    { id, version, target }: Placed,
+    wanted: {
+      readonly serverNo: number | null
+      readonly state: FleetBanState | undefined
+      readonly progress: Progress
+    },
+  ): boolean => {
+    const targets = targetsOf(target)
+    const { serverNo, state, progress } = wanted
+    if (!isVisible(actor, targets) || (serverNo !== null && !concerns(targets, serverNo))) return false
+    return state === undefined || progress.hasState({ id, version, targets }, state)
+  }
   const visibleRow = async (actor: Principal, id: number): Promise<FleetBanRow> => {
     const row = await findBan(db.read, id)
     if (!row || !isVisible(actor, targetsOf(row.target))) throw notFound(`There is no fleet ban ${id}.`)
@@ -106,7 +117,7 @@ export const createReading = (needs: {
           await pageOfBans(db.read, filter, sort, (page - 1) * limit, limit),
           await countBans(db.read, filter),
         )
-      const isWanted = (place: Placed) => isListed(actor, place, server?.no ?? null, state, progress)
+      const isWanted = (place: Placed) => isListed(actor, place, { serverNo: server?.no ?? null, state, progress })
       const places = active === false && state !== undefined ? [] : await placesOf(db.read, filter, sort)
       const ids = places.filter(isWanted).map(({ id }) => id)
       const onPage = ids.slice((page - 1) * limit, page * limit)
@@ -173,15 +184,3 @@ export const createReading = (needs: {
 
 /** Bans that a look-up names at most. */
 const pageOfCovering = 100
-
-const isListed = (
-  actor: Principal,
-  { id, version, target }: Placed,
-  serverNo: number | null,
-  state: FleetBanState | undefined,
-  progress: Progress,
-): boolean => {
-  const targets = targetsOf(target)
-  if (!isVisible(actor, targets) || (serverNo !== null && !concerns(targets, serverNo))) return false
-  return state === undefined || progress.hasState({ id, version, targets }, state)
-}

@@ -154,7 +154,8 @@ export const createKeys = async (needs: {
       serverNo: row.server_no,
       scopes: row.scopes === null ? null : new Set(JSON.parse(row.scopes) as KeyScope[]),
     } as const
-    if (row.user_id === null) return { ...own, mfaMissing: false, permission: row.permissions, servers: bound ?? 'all' }
+    if (row.user_id === null)
+      return { ...own, mfaMissing: false, permission: row.permissions, servers: bound ?? 'all', accessTags: new Set() }
     // A person's key is never more than the person is now.
     return users.grantOf(row.user_id).then(grant => {
       if (!grant) return null
@@ -168,6 +169,7 @@ export const createKeys = async (needs: {
         mfaMissing,
         permission: lower(row.permissions, grant.permission),
         servers: bound ?? grant.servers,
+        accessTags: bound ? new Set() : grant.accessTags,
       }
     })
   }

@@ -341,6 +341,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     ip: '192.0.2.1',
     permission,
     servers: 'all',
+    accessTags: new Set(),
     keyId: 1,
     userId: null,
     serverNo: null,

@@ -3,6 +3,7 @@ import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { Registry } from '../servers/registry.ts'
+import type { Targeting } from '../servers/targets.ts'
 import { mountLive } from './live.ts'
 import { createRecentEvents } from './recent.ts'
 
@@ -12,6 +13,7 @@ export const liveFeature = (
     bans: BansService
     commands: CommandsService
     fleetBans: FleetBans
+    targeting: Targeting
     /** Resolves when this process has read what the events it heard of changed. */
     taken: () => Promise<unknown>
   },

@@ -14,10 +14,9 @@ import type { Numbered, RecentEvents } from './recent.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
-import { isVisible } from '../fleet/targets.ts'
-import type { Targets } from '../fleet/targets.ts'
 import { levelOf } from '../servers/protection.ts'
 import type { Registry } from '../servers/registry.ts'
+import type { Targeting, Targets } from '../servers/targets.ts'
 import { refusal } from '../../core/access.ts'
 import { fleetBanIds, fleetMessage } from './fleet-messages.ts'
 
@@ -55,6 +54,7 @@ export const mountLive = async (
     bans: Pick<BansService, 'viewsOf'>
     commands: Pick<CommandsService, 'viewsOf'>
     fleetBans: Pick<FleetBans, 'live'>
+    targeting: Pick<Targeting, 'isVisible'>
     /** The same caller as it is now, or null when its credential is gone. */
     renew: (request: FastifyRequest) => Promise<Principal | null>
     recent: RecentEvents
@@ -193,6 +193,11 @@ export const mountLive = async (
       return [{ number, serverNo: null, text: JSON.stringify(message), fleet: { reach, restricted } }]
     })
   }
+  /** Null: not for this caller. */
+  const textFor = (actor: Principal, { serverNo, text, fleet }: Told): string | null => {
+    if (fleet && actor.servers !== 'all') return needs.targeting.isVisible(actor, fleet.reach) ? fleet.restricted : null
+    return serverNo === null || sees(actor, serverNo) ? text : null
+  }
   const sendMissed = async (client: Client, missed: readonly Numbered[]) => {
     client.missed = null
     for (const told of await messagesOf(missed)) {
@@ -281,12 +286,6 @@ interface Told {
   /** Of a fleet ban: the servers that it concerns, and what those hear who see some servers only. */
   readonly fleet?: { readonly reach: Targets; readonly restricted: string }
 }
-/** Null: not for this caller. */
-const textFor = (actor: Principal, { serverNo, text, fleet }: Told): string | null => {
-  if (fleet && actor.servers !== 'all') return isVisible(actor, fleet.reach) ? fleet.restricted : null
-  return serverNo === null || sees(actor, serverNo) ? text : null
-}
-
 /** Key by which sockets are counted together. */
 const ownerOf = (actor: Principal): string =>
   actor.kind === 'key' && actor.userId === null ? `key ${actor.keyId}` : `user ${actor.userId}`

@@ -10,14 +10,21 @@ import type { Registry } from './registry.ts'
 import { mountServers } from './servers.routes.ts'
 import { createServers } from './servers.service.ts'
 import type { ServersService } from './servers.service.ts'
+import { createServerTags } from './tags.ts'
+import type { ServerTags } from './tags.ts'
+import { createTargeting } from './targets.ts'
+import type { Targeting } from './targets.ts'
 
 export const serversFeature = async (
   needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string; pin: string | null },
-): Promise<Feature<ServersService> & { readonly registry: Registry }> => {
+): Promise<
+  Feature<ServersService> & { readonly registry: Registry; readonly tags: ServerTags; readonly targeting: Targeting }
+> => {
   const { db, clock, metrics, isShared } = needs
   const history = createMetricsHistory(needs)
   const registry = await createRegistry(db, clock, history.note)
-  const service = createServers({ ...needs, registry, admit: needs.license.admit })
+  const tags = createServerTags({ ...needs, registry })
+  const service = createServers({ ...needs, registry, tags, admit: needs.license.admit })
   service.onRemoval(async (change, serverNo) => {
     history.forget(serverNo)
     await removeHoursOf(change.sql, serverNo)
@@ -35,7 +42,9 @@ export const serversFeature = async (
   return {
     service,
     registry,
-    mount: http => mountServers(http, service, history),
+    tags,
+    targeting: createTargeting(registry),
+    mount: http => mountServers(http, service, tags, history),
     jobs: [
       {
         name: 'heartbeats',

@@ -2,11 +2,22 @@ import { hostMetrics, servers as contract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
 import type { MetricsHistory } from './metrics-history.ts'
 import type { ServersService } from './servers.service.ts'
+import type { ServerTags } from './tags.ts'
 
-export const mountServers = (http: Http, servers: ServersService, history: Pick<MetricsHistory, 'read'>): void => {
+export const mountServers = (
+  http: Http,
+  servers: ServersService,
+  tags: ServerTags,
+  history: Pick<MetricsHistory, 'read'>,
+): void => {
   http.serve(contract.listServers, ({ actor, query }) => servers.list(actor, query))
   http.serve(contract.summariseServers, ({ actor }) => servers.summary(actor))
   http.serve(contract.listJailsOfName, ({ actor, query }) => servers.jailsOfName(actor, query.name))
+  http.serve(contract.listServerTags, ({ actor }) => tags.list(actor))
+  http.serve(contract.changeServerTags, async ({ actor, body }) => {
+    const changed = await tags.change(actor, body)
+    return { message: `The tags of ${changed} server${changed === 1 ? '' : 's'} changed.`, changed }
+  })
   http.serve(contract.getServer, ({ actor, params }) => servers.read(actor, params.serverId))
   http.serve(contract.createServer, ({ actor, body }) => servers.create(actor, body))
   http.serve(contract.updateServer, ({ actor, params, body }) => servers.update(actor, params.serverId, body))

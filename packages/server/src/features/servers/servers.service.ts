@@ -1,5 +1,13 @@
 import { bounds, matchesValue, queryHolds, rangeOfQuery, times } from '@stockade/contract'
-import type { MarkState, QueryOf, QueryTerm, QueryValue, ReplyOf, servers as contract } from '@stockade/contract'
+import type {
+  BodyOf,
+  MarkState,
+  QueryOf,
+  QueryTerm,
+  QueryValue,
+  ReplyOf,
+  servers as contract,
+} from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { atLeast, sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -29,6 +37,8 @@ import {
   whitelistMarksOf,
 } from './servers.store.ts'
 import type { ServerRow } from './servers.store.ts'
+import { removeTagsOf, tagsOf } from './tags.store.ts'
+import type { ServerTags } from './tags.ts'
 
 type RemovalHook = (change: Change, serverNo: number) => Promise<void>
 
@@ -36,14 +46,11 @@ export interface ServersService {
   list(actor: Principal, query: QueryOf<typeof contract.listServers>): Promise<ReplyOf<typeof contract.listServers>>
   summary(actor: Principal): ReplyOf<typeof contract.summariseServers>
   read(actor: Principal, id: string): Promise<ReplyOf<typeof contract.getServer>>
-  create(
-    actor: Principal,
-    input: { hostname: string; ip_address?: string | null; description?: string },
-  ): Promise<ReplyOf<typeof contract.createServer>>
+  create(actor: Principal, input: BodyOf<typeof contract.createServer>): Promise<ReplyOf<typeof contract.createServer>>
   update(
     actor: Principal,
     id: string,
-    input: { hostname?: string; description?: string },
+    input: BodyOf<typeof contract.updateServer>,
   ): Promise<ReplyOf<typeof contract.updateServer>>
   remove(actor: Principal, id: string): Promise<void>
   regenerateToken(actor: Principal, id: string): Promise<{ install_command: string }>
@@ -102,6 +109,8 @@ const isFoundBy = ({ field, values }: QueryTerm, server: Server): boolean => {
         return whole(row.agent_version)
       case 'jail':
         return jails.some(({ name }) => whole(name))
+      case 'tag':
+        return tagsOf(row).some(whole)
       default:
         return [row.hostname, row.ip_address, row.description].some(part) || isAt(value)
     }
@@ -133,6 +142,7 @@ export const createServers = (needs: {
   registry: Registry
   keys: Pick<KeysService, 'createForServer' | 'listOfServer' | 'remember' | 'removeForServer' | 'reload'>
   baseUrl: () => string
+  tags: Pick<ServerTags, 'edit' | 'take'>
   /** The server's public key, where no authority vouches for it. */
   pin: string | null
   /** Refuses a server beyond the licence, within the change that would add it. */
@@ -156,6 +166,7 @@ export const createServers = (needs: {
     reported_hostname: server.row.reported_hostname,
     ip_address: server.row.ip_address,
     description: server.row.description,
+    tags: [...tagsOf(server.row)],
     status: server.row.status,
     protection: protectionHead(server, whitelist.get(server.row.no) ?? 'none'),
     os: server.row.os,
@@ -211,7 +222,7 @@ export const createServers = (needs: {
       if (!sees(actor, server.row.no)) throw forbidden('You have no access to this server.')
       return { no: server.row.no, id: server.row.id, hostname: server.row.hostname }
     },
-    async list(actor, { status = 'all', protection, search, q, bans_24h = false, page = 1, limit = 20 }) {
+    async list(actor, { status = 'all', protection, tag, search, q, bans_24h = false, page = 1, limit = 20 }) {
       const asked = readSearch(q, 'servers')
       const wanted = search?.toLowerCase()
       // A search for an address finds it however it is written.
@@ -221,6 +232,7 @@ export const createServers = (needs: {
           queryHolds(asked, term => isFoundBy(term, server)) &&
           (status === 'all' || server.row.status === status) &&
           (protection === undefined || levelOf(server) === protection) &&
+          (tag === undefined || tagsOf(server.row).includes(tag)) &&
           (wanted === undefined ||
             server.row.hostname.toLowerCase().includes(wanted) ||
             (server.row.ip_address?.includes(wanted) ?? false) ||
@@ -311,9 +323,10 @@ export const createServers = (needs: {
           serverNo: made.no,
           data: { id: made.id, hostname },
         })
-        return { row: made, key }
+        const [tagged] = await needs.tags.edit(change, actor, [made.no], () => input.tags ?? [])
+        return { row: tagged ?? made, key }
       })
-      registry.put(row)
+      await needs.tags.take([row])
       keys.remember(key.row)
       return {
         id: row.id,
@@ -333,30 +346,32 @@ export const createServers = (needs: {
         ...(input.hostname === undefined ? {} : { hostname: tameLine(input.hostname, bounds.hostname * 4) }),
         ...(input.description === undefined ? {} : { description: tame(input.description, bounds.description * 4) }),
       }
-      let row = server.row
-      if (Object.keys(set).length > 0) {
-        row = await events.change(async change => {
-          const updated = await updateServer(change.sql, server.row.no, { ...set, updated_at: clock() })
-          if (!updated) throw notFound(`There is no server ${id}.`)
-          await change.record({
-            name: 'server.update',
-            author: authorOf(actor),
-            serverNo: updated.no,
-            data: {
-              id: updated.id,
-              ...Object.fromEntries(
-                Object.entries(set).flatMap(([field, value]) => [
-                  [`old_${field}`, server.row[field as keyof typeof set]],
-                  [field, value],
-                ]),
-              ),
-            },
-          })
-          return updated
+      const { no } = server.row
+      const { tags } = input
+      const changed = await events.change(async change => {
+        const tagged = tags === undefined ? [] : await needs.tags.edit(change, actor, [no], () => tags)
+        if (Object.keys(set).length === 0) return tagged.at(-1)
+        const updated = await updateServer(change.sql, no, { ...set, updated_at: clock() })
+        if (!updated) throw notFound(`There is no server ${id}.`)
+        await change.record({
+          name: 'server.update',
+          author: authorOf(actor),
+          serverNo: no,
+          data: {
+            id: updated.id,
+            ...Object.fromEntries(
+              Object.entries(set).flatMap(([field, value]) => [
+                [`old_${field}`, server.row[field as keyof typeof set]],
+                [field, value],
+              ]),
+            ),
+          },
         })
-        registry.put(row)
-      }
-      return { id: row.id, hostname: row.hostname, description: row.description, updated_at: iso(row.updated_at) }
+        return updated
+      })
+      if (changed) await needs.tags.take([changed])
+      const { hostname, description, updated_at, ...row } = changed ?? server.row
+      return { id: row.id, hostname, description, tags: [...tagsOf(row)], updated_at: iso(updated_at) }
     },
     async remove(actor, id) {
       const { row } = get(actor, id)
@@ -364,6 +379,7 @@ export const createServers = (needs: {
         const gone = await updateServer(change.sql, row.no, { deleted_at: clock(), install_token_hash: null })
         if (!gone) throw notFound(`There is no server ${id}.`)
         await keys.removeForServer(change, row.no)
+        await removeTagsOf(change.sql, row.no)
         for (const hook of removalHooks) await hook(change, row.no)
         await change.record({
           name: 'server.delete',

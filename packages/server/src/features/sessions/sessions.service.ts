@@ -88,6 +88,7 @@ export const createSessions = (needs: {
       role: grant.user.role,
       permission: grant.permission,
       servers: grant.servers,
+      accessTags: grant.accessTags,
       mfaMissing: mfaMissing(grant.user, session.method),
       mustProve: by === 'cookie' && !isProved(session, clock()) ? methodsOf(grant.user) : null,
     }

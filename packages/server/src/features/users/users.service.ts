@@ -11,6 +11,7 @@ import { isCommonPassword } from './common-passwords.ts'
 import { noInvite } from './invites.ts'
 import type { Invite } from './invites.ts'
 import { hashPassword, requirePolicy } from './passwords.ts'
+import { accessTagsOf, serversWithTags } from './access-tags.store.ts'
 import { adminsByProvider, countUsers, findUser, insertUser, serversOf, takenName } from './users.store.ts'
 import type { UserRow } from './users.store.ts'
 
@@ -19,6 +20,8 @@ export interface Grant {
   readonly user: UserRow
   readonly permission: 'read' | 'write' | 'admin'
   readonly servers: ServerScope
+  /** Tags that the access is by; empty with access to all servers. */
+  readonly accessTags: ReadonlySet<string>
 }
 
 export interface NewUser {
@@ -59,8 +62,13 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
   async grantOf(userId) {
     const user = await findUser(db.read, userId)
     if (!user) return null
-    const servers = user.role === 'Admin' || user.server_access === 'all' ? 'all' : await serversOf(db.read, userId)
-    return { user, permission: permissionOf[user.role], servers }
+    const permission = permissionOf[user.role]
+    if (user.role === 'Admin' || user.server_access === 'all')
+      return { user, permission, servers: 'all', accessTags: new Set() }
+    const tags = accessTagsOf(user)
+    const servers = await serversOf(db.read, userId)
+    const tagged = await serversWithTags(db.read, tags)
+    return { user, permission, servers: new Set([...servers, ...tagged]), accessTags: new Set(tags) }
   },
   lacksFactor: user => isFactorMissing(user, settings.get),
   isVouchedFor({ oauth_provider: id, oauth_admitted_as: entry }) {

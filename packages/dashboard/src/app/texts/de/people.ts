@@ -326,6 +326,7 @@ export const audit: Texts['audit'] = {
     'ban.reputation': 'Adresse gemeldet',
     'server.create': 'Server hinzugefügt',
     'server.update': 'Server geändert',
+    'server.tags': 'Tags eines Servers geändert',
     'server.delete': 'Server gelöscht',
     'server.regenerate_token': 'Installationsbefehl erzeugt',
     'server.enroll': 'Server angemeldet',
@@ -416,6 +417,7 @@ export const audit: Texts['audit'] = {
   of: {
     'server.create': it => `Server ${it} hinzugefügt`,
     'server.update': it => `Server ${it} geändert`,
+    'server.tags': it => `Tags von ${it} geändert`,
     'server.delete': it => `Server ${it} gelöscht`,
     'server.regenerate_token': it => `Installationsbefehl für ${it} erzeugt`,
     'server.enroll': it => `${it} angemeldet`,

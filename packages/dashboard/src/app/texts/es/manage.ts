@@ -527,6 +527,7 @@ export const audit: Texts['audit'] = {
     'ban.reputation': 'Denunció una dirección',
     'server.create': 'Añadió un servidor',
     'server.update': 'Cambió un servidor',
+    'server.tags': 'Cambió las etiquetas de un servidor',
     'server.delete': 'Eliminó un servidor',
     'server.regenerate_token': 'Creó un comando de instalación',
     'server.enroll': 'Registró un servidor',
@@ -617,6 +618,7 @@ export const audit: Texts['audit'] = {
   of: {
     'server.create': it => `Añadió el servidor ${it}`,
     'server.update': it => `Cambió el servidor ${it}`,
+    'server.tags': it => `Cambió las etiquetas de ${it}`,
     'server.delete': it => `Eliminó el servidor ${it}`,
     'server.regenerate_token': it => `Creó un comando de instalación para ${it}`,
     'server.enroll': it => `Registró ${it}`,

@@ -341,6 +341,7 @@ export const audit: Texts['audit'] = {
     'ban.reputation': 'Adresse signalée',
     'server.create': 'Serveur ajouté',
     'server.update': 'Serveur modifié',
+    'server.tags': 'A modifié les étiquettes d’un serveur',
     'server.delete': 'Serveur supprimé',
     'server.regenerate_token': 'A créé une commande d’installation',
     'server.enroll': 'Serveur inscrit',
@@ -431,6 +432,7 @@ export const audit: Texts['audit'] = {
   of: {
     'server.create': it => `A ajouté le serveur ${it}`,
     'server.update': it => `A modifié le serveur ${it}`,
+    'server.tags': it => `A modifié les étiquettes de ${it}`,
     'server.delete': it => `A supprimé le serveur ${it}`,
     'server.regenerate_token': it => `A créé une commande d’installation pour ${it}`,
     'server.enroll': it => `A inscrit ${it}`,

@@ -1,0 +1,31 @@
+import { sql as raw } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { Engine } from '../../db/database.ts'
+import type { Schema } from '../../db/schema.ts'
+
+type Sql = Kysely<Schema>
+
+export const accessTagsOf = ({ access_tags }: { readonly access_tags: string | null }): readonly string[] =>
+  access_tags === null ? [] : (JSON.parse(access_tags) as string[])
+
+/**
+ * The tags that the access of users, and of API keys that are still good, depends on.
+ * @param lock where several processes write: nobody changes such access until the commit, so that the answer still holds then
+ */
+export const accessTags = async (sql: Sql, now: number, lock?: Engine): Promise<ReadonlySet<string>> => {
+  if (lock === 'postgres') await raw`lock table users, api_keys in share mode`.execute(sql)
+  const users = await sql.selectFrom('users').select('access_tags').where('access_tags', 'is not', null).execute()
+  const keys = await sql
+    .selectFrom('api_keys')
+    .select('access_tags')
+    .where('access_tags', 'is not', null)
+    .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .execute()
+  return new Set([...users, ...keys].flatMap(accessTagsOf))
+}
+/** Numbers of the servers that have at least one of the tags. */
+export const serversWithTags = async (sql: Sql, tags: readonly string[]): Promise<ReadonlySet<number>> => {
+  if (tags.length === 0) return new Set()
+  const rows = await sql.selectFrom('server_tags').select('server_no').where('tag', 'in', tags).execute()
+  return new Set(rows.map(({ server_no }) => server_no))
+}
