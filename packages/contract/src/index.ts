@@ -4,6 +4,7 @@ import * as attackers from './attackers.ts'
 import * as auth from './auth.ts'
 import * as bans from './bans.ts'
 import * as bootstrap from './bootstrap.ts'
+import * as channels from './channels.ts'
 import * as commands from './commands.ts'
 import * as fleetBans from './fleet-bans.ts'
 import * as hostMetrics from './host-metrics.ts'
@@ -20,6 +21,7 @@ import * as templates from './templates.ts'
 import * as users from './users.ts'
 import * as whitelist from './whitelist.ts'
 
+export type { Channel, ChannelDelivery, PresetId } from './channels.ts'
 export * from './endpoint.ts'
 export * from './events.ts'
 export type { FleetBanState } from './fleet-bans.ts'
@@ -53,6 +55,7 @@ export {
   whitelist,
   templates,
   settings,
+  channels,
   portknock,
   siem,
   bootstrap,
@@ -76,6 +79,7 @@ const rooms = {
   whitelist,
   templates,
   settings,
+  channels,
   portknock,
   siem,
   bootstrap,

@@ -13,6 +13,9 @@ export const bounds = {
   commandOutput: 64 * 1024,
   seconds: 31_536_000,
   batch: 1000,
+  /** Channels for alerts, and characters of one field of a channel. */
+  channels: 50,
+  channelField: 8000,
   /** Commands that one batch queues at most, and targets that it names one by one. */
   commands: 10_000,
   targets: 5000,

@@ -137,6 +137,14 @@ const interfaceOperations = `
 
 /** What Stockade adds to the interface. */
 const additions = [
+  'GET /channels',
+  'POST /channels',
+  'GET /channels/presets',
+  'GET /channels/{id}',
+  'PATCH /channels/{id}',
+  'DELETE /channels/{id}',
+  'POST /channels/{id}/test',
+  'GET /channels/{id}/deliveries',
   'GET /auth/options',
   'GET /setup',
   'POST /setup',
@@ -429,7 +437,7 @@ describe('the contract', () => {
     const fleet = new Set(endpoints.filter(endpoint => endpoint.fleet).map(nameOf))
     const expected = endpoints.filter(
       endpoint =>
-        (/^\/(users|keys|settings|siem|agents)\b/.test(endpoint.path) && endpoint.access !== 'session') ||
+        (/^\/(users|keys|settings|siem|agents|channels)\b/.test(endpoint.path) && endpoint.access !== 'session') ||
         [
           'POST /servers',
           'POST /whitelist',

@@ -6,6 +6,7 @@ import { auditFeature } from '../features/audit/audit.feature.ts'
 import { backupsFeature } from '../features/backups/backups.feature.ts'
 import { bansFeature } from '../features/bans/bans.feature.ts'
 import { bootstrapFeature } from '../features/bootstrap/bootstrap.feature.ts'
+import { channelsFeature } from '../features/channels/channels.feature.ts'
 import { commandsFeature } from '../features/commands/commands.feature.ts'
 import { deploymentsFeature } from '../features/deployments/deployments.feature.ts'
 import { desiredFeature } from '../features/desired/desired.feature.ts'
@@ -74,7 +75,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(deploymentsFeature(fleet))
   const { service: bans, quotas, reasons } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))
-  add(notificationsFeature(fleet))
+  const { service: notifications } = add(notificationsFeature(fleet))
+  add(channelsFeature({ ...fleet, notifications }))
   add(siemFeature({ ...fleet, bans, license }))
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))

@@ -39,6 +39,7 @@ import { droppedPackets } from './migrations/0047-dropped-packets.ts'
 import { fleetBans } from './migrations/0045-fleet-bans.ts'
 import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
 import { serverTags } from './migrations/0051-tags.ts'
+import { channels } from './migrations/0056-channels.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
@@ -79,6 +80,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0047-dropped-packets': droppedPackets(engine),
   '0050-agent-rollouts': agentRollouts(engine),
   '0051-tags': serverTags(engine),
+  '0056-channels': channels(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

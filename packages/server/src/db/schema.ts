@@ -640,6 +640,30 @@ export interface NotificationChannelsTable {
   /** What happened before this is not told: the channel was off. */
   since: Generated<number>
 }
+/** A channel of alerts. `fields` is JSON of plain values by field, `secrets` a sealed JSON of the others. */
+export interface ChannelsTable {
+  id: Generated<number>
+  name: string
+  /** Lower case, unique. */
+  name_key: string
+  preset: string
+  enabled: number
+  fields: string
+  secrets: string
+  created_at: number
+  updated_at: number
+}
+/** The last attempts to deliver to a channel. */
+export interface ChannelDeliveriesTable {
+  id: Generated<number>
+  channel_id: number
+  at: number
+  outcome: 'sent' | 'retry' | 'dropped'
+  title: string
+  attempt: number
+  ms: number
+  detail: string
+}
 /** Local dates whose summary was queued, or left out (`skipped`) because it was switched on too late for it. */
 export interface DailySummariesTable {
   date: string
@@ -854,6 +878,8 @@ export interface Schema {
   notification_overflow: NotificationOverflowTable
   notification_channels: NotificationChannelsTable
   daily_summaries: DailySummariesTable
+  channels: ChannelsTable
+  channel_deliveries: ChannelDeliveriesTable
   knock_sequences: KnockSequencesTable
   knock_sequence_servers: KnockSequenceServersTable
   knock_openings: KnockOpeningsTable

@@ -23,7 +23,7 @@ export interface Reached {
   readonly port: number
 }
 export interface OutgoingRequest {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PUT'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** Milliseconds for all of it. */

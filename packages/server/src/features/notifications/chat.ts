@@ -1,8 +1,8 @@
 import { saidBy } from '../../core/text.ts'
-import { hour, iso } from '../../core/clock.ts'
+import { iso } from '../../core/clock.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
-import { DeliveryFailure } from './delivery.ts'
+import { DeliveryFailure, retryAfterOf } from './delivery.ts'
 import { fit, oneLine, tableText } from './message.ts'
 import type { Level, Message, Site } from './message.ts'
 
@@ -131,12 +131,6 @@ export const chatBodyOf = (kind: ChatKind, message: Message, site: Site): object
   const link = site.url + message.path
   const make = { discord: discordOf, slack: slackOf, json: jsonOf }[kind]
   return make(message, site, link)
-}
-
-const retryAfterOf = (value: string | string[] | undefined, now: number): number | null => {
-  const text = String(value ?? '')
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, hour) : null
 }
 
 /** Posts a message. @throws DeliveryFailure */

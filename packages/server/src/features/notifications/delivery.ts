@@ -1,5 +1,5 @@
 import { backoff } from '../../core/backoff.ts'
-import { minute, second } from '../../core/clock.ts'
+import { hour, minute, second } from '../../core/clock.ts'
 
 /**
  * The remote party did not accept a message. `content`: it will never accept this one; `refused`: it wants none of the recipients;
@@ -17,3 +17,10 @@ export class DeliveryFailure extends Error {
 
 /** When a failed delivery is tried again. */
 export const retryDelay = backoff({ first: 5 * second, most: 15 * minute })
+
+/** Milliseconds that a `Retry-After` header asks for, an hour at most; null where it says nothing. */
+export const retryAfterOf = (value: string | string[] | undefined, now: number): number | null => {
+  const text = String(value ?? '')
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, hour) : null
+}

@@ -1,5 +1,5 @@
-/** Kinds of the toggles, and other messages. `rest`: a message that some recipients have not received yet. */
-export type Category = 'bans' | 'syncs' | 'errors' | 'summary' | 'test' | 'rest'
+/** Kinds of the toggles, and other messages. `alert`: of the alert rules. `rest`: a message that some recipients have not received yet. */
+export type Category = 'bans' | 'syncs' | 'errors' | 'summary' | 'test' | 'rest' | 'alert'
 export type Level = 'info' | 'warning' | 'error'
 
 export interface Table {
@@ -22,6 +22,15 @@ export interface Message {
   readonly label: string
   /** Epoch milliseconds. */
   readonly at: number
+  readonly alert?: AlertHead
+}
+/** The part of a message that services with alerts of their own need. */
+export interface AlertHead {
+  readonly status: 'firing' | 'resolved'
+  readonly severity: 'info' | 'warning' | 'critical'
+  readonly rule: string
+  /** The same for an alert and its recovery, so that a service joins them. */
+  readonly key: string
 }
 /** A message of one event, and its line in the table of many. */
 export interface Notice extends Message {

@@ -5,13 +5,14 @@ import type { Registry } from '../servers/registry.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { mountNotifications } from './notifications.routes.ts'
 import { createNotifications } from './notifications.service.ts'
+import type { NotificationsService } from './notifications.service.ts'
 
 export const notificationsFeature = (
   needs: Core & { settings: SettingsService; baseUrl: () => string; outgoing: Outgoing; registry: Registry },
-): Feature<null> => {
+): Feature<NotificationsService> => {
   const notifications = createNotifications(needs)
   return {
-    service: null,
+    service: notifications,
     mount: http => mountNotifications(http, notifications, needs.settings),
     jobs: [
       { name: 'notifications', every: second / 2, run: notifications.collect },

@@ -4,9 +4,10 @@ import { day } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
+import type { Change } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
-import type { Step } from '../../outgoing/steps.ts'
+import type { Note, Step } from '../../outgoing/steps.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { createChannelWatcher } from './channel-changes.ts'
@@ -20,6 +21,8 @@ import {
   summaryOfDate,
 } from './notifications.store.ts'
 import type { Channel, ChannelRow } from './notifications.store.ts'
+import type { Refusal } from './mail.ts'
+import type { Message, Site } from './message.ts'
 import { createDeliver, createSending } from './sending.ts'
 import { channels, createChannelSettings } from './settings.ts'
 import type { ChatChange, EmailChange } from './settings.ts'
@@ -47,6 +50,13 @@ export interface NotificationsService {
   /** Queues the daily summary when its hour has come. */
   summarize(): Promise<void>
   sweep(): Promise<void>
+  /** Whether a channel is on and configured. */
+  isReady(channel: Channel): boolean
+  /** Queues a message of the alert rules for chat or e-mail. */
+  queueAlert(change: Pick<Change, 'sql'>, channel: Channel, message: Message): Promise<void>
+  /** Sends one mail by the mail server of the settings. @throws DeliveryFailure */
+  mailTo(recipients: readonly string[], message: Message, note?: Note): Promise<readonly Refusal[]>
+  site(): Site
   /** Stops waiting for remote parties. */
   close(): void
 }
@@ -107,6 +117,11 @@ export const createNotifications = (needs: {
         )
       })
     },
+    isReady: channel => settings.ready()[channel],
+    site: settings.site,
+    queueAlert: ({ sql }, channel, message) =>
+      addNotifications(sql, [{ channel, category: 'alert', content: JSON.stringify(message) }], clock()),
+    mailTo: (recipients, message, note) => parts.deliver('email', message, recipients, note),
     close: () => closing.resolve('closing'),
     async sweep() {
       await forgetBefore(db.write, clock() - oldest)

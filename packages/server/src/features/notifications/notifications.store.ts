@@ -4,6 +4,8 @@ import type { Category } from './message.ts'
 
 type Sql = Kysely<Schema>
 export type Channel = 'chat' | 'email'
+/** A queue of messages: of chat or e-mail, or of a channel of alerts by its number. */
+export type QueueName = Channel | `channel:${number}`
 export type ChannelRow = Selectable<NotificationChannelsTable>
 
 export interface Waiting {
@@ -14,7 +16,7 @@ export interface Waiting {
   readonly oldest: number
 }
 export interface NewNotification {
-  readonly channel: Channel
+  readonly channel: QueueName
   readonly category: Category
   readonly content: string
   readonly recipients?: string | null
@@ -29,7 +31,7 @@ export const addNotifications = async (sql: Sql, rows: readonly NewNotification[
       .execute()
 }
 /** Counts messages beyond the limit: only their number is sent. */
-export const addOverflow = async (sql: Sql, channel: Channel, category: Category, n: number): Promise<void> => {
+export const addOverflow = async (sql: Sql, channel: QueueName, category: Category, n: number): Promise<void> => {
   await sql
     .insertInto('notification_overflow')
     .values({ channel, category, n })
@@ -38,7 +40,7 @@ export const addOverflow = async (sql: Sql, channel: Channel, category: Category
     )
     .execute()
 }
-export const overflowOf = async (sql: Sql, channel: Channel, category: Category): Promise<number> => {
+export const overflowOf = async (sql: Sql, channel: QueueName, category: Category): Promise<number> => {
   const row = await sql
     .selectFrom('notification_overflow')
     .select('n')
@@ -48,7 +50,7 @@ export const overflowOf = async (sql: Sql, channel: Channel, category: Category)
   return row?.n ?? 0
 }
 /** What is due on a channel, by category. */
-export const waitingOn = async (sql: Sql, channel: Channel, now: number): Promise<Waiting[]> => {
+export const waitingOn = async (sql: Sql, channel: QueueName, now: number): Promise<Waiting[]> => {
   const rows = await sql
     .selectFrom('notifications')
     .select(eb => [
@@ -71,7 +73,12 @@ export const waitingOn = async (sql: Sql, channel: Channel, now: number): Promis
   }))
 }
 /** When the next notification of a category is due that is held back; null if none is. */
-export const nextDue = async (sql: Sql, channel: Channel, category: Category, now: number): Promise<number | null> => {
+export const nextDue = async (
+  sql: Sql,
+  channel: QueueName,
+  category: Category,
+  now: number,
+): Promise<number | null> => {
   const row = await sql
     .selectFrom('notifications')
     .select(eb => eb.fn.min('due_at').as('due'))
@@ -81,7 +88,7 @@ export const nextDue = async (sql: Sql, channel: Channel, category: Category, no
     .executeTakeFirst()
   return row?.due ? Number(row.due) : null
 }
-export const firstOf = async (sql: Sql, channel: Channel, category: Category, most: number, now: number) =>
+export const firstOf = async (sql: Sql, channel: QueueName, category: Category, most: number, now: number) =>
   sql
     .selectFrom('notifications')
     .selectAll()
@@ -94,7 +101,7 @@ export const firstOf = async (sql: Sql, channel: Channel, category: Category, mo
 /** Deletes what was sent: `id` alone, or all of the category up to it that was due at `now`, and what was only counted. */
 export const dropTold = async (
   sql: Sql,
-  channel: Channel,
+  channel: QueueName,
   category: Category,
   id: number,
   counted: number | null,
@@ -119,7 +126,7 @@ export const putOffRow = async (sql: Sql, id: number, due_at: number): Promise<v
   await sql.updateTable('notifications').set({ due_at }).where('id', '=', id).execute()
 }
 /** Forgets everything that waits on a channel. */
-export const forgetChannel = async (sql: Sql, channel: Channel): Promise<void> => {
+export const forgetChannel = async (sql: Sql, channel: QueueName): Promise<void> => {
   await sql.deleteFrom('notifications').where('channel', '=', channel).execute()
   await sql.deleteFrom('notification_overflow').where('channel', '=', channel).execute()
 }
@@ -127,7 +134,7 @@ export const forgetBefore = async (sql: Sql, before: number): Promise<void> => {
   await sql.deleteFrom('notifications').where('created_at', '<', before).execute()
 }
 
-export const channelRow = async (sql: Sql, channel: Channel): Promise<ChannelRow> =>
+export const channelRow = async (sql: Sql, channel: QueueName): Promise<ChannelRow> =>
   (await sql.selectFrom('notification_channels').selectAll().where('channel', '=', channel).executeTakeFirst()) ?? {
     channel,
     last_sent: null,
@@ -138,7 +145,7 @@ export const channelRow = async (sql: Sql, channel: Channel): Promise<ChannelRow
     recent: '{}',
     since: 0,
   }
-export const saveChannel = async (sql: Sql, channel: Channel, row: Partial<Omit<ChannelRow, 'channel'>>) => {
+export const saveChannel = async (sql: Sql, channel: QueueName, row: Partial<Omit<ChannelRow, 'channel'>>) => {
   await sql
     .insertInto('notification_channels')
     .values({ channel, ...row })

@@ -77,6 +77,8 @@ export const createDeliver =
     if (get('email.smtp_pass') !== null && opened('email.smtp_pass') === null)
       throw new DeliveryFailure('failure', unreadable('smtp_pass'))
     const target = mailTarget(recipients ?? get('email.recipients'))
+    if (target === null && recipients !== null)
+      throw new DeliveryFailure('failure', 'There is no mail server. Enter smtp_host in the e-mail settings')
     return target === null ? [] : sendMail(outgoing, target, message, site(), note)
   }
 export type Deliver = ReturnType<typeof createDeliver>

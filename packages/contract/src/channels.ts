@@ -1,0 +1,207 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds } from './limits.ts'
+import { deliverySteps } from './settings.ts'
+import { count, field, id, message, nullable, oneOf, resource, shape, text, timestamp } from './shapes.ts'
+
+/* Where alerts go. docs/guides/channels.md describes each kind. */
+
+export const presetIds = [
+  'email',
+  'slack',
+  'discord',
+  'teams',
+  'telegram',
+  'ntfy',
+  'gotify',
+  'matrix',
+  'pagerduty',
+  'opsgenie',
+  'apprise',
+  'webhook',
+] as const
+export type PresetId = (typeof presetIds)[number]
+
+const admin = { tag: 'Channels', scope: 'settings', access: 'admin', fleet: true } as const
+const channelId = Type.String({
+  pattern: '^(?:chat|email|[1-9][0-9]{0,14})$',
+  errorMessage: 'must be chat, email or the number of a channel',
+})
+const params = shape({ id: field(channelId, 'Id of the channel: `chat`, `email`, or a number as text.') })
+
+const channelField = resource('ChannelField', {
+  name: field(Type.String(), 'Name of the field, from the preset.'),
+  value: field(nullable(Type.String()), 'Its value; null for a secret, which is never returned.'),
+  set: field(Type.Boolean(), 'Whether a value is stored.'),
+})
+
+export const channel = resource('Channel', {
+  id: field(Type.String(), 'Id of the channel: `chat` and `email` are the ones of the settings.'),
+  name: field(Type.String(), 'Name of the channel.'),
+  preset: field(
+    oneOf(['chat', ...presetIds], { title: 'ChannelKind' }),
+    'Kind of the channel; `chat` is the one of the settings.',
+  ),
+  builtin: field(Type.Boolean(), 'True for the two that `/settings/chat` and `/settings/email` configure.'),
+  enabled: Type.Boolean(),
+  fields: field(Type.Array(channelField), 'What is configured, by the fields of the preset.'),
+  waiting: field(count, 'Messages that wait to be delivered.'),
+  last_sent: nullable(timestamp),
+  last_error: nullable(Type.String()),
+  failing_since: nullable(timestamp),
+  created_at: field(nullable(timestamp), 'Time of creation; null for the two of the settings.'),
+})
+export type Channel = Static<typeof channel>
+
+const fieldsInput = field(
+  Type.Array(
+    resource('ChannelFieldInput', {
+      name: field(text(1, 40), 'Name of the field, from the preset.'),
+      value: field(nullable(text(0, bounds.channelField)), 'New value; null or an empty text removes it.'),
+    }),
+    { maxItems: 20 },
+  ),
+  'Values by field. A secret that is left out stays as it is, unless the target changes.',
+)
+const nameInput = field(text(1, bounds.name), 'Name of the channel; no two have the same.')
+
+export const listChannels = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/channels',
+  summary: 'List the channels that alerts can go to',
+  status: 200,
+  reply: shape({ channels: field(Type.Array(channel), 'The two of the settings first, then by name.'), total: count }),
+})
+
+export const createChannel = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/channels',
+  stepUp: true,
+  summary: 'Add a channel',
+  description: 'Nothing is sent to it until a route of the alerts names it.',
+  body: shape({
+    name: nameInput,
+    preset: field(oneOf(presetIds, { title: 'PresetId' }), 'Kind of the channel.'),
+    enabled: field(Type.Optional(Type.Boolean()), 'Whether it is switched on; true unless given.'),
+    fields: fieldsInput,
+  }),
+  status: 201,
+  reply: channel,
+  refusals: [409],
+})
+
+export const getChannel = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/channels/{id}',
+  summary: 'Read a channel',
+  params,
+  status: 200,
+  reply: channel,
+  refusals: [404],
+})
+
+export const updateChannel = endpoint({
+  ...admin,
+  method: 'PATCH',
+  path: '/channels/{id}',
+  stepUp: true,
+  summary: 'Change a channel',
+  description: 'The two of the settings are changed there: 409.',
+  params,
+  body: shape({
+    name: Type.Optional(nameInput),
+    enabled: Type.Optional(Type.Boolean()),
+    fields: Type.Optional(fieldsInput),
+  }),
+  status: 200,
+  reply: channel,
+  refusals: [404, 409],
+})
+
+export const deleteChannel = endpoint({
+  ...admin,
+  method: 'DELETE',
+  path: '/channels/{id}',
+  summary: 'Delete a channel',
+  description: 'Messages that wait for it are dropped.',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const testChannel = endpoint({
+  ...admin,
+  method: 'POST',
+  path: '/channels/{id}/test',
+  summary: 'Send a test message to a channel',
+  description:
+    '502 with the words of the other side when it does not take the message. `steps` has each step with its time; the body of that 502 has it, too.',
+  params,
+  status: 200,
+  reply: shape({ message: Type.String(), steps: deliverySteps }),
+  refusals: [404, 409, 502],
+})
+
+export const channelDelivery = resource('ChannelDelivery', {
+  id,
+  at: field(timestamp, 'Time at which the attempt ended.'),
+  outcome: field(
+    oneOf(['sent', 'retry', 'dropped'], { title: 'DeliveryOutcome' }),
+    '`retry`: not taken, it is tried again. `dropped`: given up.',
+  ),
+  title: field(Type.String(), 'Title of the message.'),
+  attempt: field(count, 'Number of the attempt, from 1.'),
+  ms: field(count, 'Milliseconds that the attempt took.'),
+  detail: field(Type.String(), 'Answer of the other side, or why there was none; without secrets.'),
+})
+export type ChannelDelivery = Static<typeof channelDelivery>
+
+export const channelDeliveries = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/channels/{id}/deliveries',
+  summary: 'List the last deliveries of a channel',
+  description: 'Newest first, the last 100. The two of the settings keep none.',
+  params,
+  status: 200,
+  reply: shape({ deliveries: field(Type.Array(channelDelivery), 'The deliveries.'), total: count }),
+  refusals: [404],
+})
+
+export const channelPresets = endpoint({
+  ...admin,
+  method: 'GET',
+  path: '/channels/presets',
+  summary: 'List the kinds of channels and their fields',
+  status: 200,
+  reply: shape({
+    presets: field(
+      Type.Array(
+        resource('ChannelPreset', {
+          id: field(oneOf(presetIds), 'Id of the preset.'),
+          name: field(Type.String(), 'Name of the service.'),
+          guide: field(Type.String(), 'How to set it up at the service.'),
+          fields: field(
+            Type.Array(
+              resource('PresetField', {
+                name: field(Type.String(), 'Name of the field.'),
+                secret: field(Type.Boolean(), 'Whether its value is never returned.'),
+                required: field(Type.Boolean(), 'Whether a value must be given.'),
+                multiline: field(Type.Boolean(), 'Whether its value may have several lines.'),
+                example: field(Type.String(), 'Example of a value.'),
+                default: field(nullable(Type.String()), 'Value that applies when none is given.'),
+              }),
+            ),
+            'What has to be entered.',
+          ),
+        }),
+      ),
+      'The presets.',
+    ),
+  }),
+})
