@@ -53,6 +53,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'self-test.tsx',
     'ssh-asked.ts',
     'sync.ts',
+    'target-choice.tsx',
     'undo.ts',
   ],
   'fleet-bans': ['new-dialog.tsx'],

@@ -6,6 +6,7 @@ import { fleetBanCounts } from './fleet-bans.ts'
 import { protectionLevel } from './protection.ts'
 import { serverStatus } from './servers.ts'
 import { field, id, nullable, oneOf, resource, timestamp, uuid } from './shapes.ts'
+import { serverTag } from './targets.ts'
 import { syncStatus } from './whitelist.ts'
 
 /** Subprotocol that the live feed answers; a client may offer `bearer.<token>` beside it. */
@@ -17,6 +18,7 @@ export const liveServer = resource('LiveServer', {
   status: serverStatus,
   protection: field(protectionLevel, 'Whether what is banned on the host does not get through.'),
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
+  tags: field(Type.Array(serverTag), 'Tags of the server in alphabetical order.'),
   deleted: field(Type.Boolean(), 'Whether the server was removed.'),
 })
 

@@ -87,7 +87,7 @@ const aServer = (given: Partial<ServerRow> = {}): ServerRow => ({
 const serverMessage = (given: Partial<Extract<LiveMessage, { type: 'server' }>['data']> = {}): LiveMessage => ({
   type: 'server',
   at,
-  data: { ...server, status: 'offline', protection: 'unknown', last_heartbeat: at, deleted: false, ...given },
+  data: { ...server, status: 'offline', protection: 'unknown', last_heartbeat: at, tags: [], deleted: false, ...given },
 })
 const bansOf = (queries: QueryClient) => queries.getQueryData<Reply<'GET /bans'>>(['bans', {}])?.bans
 

@@ -70,14 +70,15 @@ const patchServer = (
   data: Extract<LiveMessage, { type: 'server' }>['data'],
   readAgain: ReadAgain,
 ) => {
-  const { id, hostname, status, protection: level, last_heartbeat, deleted } = data
-  const news = { hostname, status, last_heartbeat }
+  const { id, hostname, status, protection: level, last_heartbeat, tags, deleted } = data
+  const news = { hostname, status, last_heartbeat, tags }
   let known = false
   /**
    * The message has the level, and not its reason: rows with another one are read again; so is a row with the first sign of
    * life, since no message tells the first level and figures of a host.
    */
   let isStale = false
+  let areTagsOld = false
   queries.setQueriesData<ServerList | Summary>({ queryKey: ['servers'] }, list => {
     if (!list || !list.servers.some(row => row.id === id)) return list
     known = true
@@ -87,12 +88,16 @@ const patchServer = (
       isStale ||= row.status === 'pending' && status === 'online'
       if (typeof protection === 'string') return { ...row, ...news, protection: level }
       isStale ||= protection.level !== level
+      areTagsOld ||= 'tags' in row && row.tags.join() !== tags.join()
       return { ...row, ...news, protection: { ...protection, level } }
     })
     // The rows of both lists take the same news; heartbeats are not part of the summary, where they do no harm.
     return { ...list, servers } as typeof list
   })
   readAgain(deleted || isStale || !known ? ['servers'] : ['servers', 'summary'], pauses.server)
+  // Which rows a search by tag finds is another matter than what they show.
+  if (areTagsOld) readAgain(['servers'], pauses.server)
+  if (areTagsOld || deleted || !known) readAgain(['tags'], pauses.server)
   if (!deleted) queries.setQueryData<Server>(['server', id], shown => (shown ? { ...shown, ...news } : shown))
   readAgain(['server', id], pauses.server)
 }

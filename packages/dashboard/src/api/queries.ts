@@ -134,6 +134,12 @@ export const summaryQuery = queryOptions({
   queryFn: ({ signal }) => api.call('GET /servers/summary', { signal }),
 })
 
+/** Of servers that the caller sees. Not under `servers`: live messages patch what is there as lists of servers. */
+export const tagsQuery = queryOptions({
+  queryKey: ['tags'],
+  queryFn: ({ signal }) => api.call('GET /servers/tags', { signal }),
+})
+
 export const serverQuery = (serverId: string) =>
   queryOptions({
     queryKey: ['server', serverId],

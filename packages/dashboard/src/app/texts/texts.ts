@@ -2,6 +2,7 @@ import type { Catalogue } from '../../lib/texts/catalogue.ts'
 import type { chartsTexts } from '../../kit/charts/charts.texts.ts'
 import type { fleetTexts } from '../../features/fleet/fleet.texts.ts'
 import type { protectionTexts } from '../../features/fleet/protection.texts.ts'
+import type { targetsTexts } from '../../features/fleet/targets.texts.ts'
 import type { undoTexts } from '../../features/fleet/undo.texts.ts'
 import type { accountTexts } from '../../features/account/account.texts.ts'
 import type { preferencesTexts } from '../../features/account/preferences.texts.ts'
@@ -63,6 +64,7 @@ export interface Texts {
   charts: Of<typeof chartsTexts>
   fleet: Of<typeof fleetTexts>
   protection: Of<typeof protectionTexts>
+  targets: Of<typeof targetsTexts>
   undo: Of<typeof undoTexts>
   account: Of<typeof accountTexts>
   preferences: Of<typeof preferencesTexts>
@@ -120,6 +122,7 @@ export type First =
   | 'charts'
   | 'fleet'
   | 'protection'
+  | 'targets'
   | 'undo'
   | 'add-server'
   | 'ban-dialog'

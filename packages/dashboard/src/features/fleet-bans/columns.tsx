@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { sayTarget } from '../fleet/target-choice.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import type { ListColumn } from '../../kit/list-rows.ts'
 import { useWords } from '../../kit/now.ts'
@@ -116,7 +117,7 @@ export const columnsOf = (by: {
       name: t.columns.target,
       width: 120,
       wideOnly: true,
-      cell: ban => (ban.target.all ? t.everywhere : t.onServers(ban.target.server_ids?.length ?? 0)),
+      cell: ban => sayTarget(ban.target),
     },
     { key: 'by', name: t.columns.by, width: 150, wideOnly: true, cell: ban => <Author ban={ban} /> },
     { key: 'ends', name: t.columns.ends, width: 150, at: 'end-about', cell: ban => <Ends ban={ban} /> },

@@ -3,10 +3,10 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { useMe } from '../../api/session.ts'
-import { Picks } from '../fleet/picks.tsx'
+import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
+import type { TargetValue } from '../fleet/target-choice.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
-import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -44,31 +44,35 @@ const withoutHint = (error: unknown) =>
     ? new ApiError(409, { ...error.body, message: error.message.replace(/\s*Send "force": true.*$/, '') }, null)
     : error
 
-/** What is typed, and what the API takes of it. Restricted users choose among their servers. */
+/** What is typed, and what the API takes of it. */
 const useTyped = (given: string) => {
   const t = textsOf(fleetBansTexts).dialog
-  const isRestricted = useMe()?.server_access === 'specific'
+  const target = useTarget()
   const [entry, setEntry] = useState(given)
-  const [where, setWhere] = useState<'all' | 'some'>('all')
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const [time, setTime] = useState('')
   const [reason, setReason] = useState('')
-  const target = isRestricted ? 'some' : where
   const seconds = time.trim() ? readLength(time) : undefined
   return {
-    ...{ entry, setEntry, where: target, setWhere, isRestricted, picked, setPicked, time, setTime, reason, setReason },
+    ...{ entry, setEntry, target, time, setTime, reason, setReason },
     problems: {
       entry: readRange(entry) ? undefined : t.wrongEntry,
-      target: target === 'some' && picked.size === 0 ? t.noServer : undefined,
+      target: target.problem,
       time: seconds === null ? t.wrongDuration : undefined,
     },
     body: {
       entry: entry.trim(),
-      target: target === 'all' ? { all: true as const } : { server_ids: [...picked] },
+      // Nothing is sent before something is chosen.
+      target: target.input ?? {},
       ...(seconds === undefined || seconds === null ? {} : { duration: seconds }),
       ...(reason.trim() ? { reason: reason.trim() } : {}),
     },
   }
+}
+
+/** The button says how many servers it is about, where that is known. */
+const submitText = ({ kind, servers }: TargetValue) => {
+  const t = textsOf(fleetBansTexts).dialog
+  return kind === 'all' ? t.submit : t.submitOn(kind === 'some' ? servers.size : 0)
 }
 
 const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: () => void }) => {
@@ -108,18 +112,7 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
         error={said.entry ?? fieldProblem(ban.error, 'entry')}
       />
       <Standing entry={typed.entry} />
-      {!typed.isRestricted && (
-        <SelectField
-          label={t.target}
-          value={typed.where}
-          onValue={typed.setWhere}
-          options={[
-            { value: 'all', text: t.all },
-            { value: 'some', text: t.some },
-          ]}
-        />
-      )}
-      {typed.where === 'some' && <Picks chosen={typed.picked} onChosen={typed.setPicked} error={said.target} />}
+      <TargetChoice target={typed.target} error={said.target ?? fieldProblem(ban.error, 'target')} />
       <TextField
         label={t.duration}
         help={t.durationHelp}
@@ -144,7 +137,7 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
           </Button>
         ) : (
           <Button type="submit" loading={ban.isPending}>
-            {typed.where === 'all' ? t.submit : t.submitOn(typed.picked.size)}
+            {submitText(typed.target.value)}
           </Button>
         )}
         <Button variant="default" onClick={props.onClose}>

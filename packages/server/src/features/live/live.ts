@@ -16,6 +16,7 @@ import type { CommandsService } from '../commands/commands.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import { levelOf } from '../servers/protection.ts'
 import type { Registry } from '../servers/registry.ts'
+import { tagsOf } from '../servers/tags.store.ts'
 import type { Targeting, Targets } from '../servers/targets.ts'
 import { refusal } from '../../core/access.ts'
 import { fleetBanIds, fleetMessage } from './fleet-messages.ts'
@@ -144,6 +145,7 @@ export const mountLive = async (
         status: server?.row.status ?? 'offline',
         protection: server ? levelOf(server) : 'unknown',
         last_heartbeat: isoOrNull(server?.lastHeartbeat ?? null),
+        tags: server ? [...tagsOf(server.row)] : [],
         deleted: event.name === 'server.delete',
       },
     }

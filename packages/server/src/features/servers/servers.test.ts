@@ -38,6 +38,7 @@ test('registering answers a key, a command, and a server that waits', async () =
     last_self_test: null,
     ip_address: '2001:db8::7',
     description: 'shop',
+    tags: [],
     status: 'pending',
     protection: {
       level: 'unknown',
@@ -193,6 +194,7 @@ test('renames and describes; an empty change changes nothing', async () => {
     id,
     hostname: 'old',
     description: '',
+    tags: [],
     updated_at: created_at,
   })
   expect(

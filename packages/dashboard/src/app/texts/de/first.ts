@@ -6,10 +6,12 @@ import { charts, ends, invite, ip, server, serversPage } from './hosts.ts'
 import { activity, command, common, find, fleet, notices, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
 import { guard, limits, passkeys, protection, sealing } from './trust.ts'
+import { targets } from './targets.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
   fleet,
+  targets,
   undo,
   'add-server': addServer,
   'ban-dialog': banDialog,

@@ -5,10 +5,12 @@ import { portknock } from './portknock.ts'
 import { guard, limits, passkeys, protection, sealing } from './trust.ts'
 import type { First, Texts } from '../texts.ts'
 import { attackers, reasons } from './attackers.ts'
+import { targets } from './targets.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
   fleet,
+  targets,
   undo,
   'add-server': addServer,
   'ban-dialog': banDialog,

@@ -5,10 +5,12 @@ import { addServer, charts, ends, enrol, invite, secondFactor, setUp, signIn } f
 import { activity, command, common, find, fleet, notices, search, shell, time, toasts, undo } from './shell.ts'
 import { portknock } from './portknock.ts'
 import { guard, limits, passkeys, protection, sealing } from './trust.ts'
+import { targets } from './targets.ts'
 
 export const texts: Pick<Texts, First> = {
   charts,
   fleet,
+  targets,
   undo,
   'add-server': addServer,
   'ban-dialog': banDialog,

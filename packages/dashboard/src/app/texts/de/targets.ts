@@ -1,0 +1,45 @@
+import type { Texts } from '../texts.ts'
+
+const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
+
+export const targets: Texts['targets'] = {
+  what: 'die Tags',
+  where: 'Wo',
+  all: 'Alle Server, auch später hinzugefügte',
+  byTag: 'Server mit einem Tag, auch solche, die es später bekommen',
+  some: 'Diese Server',
+  everywhere: 'Alle Server',
+  servers: count => `${count} Server`,
+  tags: 'Tags',
+  find: 'Tags durchsuchen',
+  noTags:
+    'Noch kein Server hat ein Tag. Tags vergeben Sie auf der Seite eines Servers oder in der Liste für ausgewählte Server.',
+  noneFound: 'Kein Tag mit diesem Namen.',
+  moreFound: count => `${count} weitere: Geben Sie einen Namen ein, um sie zu finden.`,
+  chosen: count => (count === 1 ? '1 Tag ausgewählt' : `${count} Tags ausgewählt`),
+  missingTag: 'Wählen Sie mindestens ein Tag.',
+  missingServer: 'Wählen Sie mindestens einen Server.',
+  edit: {
+    title: 'Tags',
+    lead: 'Tags gruppieren Server. Flottensperren und Zugriff können für ein Tag gelten.',
+    help: 'Kleinbuchstaben, Ziffern und Bindestriche; Tags durch Leerzeichen trennen. Höchstens 20.',
+    wrong: tag => `„${tag}“ ist kein Tag. Verwenden Sie 1 bis 32 Kleinbuchstaben, Ziffern oder Bindestriche.`,
+    tooMany: 'Ein Server hat höchstens 20 Tags.',
+    add: tag => `${tag} hinzufügen`,
+    remove: tag => `${tag} entfernen`,
+    save: 'Tags speichern',
+    saved: 'Tags gespeichert.',
+    access: 'Der Zugriff von Benutzern oder Schlüsseln hängt von diesem Tag ab.',
+  },
+  bulk: {
+    open: 'Tags…',
+    title: count => `Tags von ${onServers(count)}`,
+    add: 'Hinzufügen',
+    remove: 'Entfernen',
+    nothing: 'Geben Sie ein Tag ein, das hinzugefügt oder entfernt werden soll.',
+    both: tag => `„${tag}“ kann nicht zugleich hinzugefügt und entfernt werden.`,
+    submit: count => `Auf ${onServers(count)} ändern`,
+    done: count => `Tags auf ${onServers(count)} geändert.`,
+  },
+  filter: 'Tag',
+}

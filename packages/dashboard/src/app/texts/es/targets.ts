@@ -1,0 +1,46 @@
+import { plural } from '../../../lib/texts/catalogue.ts'
+import type { Texts } from '../texts.ts'
+
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+
+export const targets: Texts['targets'] = {
+  what: 'las etiquetas',
+  where: 'Dónde',
+  all: 'Todos los servidores, también los que añada más tarde',
+  byTag: 'Servidores con una etiqueta, también los que la reciban más tarde',
+  some: 'Estos servidores',
+  everywhere: 'Todos los servidores',
+  servers,
+  tags: 'Etiquetas',
+  find: 'Buscar etiquetas',
+  noTags:
+    'Ningún servidor tiene etiquetas todavía. Póngalas en la página de un servidor, o en la lista para los servidores seleccionados.',
+  noneFound: 'No hay ninguna etiqueta con ese nombre.',
+  moreFound: count => `${count} más: escriba un nombre para encontrarlas.`,
+  chosen: count => plural(count, { one: '1 etiqueta elegida', other: `${count} etiquetas elegidas` }),
+  missingTag: 'Elija al menos una etiqueta.',
+  missingServer: 'Elija al menos un servidor.',
+  edit: {
+    title: 'Etiquetas',
+    lead: 'Las etiquetas agrupan servidores. Los bloqueos de flota y los accesos pueden ser para una etiqueta.',
+    help: 'Letras minúsculas, dígitos y guiones; separe las etiquetas con espacios. 20 como máximo.',
+    wrong: tag => `«${tag}» no es una etiqueta. Use de 1 a 32 letras minúsculas, dígitos o guiones.`,
+    tooMany: 'Un servidor tiene como máximo 20 etiquetas.',
+    add: tag => `Añadir ${tag}`,
+    remove: tag => `Quitar ${tag}`,
+    save: 'Guardar etiquetas',
+    saved: 'Etiquetas guardadas.',
+    access: 'El acceso de usuarios o claves depende de esta etiqueta.',
+  },
+  bulk: {
+    open: 'Etiquetas…',
+    title: count => `Etiquetas de ${servers(count)}`,
+    add: 'Añadir',
+    remove: 'Quitar',
+    nothing: 'Escriba una etiqueta que añadir o quitar.',
+    both: tag => `«${tag}» no se puede añadir y quitar a la vez.`,
+    submit: count => `Cambiar en ${servers(count)}`,
+    done: count => `Etiquetas cambiadas en ${servers(count)}.`,
+  },
+  filter: 'Etiqueta',
+}

@@ -1,0 +1,46 @@
+import { plural } from '../../lib/texts/catalogue.ts'
+import type { Catalogue } from '../../lib/texts/catalogue.ts'
+
+const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+
+const en = {
+  what: 'the tags',
+  where: 'Where',
+  all: 'All servers, also those you add later',
+  byTag: 'Servers with a tag, also those that get it later',
+  some: 'These servers',
+  everywhere: 'All servers',
+  servers,
+  tags: 'Tags',
+  find: 'Search the tags',
+  noTags: 'No server has a tag yet. Set tags on the page of a server, or for selected servers in the list.',
+  noneFound: 'No tag of that name.',
+  moreFound: (count: number) => `${count} more: type a name to find them.`,
+  chosen: (count: number) => `${plural(count, { one: '1 tag', other: `${count} tags` })} chosen`,
+  missingTag: 'Choose at least one tag.',
+  missingServer: 'Choose at least one server.',
+  edit: {
+    title: 'Tags',
+    lead: 'Tags group servers. Fleet bans and access can be for a tag.',
+    help: 'Lower-case letters, digits and hyphens; separate tags by spaces. At most 20.',
+    wrong: (tag: string) => `“${tag}” is not a tag. Use 1 to 32 lower-case letters, digits or hyphens.`,
+    tooMany: 'A server has at most 20 tags.',
+    add: (tag: string) => `Add ${tag}`,
+    remove: (tag: string) => `Remove ${tag}`,
+    save: 'Save tags',
+    saved: 'Tags saved.',
+    access: 'Access of users or keys depends on this tag.',
+  },
+  bulk: {
+    open: 'Tags…',
+    title: (count: number) => `Tags of ${servers(count)}`,
+    add: 'Add',
+    remove: 'Remove',
+    nothing: 'Enter a tag to add or to remove.',
+    both: (tag: string) => `“${tag}” can’t be added and removed.`,
+    submit: (count: number) => `Change on ${servers(count)}`,
+    done: (count: number) => `Tags changed on ${servers(count)}.`,
+  },
+  filter: 'Tag',
+}
+export const targetsTexts: Catalogue<typeof en> = { name: 'targets', en }
