@@ -3,6 +3,7 @@ import * as agents from './agents.ts'
 import * as attackers from './attackers.ts'
 import * as auth from './auth.ts'
 import * as bans from './bans.ts'
+import * as blocklists from './blocklists.ts'
 import * as bootstrap from './bootstrap.ts'
 import * as channels from './channels.ts'
 import * as commands from './commands.ts'
@@ -22,6 +23,7 @@ import * as users from './users.ts'
 import * as whitelist from './whitelist.ts'
 
 export type { Channel, ChannelDelivery, PresetId } from './channels.ts'
+export type { Blocklist, BlocklistFormat, BlocklistHostState, BlocklistMode, BlocklistSource } from './blocklists.ts'
 export * from './endpoint.ts'
 export * from './events.ts'
 export type { FleetBanState } from './fleet-bans.ts'
@@ -50,6 +52,7 @@ export {
   commands,
   bans,
   fleetBans,
+  blocklists,
   attackers,
   neighbours,
   whitelist,
@@ -74,6 +77,7 @@ const rooms = {
   commands,
   bans,
   fleetBans,
+  blocklists,
   attackers,
   neighbours,
   whitelist,
