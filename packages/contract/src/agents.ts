@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { listedPackets } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { desiredState, order, resultInput } from './commands.ts'
@@ -88,10 +87,6 @@ export const heartbeat = endpoint({
         ),
       ),
       'Bans of the shield whose packets the kernel dropped since the last heartbeat.',
-    ),
-    listed: field(
-      Type.Optional(listedPackets),
-      'Blocklists whose packets the kernel counted since the last heartbeat.',
     ),
     capabilities: field(
       Type.Optional(

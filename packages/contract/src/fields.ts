@@ -200,6 +200,7 @@ export const commonFields: Readonly<Record<string, string>> = {
   bans: 'The bans of this page.',
   fleet_bans: 'The fleet bans of this page.',
   rollouts: 'The rollouts of this page.',
+  matches: 'The matches of this page.',
   users: 'The users of this page.',
   servers: 'The servers of this page.',
   whitelist: 'The entries of this page.',

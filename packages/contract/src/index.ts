@@ -3,7 +3,6 @@ import * as agents from './agents.ts'
 import * as attackers from './attackers.ts'
 import * as auth from './auth.ts'
 import * as bans from './bans.ts'
-import * as blocklists from './blocklists.ts'
 import * as bootstrap from './bootstrap.ts'
 import * as channels from './channels.ts'
 import * as commands from './commands.ts'
@@ -14,6 +13,7 @@ import * as neighbours from './neighbours.ts'
 import * as passkeys from './passkeys.ts'
 import * as portknock from './portknock.ts'
 import * as rollouts from './rollouts.ts'
+import * as rules from './rules.ts'
 import * as servers from './servers.ts'
 import * as service from './service.ts'
 import * as settings from './settings.ts'
@@ -23,7 +23,6 @@ import * as users from './users.ts'
 import * as whitelist from './whitelist.ts'
 
 export type { Channel, ChannelDelivery, PresetId } from './channels.ts'
-export type { Blocklist, BlocklistFormat, BlocklistHostState, BlocklistMode, BlocklistSource } from './blocklists.ts'
 export * from './endpoint.ts'
 export * from './events.ts'
 export type { FleetBanState } from './fleet-bans.ts'
@@ -36,6 +35,7 @@ export * from './protection.ts'
 export * from './query/index.ts'
 export * from './reasons.ts'
 export type { RolloutHostState, RolloutState } from './rollouts.ts'
+export type { RuleOutcome, RuleState } from './rules.ts'
 export * as shapes from './shapes.ts'
 export * from './tags.ts'
 export type { Target, TargetInput } from './targets.ts'
@@ -52,7 +52,7 @@ export {
   commands,
   bans,
   fleetBans,
-  blocklists,
+  rules,
   attackers,
   neighbours,
   whitelist,
@@ -77,7 +77,7 @@ const rooms = {
   commands,
   bans,
   fleetBans,
-  blocklists,
+  rules,
   attackers,
   neighbours,
   whitelist,

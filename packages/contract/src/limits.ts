@@ -28,15 +28,10 @@ export const bounds = {
   additions: 200_000,
   /** Fleet bans that stand at the same time. */
   fleetBans: 10_000,
-  /** Blocklists: how many, entries of one, seconds between two looks, what a list names, and IPv4 addresses that it covers by default. */
-  blocklists: {
-    count: 50,
-    entries: 200_000,
-    interval: { minimum: 900, maximum: 7 * 86_400 },
-    countries: 250,
-    networks: 500,
-    addresses: 2 ** 28,
-  },
+  /** Sharing rules; the names of one filter; the addresses that one rule never bans. */
+  rules: 50,
+  ruleFilters: 100,
+  ruleExclusions: 1000,
   /** Whitelist entries that one request takes off. */
   removals: 5000,
   results: 100,
@@ -62,8 +57,8 @@ export const pages = {
   users: { default: 20, maximum: 100 },
   bans: { default: 50, maximum: 100 },
   fleetBans: { default: 50, maximum: 100 },
-  blocklists: { default: 50, maximum: 100 },
   rollouts: { default: 20, maximum: 100 },
+  ruleMatches: { default: 50, maximum: 100 },
   commands: { default: 50, maximum: 100 },
   whitelist: { default: 50, maximum: 100 },
   audit: { default: 50, maximum: 100 },

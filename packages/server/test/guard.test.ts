@@ -58,6 +58,8 @@ const write: Row = {
 const writeHere: Row = { ...write, agentElsewhere: 403 }
 /** What acts on the whole fleet is not for a key that is bound to one server, nor for whoever has access to some servers only. */
 const fleetWrite: Row = { ...write, operatorHere: 403, agentHere: 403, agentElsewhere: 403 }
+/** Objects of the whole fleet: a key that is bound to one server has no part in them. */
+const fleetRead: Row = { ...read, agentHere: 403, agentElsewhere: 403, readKeyHere: 403 }
 const adminOnly: Row = { ...stranger, admin: 'ok', adminKey: 'ok', else: 403 }
 const agent: Row = { ...stranger, agentHere: 'ok', agentElsewhere: 'ok', else: 403 }
 const agentHere: Row = { ...agent, agentElsewhere: 403 }
@@ -208,21 +210,22 @@ const table: Record<string, Row> = {
   'GET /whitelist/export': read,
   'GET /whitelist/sync-status': read,
   'POST /whitelist/sync': write,
-  'GET /lists': read,
-  'POST /lists': write,
-  'POST /lists/preview': write,
-  'GET /lists/{id}': read,
-  'PATCH /lists/{id}': write,
-  'DELETE /lists/{id}': write,
-  'POST /lists/{id}/refresh': write,
-  'GET /lists/{id}/servers': read,
-  'GET /lists/{id}/entries': read,
   'GET /fleet/bans': read,
   'POST /fleet/bans': write,
   'GET /fleet/bans/{id}': read,
   'GET /fleet/bans/{id}/servers': read,
   'PATCH /fleet/bans/{id}': write,
   'DELETE /fleet/bans/{id}': write,
+  'GET /rules': fleetRead,
+  'POST /rules': fleetWrite,
+  'POST /rules/simulate': fleetWrite,
+  'GET /rules/{id}': fleetRead,
+  'PATCH /rules/{id}': fleetWrite,
+  'DELETE /rules/{id}': fleetWrite,
+  'POST /rules/{id}/simulate': fleetWrite,
+  'POST /rules/{id}/arm': fleetWrite,
+  'POST /rules/{id}/disarm': fleetWrite,
+  'GET /rules/{id}/matches': fleetRead,
   'GET /agents/release': adminOnly,
   'POST /agents/rollouts': adminOnly,
   'GET /agents/rollouts': adminOnly,
@@ -233,7 +236,6 @@ const table: Record<string, Row> = {
   'POST /agents/rollouts/{id}/abort': adminOnly,
   'POST /agents/rollouts/{id}/rollback': adminOnly,
   'GET /agent/shield/bans': agent,
-  'GET /agent/shield/lists/{id}': agent,
   'GET /bans': read,
   'GET /bans/export': read,
   'GET /bans/{banId}': readHere,

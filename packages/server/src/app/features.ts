@@ -5,7 +5,6 @@ import { agentsFeature } from '../features/agents/agents.feature.ts'
 import { auditFeature } from '../features/audit/audit.feature.ts'
 import { backupsFeature } from '../features/backups/backups.feature.ts'
 import { bansFeature } from '../features/bans/bans.feature.ts'
-import { blocklistsFeature } from '../features/blocklists/blocklists.feature.ts'
 import { bootstrapFeature } from '../features/bootstrap/bootstrap.feature.ts'
 import { channelsFeature } from '../features/channels/channels.feature.ts'
 import { commandsFeature } from '../features/commands/commands.feature.ts'
@@ -26,6 +25,7 @@ import { portknockFeature } from '../features/portknock/portknock.feature.ts'
 import { preferencesFeature } from '../features/preferences/preferences.feature.ts'
 import { reputationFeature } from '../features/reputation/reputation.feature.ts'
 import { retentionFeature } from '../features/retention/retention.feature.ts'
+import { rulesFeature } from '../features/rules/rules.feature.ts'
 import { serversFeature } from '../features/servers/servers.feature.ts'
 import { rolloutsFeature } from '../features/rollouts/rollouts.feature.ts'
 import { selfTestsFeature } from '../features/self-tests/self-tests.feature.ts'
@@ -81,12 +81,11 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(siemFeature({ ...fleet, bans, license }))
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))
-  const { service: blocklists } = add(await blocklistsFeature({ ...fleet, ipinfo }))
-  const held = { ...fleet, fleetBans, blocklists }
-  const { service: lookup } = add(lookupFeature({ ...held, ipinfo, reputation, whitelist, reasons }))
+  add(rulesFeature({ ...fleet, fleetBans }))
+  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist, reasons, fleetBans }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
-  const { service: desired } = add(await desiredFeature({ ...held, portknock }))
-  add(agentsFeature({ ...held, keys, bans, desired }))
+  const { service: desired } = add(await desiredFeature({ ...fleet, portknock, fleetBans }))
+  add(agentsFeature({ ...fleet, keys, bans, desired }))
   add(selfTestsFeature(fleet))
   add(rolloutsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))

@@ -24,17 +24,17 @@ import {
   findBan,
   findStanding,
   hasExpired,
-  holdState,
   hostsOf,
   insertBan,
-  raiseWanted,
   saveHosts,
-  saveState,
   updateBan,
 } from './fleet.store.ts'
-import { holdersOf, removeLostTags, saveFleetTags, taggedTargets } from './fleet-tags.store.ts'
+import { removeLostTags, saveFleetTags, taggedTargets } from './fleet-tags.store.ts'
 import type { FleetBanRow } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
+import { createSourcedBans } from './by-rules.ts'
+import type { SourcedBans } from './by-rules.ts'
+import { raiseVersion } from './raise.ts'
 import { createReading } from './reading.ts'
 import type { FleetReading } from './reading.ts'
 
@@ -43,7 +43,7 @@ type EndInput = Pick<BodyOf<typeof contract.createFleetBan>, 'expires_at' | 'dur
 
 type RowChange = Partial<Pick<FleetBanRow, 'reason' | 'expires_at' | 'target' | 'force'>>
 
-export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'> {
+export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'>, SourcedBans {
   /** @throws Problem 400, 403 outside the caller's access, 409 for what must not be banned or does not fit. */
   create(actor: Principal, input: BodyOf<typeof contract.createFleetBan>): Promise<FleetBan>
   change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFleetBan>): Promise<FleetBan>
@@ -105,18 +105,8 @@ export const createFleetBans = (needs: {
     ...targeting.describe(targetsOf(row.target)),
   })
 
-  /** Runs a change with the next version, which the servers that `work` answers should hold; null: nothing changed for them. */
-  const raise = async (change: Pick<Change, 'sql'>, work: (version: number) => Promise<Targets | null>) => {
-    const state = await holdState(change.sql)
-    const version = Math.max(state.version + 1, clock())
-    const targets = await work(version)
-    if (targets === null) return
-    if (targets !== 'all') {
-      const tagged = await holdersOf(change.sql, [...targets.tags])
-      await raiseWanted(change.sql, [...new Set([...targets.nos, ...tagged])], version)
-    }
-    await saveState(change.sql, { version, all_version: targets === 'all' ? version : state.all_version })
-  }
+  const raise = (change: Pick<Change, 'sql'>, work: (version: number) => Promise<Targets | null>) =>
+    raiseVersion(change, clock, work)
   const ownRow = async (actor: Principal, id: number): Promise<FleetBanRow> => {
     const row = await visibleRow(actor, id)
     if (!targeting.isWithin(actor, targetsOf(row.target)))
@@ -188,6 +178,7 @@ export const createFleetBans = (needs: {
 
   return {
     ...reading,
+    ...createSourcedBans(clock, eventData),
     async create(actor, input) {
       const range = needs.guardEntry(actor, input.entry, input.force === true)
       const targets = targeting.named(actor, input.target)

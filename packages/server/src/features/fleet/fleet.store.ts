@@ -80,6 +80,8 @@ export const findStanding = (
     .where('target', '=', place.target)
     .where('ended_at', 'is', null)
     .executeTakeFirst()
+export const standingOfSource = (sql: Sql, source: string): Promise<FleetBanRow[]> =>
+  sql.selectFrom('fleet_bans').selectAll().where('source', '=', source).where('ended_at', 'is', null).execute()
 export const countStanding = async (sql: Sql): Promise<number> => {
   const { n } = await sql
     .selectFrom('fleet_bans')

@@ -7,7 +7,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
 
 /** Loopback, link-local, multicast and reserved: no host takes a ban of these. */
-const neverBanned = [
+export const neverBanned = [
   '0.0.0.0/8',
   '127.0.0.0/8',
   '169.254.0.0/16',

@@ -85,7 +85,6 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
   const by = author === null ? null : author.name
   const ofServer = { path: server ? `/servers/${server.id}` : '/servers', label: 'Show the server' }
   const ofAudit = { path: '/audit', label: 'Show the audit log' }
-  const ofLists = { path: '/lists/blocklists', label: 'Show the blocklists' }
   const ofWhitelist = { path: '/whitelist', label: 'Show the whitelist' }
   const make = (
     level: Notice['level'],
@@ -175,25 +174,15 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         'upgrade paused',
         'Stockade',
       )
-    case 'list.refuse':
+    case 'rule.trip':
       return make(
         'error',
-        `A new version of the blocklist ${text(data.name)} was not applied`,
-        'The last good version stays in force.',
-        { Reason: text(data.reason) },
-        ofLists,
-        'not applied',
-        text(data.name) ?? '',
-      )
-    case 'list.stale':
-      return make(
-        'warning',
-        `The blocklist ${text(data.name)} is out of date`,
-        'Its source could not be read for three intervals. The last good version stays in force.',
-        { Reason: text(data.reason) },
-        ofLists,
-        'out of date',
-        text(data.name) ?? '',
+        `The sharing rule ${text(data.name)} stopped`,
+        'It met its limit and bans nobody until somebody arms it again. Bans that it made stand until they end.',
+        { Limit: text(data.reason) },
+        { path: '/lists/rules', label: 'Show the rules' },
+        'sharing rule stopped',
+        'Stockade',
       )
     case 'backup.fail':
       return make(
