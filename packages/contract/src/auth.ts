@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { bounds, times } from './limits.ts'
 import { passkeyResponse } from './passkey-response.ts'
 import { field, count, id, message, nullable, oneOf, resource, role, shape, text, timestamp, uuid } from './shapes.ts'
+import { serverTag } from './targets.ts'
 
 const tag = 'Auth'
 /** Sign-ins take any text up to a bound: whether it is a possible name is not the stranger's to learn. */
@@ -121,6 +122,7 @@ export const me = endpoint({
     ip_address: Type.String(),
     version: field(Type.String(), 'Version of the server.'),
     server_access: oneOf(['all', 'specific']),
+    tags: field(Type.Array(serverTag), 'Tags that the access is by; empty with access to all servers.'),
     /** Of how many servers the account may see. */
     server_count: count,
     addresses: field(

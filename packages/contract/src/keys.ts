@@ -15,6 +15,7 @@ import {
   timestamp,
   uuid,
 } from './shapes.ts'
+import { serverTag } from './targets.ts'
 
 const tag = 'API keys'
 const name = text(1, bounds.name)
@@ -25,7 +26,14 @@ const scopes = Type.Array(oneOf(keyScopes, { title: 'KeyScope' }), {
 })
 const networks = Type.Array(ipOrRange, { minItems: 1, maxItems: bounds.keyNetworks })
 /** What limits a key beside its permission; null for no limit. */
-const limits = { scopes: nullable(scopes), source_networks: nullable(networks) }
+const limits = {
+  scopes: nullable(scopes),
+  source_networks: nullable(networks),
+  tags: field(
+    nullable(Type.Array(serverTag)),
+    'Tags whose servers the key reaches, beside that of `server_id`; null without such a limit.',
+  ),
+}
 const keyInput = resource('ApiKeyInput', {
   name,
   permissions: Type.Optional(permission),
@@ -33,6 +41,10 @@ const keyInput = resource('ApiKeyInput', {
   expires_at: Type.Optional(timestamp),
   scopes: Type.Optional(nullable(scopes)),
   source_networks: Type.Optional(nullable(networks)),
+  tags: field(
+    Type.Optional(nullable(Type.Array(serverTag, { minItems: 1, maxItems: bounds.tagsPerServer }))),
+    'Tags whose servers the key reaches, beside that of `server_id`.',
+  ),
 })
 
 /** The reply that holds a key in full, and the only one. */
@@ -54,7 +66,7 @@ export const createKey = endpoint({
   tag,
   summary: 'Create an API key',
   description:
-    'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only; from `expires_at` on it is refused. `scopes` limit it to families of endpoints, `source_networks` to addresses that it is used from; without them there is no such limit. At most 200 keys a user.',
+    'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only, with `tags` the servers that have one of the tags at a time, with both all of these; from `expires_at` on it is refused. `scopes` limit it to families of endpoints, `source_networks` to addresses that it is used from; without them there is no such limit. At most 200 keys a user.',
   access: 'admin',
   fleet: true,
   rate: 'sensitive',

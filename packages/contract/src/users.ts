@@ -20,6 +20,7 @@ import {
   timestamp,
   uuid,
 } from './shapes.ts'
+import { serverTag, serverTags } from './targets.ts'
 
 const tag = 'Users'
 const params = shape({ userId: id })
@@ -51,6 +52,7 @@ export const userDetail = resource('UserDetail', {
   ...userFields,
   server_access: serverAccess,
   server_ids: field(Type.Array(uuid), 'Ids of the assigned servers; empty for `all`.'),
+  tags: field(Type.Array(serverTag), 'Tags whose servers the user sees too, those of the future too; empty for `all`.'),
 })
 export type UserDetail = Static<typeof userDetail>
 
@@ -254,12 +256,13 @@ export const putServerAccess = endpoint({
   stepUp: true,
   summary: 'Say which servers a user may see',
   description:
-    'With `specific` the user sees the servers of `server_ids` and nothing of others. Administrators always see all. `server_count` is the number of servers that the user sees now.',
+    'With `specific` the user sees the servers of `server_ids`, those that have one of the tags at a time, and nothing of others. Administrators always see all. `server_count` is the number of servers that the user sees now.',
   access: 'admin',
   params,
   body: shape({
     access_type: serverAccess,
     server_ids: Type.Optional(Type.Array(uuid, { maxItems: 10_000 })),
+    tags: field(Type.Optional(serverTags), 'Tags whose servers the user sees too; without it none.'),
   }),
   status: 200,
   reply: shape({ message: Type.String(), access_type: serverAccess, server_count: count }),

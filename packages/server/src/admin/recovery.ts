@@ -43,6 +43,7 @@ const host: KeyActor = {
   keyId: 0,
   userId: null,
   serverNo: null,
+  isBound: false,
   scopes: null,
   mfaMissing: false,
 }

@@ -33,8 +33,10 @@ export const refusal = (actor: Actor, endpoint: AccessRule, userId?: number): Pr
       return forbidden('This is for agents: it needs an API key that is bound to a server.')
     return atLeast(actor.permission, 'write') ? null : needs('write')
   }
-  if (actor.kind === 'key' && actor.serverNo !== null && endpoint.fleet)
-    return forbidden('This API key is bound to one server; this concerns the whole fleet.')
+  if (actor.kind === 'key' && actor.isBound && endpoint.fleet)
+    return forbidden(
+      `This API key is bound to ${actor.accessTags.size > 0 ? 'some servers' : 'one server'}; this concerns the whole fleet.`,
+    )
   const barred = mfaRefusal(actor)
   if (barred) return barred
   // A key is not its owner: else a key that may only read could make itself others, or end its owner's sessions.

@@ -24,12 +24,14 @@ export interface UserActor extends Known {
   /** How it proves who it is before it does what is dangerous; null while nothing is to be proved. */
   readonly mustProve: readonly ProofMethod[] | null
 }
-/** An API key; bound to one server when `serverNo` is set. */
+/** An API key; bound to one server when `serverNo` is set, and maybe to servers with some tags. */
 export interface KeyActor extends Known {
   readonly kind: 'key'
   readonly keyId: number
   readonly userId: number | null
   readonly serverNo: number | null
+  /** It reaches one server, or servers with some tags, and nothing of the whole fleet. */
+  readonly isBound: boolean
   /** Families of endpoints that it is for; null for all. */
   readonly scopes: ReadonlySet<KeyScope> | null
 }

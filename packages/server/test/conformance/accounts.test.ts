@@ -49,6 +49,7 @@ describe('interface 4.1: Auth', { retry: 0 }, () => {
         version: text,
         server_access: 'all',
         server_count: integer,
+        tags: [text],
         addresses: [
           {
             ip: text,

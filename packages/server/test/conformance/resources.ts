@@ -42,7 +42,7 @@ const userMore = { 'dashboard 10': { mfa_required: yesNo }, 'no page': { invite_
 export const user = extended(userFields, userMore)
 export const oneUser = extended(
   { ...userFields, server_access: oneOf('all', 'specific') },
-  { ...userMore, 'no page': { ...userMore['no page'], server_ids: [uuid] } },
+  { ...userMore, 'no page': { ...userMore['no page'], server_ids: [uuid], tags: [text] } },
 )
 
 export const passkey = {
@@ -66,7 +66,7 @@ export const session = {
 } as const
 
 // API key: the whole key at creation only, later a prefix.
-const keyLimits = { scopes: orNull([text]), source_networks: orNull([text]) } as const
+const keyLimits = { scopes: orNull([text]), source_networks: orNull([text]), tags: orNull([text]) } as const
 export const listedKey = extended(
   { id, name: text, prefix: text, permissions: permission, last_used: orNull(time), created_at: time },
   {

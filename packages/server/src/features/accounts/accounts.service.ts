@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { QueryOf, ReplyOf, users as contract } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf, users as contract } from '@stockade/contract'
 import { roleNamed } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -17,6 +17,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { SessionsService, SessionView } from '../sessions/sessions.model.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import { accessTagsOf, serversWithTags } from '../users/access-tags.store.ts'
 import { newInvite } from '../users/invites.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -77,7 +78,7 @@ export interface AccountsService {
   setServerAccess(
     actor: Principal,
     id: number,
-    input: { access_type: 'all' | 'specific'; server_ids?: readonly string[] },
+    input: BodyOf<typeof contract.putServerAccess>,
   ): Promise<{ access_type: 'all' | 'specific'; server_count: number }>
   sessions(actor: Principal, id: number): Promise<SessionView[]>
   endSession(actor: Principal, id: number, sessionId: string): Promise<void>
@@ -160,8 +161,14 @@ export const createAccounts = (needs: {
     async read(id) {
       const user = await get(id)
       const server_access = accessOf(user)
-      const nos = server_access === 'all' ? [] : [...(await serversOf(db.read, id))]
-      return { ...view(user), server_access, server_ids: nos.flatMap(no => registry.byNo(no)?.row.id ?? []) }
+      const isLimited = server_access !== 'all'
+      const nos = isLimited ? [...(await serversOf(db.read, id))] : []
+      return {
+        ...view(user),
+        server_access,
+        server_ids: nos.flatMap(no => registry.byNo(no)?.row.id ?? []),
+        tags: isLimited ? [...accessTagsOf(user)] : [],
+      }
     },
     async create(actor, input) {
       const { username, email, password, role, invite = false, mfa_required: mfaRequired = false } = input
@@ -287,21 +294,30 @@ export const createAccounts = (needs: {
       await throttle.clearCodes(id)
       return { revoked_keys }
     },
-    async setServerAccess(actor, id, { access_type, server_ids = [] }) {
+    async setServerAccess(actor, id, { access_type, server_ids = [], tags: given = [] }) {
       const user = await get(id)
       const nos =
         access_type === 'all' ? [] : server_ids.map(serverId => servers.named(actor, 'server_ids', serverId).no)
+      const tags = access_type === 'all' ? [] : [...new Set(given)].sort()
       await events.change(async change => {
-        await updateUser(change.sql, id, { server_access: access_type, updated_at: clock() })
+        await updateUser(change.sql, id, {
+          server_access: access_type,
+          access_tags: tags.length === 0 ? null : JSON.stringify(tags),
+          updated_at: clock(),
+        })
         await setServersOf(change.sql, id, nos)
         await change.record({
           name: 'user.server_access',
           author: authorOf(actor),
-          data: { id, username: user.username, access_type, server_ids: [...server_ids] },
+          data: {
+            ...{ id, username: user.username, access_type, server_ids: [...server_ids] },
+            ...(tags.length === 0 ? {} : { tags }),
+          },
         })
       })
       const everything = access_type === 'all' || user.role === 'Admin'
-      return { access_type, server_count: everything ? registry.all().length : new Set(nos).size }
+      const seen = everything ? null : new Set([...nos, ...(await serversWithTags(db.read, tags))])
+      return { access_type, server_count: seen ? seen.size : registry.all().length }
     },
     async sessions(actor, id) {
       await get(id)

@@ -54,6 +54,7 @@ test('a user is created, read, listed, changed, deleted', async () => {
     oauth_provider: null,
     server_access: 'all',
     server_ids: [],
+    tags: [],
     last_login: null,
     created_at: made.created_at,
     updated_at: made.created_at,
@@ -382,6 +383,7 @@ describe("a user's keys", () => {
       server_id: null,
       scopes: null,
       source_networks: null,
+      tags: null,
       expires_at,
       created_at: expect.any(String),
     })

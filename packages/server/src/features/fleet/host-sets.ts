@@ -130,13 +130,11 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     return set
   }
   /** Whether a host that knows a version must hear of the ban. */
-  const isChanged = (
-    { id, version: at, reach }: KnownBan,
-    serverNo: number,
-    known: number,
-    members: ReadonlySet<number>,
-  ) => {
+  const isChanged = (ban: KnownBan, serverNo: number, known: number, members: ReadonlySet<number>) => {
+    const { id, version: at, reach } = ban
     if (at > known && tags.concerns(reach, serverNo)) return true
+    // The host heard of this removal.
+    if (ban.isRemoved && at <= known) return false
     return reach !== 'all' && reach.tags.size > 0 && tags.hasChanged(serverNo, reach.tags, known, !members.has(id))
   }
   const take = async () => {

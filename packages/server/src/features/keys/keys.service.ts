@@ -13,6 +13,7 @@ import { timeOf } from '../../core/page.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
+import { accessTagsOf, serversWithTags } from '../users/access-tags.store.ts'
 import type { UsersService } from '../users/users.service.ts'
 import {
   agentKeysOf,
@@ -32,6 +33,11 @@ import {
 import type { KeyRow } from './keys.store.ts'
 
 type Permission = 'read' | 'write' | 'admin'
+/** What limits a key to some servers. */
+interface Bound {
+  readonly servers: ReadonlySet<number>
+  readonly tags: readonly string[]
+}
 export interface MadeKey {
   readonly id: number
   readonly key: string
@@ -60,11 +66,14 @@ export interface KeyInput {
   readonly expires_at?: string
   readonly scopes?: readonly KeyScope[] | null
   readonly source_networks?: readonly string[] | null
+  /** Servers with one of these tags are reached too. */
+  readonly tags?: readonly string[] | null
 }
 /** What limits a key beside its permission; null for no limit. */
 interface KeyLimits {
   readonly scopes: KeyScope[] | null
   readonly source_networks: string[] | null
+  readonly tags: string[] | null
 }
 /** A key as its maker sees it, once. */
 export interface KeyShown extends KeyLimits {
@@ -144,7 +153,7 @@ export const createKeys = async (needs: {
     if (row.expires_at !== null && row.expires_at <= now) return null
     requireSource(row, ip)
     used.set(row.id, { at: now, from: ip })
-    const bound = row.server_no === null ? null : new Set([row.server_no])
+    const tags = accessTagsOf(row)
     const own = {
       kind: 'key',
       name: `key:${row.name}`,
@@ -152,13 +161,31 @@ export const createKeys = async (needs: {
       keyId: row.id,
       userId: row.user_id,
       serverNo: row.server_no,
+      isBound: row.server_no !== null || tags.length > 0,
       scopes: row.scopes === null ? null : new Set(JSON.parse(row.scopes) as KeyScope[]),
     } as const
-    if (row.user_id === null)
-      return { ...own, mfaMissing: false, permission: row.permissions, servers: bound ?? 'all', accessTags: new Set() }
+    // The keys of hosts, and those of the fleet, cost no query.
+    if (tags.length === 0) return grantedTo(row, own, boundTo(row, new Set()))
+    return serversWithTags(db.read, tags).then(tagged => grantedTo(row, own, boundTo(row, tagged)))
+  }
+  const boundTo = (row: KeyRow, tagged: ReadonlySet<number>): Bound | null =>
+    row.server_no === null && row.access_tags === null
+      ? null
+      : { servers: new Set([...(row.server_no === null ? [] : [row.server_no]), ...tagged]), tags: accessTagsOf(row) }
+  /** @param bound what the key is bound to; null: to nothing */
+  const grantedTo = (
+    row: KeyRow,
+    own: Omit<KeyActor, 'permission' | 'servers' | 'accessTags' | 'mfaMissing'>,
+    bound: Bound | null,
+  ): KeyActor | null | Promise<KeyActor | null> => {
+    if (row.user_id === null) {
+      const accessTags = new Set(bound?.tags)
+      return { ...own, mfaMissing: false, permission: row.permissions, servers: bound?.servers ?? 'all', accessTags }
+    }
     // A person's key is never more than the person is now.
     return users.grantOf(row.user_id).then(grant => {
       if (!grant) return null
+      // With tags as well: as an agent's, the key speaks for this server.
       if (row.server_no !== null && !sees(grant, row.server_no)) return null
       // A user without a password loses access when the sign-in provider is switched off.
       const byProvider = grant.user.oauth_provider !== null && grant.user.password_hash === null
@@ -168,8 +195,10 @@ export const createKeys = async (needs: {
         ...own,
         mfaMissing,
         permission: lower(row.permissions, grant.permission),
-        servers: bound ?? grant.servers,
-        accessTags: bound ? new Set() : grant.accessTags,
+        servers: bound ? new Set([...bound.servers].filter(no => sees(grant, no))) : grant.servers,
+        accessTags: bound
+          ? new Set(bound.tags.filter(tag => grant.servers === 'all' || grant.accessTags.has(tag)))
+          : grant.accessTags,
       }
     })
   }
@@ -177,9 +206,21 @@ export const createKeys = async (needs: {
   const add = async (
     actor: Principal,
     userId: number | null,
-    { name, permissions = 'read', server = null, expires_at, scopes = null, source_networks = null }: KeyInput,
+    {
+      name,
+      permissions = 'read',
+      server = null,
+      expires_at,
+      scopes = null,
+      source_networks = null,
+      tags = null,
+    }: KeyInput,
   ): Promise<KeyShown> => {
-    const limits = { scopes: scopes && [...scopes], source_networks: networksOf(source_networks) }
+    const limits = {
+      scopes: scopes && [...scopes],
+      source_networks: networksOf(source_networks),
+      tags: tags && [...new Set(tags)].sort(),
+    }
     const expires = expires_at === undefined ? null : timeOf('expires_at', expires_at)
     if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
     const { key, hash, prefix } = make()
@@ -191,6 +232,7 @@ export const createKeys = async (needs: {
         permissions,
         scopes: limits.scopes && JSON.stringify(limits.scopes),
         source_networks: limits.source_networks && JSON.stringify(limits.source_networks),
+        access_tags: limits.tags && JSON.stringify(limits.tags),
         user_id: userId,
         server_no: server?.no ?? null,
         expires_at: expires,
@@ -238,6 +280,7 @@ export const createKeys = async (needs: {
       expires_at: isoOrNull(row.expires_at),
       scopes: row.scopes === null ? null : (JSON.parse(row.scopes) as KeyScope[]),
       source_networks: row.source_networks === null ? null : (JSON.parse(row.source_networks) as string[]),
+      tags: row.access_tags === null ? null : [...accessTagsOf(row)],
       last_used: isoOrNull(recent ? use.at : row.last_used),
       last_used_from: recent ? use.from : row.last_used_from,
       created_at: iso(row.created_at),

@@ -20,6 +20,7 @@ test('a key is shown once, works, and is dead at once when revoked', async () =>
     server_id: null,
     scopes: null,
     source_networks: null,
+    tags: null,
     expires_at: null,
     created_at: expect.stringMatching(/Z$/),
   })

@@ -345,6 +345,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     keyId: 1,
     userId: null,
     serverNo: null,
+    isBound: false,
     scopes: null,
     mfaMissing: false,
   })

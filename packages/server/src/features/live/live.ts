@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws'
 import websocket from '@fastify/websocket'
 import type { FastifyRequest } from 'fastify'
 import { eventKinds, liveProtocol } from '@stockade/contract'
@@ -19,14 +18,11 @@ import type { Registry } from '../servers/registry.ts'
 import { tagsOf } from '../servers/tags.store.ts'
 import type { Targeting, Targets } from '../servers/targets.ts'
 import { refusal } from '../../core/access.ts'
+import { createReview } from './review.ts'
+import type { Listening } from './review.ts'
 import { fleetBanIds, fleetMessage } from './fleet-messages.ts'
 
-interface Client {
-  readonly socket: WebSocket
-  actor: Principal
-  readonly request: FastifyRequest
-  /** What it was opened with: clients that share one are looked at together. */
-  readonly credential: string
+interface Client extends Listening {
   alive: boolean
   /** It fell behind: until its buffer is empty it hears nothing, then that it has to fetch again. */
   behind: boolean
@@ -43,8 +39,8 @@ const buffer = 1024 * 1024
 const most = 5000
 /** Sockets that one user, or one key without a user, may have open. */
 const mostOfOne = 10
-/** Each credential is looked at again once a second, a tenth of them at a time. */
-const slices = 10
+/** Changes after which callers may see other servers than before. */
+const changesAccess: ReadonlySet<string> = new Set(['server.tags', 'user.server_access'])
 
 /** The live feed, `GET /api/v1/ws`: one socket a client, filtered by what it may see. */
 export const mountLive = async (
@@ -65,7 +61,10 @@ export const mountLive = async (
   const { events, registry, bans, commands, fleetBans, recent } = needs
   const clients = new Set<Client>()
   let waiting: Numbered[] = []
+  /** Who sees what is read again before the next message. */
+  let isAccessOld = false
   let isClosed = false
+  const review = createReview({ ...needs, clients })
 
   /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
   const tokenOf = (request: FastifyRequest) => {
@@ -209,6 +208,10 @@ export const mountLive = async (
   }
   const sendWaiting = shareRuns(async () => {
     for (;;) {
+      if (isAccessOld) {
+        isAccessOld = false
+        await review.restricted()
+      }
       for (const client of clients) if (client.missed) await sendMissed(client, client.missed)
       if (waiting.length === 0) return
       const batch = waiting.splice(0, 200)
@@ -221,6 +224,7 @@ export const mountLive = async (
   })
   const stop = events.subscribe(told => {
     for (const event of told) {
+      isAccessOld ||= changesAccess.has(event.name)
       if (!('live' in eventKinds[event.name])) continue
       const numbered = recent.add(event)
       if (clients.size > 0 && !sameListAs(waiting.at(-1)?.event, event)) waiting.push(numbered)
@@ -233,28 +237,6 @@ export const mountLive = async (
     }
     sendWaiting().catch(needs.log)
   })
-  /** Ends what may no longer listen: within a second of a logout or a revoked key. */
-  let slice = 0
-  const review = setInterval(() => {
-    slice = (slice + 1) % slices
-    const groups = new Map<string, Client[]>()
-    for (const client of clients) {
-      if (sliceOf(client.credential) !== slice) continue
-      const group = groups.get(client.credential)
-      if (group) group.push(client)
-      else groups.set(client.credential, [client])
-    }
-    for (const [first, ...rest] of groups.values())
-      if (first)
-        needs
-          .renew(first.request)
-          .then(actor => {
-            for (const client of [first, ...rest])
-              if (actor) client.actor = { ...actor, ip: client.actor.ip }
-              else client.socket.close(4401, 'signed out')
-          })
-          .catch(needs.log)
-  }, second / slices)
   const ping = setInterval(() => {
     for (const client of clients) {
       if (!client.alive) client.socket.terminate()
@@ -273,7 +255,7 @@ export const mountLive = async (
       isClosed = true
       stop()
       clearInterval(pulse)
-      clearInterval(review)
+      review.close()
       clearInterval(ping)
       for (const client of clients) client.socket.close(1001, 'shutting down')
     },
@@ -292,12 +274,6 @@ interface Told {
 const ownerOf = (actor: Principal): string =>
   actor.kind === 'key' && actor.userId === null ? `key ${actor.keyId}` : `user ${actor.userId}`
 const credentialOf = ({ headers }: FastifyRequest): string => headers.authorization ?? headers.cookie ?? ''
-const sliceOf = (credential: string): number => {
-  let sum = 0
-  for (let at = 0; at < credential.length; at++) sum = (sum * 31 + credential.charCodeAt(at)) >>> 0
-  return sum % slices
-}
-
 /** A list of thousands is one message for viewers, although each entry has its own event. */
 const sameListAs = (before: StockadeEvent | undefined, event: StockadeEvent): boolean =>
   event.name === 'whitelist.add' && before?.name === event.name && before.data.version === event.data.version

@@ -273,6 +273,7 @@ export const createSessions = (needs: {
         ip_address: actor.ip,
         version,
         server_access: user.role === 'Admin' ? 'all' : user.server_access,
+        tags: [...grant.accessTags].sort(),
       }
     },
     setupRequired: () => users.none(),

@@ -9,7 +9,8 @@ export const accessTagsOf = ({ access_tags }: { readonly access_tags: string | n
   access_tags === null ? [] : (JSON.parse(access_tags) as string[])
 
 /**
- * The tags that the access of users, and of API keys that are still good, depends on.
+ * The tags that the access of users, and of API keys that are still good, depends on. Keys of those who are not administrators do not
+ * count: they never reach beyond their owner, and anybody may make one.
  * @param lock where several processes write: nobody changes such access until the commit, so that the answer still holds then
  */
 export const accessTags = async (sql: Sql, now: number, lock?: Engine): Promise<ReadonlySet<string>> => {
@@ -17,9 +18,11 @@ export const accessTags = async (sql: Sql, now: number, lock?: Engine): Promise<
   const users = await sql.selectFrom('users').select('access_tags').where('access_tags', 'is not', null).execute()
   const keys = await sql
     .selectFrom('api_keys')
-    .select('access_tags')
-    .where('access_tags', 'is not', null)
+    .leftJoin('users', 'users.id', 'api_keys.user_id')
+    .select('api_keys.access_tags')
+    .where('api_keys.access_tags', 'is not', null)
     .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .where(eb => eb.or([eb('users.role', 'is', null), eb('users.role', '=', 'Admin')]))
     .execute()
   return new Set([...users, ...keys].flatMap(accessTagsOf))
 }
