@@ -12,10 +12,11 @@ import { durationOf, endOf, shown, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
 type FleetBan = Reply<'GET /fleet/bans/{id}'>
-type Target = { all: true } | { server_ids: string[] }
+type Target = { all: true } | { server_ids: string[] } | { tags: string[] }
 
 interface BanOptions {
   readonly server?: readonly string[]
+  readonly tag?: readonly string[]
   readonly all?: boolean
   readonly duration?: number
   readonly until?: string
@@ -37,13 +38,17 @@ interface ListOptions {
 /** How long servers are awaited unless told otherwise, in seconds. */
 const patience = 60
 
-const targetOf = async (client: Client, { server, all }: BanOptions): Promise<Target> => {
-  if ((server === undefined) === (all !== true)) throw new Misuse('Say where: --server NAME..., or --all.')
+const targetOf = async (client: Client, { server, tag, all }: BanOptions): Promise<Target> => {
+  if ([server, tag, all].filter(given => given !== undefined).length !== 1)
+    throw new Misuse('Say where: --server NAME..., --tag TAG..., or --all.')
+  if (tag) return { tags: [...tag] }
   return server ? { server_ids: await Promise.all(server.map(name => findServer(client, name))) } : { all: true }
 }
-const whereOf = (ban: Pick<FleetBan, 'target'>): string => {
-  const { length } = ban.target.server_ids ?? []
-  return ban.target.all ? 'all servers' : `${length} ${length === 1 ? 'server' : 'servers'}`
+const whereOf = ({ target }: Pick<FleetBan, 'target'>): string => {
+  if (target.all) return 'all servers'
+  const { tags = [], server_ids: ids = [] } = target
+  const servers = `${ids.length} ${ids.length === 1 ? 'server' : 'servers'}`
+  return [...tags.map(tag => `tag:${tag}`), ...(ids.length > 0 || tags.length === 0 ? [servers] : [])].join(', ')
 }
 const untilOf = (ban: Pick<FleetBan, 'expires_at'>): string => shown(ban.expires_at) ?? 'permanent'
 const stateOf = ({ state: { applied, pending, failed, not_covered } }: FleetBan): string =>
@@ -103,7 +108,7 @@ const runBan = async (entry: string, options: BanOptions, command: Command): Pro
   const body = askedOf(entry, target, options)
   if (options.dryRun) {
     if (json) return printJson({ dry_run: true, ...body })
-    return print(`Would ban ${safe(entry)} on ${whereOf({ target })}. Nothing was done.`)
+    return print(`Would ban ${safe(entry)} on ${safe(whereOf({ target }))}. Nothing was done.`)
   }
   const { timeout = patience } = options
   const made = await client.call('POST /fleet/bans', { body }).catch((error: unknown) => {
@@ -228,6 +233,7 @@ export const addFleetCommands = (program: Command): void => {
     .description('ban an address or a range; servers that are added later ban it too')
     .argument('<ip>', 'an address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6)')
     .option('--all', 'on all servers')
+    .option('--tag <tag...>', 'on servers that have one of these tags, those that get it later too')
     .option('--server <name-or-id...>', 'on these servers')
     .option('--duration <time>', 'seconds, 30m, 1h, 7d, or perm (default: 1d)', durationOf)
     .option('--until <time>', 'a time, a date, 7d for so long from now, or none', endOf)

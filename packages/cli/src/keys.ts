@@ -15,7 +15,7 @@ import { permitted } from './whoami.ts'
 type Owner = Pick<Reply<'GET /users'>['users'][number], 'id' | 'username'>
 type Key = Reply<'GET /users/{userId}/keys'>['keys'][number] & { readonly user: Owner }
 type Input = CallInput<'POST /keys'>['body']
-type Limits = Pick<Key, 'server_id' | 'scopes' | 'source_networks' | 'expires_at'>
+type Limits = Pick<Key, 'server_id' | 'tags' | 'scopes' | 'source_networks' | 'expires_at'>
 
 const permissions = ['read', 'write', 'admin'] as const
 /** Unless another end is given. */
@@ -67,8 +67,13 @@ const hostnamesOf = async (client: Client, keys: readonly Limits[]): Promise<Rea
   const summary = keys.some(key => key.server_id !== null) ? await permitted(client.call('GET /servers/summary')) : null
   return new Map(summary?.servers.map(({ id, hostname }) => [id, hostname]))
 }
+const serversOf = ({ server_id: id, tags }: Limits, hostnames: ReadonlyMap<string, string>): string => {
+  if (id === null && tags === null) return 'all'
+  const server = id === null ? [] : [hostnames.get(id) ?? id]
+  return [...server, ...(tags ?? []).map(tag => `tag:${tag}`)].join(',')
+}
 const limitsOf = (key: Limits, hostnames: ReadonlyMap<string, string>) => ({
-  server: key.server_id === null ? 'all' : (hostnames.get(key.server_id) ?? key.server_id),
+  server: serversOf(key, hostnames),
   scopes: key.scopes?.join(',') ?? 'all',
   networks: key.source_networks?.join(',') ?? 'any',
   expires: shown(key.expires_at) ?? 'never',
@@ -93,17 +98,19 @@ const list = async (client: Client, json: boolean, username?: string): Promise<v
 interface CreateOptions {
   readonly permissions: (typeof permissions)[number]
   readonly server?: string
+  readonly tags?: string[]
   readonly scopes?: string[]
   readonly networks?: string[]
   /** ISO 8601, or `none`. */
   readonly expires: string
 }
 const create = async (client: Client, json: boolean, name: string, options: CreateOptions): Promise<void> => {
-  const { server, scopes, networks, expires } = options
+  const { server, tags, scopes, networks, expires } = options
   const body: Input = {
     name,
     permissions: options.permissions,
     ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
+    ...(tags === undefined ? {} : { tags }),
     ...(expires === 'none' ? {} : { expires_at: expires }),
     // Which scopes there are is the server's to say.
     ...(scopes === undefined ? {} : { scopes: scopes as Input['scopes'] }),
@@ -164,6 +171,7 @@ export const addKeyCommands = (program: Command): void => {
       new Option('--permissions <permission>', 'what it may do').choices([...permissions]).makeOptionMandatory(),
     )
     .option('--server <name-or-id>', 'for this server only')
+    .option('--tags <tags>', 'for servers that have one of these tags only, separated by commas', wordsOf)
     .option('--scopes <scopes>', 'for these families of endpoints only, such as bans,whitelist', wordsOf)
     .option('--networks <cidrs>', 'used from these addresses and CIDRs only, separated by commas', wordsOf)
     .addOption(

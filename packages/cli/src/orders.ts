@@ -9,6 +9,7 @@ import { serverNamed } from './named.ts'
 import { sendSigned, signable } from './signing.ts'
 import type { Signing, Target } from './signing.ts'
 import { print, printJson, printTable } from './print.ts'
+import { serversTagged } from './tags.ts'
 import { durationOf, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
 
@@ -31,6 +32,7 @@ export const addOrders = (program: Command): void => {
     .description('ban an address or a range')
     .argument('<ip>', 'an address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6)')
     .option('--server <name-or-id...>', 'on these servers')
+    .option('--tag <tag...>', 'on servers that have one of these tags now')
     .option('--all', 'on all servers')
     .option('--jail <jail>', 'in this jail (default: stockade)')
     .option(
@@ -46,8 +48,7 @@ export const addOrders = (program: Command): void => {
     .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(async (ip: string, options: Options, command: Command) => {
-      if ((options.server === undefined) === (options.all !== true))
-        throw new Misuse('Say where: --server NAME..., or --all.')
+      requireOnePlace(options)
       const { jail = ownJail.jail, duration = jail === ownJail.jail ? ownJail.duration : undefined } = options
       const params = {
         ip,
@@ -65,18 +66,20 @@ export const addOrders = (program: Command): void => {
     .description('lift the bans of an address or a range')
     .argument('<ip>', 'the address or CIDR, as it was banned')
     .option('--server <name-or-id...>', 'on these servers (default: all)')
+    .option('--tag <tag...>', 'on servers that have one of these tags now')
     .option('--all', 'on all servers')
     .option('--jail <jail>', 'in this jail (default: all jails)')
     .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(async (ip: string, options: Options, command: Command) => {
-      if (options.server && options.all) throw new Misuse('Give --server or --all, not both.')
+      if (placesGiven(options) > 1) throw new Misuse('Give --server, --tag or --all, not both.')
       await order(contextOf(command), options, { type: 'unban-ip', params: { ip, jail: options.jail ?? '*' } })
     })
 }
 
 export interface Where extends Signing {
   readonly server?: readonly string[]
+  readonly tag?: readonly string[]
   readonly all?: boolean
   readonly wait?: boolean
   readonly timeout?: number
@@ -85,17 +88,28 @@ export interface Where extends Signing {
 export const places = (command: Command): Command =>
   signable(command)
     .option('--server <name-or-id...>', 'on these servers')
+    .option('--tag <tag...>', 'on servers that have one of these tags now')
     .option('--all', 'on all servers that have an agent')
     .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
-/** The servers that those options name: one of the two has to be given. */
+const placesGiven = ({ server, tag, all }: Where): number =>
+  [server, tag, all].filter(given => given !== undefined).length
+const requireOnePlace = (where: Where): void => {
+  if (placesGiven(where) !== 1) throw new Misuse('Say where: --server NAME..., --tag TAG..., or --all.')
+}
+/** The servers that those options name: one of them has to be given. */
 export const targetsAsked = async (client: Client, where: Where): Promise<readonly Target[]> => {
-  if ((where.server === undefined) === (where.all !== true)) throw new Misuse('Say where: --server NAME..., or --all.')
-  return targetsOf(client, where.server)
+  requireOnePlace(where)
+  return targetsOf(client, where)
 }
 
-/** The named servers, each once; or all that have an agent. */
-const targetsOf = async (client: Client, names: readonly string[] | undefined): Promise<Target[]> => {
+/** The named servers, each once; or those with a tag, or all, that have an agent. */
+const targetsOf = async (client: Client, { server: names, tag }: Where): Promise<Target[]> => {
+  if (tag) {
+    const tagged = await serversTagged(client, tag)
+    if (tagged.length === 0) throw new Failure('No server with an agent has one of these tags.')
+    return tagged
+  }
   const { servers } = await client.call('GET /servers/summary')
   if (names) {
     const ids = new Set(names.map(name => serverNamed(servers, name)))
@@ -108,7 +122,7 @@ const targetsOf = async (client: Client, names: readonly string[] | undefined): 
 }
 
 const order = async (context: Context, options: Options, command: Order<'ban-ip' | 'unban-ip'>): Promise<void> =>
-  send(context, options, await targetsOf(context.client, options.server), command)
+  send(context, options, await targetsOf(context.client, options), command)
 
 /** Queues one order for each of the servers, and says so or, with --wait, what became of it. */
 export const send = async (

@@ -7,6 +7,7 @@ import { addEnrolment } from './enrolment.ts'
 import { findServer } from './named.ts'
 import { addQuarantine } from './quarantine.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { addTags } from './tags.ts'
 import { shown, spanOf, wholeOf } from './times.ts'
 
 const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
@@ -21,6 +22,7 @@ export const addServerCommands = (program: Command): void => {
     .addOption(
       new Option('--protection <level>', 'only these').choices(['protected', 'degraded', 'unprotected', 'unknown']),
     )
+    .option('--tag <tag>', 'those with this tag')
     .option('--search <text>', 'part of the hostname or address')
     .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
     .option('--page <number>', 'which page', wholeOf)
@@ -29,6 +31,7 @@ export const addServerCommands = (program: Command): void => {
         query: {
           status?: 'online' | 'offline' | 'pending' | 'all'
           protection?: ProtectionLevel
+          tag?: string
           search?: string
           limit?: number
           page?: number
@@ -40,6 +43,7 @@ export const addServerCommands = (program: Command): void => {
           query: {
             ...(query.status ? { status: query.status } : {}),
             ...(query.protection ? { protection: query.protection } : {}),
+            ...(query.tag ? { tag: query.tag } : {}),
             ...(query.search ? { search: query.search } : {}),
             ...(query.limit ? { limit: query.limit } : {}),
             ...(query.page ? { page: query.page } : {}),
@@ -66,6 +70,7 @@ export const addServerCommands = (program: Command): void => {
     )
   addEnrolment(servers)
   addQuarantine(servers)
+  addTags(servers)
 
   program
     .command('server')
@@ -89,6 +94,7 @@ export const addServerCommands = (program: Command): void => {
         ['self-test', shownTest(server.last_self_test)],
         ['address', server.ip_address],
         ['description', server.description],
+        ['tags', server.tags.join(', ')],
         ['system', server.os],
         ['fail2ban', server.engine_version],
         ['agent', server.agent_version],

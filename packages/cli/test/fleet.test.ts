@@ -80,3 +80,30 @@ test('on one server, as JSON, and what is refused', async () => {
     code: 2,
   })
 })
+
+test('tags: of servers, of a fleet ban, of a ban by commands and of a key', async () => {
+  expect(await run('servers', 'tag', 'web-01')).toMatchObject({ code: 2 })
+  const dry = await run('servers', 'tag', 'web-01', '--add', 'web', 'eu', '--dry-run')
+  expect(dry.out).toBe('Would add web, add eu on 1 server. Nothing was done.\n')
+  const tagged = await run('servers', 'tag', 'web-01', '--add', 'web', 'eu', '--remove', 'old')
+  expect(tagged).toEqual({ code: 0, err: '', out: 'The tags of 1 server changed.\n' })
+  expect((await run('servers', 'tags')).out).toMatch(/eu +1 +no\nweb +1 +no/)
+  expect((await run('servers', '--tag', 'web')).out).toContain('web-01')
+  expect((await run('servers', '--tag', 'db')).out).not.toContain('web-01')
+  expect((await run('server', 'web-01')).out).toMatch(/^tags +eu, web$/m)
+  // A flag in place of a tag is no tag.
+  expect(await run('servers', 'tag', 'web-01', '--add', '--all')).toMatchObject({ code: 1 })
+  expect(await run('servers', 'tag', 'web-01', '--add', 'Web')).toMatchObject({ code: 1 })
+
+  const both = await run('fleet', 'ban', '198.51.100.9', '--tag', 'web', '--all')
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('--tag TAG') })
+  const made = await run('fleet', 'ban', '198.51.100.9', '--tag', 'web', 'db')
+  expect(made.out).toContain('198.51.100.9 is banned on tag:db, tag:web, until: ')
+  expect((await run('fleet', 'unban', '198.51.100.9')).code).toBe(0)
+
+  expect((await run('ban', '198.51.100.10', '--tag', 'web', 'eu')).out).toContain('Queued for 1 server.')
+  expect(await run('ban', '198.51.100.10', '--tag', 'db')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('No server with an agent'),
+  })
+})
