@@ -1,5 +1,6 @@
 import type { Endpoint, NameOf } from './endpoint.ts'
 import * as agents from './agents.ts'
+import * as alerts from './alerts.ts'
 import * as attackers from './attackers.ts'
 import * as auth from './auth.ts'
 import * as bans from './bans.ts'
@@ -22,6 +23,17 @@ import * as templates from './templates.ts'
 import * as users from './users.ts'
 import * as whitelist from './whitelist.ts'
 
+export type {
+  Alert,
+  AlertKind,
+  AlertRoute,
+  AlertRule,
+  AlertSeverity,
+  AlertSilence,
+  BanKind,
+  ConditionKind,
+} from './alerts.ts'
+export { alertSeverities, banKinds, conditionKinds } from './alerts.ts'
 export type { Channel, ChannelDelivery, PresetId } from './channels.ts'
 export * from './endpoint.ts'
 export * from './events.ts'
@@ -58,6 +70,7 @@ export {
   whitelist,
   templates,
   settings,
+  alerts,
   channels,
   portknock,
   siem,
@@ -83,6 +96,7 @@ const rooms = {
   whitelist,
   templates,
   settings,
+  alerts,
   channels,
   portknock,
   siem,

@@ -16,6 +16,9 @@ export const bounds = {
   /** Channels for alerts, and characters of one field of a channel. */
   channels: 50,
   channelField: 8000,
+  /** Rules of alerts of one's own, and silences at a time. */
+  alertRules: 200,
+  alertSilences: 200,
   /** Commands that one batch queues at most, and targets that it names one by one. */
   commands: 10_000,
   targets: 5000,
@@ -57,6 +60,7 @@ export const pages = {
   users: { default: 20, maximum: 100 },
   bans: { default: 50, maximum: 100 },
   fleetBans: { default: 50, maximum: 100 },
+  alerts: { default: 50, maximum: 200 },
   rollouts: { default: 20, maximum: 100 },
   ruleMatches: { default: 50, maximum: 100 },
   commands: { default: 50, maximum: 100 },

@@ -137,6 +137,18 @@ const interfaceOperations = `
 
 /** What Stockade adds to the interface. */
 const additions = [
+  'GET /alerts',
+  'POST /alerts/{id}/ack',
+  'GET /alerts/rules',
+  'POST /alerts/rules',
+  'POST /alerts/rules/preview',
+  'PATCH /alerts/rules/{id}',
+  'DELETE /alerts/rules/{id}',
+  'GET /alerts/routes',
+  'PUT /alerts/routes',
+  'GET /alerts/silences',
+  'POST /alerts/silences',
+  'DELETE /alerts/silences/{id}',
   'GET /channels',
   'POST /channels',
   'GET /channels/presets',
@@ -233,6 +245,7 @@ const pagedLists: Record<string, readonly [key: string, limit: number, maximum: 
   'GET /fleet/bans': ['fleet_bans', 50, 100],
   'GET /fleet/bans/{id}/servers': ['servers', 50, 100],
   'GET /rules/{id}/matches': ['matches', 50, 100],
+  'GET /alerts': ['alerts', 50, 200],
   'GET /agents/rollouts': ['rollouts', 20, 100],
   'GET /agents/rollouts/{id}/servers': ['servers', 20, 100],
   'GET /settings/audit': ['entries', 50, 100],
@@ -375,6 +388,7 @@ describe('the contract', () => {
         'total',
         'page',
         'limit',
+        ...(name === 'GET /alerts' ? ['firing'] : []),
         ...(name === 'GET /bans/attackers' ? ['totals'] : []),
       ])
     }
@@ -452,6 +466,12 @@ describe('the contract', () => {
           endpoint.access !== 'session') ||
         [
           'POST /servers',
+          'POST /alerts/rules',
+          'POST /alerts/rules/preview',
+          'PATCH /alerts/rules/{id}',
+          'DELETE /alerts/rules/{id}',
+          'GET /alerts/routes',
+          'PUT /alerts/routes',
           'POST /whitelist',
           'POST /whitelist/bulk',
           'POST /whitelist/remove',

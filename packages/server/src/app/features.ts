@@ -2,6 +2,7 @@ import { createBackupRunner } from '../admin/run-scheduled.ts'
 import { createOutgoing } from '../outgoing/outgoing.ts'
 import { accountsFeature } from '../features/accounts/accounts.feature.ts'
 import { agentsFeature } from '../features/agents/agents.feature.ts'
+import { alertsFeature } from '../features/alerts/alerts.feature.ts'
 import { auditFeature } from '../features/audit/audit.feature.ts'
 import { backupsFeature } from '../features/backups/backups.feature.ts'
 import { bansFeature } from '../features/bans/bans.feature.ts'
@@ -77,7 +78,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: bans, quotas, reasons } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))
   const { service: notifications } = add(notificationsFeature(fleet))
-  add(channelsFeature({ ...fleet, notifications }))
+  const { service: channels } = add(channelsFeature({ ...fleet, notifications }))
   add(siemFeature({ ...fleet, bans, license }))
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))
@@ -91,6 +92,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
   add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))
+  add(alertsFeature({ ...fleet, license, channels }))
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
   const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))

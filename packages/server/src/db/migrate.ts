@@ -41,6 +41,7 @@ import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
 import { serverTags } from './migrations/0051-tags.ts'
 import { channels } from './migrations/0056-channels.ts'
 import { rules } from './migrations/0054-rules.ts'
+import { alerts } from './migrations/0057-alerts.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
@@ -83,6 +84,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0051-tags': serverTags(engine),
   '0054-rules': rules(engine),
   '0056-channels': channels(engine),
+  '0057-alerts': alerts(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

@@ -699,6 +699,70 @@ export interface ChannelDeliveriesTable {
   ms: number
   detail: string
 }
+/** A rule of one's own, or what was changed of a built-in one. `target` as in `servers/targets.ts`. */
+export interface AlertRulesTable {
+  id: Generated<number>
+  /** Kind of the built-in rule; null for one's own. */
+  builtin: string | null
+  name: string
+  kind: string
+  severity: 'info' | 'warning' | 'critical'
+  target: string
+  for_seconds: number
+  enabled: number
+  recovery: number
+  /** JSON of the quiet hours; null for none. */
+  quiet_hours: string | null
+  /** JSON of what it compares. */
+  conditions: string
+  created_at: number
+  updated_at: number
+}
+/** One condition of one rule, from its first sign until a week after its end. */
+export interface AlertStatesTable {
+  id: Generated<number>
+  rule: string
+  subject: string
+  server_no: number | null
+  kind: string
+  severity: 'info' | 'warning' | 'critical'
+  /** `calm`: pending before, and not now; it is kept to see whether it comes and goes. */
+  state: 'calm' | 'pending' | 'firing' | 'resolved'
+  title: string
+  detail: string
+  since: number
+  /** Since when the condition does not hold, while the alert is not over yet. */
+  absent_since: number | null
+  fired_at: number | null
+  resolved_at: number | null
+  /** JSON list of when it began, within the last minutes. */
+  onsets: string
+  flapping: Generated<number>
+  told_at: number | null
+  /** Names the message that told of it, also for services that join an alert and its end. */
+  told_key: string | null
+  /** JSON list of channels that it was told on. */
+  told_channels: string | null
+  /** JSON list of channels on which its end was told. */
+  recovered_on: Generated<string>
+  acked_by: string | null
+  acked_at: number | null
+  ack_note: string | null
+}
+/** JSON of one route; `position` is its place. */
+export interface AlertRoutesTable {
+  position: number
+  content: string
+}
+export interface AlertSilencesTable {
+  id: Generated<number>
+  rule: string | null
+  target: string
+  reason: string
+  ends_at: number
+  created_by: string
+  created_at: number
+}
 /** Local dates whose summary was queued, or left out (`skipped`) because it was switched on too late for it. */
 export interface DailySummariesTable {
   date: string
@@ -915,6 +979,10 @@ export interface Schema {
   notification_overflow: NotificationOverflowTable
   notification_channels: NotificationChannelsTable
   daily_summaries: DailySummariesTable
+  alert_rules: AlertRulesTable
+  alert_states: AlertStatesTable
+  alert_routes: AlertRoutesTable
+  alert_silences: AlertSilencesTable
   channels: ChannelsTable
   channel_deliveries: ChannelDeliveriesTable
   knock_sequences: KnockSequencesTable

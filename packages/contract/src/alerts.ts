@@ -1,0 +1,415 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  field,
+  id,
+  jailName,
+  listOf,
+  message,
+  nullable,
+  oneOf,
+  paging,
+  resource,
+  serverRef,
+  shape,
+  text,
+  timestamp,
+} from './shapes.ts'
+import { target, targetInput } from './targets.ts'
+
+/* What should be told of, and to whom. docs/guides/alerts.md describes it. */
+
+const tag = 'Alerts'
+const scope = 'servers'
+
+export const alertSeverities = ['info', 'warning', 'critical'] as const
+export type AlertSeverity = (typeof alertSeverities)[number]
+const severity = oneOf(alertSeverities, { title: 'AlertSeverity' })
+
+/** Conditions of servers and of this installation; each has a rule of its own that is on at first. */
+export const conditionKinds = [
+  'server-unprotected',
+  'server-degraded',
+  'server-silent',
+  'engine-down',
+  'whitelist-drift',
+  'shield-drift',
+  'agent-cloned',
+  'server-quarantined',
+  'quota-used-up',
+  'command-failed',
+  'rollout-paused',
+  'password-guessed',
+  'notifications-stuck',
+  'siem-stuck',
+  'storage-slow',
+  'storage-full',
+  'backup-missing',
+  'licence-ending',
+  'certificate-ending',
+] as const
+export type ConditionKind = (typeof conditionKinds)[number]
+/** Conditions of sums of bans, for rules of one's own. */
+export const banKinds = ['bans-over', 'bans-unusual', 'new-jail'] as const
+export type BanKind = (typeof banKinds)[number]
+export type AlertKind = ConditionKind | BanKind
+const kind = oneOf([...conditionKinds, ...banKinds], { title: 'AlertKind' })
+
+const ruleId = Type.String({
+  pattern: '^(?:[a-z]+-[a-z-]+|[1-9][0-9]{0,14})$',
+  errorMessage: 'must be the name of a built-in rule or the number of a rule',
+})
+const hour = Type.Integer({ minimum: 0, maximum: 23 })
+const hours = resource('AlertHours', {
+  from: field(hour, 'First hour, in the time zone of the settings.'),
+  to: field(hour, 'Hour at which it ends; smaller than `from` goes over midnight.'),
+})
+
+export const alert = resource('Alert', {
+  id,
+  rule: field(Type.String(), 'Id of the rule.'),
+  rule_name: field(Type.String(), 'Name of the rule.'),
+  kind,
+  severity,
+  state: field(
+    oneOf(['pending', 'firing', 'resolved'], { title: 'AlertState' }),
+    '`pending`: not for long enough yet. `resolved`: over.',
+  ),
+  flapping: field(Type.Boolean(), 'Whether it comes and goes; then it is told once.'),
+  server: field(nullable(serverRef), 'The server concerned; null for the installation or the whole fleet.'),
+  title: field(Type.String(), 'What it is, in one line.'),
+  detail: field(Type.String(), 'More words; may be empty.'),
+  since: field(timestamp, 'Time at which the condition began.'),
+  fired_at: field(nullable(timestamp), 'Time at which it fired; null while it is pending.'),
+  resolved_at: field(nullable(timestamp), 'Time at which it was over; null while it is not.'),
+  told_at: field(nullable(timestamp), 'Time at which its message was queued; null while there is none.'),
+  channels: field(Type.Array(Type.String()), 'Ids of the channels that it was told on.'),
+  silenced: field(Type.Boolean(), 'Whether a silence covers it now.'),
+  acknowledged: field(
+    nullable(
+      resource('AlertAcknowledgement', {
+        by: field(Type.String(), 'Name of the user or API key.'),
+        at: timestamp,
+        note: field(Type.String(), 'What they said; may be empty.'),
+      }),
+    ),
+    'Who takes care of it; null for nobody.',
+  ),
+})
+export type Alert = Static<typeof alert>
+
+export const listAlerts = endpoint({
+  method: 'GET',
+  path: '/alerts',
+  tag,
+  scope,
+  summary: 'List alerts',
+  description:
+    'Those that fire first, the gravest before the others, then pending ones, then those that were resolved within 7 days, newest first. Callers with access to some servers see the alerts of these.',
+  access: 'read',
+  query: shape({
+    state: field(Type.Optional(oneOf(['pending', 'firing', 'resolved'])), 'Only alerts in this state.'),
+    severity: field(Type.Optional(severity), 'Only alerts of this severity.'),
+    ...paging(pages.alerts),
+  }),
+  status: 200,
+  reply: Type.Object(
+    {
+      ...listOf('alerts', alert).properties,
+      firing: field(
+        resource('AlertCounts', {
+          critical: field(count, 'Critical alerts.'),
+          warning: field(count, 'Warnings.'),
+          info: field(count, 'Alerts for information.'),
+        }),
+        'How many fire now and nobody acknowledged, whatever the filters.',
+      ),
+    },
+    { additionalProperties: false },
+  ),
+})
+
+export const ackAlert = endpoint({
+  method: 'POST',
+  path: '/alerts/{id}/ack',
+  tag,
+  scope,
+  summary: 'Acknowledge an alert',
+  description: 'It is told no more until it is resolved. The recovery is told.',
+  access: 'write',
+  params: shape({ id }),
+  body: shape({ note: field(Type.Optional(text(0, bounds.reason)), 'Words for the others.') }),
+  status: 200,
+  reply: alert,
+  refusals: [404, 409],
+})
+
+const conditions = {
+  threshold: field(
+    Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+    'For `bans-over`: fires at so many bans within the window.',
+  ),
+  window_hours: field(
+    Type.Optional(Type.Integer({ minimum: 1, maximum: 168 })),
+    'For `bans-over`: hours that are counted; 1 unless given.',
+  ),
+  factor: field(
+    Type.Optional(Type.Number({ minimum: 1.5, maximum: 1000 })),
+    'For `bans-unusual`: fires at so many times the usual of the last 7 days; 10 unless given.',
+  ),
+  minimum: field(
+    Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+    'For `bans-unusual`: fewer bans than this never fire; 20 unless given.',
+  ),
+  jail: field(Type.Optional(jailName), 'For rules of bans: only bans of this jail.'),
+  country: field(
+    Type.Optional(Type.String({ pattern: '^[A-Z]{2}$', errorMessage: 'must be two capital letters' })),
+    'For rules of bans: only bans of this country.',
+  ),
+}
+const input = {
+  name: field(text(1, bounds.name), 'Name of the rule.'),
+  severity,
+  target: field(targetInput, 'Servers that it watches.'),
+  for_seconds: field(
+    Type.Integer({ minimum: 0, maximum: 86_400 }),
+    'How long a condition must hold before the alert fires.',
+  ),
+  enabled: Type.Boolean(),
+  recovery: field(Type.Boolean(), 'Whether its end is told, too.'),
+  quiet_hours: field(nullable(hours), 'Hours in which it is not told; what still fires is told afterwards.'),
+}
+const conditionsInput = field(resource('AlertConditions', conditions), 'What the rule compares.')
+
+export const alertRule = resource('AlertRule', {
+  id: field(Type.String(), 'Name of a built-in rule, or number as text.'),
+  builtin: field(Type.Boolean(), 'Built-in rules can be changed and switched off, not deleted.'),
+  name: input.name,
+  kind,
+  severity,
+  target: field(target, 'Servers that it watches.'),
+  for_seconds: input.for_seconds,
+  enabled: input.enabled,
+  recovery: input.recovery,
+  quiet_hours: input.quiet_hours,
+  conditions: conditionsInput,
+  state: field(
+    oneOf(['off', 'calm', 'pending', 'firing', 'no_data'], { title: 'AlertRuleState' }),
+    '`no_data`: there is nothing to compare, such as a jail that no server has any more.',
+  ),
+  firing: field(count, 'Alerts of it that fire now and that the caller sees.'),
+})
+export type AlertRule = Static<typeof alertRule>
+
+export const listAlertRules = endpoint({
+  method: 'GET',
+  path: '/alerts/rules',
+  tag,
+  scope,
+  summary: 'List the rules of alerts',
+  access: 'read',
+  status: 200,
+  reply: shape({ rules: field(Type.Array(alertRule), 'The built-in ones first.'), total: count }),
+})
+
+const ruleBody = shape({
+  name: input.name,
+  kind,
+  severity: field(Type.Optional(severity), 'The one of the kind unless given.'),
+  target: field(Type.Optional(targetInput), 'Servers that it watches; all unless given.'),
+  for_seconds: field(Type.Optional(input.for_seconds), 'Grace in seconds; the one of the kind unless given.'),
+  enabled: field(Type.Optional(Type.Boolean()), 'Whether it is switched on; true unless given.'),
+  recovery: field(Type.Optional(Type.Boolean()), 'Whether its end is told, too; true unless given.'),
+  quiet_hours: Type.Optional(input.quiet_hours),
+  conditions: Type.Optional(conditionsInput),
+})
+
+export const createAlertRule = endpoint({
+  method: 'POST',
+  path: '/alerts/rules',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Add a rule of alerts',
+  access: 'admin',
+  body: ruleBody,
+  status: 201,
+  reply: alertRule,
+  refusals: [409],
+})
+
+export const updateAlertRule = endpoint({
+  method: 'PATCH',
+  path: '/alerts/rules/{id}',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Change a rule of alerts',
+  description: 'Name and conditions of built-in rules stay as they are: 409.',
+  access: 'admin',
+  params: shape({ id: field(ruleId, 'Id of the rule.') }),
+  body: shape({
+    name: Type.Optional(input.name),
+    severity: Type.Optional(severity),
+    target: Type.Optional(input.target),
+    for_seconds: Type.Optional(input.for_seconds),
+    enabled: Type.Optional(Type.Boolean()),
+    recovery: Type.Optional(input.recovery),
+    quiet_hours: Type.Optional(input.quiet_hours),
+    conditions: Type.Optional(conditionsInput),
+  }),
+  status: 200,
+  reply: alertRule,
+  refusals: [404, 409],
+})
+
+export const deleteAlertRule = endpoint({
+  method: 'DELETE',
+  path: '/alerts/rules/{id}',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Delete a rule of alerts',
+  access: 'admin',
+  params: shape({ id: field(ruleId, 'Id of the rule.') }),
+  status: 200,
+  reply: message,
+  refusals: [404, 409],
+})
+
+export const previewAlertRule = endpoint({
+  method: 'POST',
+  path: '/alerts/rules/preview',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Try a rule of bans on the last 7 days',
+  description: 'By the sums of each hour, or of each UTC day where a jail or a country is asked of some servers only.',
+  access: 'admin',
+  body: ruleBody,
+  status: 200,
+  reply: shape({
+    supported: field(Type.Boolean(), 'False for conditions of which no sums are kept.'),
+    times: field(
+      Type.Array(
+        resource('AlertPreview', {
+          from: field(timestamp, 'Begin of the hour or day.'),
+          to: field(timestamp, 'End of the last hour or day in a row.'),
+          highest: field(count, 'Highest number of bans in the window.'),
+        }),
+      ),
+      'When it would have fired.',
+    ),
+  }),
+})
+
+const route = {
+  severities: field(Type.Array(severity, { maxItems: 3 }), 'Only alerts of these severities; empty for all.'),
+  rules: field(Type.Array(ruleId, { maxItems: 100 }), 'Only alerts of these rules; empty for all.'),
+  hours: field(nullable(hours), 'Only in these hours; null for always.'),
+  channels: field(
+    Type.Array(Type.String({ pattern: '^(?:chat|email|[1-9][0-9]{0,14})$' }), { minItems: 1, maxItems: 20 }),
+    'Ids of the channels that get them.',
+  ),
+}
+export const alertRoute = resource('AlertRoute', {
+  ...route,
+  target: field(target, 'Only alerts of these servers; alerts of the installation where it is all.'),
+})
+export type AlertRoute = Static<typeof alertRoute>
+const routesReply = shape({ routes: field(Type.Array(alertRoute), 'Every one that fits adds its channels.') })
+
+export const getAlertRoutes = endpoint({
+  method: 'GET',
+  path: '/alerts/routes',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Read which alerts go to which channels',
+  access: 'admin',
+  status: 200,
+  reply: routesReply,
+})
+
+export const putAlertRoutes = endpoint({
+  method: 'PUT',
+  path: '/alerts/routes',
+  tag,
+  scope,
+  fleet: true,
+  stepUp: true,
+  summary: 'Set which alerts go to which channels',
+  description: 'Without routes, alerts are in the dashboard only.',
+  access: 'admin',
+  body: shape({
+    routes: field(
+      Type.Array(
+        resource('AlertRouteInput', {
+          ...route,
+          target: field(Type.Optional(targetInput), 'Only alerts of these servers; all unless given.'),
+        }),
+        { maxItems: 50 },
+      ),
+      'All of them, in their order.',
+    ),
+  }),
+  status: 200,
+  reply: routesReply,
+})
+
+export const alertSilence = resource('AlertSilence', {
+  id,
+  rule: field(nullable(Type.String()), 'Id of the rule that is silent; null for all.'),
+  target: field(target, 'Servers whose alerts are silent.'),
+  reason: field(Type.String(), 'Why.'),
+  ends_at: field(timestamp, 'Time at which it ends.'),
+  created_by: field(Type.String(), 'Name of the user or API key.'),
+  created_at: timestamp,
+})
+export type AlertSilence = Static<typeof alertSilence>
+
+export const listAlertSilences = endpoint({
+  method: 'GET',
+  path: '/alerts/silences',
+  tag,
+  scope,
+  summary: 'List the silences of alerts',
+  access: 'read',
+  status: 200,
+  reply: shape({ silences: field(Type.Array(alertSilence), 'Those that have not ended.'), total: count }),
+})
+
+export const createAlertSilence = endpoint({
+  method: 'POST',
+  path: '/alerts/silences',
+  tag,
+  scope,
+  summary: 'Silence alerts for a while',
+  description: 'They are shown, and not told. What still fires at its end is told then.',
+  access: 'write',
+  body: shape({
+    rule: field(Type.Optional(ruleId), 'Rule that is silent; all unless given.'),
+    target: field(targetInput, 'Servers whose alerts are silent.'),
+    reason: field(text(1, bounds.reason), 'Why.'),
+    ends_at: field(timestamp, 'Time at which it ends; at most a year ahead.'),
+  }),
+  status: 201,
+  reply: alertSilence,
+  refusals: [404, 409],
+})
+
+export const deleteAlertSilence = endpoint({
+  method: 'DELETE',
+  path: '/alerts/silences/{id}',
+  tag,
+  scope,
+  summary: 'End a silence of alerts',
+  access: 'write',
+  params: shape({ id }),
+  status: 200,
+  reply: message,
+  refusals: [404],
+})

@@ -1,0 +1,249 @@
+import type { BodyOf, ReplyOf, alerts as contract } from '@stockade/contract'
+import { banKinds, bounds } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { sees } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
+import { iso, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { conflict, invalid, notFound } from '../../core/problem.ts'
+import type { Database } from '../../db/database.ts'
+import type { Events } from '../../events/events.ts'
+import type { ChannelsService } from '../channels/channels.service.ts'
+import { targetsOf, textOf } from '../servers/targets.ts'
+import type { Targeting } from '../servers/targets.ts'
+import { listedFor } from './alerts.service.ts'
+import {
+  allRoutes,
+  allRules,
+  deleteRuleRow,
+  deleteStatesOf,
+  insertRule,
+  recentStates,
+  replaceRoutes,
+  saveRule,
+} from './alerts.store.ts'
+import type { StateRow } from './alerts.store.ts'
+import type { BanConditions } from './ban-conditions.ts'
+import { kindDefaults } from './kinds.ts'
+import type { StoredRoute } from './routing.ts'
+import { rulesOf } from './rules.ts'
+import type { Rule } from './rules.ts'
+import { lastJailId } from './sums.store.ts'
+
+type View = ReplyOf<typeof contract.createAlertRule>
+type RuleBody = BodyOf<typeof contract.createAlertRule>
+
+export interface RulesService {
+  list(actor: Principal): Promise<ReplyOf<typeof contract.listAlertRules>>
+  /** @throws Problem 400, 409 where there are too many */
+  create(actor: Principal, body: RuleBody): Promise<View>
+  /** @throws Problem 404, 409 for the name or the conditions of a built-in rule */
+  change(actor: Principal, id: string, body: BodyOf<typeof contract.updateAlertRule>): Promise<View>
+  remove(actor: Principal, id: string): Promise<{ message: string }>
+  preview(actor: Principal, body: RuleBody): Promise<ReplyOf<typeof contract.previewAlertRule>>
+  routes(actor: Principal): Promise<ReplyOf<typeof contract.getAlertRoutes>>
+  /** @throws Problem 400 where a channel or a rule is unknown */
+  setRoutes(
+    actor: Principal,
+    body: BodyOf<typeof contract.putAlertRoutes>,
+  ): Promise<ReplyOf<typeof contract.getAlertRoutes>>
+}
+
+const isOfBans = (kind: Rule['kind']) => (banKinds as readonly string[]).includes(kind)
+const checkConditions = (kind: Rule['kind'], conditions: RuleBody['conditions'] = {}) => {
+  if (!isOfBans(kind) && Object.keys(conditions).length > 0)
+    throw invalid('conditions', `conditions are for ${banKinds.join(', ')}.`)
+  if (kind === 'bans-over' && conditions.threshold === undefined)
+    throw invalid('conditions.threshold', 'conditions.threshold is needed for bans-over.')
+  if (conditions.jail !== undefined && conditions.country !== undefined)
+    throw invalid('conditions.country', 'A rule compares one jail or one country: there are no sums of both.')
+}
+const nameOf = (name: string) => {
+  const plain = name.replace(/\s+/g, ' ').trim()
+  if (plain === '' || /\p{Cc}/u.test(plain)) throw invalid('name', 'name must be one line of text.')
+  return plain
+}
+
+/** The columns of a rule after a change. */
+const changedRow = (rule: Rule, body: BodyOf<typeof contract.updateAlertRule>) => {
+  const { after_id } = rule.conditions
+  const quiet = body.quiet_hours === undefined ? rule.quiet : body.quiet_hours
+  const conditions = body.conditions ?? rule.conditions
+  return {
+    name: body.name === undefined ? rule.name : nameOf(body.name),
+    severity: body.severity ?? rule.severity,
+    for_seconds: body.for_seconds ?? Math.round(rule.for / second),
+    enabled: (body.enabled ?? rule.isOn) ? 1 : 0,
+    recovery: (body.recovery ?? rule.recovery) ? 1 : 0,
+    quiet_hours: quiet === null ? null : JSON.stringify(quiet),
+    conditions: JSON.stringify(after_id === undefined ? conditions : { ...conditions, after_id }),
+  }
+}
+
+export const createRules = (needs: {
+  db: Database
+  clock: Clock
+  events: Events
+  targeting: Targeting
+  channels: Pick<ChannelsService, 'ids'>
+  banConditions: BanConditions
+}): RulesService => {
+  const { db, clock, events, targeting, channels, banConditions } = needs
+
+  const allOf = async () => rulesOf(await allRules(db.read))
+  const ruleOf = async (id: string): Promise<Rule> => {
+    const rule = (await allOf()).find(known => known.id === id)
+    if (!rule) throw notFound(`There is no rule ${id}.`)
+    return rule
+  }
+  const stateOf = (rule: Rule, own: readonly StateRow[]): View['state'] => {
+    if (!rule.isOn) return 'off'
+    if (own.some(({ state }) => state === 'firing')) return 'firing'
+    if (banConditions.hasNoData(rule)) return 'no_data'
+    return own.some(({ state }) => state === 'pending') ? 'pending' : 'calm'
+  }
+  const viewOf = (actor: Principal, rule: Rule, states: readonly StateRow[]): View => {
+    const own = states.filter(
+      ({ rule: id, server_no }) =>
+        id === rule.id && (server_no === null ? actor.servers === 'all' : sees(actor, server_no)),
+    )
+    const { after_id: _, ...conditions } = rule.conditions
+    return {
+      id: rule.id,
+      builtin: rule.isBuiltin,
+      name: rule.name,
+      kind: rule.kind,
+      severity: rule.severity,
+      target: targeting.view(actor, rule.targets),
+      for_seconds: rule.for / second,
+      enabled: rule.isOn,
+      recovery: rule.recovery,
+      quiet_hours: rule.quiet,
+      conditions,
+      state: stateOf(rule, own),
+      firing: own.filter(({ state }) => state === 'firing').length,
+    }
+  }
+  const statesNow = () => recentStates(db.read, clock() - listedFor)
+  const routesView = async (actor: Principal) => ({
+    routes: (await allRoutes(db.read)).map(({ content }) => {
+      const { severities, rules, hours, channels: ids, target } = JSON.parse(content) as StoredRoute
+      return {
+        severities: [...severities],
+        rules: [...rules],
+        hours,
+        channels: [...ids],
+        target: targeting.view(actor, targetsOf(target)),
+      }
+    }),
+  })
+
+  return {
+    async list(actor) {
+      const states = await statesNow()
+      const rules = (await allOf()).map(rule => viewOf(actor, rule, states))
+      return { rules, total: rules.length }
+    },
+    async create(actor, body) {
+      const { kind, conditions = {} } = body
+      checkConditions(kind, conditions)
+      const own = (await allOf()).filter(({ isBuiltin }) => !isBuiltin)
+      if (own.length >= bounds.alertRules)
+        throw conflict(`There are ${bounds.alertRules} rules already. Delete one first.`)
+      const usual = kindDefaults[kind]
+      const targets = targeting.named(actor, body.target ?? { all: true })
+      const at = clock()
+      const name = nameOf(body.name)
+      // Only jails of later on are new.
+      const stored = kind === 'new-jail' ? { ...conditions, after_id: await lastJailId(db.read) } : conditions
+      const row = await events.change(async change => {
+        const made = await insertRule(change.sql, {
+          builtin: null,
+          name,
+          kind,
+          severity: body.severity ?? usual.severity,
+          target: textOf(targets),
+          for_seconds: body.for_seconds ?? usual.for,
+          enabled: body.enabled === false ? 0 : 1,
+          recovery: (body.recovery ?? usual.isEvent !== true) ? 1 : 0,
+          quiet_hours: body.quiet_hours ? JSON.stringify(body.quiet_hours) : null,
+          conditions: JSON.stringify(stored),
+          created_at: at,
+          updated_at: at,
+        })
+        await change.record({ name: 'alert_rule.create', author: authorOf(actor), data: { name, kind, ...conditions } })
+        return made
+      })
+      return viewOf(actor, await ruleOf(String(row.id)), [])
+    },
+    async change(actor, id, body) {
+      const rule = await ruleOf(id)
+      if (rule.isBuiltin && (body.name !== undefined || body.conditions !== undefined))
+        throw conflict('Name and conditions of a built-in rule stay as they are. Add a rule instead.')
+      if (body.conditions) checkConditions(rule.kind, body.conditions)
+      const targets = body.target ? targeting.named(actor, body.target) : rule.targets
+      const at = clock()
+      const set = { ...changedRow(rule, body), target: textOf(targets), updated_at: at }
+      const { name } = set
+      await events.change(async change => {
+        const done = rule.row
+          ? await saveRule(change.sql, rule.row.id, set)
+          : await insertRule(change.sql, { ...set, builtin: rule.id, kind: rule.kind, created_at: at })
+        if (!done) throw notFound(`There is no rule ${id}.`)
+        // What it found by its old conditions means nothing under the new ones.
+        if (set.enabled === 0 || body.conditions || body.target) await deleteStatesOf(change.sql, rule.id)
+        await change.record({
+          name: 'alert_rule.update',
+          author: authorOf(actor),
+          data: { name, kind: rule.kind, fields: Object.keys(body) },
+        })
+      })
+      return viewOf(actor, await ruleOf(id), await statesNow())
+    },
+    async remove(actor, id) {
+      const rule = await ruleOf(id)
+      if (rule.isBuiltin || !rule.row) throw conflict('A built-in rule can be switched off, not deleted.')
+      const { row } = rule
+      await events.change(async change => {
+        if (!(await deleteRuleRow(change.sql, row.id))) throw notFound(`There is no rule ${id}.`)
+        await deleteStatesOf(change.sql, rule.id)
+        await change.record({ name: 'alert_rule.delete', author: authorOf(actor), data: { name: rule.name } })
+      })
+      return { message: 'The rule is deleted.' }
+    },
+    async preview(actor, { kind, conditions = {}, target }) {
+      checkConditions(kind, conditions)
+      const targets = targeting.named(actor, target ?? { all: true })
+      const times = await banConditions.preview(kind, { targets, conditions }, clock())
+      return {
+        supported: times !== null,
+        times: (times ?? []).map(({ from, to, highest }) => ({ from: iso(from), to: iso(to), highest })),
+      }
+    },
+    routes: routesView,
+    async setRoutes(actor, { routes }) {
+      const known = await channels.ids()
+      const rules = new Set((await allOf()).map(({ id }) => id))
+      const contents = routes.map(({ target, ...route }, index): StoredRoute => {
+        const channel = route.channels.find(id => !known.has(id))
+        if (channel !== undefined) throw invalid(`routes.${index}.channels`, `There is no channel ${channel}.`)
+        const rule = route.rules.find(id => !rules.has(id))
+        if (rule !== undefined) throw invalid(`routes.${index}.rules`, `There is no rule ${rule}.`)
+        const targets = targeting.named(actor, target ?? { all: true }, `routes.${index}.target`)
+        return { ...route, target: textOf(targets) }
+      })
+      await events.change(async change => {
+        await replaceRoutes(
+          change.sql,
+          contents.map(content => JSON.stringify(content)),
+        )
+        await change.record({
+          name: 'alert_routes.update',
+          author: authorOf(actor),
+          data: { routes: contents.length, channels: [...new Set(routes.flatMap(({ channels: ids }) => ids))] },
+        })
+      })
+      return routesView(actor)
+    },
+  }
+}

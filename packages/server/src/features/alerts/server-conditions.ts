@@ -1,0 +1,65 @@
+import type { ConditionKind, ProtectionCheckId } from '@stockade/contract'
+import { iso } from '../../core/clock.ts'
+import { levelOf } from '../servers/protection.ts'
+import type { Server } from '../servers/registry.ts'
+import type { Finding } from './kinds.ts'
+
+/* Conditions of servers, from memory: no query, and nothing in the path of a report. */
+
+const firewallChecks: readonly ProtectionCheckId[] = ['enforced', 'shield', 'keep', 'published']
+const failedCheck = (server: Server, ids: readonly string[]) =>
+  server.row.status === 'online' ? server.protection?.checks.find(({ id }) => ids.includes(id)) : undefined
+
+type Words = readonly [title: string, detail: string] | null
+const conditions: Readonly<Partial<Record<ConditionKind, (server: Server) => Words>>> = {
+  'server-unprotected': server =>
+    levelOf(server) === 'unprotected'
+      ? [`${server.row.hostname} is unprotected`, server.protection?.summary ?? '']
+      : null,
+  'server-degraded': server =>
+    levelOf(server) === 'degraded' ? [`${server.row.hostname} is degraded`, server.protection?.summary ?? ''] : null,
+  'server-silent': ({ row, lastHeartbeat }) =>
+    row.status === 'offline'
+      ? [
+          `${row.hostname} is silent`,
+          lastHeartbeat === null
+            ? 'No heartbeat comes any more.'
+            : `Last heartbeat: ${iso(lastHeartbeat)}. Bans on the host go on.`,
+        ]
+      : null,
+  'engine-down': server => {
+    const check = failedCheck(server, ['engine'])
+    return check?.state === 'bad' ? [`fail2ban is down on ${server.row.hostname}`, check.detail] : null
+  },
+  'whitelist-drift': server => {
+    const check = failedCheck(server, ['ignore'])
+    return check ? [`The whitelist is not applied on ${server.row.hostname}`, check.detail] : null
+  },
+  'shield-drift': server => {
+    const check = failedCheck(server, firewallChecks)
+    return check ? [`The firewall of ${server.row.hostname} is not as it should be`, check.detail] : null
+  },
+  'agent-cloned': ({ row }) =>
+    row.clone === null
+      ? null
+      : [
+          `Two hosts use the identity of ${row.hostname}`,
+          'A copied machine, or a stolen key. Settle it on the page of the server.',
+        ],
+  'server-quarantined': ({ row }) =>
+    row.quarantined_at === null ? null : [`${row.hostname} is in quarantine`, row.quarantine_reason ?? ''],
+}
+
+/** What holds now of all servers, by kind. */
+export const findOnServers = (servers: readonly Server[]): Map<ConditionKind, Finding[]> => {
+  const found = new Map<ConditionKind, Finding[]>()
+  const known = Object.entries(conditions) as [ConditionKind, (server: Server) => Words][]
+  for (const [kind] of known) found.set(kind, [])
+  for (const server of servers)
+    for (const [kind, words] of known) {
+      const said = words(server)
+      if (said)
+        found.get(kind)?.push({ subject: server.row.id, serverNo: server.row.no, title: said[0], detail: said[1] })
+    }
+  return found
+}

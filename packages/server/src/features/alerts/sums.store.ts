@@ -1,0 +1,62 @@
+import { sql as raw } from 'kysely'
+import type { Kysely } from 'kysely'
+import { day, hour } from '../../core/clock.ts'
+import type { Schema } from '../../db/schema.ts'
+
+type Sql = Kysely<Schema>
+
+export interface BanSelection {
+  readonly jailId: number | null
+  readonly countryId: number | null
+  /** Null for all servers. */
+  readonly servers: readonly number[] | null
+}
+/** Numbers of bans by the begin of each hour or UTC day. */
+export interface BanSeries {
+  readonly step: number
+  readonly counts: ReadonlyMap<number, number>
+}
+
+/** Which sums answer a selection. Of a jail or country on some servers there are sums of days only. */
+const sourceOf = ({ jailId, countryId, servers }: BanSelection) => {
+  if (jailId !== null)
+    return servers === null
+      ? { table: 'ban_hours_jail', step: hour, column: 'jail_id', value: jailId }
+      : { table: 'ban_days_jail', step: day, column: 'jail_id', value: jailId }
+  if (countryId !== null)
+    return servers === null
+      ? { table: 'ban_hours_country', step: hour, column: 'country_id', value: countryId }
+      : { table: 'ban_days_country', step: day, column: 'country_id', value: countryId }
+  return { table: servers === null ? 'ban_hours_jail' : 'ban_hours_server', step: hour, column: null, value: 0 }
+}
+
+/** From the sums that reports keep anyway; no row of a ban is read. Runs beside the event loop when `sql` is `db.scan`. */
+export const banSeries = async (sql: Sql, selection: BanSelection, from: number): Promise<BanSeries> => {
+  const { table, step, column, value } = sourceOf(selection)
+  const { servers } = selection
+  const conditions = [
+    raw`bucket >= ${Math.floor(from / step) * step}`,
+    ...(column === null ? [] : [raw`${raw.ref(column)} = ${value}`]),
+    ...(servers === null ? [] : [servers.length > 0 ? raw`server_no in (${raw.join([...servers])})` : raw`1 = 0`]),
+  ]
+  const { rows } = await raw<{ bucket: number; n: number }>`select bucket, sum(n) as n from ${raw.table(table)}
+    where ${raw.join(conditions, raw` and `)} group by bucket`.execute(sql)
+  return { step, counts: new Map(rows.map(({ bucket, n }) => [Number(bucket), Number(n)])) }
+}
+
+export const jailIdOf = async (sql: Sql, name: string): Promise<number | null> =>
+  (await sql.selectFrom('jails').select('id').where('name', '=', name).executeTakeFirst())?.id ?? null
+export const countryIdOf = async (sql: Sql, code: string): Promise<number | null> =>
+  (await sql.selectFrom('countries').select('id').where('code', '=', code).executeTakeFirst())?.id ?? null
+/** Jails that were first reported after another one, by its number. */
+export const jailsAfter = (sql: Sql, id: number) =>
+  sql.selectFrom('jails').selectAll().where('id', '>', id).orderBy('id').limit(50).execute()
+export const lastJailId = async (sql: Sql): Promise<number> =>
+  Number(
+    (
+      await sql
+        .selectFrom('jails')
+        .select(eb => eb.fn.max('id').as('id'))
+        .executeTakeFirst()
+    )?.id ?? 0,
+  )

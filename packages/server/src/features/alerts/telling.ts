@@ -1,0 +1,185 @@
+import type { AlertSeverity } from '@stockade/contract'
+import { minute, second } from '../../core/clock.ts'
+import type { Message } from '../notifications/message.ts'
+import { oneLine } from '../notifications/message.ts'
+import { coveredBy } from './kinds.ts'
+import type { Rule } from './rules.ts'
+import { isWithin } from './rules.ts'
+import { channelsFor, isSilenced } from './routing.ts'
+import type { Silence, StoredRoute } from './routing.ts'
+import type { AlertState } from './state.ts'
+import type { Targeting } from '../servers/targets.ts'
+
+/* What of the alerts is told now, and how much of it is one message. */
+
+/** The first alert of a rule waits for others of the same rule for so long: a fleet that is lost at once is one message. */
+const waitFor = 15 * second
+/** After so many messages of a rule within the time, the next ones wait until it is over. */
+const burst = { messages: 3, within: 10 * minute } as const
+/** Lines that one message lists. */
+const mostListed = 25
+
+export interface Outbound {
+  readonly channels: readonly string[]
+  readonly message: Message
+}
+export interface TellingContext {
+  readonly now: number
+  /** Of the wall clock, in the time zone of the settings. */
+  readonly hour: number
+  readonly routes: readonly StoredRoute[]
+  readonly silences: readonly Silence[]
+  readonly targeting: Pick<Targeting, 'concerns'>
+}
+
+const levels: Readonly<Record<AlertSeverity, Message['level']>> = {
+  info: 'info',
+  warning: 'warning',
+  critical: 'error',
+}
+
+/** The title, and what is said of one alert or of many. */
+const wordsOf = (
+  rule: Rule,
+  states: readonly AlertState[],
+  isOver: boolean,
+): Pick<Message, 'title' | 'text' | 'tables'> => {
+  const [first] = states
+  const over = isOver ? 'Over: ' : ''
+  if (first && states.length === 1) {
+    const flaps = first.flapping === 1 && !isOver ? ' (comes and goes)' : ''
+    return { title: oneLine(`${over}${first.title}${flaps}`), text: first.detail, tables: [] }
+  }
+  const rows = states.slice(0, mostListed).map(({ title, detail }) => [title, oneLine(detail, 120)])
+  return {
+    title: oneLine(`${over}${rule.name}: ${states.length}`),
+    text: '',
+    tables: [{ title: '', columns: ['Alert', 'Details'], rows, total: states.length }],
+  }
+}
+
+const messageOf = (
+  rule: Rule,
+  states: readonly AlertState[],
+  status: 'firing' | 'resolved',
+  key: string,
+  now: number,
+): Message => {
+  const isCritical = states.some(state => state.severity === 'critical')
+  const severity = isCritical ? 'critical' : (states[0]?.severity ?? rule.severity)
+  return {
+    category: 'alert',
+    level: status === 'resolved' ? 'info' : levels[severity],
+    ...wordsOf(rule, states, status === 'resolved'),
+    facts: [],
+    path: '/alerts',
+    label: 'Show the alerts',
+    at: now,
+    alert: { status, severity, rule: rule.id, key },
+  }
+}
+
+/** Whether a graver alert of the same server says it already. */
+const isCovered = (state: AlertState, all: readonly AlertState[]): boolean => {
+  const by = coveredBy[state.kind as keyof typeof coveredBy]
+  return (
+    by !== undefined &&
+    all.some(({ rule, state: is, server_no }) => rule === by && is === 'firing' && server_no === state.server_no)
+  )
+}
+
+const isHeld = (rule: Rule, waiting: readonly AlertState[], own: readonly AlertState[], now: number): boolean => {
+  const oldest = Math.min(...waiting.map(({ fired_at }) => fired_at ?? now))
+  const keys = own.flatMap(({ told_at, told_key }) =>
+    told_key && told_at !== null && told_at > now - burst.within ? [told_key] : [],
+  )
+  return now - oldest < waitFor || new Set(keys).size >= burst.messages
+}
+
+/** One message for each channel, of what goes there. */
+const perChannel = (
+  rule: Rule,
+  states: readonly AlertState[],
+  channelsOf: (state: AlertState) => readonly string[],
+  [status, key, now]: readonly ['firing' | 'resolved', string, number],
+): Outbound[] => {
+  const byChannel = new Map<string, AlertState[]>()
+  for (const state of states)
+    for (const channel of channelsOf(state)) byChannel.set(channel, [...(byChannel.get(channel) ?? []), state])
+  // Channels that get the same share one message.
+  const messages = new Map<string, Outbound>()
+  for (const [channel, of] of byChannel) {
+    const id = of.map(({ subject }) => subject).join(' ')
+    const message = messages.get(id)?.message ?? messageOf(rule, of, status, key, now)
+    messages.set(id, { channels: [...(messages.get(id)?.channels ?? []), channel], message })
+  }
+  return [...messages.values()]
+}
+
+/** Tells of what fires and was not told. Answers the states as they are afterwards, where they change. */
+export const tellFiring = (
+  rule: Rule,
+  own: readonly AlertState[],
+  all: readonly AlertState[],
+  context: TellingContext,
+) => {
+  const { now, hour, routes, silences, targeting } = context
+  const isQuiet = rule.quiet !== null && isWithin(rule.quiet, hour)
+  const untold = own.filter(
+    state =>
+      state.state === 'firing' &&
+      state.told_at === null &&
+      state.acked_at === null &&
+      !isSilenced(silences, state, targeting),
+  )
+  const changed = new Map<AlertState, AlertState>()
+  if (untold.length === 0 || isQuiet || isHeld(rule, untold, own, now)) return { changed, messages: [] }
+  const [first] = untold
+  // What is told once more, as coming and going, is the same incident for a service that joins them.
+  const key = (untold.length === 1 && first?.told_key) || `stockade-${rule.id}-${now}`
+  const channelsOf = new Map(
+    untold.map(state => [state, isCovered(state, all) ? [] : channelsFor(routes, state, hour, targeting)]),
+  )
+  for (const [state, channels] of channelsOf)
+    changed.set(state, {
+      ...state,
+      told_at: now,
+      told_key: channels.length > 0 ? key : null,
+      told_channels: JSON.stringify(channels),
+      recovered_on: '[]',
+    })
+  return {
+    changed,
+    messages: perChannel(rule, untold, state => channelsOf.get(state) ?? [], ['firing', key, now]),
+  }
+}
+
+const listOf = (text: string | null): string[] => JSON.parse(text ?? '[]') as string[]
+
+/** Tells a channel of what is over, once all alerts of the message that told it of them are. */
+export const tellResolved = (rule: Rule, own: readonly AlertState[], { now }: Pick<TellingContext, 'now'>) => {
+  const changed = new Map<AlertState, AlertState>()
+  const messages: Outbound[] = []
+  const byKey = Map.groupBy(
+    own.filter(({ told_key }) => told_key !== null),
+    ({ told_key }) => told_key ?? '',
+  )
+  for (const [key, states] of byKey) {
+    const open = new Set(
+      states.filter(({ state }) => state !== 'resolved').flatMap(state => listOf(state.told_channels)),
+    )
+    const channelsOf = new Map<AlertState, string[]>()
+    for (const state of states) {
+      const told = new Set(listOf(state.recovered_on))
+      const due = listOf(state.told_channels).filter(channel => !open.has(channel) && !told.has(channel))
+      if (state.state !== 'resolved' || due.length === 0) continue
+      channelsOf.set(state, due)
+      changed.set(state, { ...state, recovered_on: JSON.stringify([...told, ...due]) })
+    }
+    if (rule.recovery)
+      messages.push(
+        ...perChannel(rule, [...channelsOf.keys()], state => channelsOf.get(state) ?? [], ['resolved', key, now]),
+      )
+  }
+  return { changed, messages }
+}
