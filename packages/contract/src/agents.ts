@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { listedPackets } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { desiredState, order, resultInput } from './commands.ts'
@@ -87,6 +88,10 @@ export const heartbeat = endpoint({
         ),
       ),
       'Bans of the shield whose packets the kernel dropped since the last heartbeat.',
+    ),
+    listed: field(
+      Type.Optional(listedPackets),
+      'Blocklists whose packets the kernel counted since the last heartbeat.',
     ),
     capabilities: field(
       Type.Optional(

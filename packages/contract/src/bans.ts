@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { blocklistLine } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import { banReason } from './reasons.ts'
@@ -355,6 +356,7 @@ export const lookUp = endpoint({
       Type.Array(fleetBanLine),
       'Fleet bans that stand and cover the address, on servers that the caller sees.',
     ),
+    blocklists: field(Type.Array(blocklistLine), 'Blocklists that cover the address, on servers that the caller sees.'),
     reputation: field(
       nullable(
         resource('Reputation', {

@@ -25,7 +25,7 @@ export interface EventKind {
   /** The notification toggle that it belongs to. */
   readonly notify?: 'notify_bans' | 'notify_syncs' | 'notify_errors'
   /** Sent to live feeds as this message, to callers who may see its server. */
-  readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice' | 'fleet_ban'
+  readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice' | 'fleet_ban' | 'blocklist'
 }
 
 const kind = (value: EventKind): EventKind => value
@@ -115,6 +115,17 @@ export const eventKinds = {
   'feed.update': audit,
   'feed.rotate': audit,
   'feed.delete': audit,
+  'list.create': kind({ audited: true, live: 'blocklist' }),
+  'list.update': kind({ audited: true, live: 'blocklist' }),
+  'list.delete': kind({ audited: true, live: 'blocklist' }),
+  // Another version of a list is in force.
+  'list.fetch': kind({ audited: false, live: 'blocklist' }),
+  // A new version was not applied; the last good one stays.
+  'list.refuse': kind({ audited: true, notify: 'notify_errors', live: 'blocklist' }),
+  // No look at the source succeeded for three intervals.
+  'list.stale': kind({ audited: true, notify: 'notify_errors', live: 'blocklist' }),
+  // Hosts confirmed or refused lists; at most one a second.
+  'list.progress': kind({ audited: false, live: 'blocklist' }),
   'rollout.create': audit,
   'rollout.pause': audit,
   // The rollout stopped by itself, because too many servers failed.

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { duration } from './bans.ts'
+import { appliedBlocklists, desiredBlocklists } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
@@ -241,6 +242,7 @@ export const desiredShield = resource('DesiredShield', {
     }),
     'The fleet bans.',
   ),
+  lists: field(desiredBlocklists, 'The blocklists, in the order of ids.'),
 })
 
 /** Part of the acknowledgement of a desired state. */
@@ -263,4 +265,5 @@ export const appliedShield = openResource('AppliedShield', {
     }),
     'The fleet bans.',
   ),
+  lists: field(Type.Optional(appliedBlocklists), 'The blocklists that the host was given.'),
 })

@@ -4,6 +4,7 @@ import * as alerts from './alerts.ts'
 import * as attackers from './attackers.ts'
 import * as auth from './auth.ts'
 import * as bans from './bans.ts'
+import * as blocklists from './blocklists.ts'
 import * as bootstrap from './bootstrap.ts'
 import * as channels from './channels.ts'
 import * as commands from './commands.ts'
@@ -35,6 +36,7 @@ export type {
 } from './alerts.ts'
 export { alertSeverities, banKinds, conditionKinds } from './alerts.ts'
 export type { Channel, ChannelDelivery, PresetId } from './channels.ts'
+export type { Blocklist, BlocklistFormat, BlocklistHostState, BlocklistMode, BlocklistSource } from './blocklists.ts'
 export * from './endpoint.ts'
 export * from './events.ts'
 export type { FleetBanState } from './fleet-bans.ts'
@@ -65,6 +67,7 @@ export {
   bans,
   fleetBans,
   rules,
+  blocklists,
   attackers,
   neighbours,
   whitelist,
@@ -91,6 +94,7 @@ const rooms = {
   bans,
   fleetBans,
   rules,
+  blocklists,
   attackers,
   neighbours,
   whitelist,

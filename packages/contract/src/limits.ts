@@ -35,6 +35,15 @@ export const bounds = {
   rules: 50,
   ruleFilters: 100,
   ruleExclusions: 1000,
+  /** Blocklists: how many, entries of one, seconds between two looks, what a list names, and IPv4 addresses that it covers by default. */
+  blocklists: {
+    count: 50,
+    entries: 200_000,
+    interval: { minimum: 900, maximum: 7 * 86_400 },
+    countries: 250,
+    networks: 500,
+    addresses: 2 ** 28,
+  },
   /** Whitelist entries that one request takes off. */
   removals: 5000,
   results: 100,
@@ -61,6 +70,7 @@ export const pages = {
   bans: { default: 50, maximum: 100 },
   fleetBans: { default: 50, maximum: 100 },
   alerts: { default: 50, maximum: 200 },
+  blocklists: { default: 50, maximum: 100 },
   rollouts: { default: 20, maximum: 100 },
   ruleMatches: { default: 50, maximum: 100 },
   commands: { default: 50, maximum: 100 },

@@ -45,6 +45,10 @@ const liveFleetBan = resource('LiveFleetBan', {
   ),
 })
 
+const liveBlocklist = resource('LiveBlocklist', {
+  id: field(nullable(id), 'Id of the blocklist; null when hosts confirmed or refused some.'),
+})
+
 const feed = <K extends string, T extends TSchema>(title: string, type: K, data: T, description: string) =>
   resource(title, {
     type: field(Type.Literal(type), description),
@@ -61,6 +65,7 @@ export const liveMessage = Type.Union(
     feed('LiveCommandMessage', 'command', command, 'A command was queued or changed its status.'),
     feed('LiveWhitelistMessage', 'whitelist', liveWhitelist, 'The whitelist, or its copy on a server, changed.'),
     feed('LiveFleetBanMessage', 'fleet_ban', liveFleetBan, 'A fleet ban changed, or servers confirmed some.'),
+    feed('LiveBlocklistMessage', 'blocklist', liveBlocklist, 'A blocklist changed, or servers confirmed some.'),
     feed('LiveNoticeMessage', 'notice', liveNotice, 'A notice for people.'),
     resource('LiveResyncMessage', {
       type: field(

@@ -8,6 +8,7 @@ export const tags = {
   'Agent upgrades': 'Upgrades of the agents on many hosts, in waves.',
   Commands: 'Commands that agents execute on hosts.',
   Bans: 'Bans that hosts reported, and bans that operators order.',
+  Blocklists: 'Lists of addresses that somebody else keeps, held by the firewalls of servers.',
   Whitelist: 'Addresses that no server may ban.',
   Templates: 'Jail templates and their deployment.',
   Settings: 'Settings of the service, notifications, license and audit log.',

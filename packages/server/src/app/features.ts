@@ -6,6 +6,7 @@ import { alertsFeature } from '../features/alerts/alerts.feature.ts'
 import { auditFeature } from '../features/audit/audit.feature.ts'
 import { backupsFeature } from '../features/backups/backups.feature.ts'
 import { bansFeature } from '../features/bans/bans.feature.ts'
+import { blocklistsFeature } from '../features/blocklists/blocklists.feature.ts'
 import { bootstrapFeature } from '../features/bootstrap/bootstrap.feature.ts'
 import { channelsFeature } from '../features/channels/channels.feature.ts'
 import { commandsFeature } from '../features/commands/commands.feature.ts'
@@ -83,10 +84,12 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))
   add(rulesFeature({ ...fleet, fleetBans }))
-  const { service: lookup } = add(lookupFeature({ ...fleet, ipinfo, reputation, whitelist, reasons, fleetBans }))
+  const { service: blocklists } = add(await blocklistsFeature({ ...fleet, ipinfo }))
+  const held = { ...fleet, fleetBans, blocklists }
+  const { service: lookup } = add(lookupFeature({ ...held, ipinfo, reputation, whitelist, reasons }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
-  const { service: desired } = add(await desiredFeature({ ...fleet, portknock, fleetBans }))
-  add(agentsFeature({ ...fleet, keys, bans, desired }))
+  const { service: desired } = add(await desiredFeature({ ...held, portknock }))
+  add(agentsFeature({ ...held, keys, bans, desired }))
   add(selfTestsFeature(fleet))
   add(rolloutsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))

@@ -37,6 +37,7 @@ import { metricsHistory } from './migrations/0041-metrics-history.ts'
 import { removedBans } from './migrations/0042-removed-bans.ts'
 import { droppedPackets } from './migrations/0047-dropped-packets.ts'
 import { fleetBans } from './migrations/0045-fleet-bans.ts'
+import { blocklists } from './migrations/0052-blocklists.ts'
 import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
 import { serverTags } from './migrations/0051-tags.ts'
 import { channels } from './migrations/0056-channels.ts'
@@ -82,6 +83,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0047-dropped-packets': droppedPackets(engine),
   '0050-agent-rollouts': agentRollouts(engine),
   '0051-tags': serverTags(engine),
+  '0052-blocklists': blocklists(engine),
   '0054-rules': rules(engine),
   '0056-channels': channels(engine),
   '0057-alerts': alerts(engine),

@@ -532,6 +532,78 @@ export interface FleetHostsTable {
   /** Why the host can hold no fleet bans. */
   not_covered: string | null
 }
+/** A blocklist: what is asked of it, and what its version in force is. */
+export interface BlocklistsTable {
+  id: Generated<number>
+  name: string
+  /** As JSON. */
+  source: string
+  format: string
+  csv_column: number | null
+  every_seconds: number
+  /** `all`, or the numbers of servers in order, as JSON. */
+  target: string
+  mode: string
+  max_entries: number
+  max_addresses: number
+  max_change: number
+  /** Epoch milliseconds of the version in force; rises with each content. 0 before the first. */
+  version: number
+  entries: number
+  addresses: number
+  /** SHA-256 of the entries, a line each. */
+  digest: string
+  /** Counts as JSON. */
+  left_out: string
+  /** What was cut out of the version in force: versions of the whitelist and of own and managed addresses. */
+  cuts: string
+  etag: string | null
+  last_modified: string | null
+  fetched_at: number | null
+  checked_at: number | null
+  next_at: number
+  failures: number
+  last_error: string | null
+  stale: number
+  created_by: string
+  created_at: number
+  updated_at: number
+}
+/** The content of the version in force, gzipped lines: as it was published, merged, and without what is cut out. */
+export interface BlocklistContentsTable {
+  list_id: number
+  raw: Bytes
+  entries: Bytes
+}
+/** One row: rises with each change of lists that other processes must hear of. A change locks it until the commit. */
+export interface BlocklistStateTable {
+  id: number
+  version: number
+}
+/** What a host said last of a list that it was given. */
+export interface BlocklistHostsTable {
+  server_no: number
+  list_id: number
+  /** The version that the host's kernel is proved to hold; null for none. */
+  version: number | null
+  mode: string | null
+  held: number | null
+  error: string | null
+  /** The host's own count. */
+  packets: number
+  acked_at: number | null
+}
+/** Why a host can hold no lists; without a row, nothing is known. */
+export interface BlocklistCoverageTable {
+  server_no: number
+  not_covered: string | null
+}
+export interface BlocklistHitsTable {
+  list_id: number
+  /** Hours since 1970. */
+  hour: number
+  packets: number
+}
 /** What each host was asked to apply, and what it last said that it holds. */
 export interface HostStatesTable {
   server_no: number
@@ -967,6 +1039,12 @@ export interface Schema {
   fleet_hosts: FleetHostsTable
   fleet_tags: FleetTagsTable
   server_tags: ServerTagsTable
+  blocklists: BlocklistsTable
+  blocklist_contents: BlocklistContentsTable
+  blocklist_state: BlocklistStateTable
+  blocklist_hosts: BlocklistHostsTable
+  blocklist_coverage: BlocklistCoverageTable
+  blocklist_hits: BlocklistHitsTable
   events: EventsTable
   audit: AuditTable
   audit_chain: AuditChainTable

@@ -37,6 +37,9 @@ export interface OutgoingReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
+  readonly body: Buffer
+  /** There was more than `most` bytes. */
+  readonly isCut: boolean
 }
 
 /** Every connection that this server makes to an address that somebody typed goes through here. */
@@ -214,12 +217,19 @@ export const createOutgoing = (own: {
             let size = 0
             const status = reply.statusCode ?? 0
             steps.done('answer', `HTTP ${status}`, status >= 200 && status < 300)
-            const done = () =>
+            const done = () => {
+              const body = Buffer.concat(pieces).subarray(0, most)
               resolve({
                 status,
                 headers: reply.headers,
-                text: Buffer.concat(pieces).subarray(0, most).toString('utf8'),
+                body,
+                isCut: size > most,
+                // Made for who reads it: the body of a list may have megabytes.
+                get text() {
+                  return body.toString('utf8')
+                },
               })
+            }
             reply.on('data', (piece: Buffer) => {
               pieces.push(piece)
               size += piece.length

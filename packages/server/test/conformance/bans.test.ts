@@ -437,7 +437,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
           reverse_name: null,
           geo_credit: text,
         },
-        'no page': { fleet_bans: [anyObject] },
+        'no page': { fleet_bans: [anyObject], blocklists: [anyObject] },
       },
     )
     const { ban_history } = await says(

@@ -335,7 +335,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
             { 'no page': { cuts: [anyObject] } },
           ),
         },
-        { 'no page': { shield: { bans: { version: 0, count: 0, digest: text } } } },
+        { 'no page': { shield: { bans: { version: 0, count: 0, digest: text }, lists: [anyObject] } } },
       ),
     )
     const etag = (await agent('GET /agent/state')).headers.get('etag') ?? ''

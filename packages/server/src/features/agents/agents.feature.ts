@@ -1,5 +1,6 @@
 import { second } from '../../core/clock.ts'
 import type { BansService } from '../bans/bans.service.ts'
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { Core, Feature } from '../feature.ts'
@@ -22,6 +23,7 @@ export const agentsFeature = (
     bans: BansService
     templates: TemplatesService
     desired: Desired
+    blocklists: Blocklists
   },
 ): Feature<null> => {
   const agents = createAgents(needs)

@@ -9,6 +9,7 @@ import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
 import type { Change, Events } from '../../events/events.ts'
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import { addDrops } from '../bans/drops.store.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
@@ -63,12 +64,13 @@ export const createAgents = (needs: {
   bans: Pick<BansService, 'lifted'>
   templates: Pick<TemplatesService, 'frozen'>
   desired: Pick<Desired, 'version'>
+  blocklists: Pick<Blocklists, 'countPackets'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   isShared: boolean
   /** Resolves when other processes know what was changed here. */
   settle: () => Promise<void>
 }): AgentsService => {
-  const { clock, config, events, registry, keys, commands, bans, templates, desired } = needs
+  const { clock, config, events, registry, keys, commands, bans, templates, desired, blocklists } = needs
   const startedAt = clock()
   const watchProtection = createProtectionWatch({ clock, events, registry })
   const clones = createClones(needs)
@@ -245,6 +247,7 @@ export const createAgents = (needs: {
         await watchProtection(row.no)
       }
       const dropped = beat.dropped ?? []
+      if (beat.listed) await blocklists.countPackets(row.no, beat.listed)
       if (dropped.length > 0) await events.change(change => addDrops(change, row.no, dropped, now))
       return {
         message: 'ok',

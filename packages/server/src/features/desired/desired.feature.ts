@@ -1,3 +1,4 @@
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
@@ -16,6 +17,7 @@ export const desiredFeature = async (
     mirror: Mirror
     portknock: Portknock
     fleetBans: FleetBans
+    blocklists: Blocklists
     commands: CommandsService
   },
 ): Promise<Feature<Desired>> => {

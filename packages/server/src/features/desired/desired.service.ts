@@ -9,6 +9,7 @@ import { createGroup } from '../../core/group.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { Portknock } from '../portknock/portknock.service.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -49,10 +50,11 @@ export const createDesired = async (needs: {
   mirror: Mirror
   knocks: Pick<Portknock['hosts'], 'revision' | 'stateFor' | 'acknowledge'>
   fleetBans: Pick<FleetBans, 'sets' | 'acknowledge'>
+  blocklists: Pick<Blocklists, 'lists' | 'acknowledge'>
   /** Lets the host's waiting poll be answered. */
   wake: (serverNo: number) => void
 }): Promise<Desired> => {
-  const { db, clock, events, registry, servers, mirror, knocks, fleetBans, wake } = needs
+  const { db, clock, events, registry, servers, mirror, knocks, fleetBans, blocklists, wake } = needs
   let nonces = new Map<number, number>()
 
   const versionAt = (serverNo: number, knock: number) =>
@@ -61,6 +63,7 @@ export const createDesired = async (needs: {
       nonce: nonces.get(serverNo) ?? 0,
       knock,
       fleet: fleetBans.sets.version(serverNo),
+      lists: blocklists.lists.version(serverNo),
     })
   const version = (serverNo: number) => versionAt(serverNo, knocks.revision(serverNo))
   const wakeAll = () => {
@@ -131,10 +134,9 @@ export const createDesired = async (needs: {
             return [told]
           }),
         )
-        await fleetBans.acknowledge(
-          change,
-          items.map(({ serverNo, told: { shield }, at }) => ({ serverNo, shield, at })),
-        )
+        const acks = items.map(({ serverNo, told: { shield }, at }) => ({ serverNo, shield, at }))
+        await fleetBans.acknowledge(change, acks)
+        await blocklists.acknowledge(change, acks)
         await change.recordMany(
           nos.flatMap(no => {
             const sync_status = statusOf(after.get(no), whitelist)
@@ -171,7 +173,12 @@ export const createDesired = async (needs: {
           spread_seconds: gzip.length <= smallList ? 0 : spread,
         },
         portknock,
-        shield: { bans: { version: bans.version, count: bans.bans.length, digest: bans.digest } },
+        shield: {
+          bans: { version: bans.version, count: bans.bans.length, digest: bans.digest },
+          lists: blocklists.lists
+            .listsFor(agent.serverNo)
+            .map(({ id, version, mode, entries, digest }) => ({ id, version, mode, entries, digest })),
+        },
       }
     },
     async acknowledge(agent, told) {

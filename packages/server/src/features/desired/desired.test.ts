@@ -62,7 +62,7 @@ describe('the state that a host should hold', () => {
       version: expect.any(String),
       whitelist: { version: expect.any(String), count: 0, spread_seconds: 0 },
       portknock: { sequences: [], openings: [], blocked: [], cuts: [] },
-      shield: { bans: { version: 0, count: 0, digest: expect.any(String) } },
+      shield: { bans: { version: 0, count: 0, digest: expect.any(String) }, lists: [] },
     })
     expect((await poll(web, { wait: 0 })).desired_state).toEqual({ version: state.version })
     const beat = await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })

@@ -10,14 +10,18 @@ export interface Parts {
   readonly knock: number
   /** The version of the fleet bans that concern the host. */
   readonly fleet: number
+  /** Names the blocklists of the host; empty for none. */
+  readonly lists: string
 }
 
-export const versionOf = ({ whitelist, nonce, knock, fleet }: Parts): string =>
-  `${whitelist}.${nonce}.k${knock}${fleet === 0 ? '' : `.f${fleet}`}`
+export const versionOf = ({ whitelist, nonce, knock, fleet, lists }: Parts): string =>
+  `${whitelist}.${nonce}.k${knock}${fleet === 0 ? '' : `.f${fleet}`}${lists === '' ? '' : `.l${lists}`}`
 /** Null for a text that was never given out. Hosts may still hold one from before there was port knocking, or from before the first fleet ban. */
 export const partsOf = (version: string): Parts | null => {
-  const found = /^(w\d+-[0-9a-f]+)\.(\d{1,15})(?:\.k(\d{1,15}))?(?:\.f(\d{1,15}))?$/.exec(version)
+  const found = /^(w\d+-[0-9a-f]+)\.(\d{1,15})(?:\.k(\d{1,15}))?(?:\.f(\d{1,15}))?(?:\.l([0-9a-f]{1,64}))?$/.exec(
+    version,
+  )
   if (!found) return null
-  const [, whitelist = '', nonce, knock = 0, fleet = 0] = found
-  return { whitelist, nonce: Number(nonce), knock: Number(knock), fleet: Number(fleet) }
+  const [, whitelist = '', nonce, knock = 0, fleet = 0, lists = ''] = found
+  return { whitelist, nonce: Number(nonce), knock: Number(knock), fleet: Number(fleet), lists }
 }

@@ -63,6 +63,7 @@ const hashOf = (bytes: Uint8Array): number =>
 /** Made-up places for documentation addresses; all others are where they are. */
 export const withDemoPlaces = (info: IpInfo): IpInfo => ({
   ready: info.ready,
+  eachRange: info.eachRange,
   locate(ip): Place {
     const range = typeof ip === 'string' ? parseRange(ip) : ip
     if (!range || !documentation(range.bytes)) return info.locate(ip)

@@ -1,8 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { parseRange } from '../../core/ip.ts'
+import { lastOf, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { places } from '../../core/places.ts'
+import { inSlices } from '../../core/slices.ts'
 import { openShipped, openWatched } from './mmdb.ts'
+import type { Mmdb } from './mmdb.ts'
 import { loadNetworks } from './networks.ts'
 import { ownCityFile, ownNetworkFile } from './own-files.ts'
 import type { Networks } from './networks.ts'
@@ -22,6 +24,11 @@ export interface Place {
 export interface IpInfo {
   /** The place of an address, or of the first address of a range; as text or as read already. Nonsense is nowhere. */
   locate(ip: string | IpRange): Place
+  /** Passes on the first and the last address of each range of these countries and networks, in any order. */
+  eachRange(
+    asked: { readonly countries: readonly string[]; readonly asns: readonly number[] },
+    visit: (first: Uint8Array, last: Uint8Array) => void,
+  ): Promise<void>
   /** Source and age of the data; to be shown wherever results are. */
   readonly credits: string
   /** Resolves once networks are known too; until then `locate` answers null for them. Never rejects. */
@@ -96,6 +103,26 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
         latitude: degrees(field(record, 'location', 'latitude') ?? field(record, 'latitude')),
         longitude: degrees(field(record, 'location', 'longitude') ?? field(record, 'longitude')),
       }
+    },
+    async eachRange(asked, visit) {
+      const wantedCountries = new Set(asked.countries)
+      const wantedNetworks = new Set(asked.asns)
+      const visitMatching = async (file: Mmdb, isWanted: (record: unknown) => boolean) => {
+        // Many networks share a record.
+        const known = new Map<unknown, boolean>()
+        await inSlices(file.entries(), ({ bytes, prefix, record }) => {
+          const wanted = known.get(record) ?? isWanted(record)
+          if (known.size < 10_000) known.set(record, wanted)
+          if (wanted) visit(bytes, lastOf({ bytes, prefix, text: '' }))
+        })
+      }
+      if (wantedCountries.size > 0)
+        await visitMatching(cities?.label() ? cities : countries, record =>
+          wantedCountries.has(countryOf(record) ?? ''),
+        )
+      if (wantedNetworks.size === 0) return
+      if (asns?.label()) await visitMatching(asns, record => wantedNetworks.has(networkOf(record)?.asn ?? 0))
+      else if (networks) await inSlices(networks.ranges(wantedNetworks), ([first, last]) => visit(first, last))
     },
     get credits() {
       const own = [cities?.label(), asns?.label()].flatMap(label => label ?? [])

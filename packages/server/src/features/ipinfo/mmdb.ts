@@ -5,11 +5,14 @@ import { Reader } from 'maxmind'
 import type { Response } from 'maxmind'
 import type { FastifyBaseLogger } from 'fastify'
 import { createFinder } from './tree.ts'
+import type { TreeEntry } from './tree.ts'
 
 /** An open MMDB file. Records are foreign data: readers check each field. */
 export interface Mmdb {
   /** The record of an address of 4 or 16 bytes; shared by all that read it, so not to be changed. Null: none. */
   find(bytes: Uint8Array): unknown
+  /** Every network that has a record. */
+  entries(): Iterable<TreeEntry>
   /** Kind and build date as the file says, such as `GeoLite2-City of 2026-11-20`; null while there is none. */
   label(): string | null
   close(): void
@@ -28,7 +31,7 @@ export const labelOfData = (data: Buffer): string => labelOf(open(data))
 /** A file that ships with the product: it is there and stays as it is. */
 export const openShipped = (file: string): Mmdb => {
   const reader = open(readFileSync(file))
-  return { find: reader.find, label: () => labelOf(reader), close() {} }
+  return { find: reader.find, entries: reader.find.entries, label: () => labelOf(reader), close() {} }
 }
 
 /**
@@ -94,6 +97,7 @@ export const openWatched = (
         return null
       }
     },
+    entries: () => reader?.find.entries() ?? [],
     label: () => reader && labelOf(reader),
     close: () => clearInterval(timer),
   }

@@ -11,6 +11,8 @@ export interface Network {
 export interface Networks {
   /** The network of an address of 4 or 16 bytes. */
   find(bytes: Uint8Array): Network | null
+  /** First and last address of each range of these networks. */
+  ranges(asns: ReadonlySet<number>): Generator<readonly [first: Uint8Array, last: Uint8Array]>
 }
 
 /** Where the shipped tables lie: packed by `npm run build`, and the files that they were packed from. */
@@ -56,7 +58,19 @@ const networksOf = ({ ipv4, ipv6, owners }: NetworkTables): Networks => {
       kept.set(owner, made)
       return made
     },
+    *ranges(asns) {
+      for (const { width, count, starts, ends, owners: owned } of [ipv4, ipv6])
+        for (let range = 0; range < count; range++)
+          if (asns.has(owners.asns[owned[range] ?? 0] ?? 0))
+            yield [addressOf(starts, range * width, width), addressOf(ends, range * width, width)]
+    },
   }
+}
+
+const addressOf = (words: Uint32Array, at: number, width: number): Uint8Array => {
+  const view = new DataView(new ArrayBuffer(width * 4))
+  for (let word = 0; word < width; word++) view.setUint32(word * 4, words[at + word] ?? 0)
+  return new Uint8Array(view.buffer)
 }
 
 /** How many ranges begin below each /16, and in all: a look-up searches a few of them, not hundreds of thousands. */

@@ -4,12 +4,24 @@ import { ipText } from '../../core/ip.ts'
 /** So many records are kept read; beyond that all are forgotten. A file of countries has some 250. */
 const mostKept = 5000
 
+/** A network of the tree with its record. */
+export interface TreeEntry {
+  readonly bytes: Uint8Array
+  readonly prefix: number
+  readonly record: unknown
+}
+export interface Finder {
+  (bytes: Uint8Array): unknown
+  /** Every network that has a record: IPv4 first, then IPv6 without the parts that stand for IPv4. */
+  entries(): Generator<TreeEntry>
+}
+
 /**
  * Finds records of an open MMDB file by the bytes of an address. Many addresses share a record, so it is read once and kept
  * by where it stands; and the first 16 bits of an IPv4 address lead to its part of the tree at once. The tree is walked as
  * MaxMind's DB file format 2.0 describes it ("Binary Search Tree Section"); reading a record is the library's.
  */
-export const createFinder = (data: Buffer, reader: Reader<Response>): ((bytes: Uint8Array) => unknown) => {
+export const createFinder = (data: Buffer, reader: Reader<Response>): Finder => {
   const { nodeCount, recordSize, nodeByteSize, ipVersion } = reader.metadata
   const byte = (at: number) => data[at] ?? 0
   const three = (at: number) => (byte(at) << 16) | (byte(at + 1) << 8) | byte(at + 2)
@@ -28,6 +40,7 @@ export const createFinder = (data: Buffer, reader: Reader<Response>): ((bytes: U
   }
   const next = records[recordSize]
   if (!next) throw new Error(`records of ${recordSize} bits are unknown`)
+  const step = next
   /** On from a node, by the bits of the address from `bit` up to `end`. */
   const walk = (start: number, bytes: Uint8Array, bit: number, end: number): number => {
     let node = start
@@ -48,9 +61,7 @@ export const createFinder = (data: Buffer, reader: Reader<Response>): ((bytes: U
     return walk(node, bytes, 16, 32)
   }
   const kept = new Map<number, unknown>()
-  return bytes => {
-    const found = find(bytes)
-    if (found <= nodeCount) return null
+  const recordAt = (found: number, bytes: Uint8Array): unknown => {
     const known = kept.get(found)
     if (known !== undefined) return known
     const record: unknown = reader.get(ipText(bytes, null))
@@ -58,4 +69,35 @@ export const createFinder = (data: Buffer, reader: Reader<Response>): ((bytes: U
     kept.set(found, record)
     return record
   }
+  /** Depth first, so that the networks come in the order of their addresses. */
+  function* below(root: number, bytes: Uint8Array): Generator<TreeEntry> {
+    const open: { readonly node: number; readonly depth: number; readonly bytes: Uint8Array }[] = [
+      { node: root, depth: 0, bytes },
+    ]
+    for (let top = open.pop(); top; top = open.pop()) {
+      const { node, depth, bytes: at } = top
+      if (node === nodeCount || (node === ipv4Root && at.length === 16 && depth > 0)) continue
+      if (node > nodeCount) {
+        yield { bytes: at, prefix: depth, record: recordAt(node, at) }
+        continue
+      }
+      if (depth >= at.length * 8) continue
+      const right = Uint8Array.from(at)
+      right[depth >> 3] = (right[depth >> 3] ?? 0) | (0x80 >> (depth & 7))
+      open.push(
+        { node: step(node, 1), depth: depth + 1, bytes: right },
+        { node: step(node, 0), depth: depth + 1, bytes: at },
+      )
+    }
+  }
+  const finder = (bytes: Uint8Array): unknown => {
+    const found = find(bytes)
+    return found <= nodeCount ? null : recordAt(found, bytes)
+  }
+  return Object.assign(finder, {
+    *entries() {
+      yield* below(ipv4Root, new Uint8Array(4))
+      if (ipVersion !== 4) yield* below(0, new Uint8Array(16))
+    },
+  })
 }

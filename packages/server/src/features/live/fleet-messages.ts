@@ -30,3 +30,10 @@ export const fleetMessage = (event: StockadeEvent, live: FleetLive, hasCounts: b
     },
   }
 }
+
+/** Who sees some servers only is not told which list changed. */
+export const blocklistMessage = ({ at, data }: StockadeEvent, isNamed: boolean): LiveMessage => ({
+  type: 'blocklist',
+  at: iso(at),
+  data: { id: isNamed && data.id !== undefined ? Number(data.id) : null },
+})

@@ -20,7 +20,7 @@ import type { Targeting, Targets } from '../servers/targets.ts'
 import { refusal } from '../../core/access.ts'
 import { createReview } from './review.ts'
 import type { Listening } from './review.ts'
-import { fleetBanIds, fleetMessage } from './fleet-messages.ts'
+import { blocklistMessage, fleetBanIds, fleetMessage } from './fleet-messages.ts'
 
 interface Client extends Listening {
   alive: boolean
@@ -158,6 +158,11 @@ export const mountLive = async (
       data: { version: version ?? '', server_id: server?.row.id ?? null, sync_status: sync_status ?? null },
     }
   }
+  const plainMessage = (live: LiveMessage['type'] | undefined, event: StockadeEvent): LiveMessage | null => {
+    if (live === 'whitelist') return whitelistMessage(event)
+    if (live !== 'notice') return null
+    return { type: 'notice', at: iso(event.at), data: { level: 'warn', message: noticeOf(event) } }
+  }
   /** Bodies are read once for all clients, by their ids. */
   const messagesOf = async (numbered: readonly Numbered[]) => {
     const told = numbered.map(({ event }) => event)
@@ -170,6 +175,7 @@ export const mountLive = async (
     const fleetBanStates = await fleetBans.live(fleetBanIds(told))
     return numbered.flatMap(({ number, event }): Told[] => {
       const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
+      if (live === 'blocklist') return [toldOfBlocklist(number, event)]
       const at = iso(event.at)
       const ban = event.banId === null ? undefined : banBodies.get(event.banId)
       const command = commandBodies.get(String(event.data.id))
@@ -180,13 +186,9 @@ export const mountLive = async (
             ? { type: 'command', at, data: command }
             : live === 'server'
               ? serverMessage(event)
-              : live === 'whitelist'
-                ? whitelistMessage(event)
-                : live === 'notice'
-                  ? { type: 'notice', at, data: { level: 'warn', message: noticeOf(event) } }
-                  : live === 'fleet_ban'
-                    ? fleetMessage(event, fleetBanStates, true)
-                    : null
+              : live === 'fleet_ban'
+                ? fleetMessage(event, fleetBanStates, true)
+                : plainMessage(live, event)
       if (!message) return []
       if (live !== 'fleet_ban') return [{ number, serverNo: event.serverNo, text: JSON.stringify(message) }]
       const reach = fleetBanStates.get(Number(event.data.id))?.reach ?? 'all'
@@ -270,6 +272,14 @@ interface Told {
   /** Of a fleet ban: the servers that it concerns, and what those hear who see some servers only. */
   readonly fleet?: { readonly reach: Targets; readonly restricted: string }
 }
+/** Who sees some servers only hears that some list changed, and not which. */
+const toldOfBlocklist = (number: number, event: StockadeEvent): Told => ({
+  number,
+  serverNo: null,
+  text: JSON.stringify(blocklistMessage(event, true)),
+  fleet: { reach: 'all', restricted: JSON.stringify(blocklistMessage(event, false)) },
+})
+
 /** Key by which sockets are counted together. */
 const ownerOf = (actor: Principal): string =>
   actor.kind === 'key' && actor.userId === null ? `key ${actor.keyId}` : `user ${actor.userId}`

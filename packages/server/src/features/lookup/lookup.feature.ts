@@ -1,5 +1,6 @@
 import type { Core, Feature } from '../feature.ts'
 import type { BanReasons } from '../bans/ban-reasons.ts'
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ReputationService } from '../reputation/reputation.service.ts'
@@ -19,6 +20,7 @@ export const lookupFeature = (
     whitelist: WhitelistService
     reasons: BanReasons
     fleetBans: FleetBans
+    blocklists: Blocklists
   },
 ): Feature<LookupService> => {
   const service = createLookup({

@@ -10,6 +10,7 @@ import type { Database } from '../../db/database.ts'
 import { countBans, pageOfBans } from '../bans/bans.store.ts'
 import { stateOf } from '../bans/bans.service.ts'
 import type { BanReasons } from '../bans/ban-reasons.ts'
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { ReputationService } from '../reputation/reputation.service.ts'
@@ -41,6 +42,7 @@ export const createLookup = (needs: {
   reverse: Reverse
   reasons: Pick<BanReasons, 'ofRows'>
   fleetBans: Pick<FleetBans, 'covering'>
+  blocklists: Pick<Blocklists, 'covering'>
   /** The most specific entry of the whitelist that covers an address. */
   entryFor: (ip: IpRange) => Promise<{ id: number; ip: string; description: string } | null>
 }): LookupService => {
@@ -102,6 +104,7 @@ export const createLookup = (needs: {
         active_bans: active.map(line),
         total_bans: total,
         fleet_bans: await needs.fleetBans.covering(actor, ip),
+        blocklists: await needs.blocklists.covering(actor, ip),
         reputation: await asked,
         is_you: parseIp(actor.ip)?.text === ip.text,
         is_server: server === undefined ? null : { id: server.row.id, hostname: server.row.hostname },

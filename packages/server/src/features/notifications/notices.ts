@@ -85,6 +85,7 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
   const by = author === null ? null : author.name
   const ofServer = { path: server ? `/servers/${server.id}` : '/servers', label: 'Show the server' }
   const ofAudit = { path: '/audit', label: 'Show the audit log' }
+  const ofLists = { path: '/lists/blocklists', label: 'Show the blocklists' }
   const ofWhitelist = { path: '/whitelist', label: 'Show the whitelist' }
   const make = (
     level: Notice['level'],
@@ -183,6 +184,26 @@ export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerNa
         { path: '/lists/rules', label: 'Show the rules' },
         'sharing rule stopped',
         'Stockade',
+      )
+    case 'list.refuse':
+      return make(
+        'error',
+        `A new version of the blocklist ${text(data.name)} was not applied`,
+        'The last good version stays in force.',
+        { Reason: text(data.reason) },
+        ofLists,
+        'not applied',
+        text(data.name) ?? '',
+      )
+    case 'list.stale':
+      return make(
+        'warning',
+        `The blocklist ${text(data.name)} is out of date`,
+        'Its source could not be read for three intervals. The last good version stays in force.',
+        { Reason: text(data.reason) },
+        ofLists,
+        'out of date',
+        text(data.name) ?? '',
       )
     case 'backup.fail':
       return make(

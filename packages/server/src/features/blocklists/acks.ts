@@ -1,0 +1,36 @@
+import { bounds } from '@stockade/contract/limits.ts'
+import type { BodyOf, agents } from '@stockade/contract'
+import { tame } from '../../core/text.ts'
+import type { BlocklistHostRow } from './blocklists.store.ts'
+import type { GivenList } from './host-lists.ts'
+
+type Applied = BodyOf<typeof agents.acknowledgeState>['shield']
+export interface BlocklistAck {
+  readonly serverNo: number
+  readonly shield: Applied
+  readonly at: number
+}
+type Said = Omit<BlocklistHostRow, 'packets'>
+
+const tooOld = 'The agent of this server is too old for blocklists.'
+const otherContent = 'The host does not hold what it was given.'
+
+/** Why the host can hold no lists; null when it can. */
+export const notCoveredBy = ({ shield }: BlocklistAck): string | null => {
+  const reason = shield?.bans.not_covered ?? null
+  if (reason !== null) return tame(reason, bounds.reason * 4)
+  return shield?.lists === undefined ? tooOld : null
+}
+
+/** What a host says of its lists, judged by what it should hold. A version proves nothing without its digest. */
+export const judgeLists = (given: readonly GivenList[], { serverNo, shield, at }: BlocklistAck): Said[] =>
+  given.flatMap(({ id, version, mode, digest }) => {
+    const told = shield?.lists?.find(list => list.id === id)
+    // The host has not heard of it, or is on its way to a newer one and says so then.
+    if (!told || told.version < version) return []
+    const row = { server_no: serverNo, list_id: id, version: null, mode: null, held: told.held, acked_at: at }
+    if (told.error) return [{ ...row, error: tame(told.error, bounds.reason * 4) }]
+    if (told.mode !== mode) return []
+    const isProved = told.version === version && told.digest === digest
+    return [isProved ? { ...row, version, mode, error: null } : { ...row, error: otherContent }]
+  })

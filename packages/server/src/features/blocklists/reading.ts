@@ -1,0 +1,227 @@
+import type { Blocklist, BlocklistHostState, QueryOf, ReplyOf, bans, blocklists as contract } from '@stockade/contract'
+import { sees } from '../../core/actor.ts'
+import type { Principal } from '../../core/actor.ts'
+import { hour, iso, isoOrNull } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { covers, parseRange } from '../../core/ip.ts'
+import type { IpRange } from '../../core/ip.ts'
+import { notFound } from '../../core/problem.ts'
+import type { Database } from '../../db/database.ts'
+import { targetsOf } from '../servers/targets.ts'
+import type { Targeting } from '../servers/targets.ts'
+import type { Server } from '../servers/registry.ts'
+import { allHostRows, allLists, coverageOf, findList, hitsSince } from './blocklists.store.ts'
+import type { BlocklistHostRow, BlocklistRow } from './blocklists.store.ts'
+import { unpackLines } from './content.ts'
+import type { HostLists } from './host-lists.ts'
+import { readLeftOut, sourceOf } from './updates.ts'
+
+type Line = ReplyOf<typeof bans.lookUp>['blocklists'][number]
+
+/** What callers read of lists: of all that they may see, and no server beyond. */
+export interface BlocklistReading {
+  list(
+    actor: Principal,
+    query: QueryOf<typeof contract.listBlocklists>,
+  ): Promise<ReplyOf<typeof contract.listBlocklists>>
+  read(actor: Principal, id: number): Promise<Blocklist>
+  servers(
+    actor: Principal,
+    id: number,
+    query: QueryOf<typeof contract.listBlocklistServers>,
+  ): Promise<ReplyOf<typeof contract.listBlocklistServers>>
+  entries(
+    actor: Principal,
+    id: number,
+    query: QueryOf<typeof contract.listBlocklistEntries>,
+  ): Promise<ReplyOf<typeof contract.listBlocklistEntries>>
+  /** The lists in force that cover an address, on servers that the caller sees. */
+  covering(actor: Principal, ip: IpRange): Promise<Line[]>
+  /** @throws Problem 404 for what the caller does not see */
+  visibleRow(actor: Principal, id: number): Promise<BlocklistRow>
+}
+
+const hoursShown = 24
+const noShield = 'The host has no shield: its kernel has no nftables, or the agent may not use it.'
+
+interface HostState {
+  readonly server: Server
+  readonly state: BlocklistHostState
+  readonly reason: string | null
+  readonly row: BlocklistHostRow | undefined
+}
+/** What hosts said of all lists, read once for a request. */
+interface Said {
+  readonly rows: ReadonlyMap<string, BlocklistHostRow>
+  readonly notCovered: ReadonlyMap<number, string | null>
+  readonly hits: ReadonlyMap<number, readonly number[]>
+}
+const keyOf = (serverNo: number, listId: number) => `${serverNo} ${listId}`
+
+const stateOf = (server: Server, list: BlocklistRow, said: Said): HostState => {
+  const row = said.rows.get(keyOf(server.row.no, list.id))
+  const isWithout = server.row.status !== 'pending' && server.row.shield_supported !== 1
+  const notCovered = said.notCovered.get(server.row.no) ?? (isWithout ? noShield : null)
+  if (notCovered !== null) return { server, row, state: 'not_covered', reason: notCovered }
+  if (row?.error) return { server, row, state: 'refused', reason: row.error }
+  if (list.version > 0 && row?.version === list.version && row.mode === list.mode)
+    return { server, row, state: 'held', reason: null }
+  const { status } = server.row
+  const reason =
+    list.version === 0
+      ? 'The list has not been read yet.'
+      : status === 'pending'
+        ? 'No agent has reported yet.'
+        : status === 'offline'
+          ? 'The server is offline.'
+          : 'The server has not confirmed it yet.'
+  return { server, row, state: 'pending', reason }
+}
+
+export const createBlocklistReading = (needs: {
+  db: Database
+  clock: Clock
+  lists: Pick<HostLists, 'packed'>
+  targeting: Targeting
+}): BlocklistReading => {
+  const { db, clock, lists, targeting } = needs
+
+  const hoursNow = () => Math.floor(clock() / hour)
+  const readSaid = async (): Promise<Said> => {
+    const first = hoursNow() - hoursShown
+    const hits = new Map<number, number[]>()
+    for (const { list_id, hour: at, packets } of await hitsSince(db.read, first)) {
+      const hours = hits.get(list_id) ?? Array<number>(hoursShown).fill(0)
+      hours[at - first - 1] = packets
+      hits.set(list_id, hours)
+    }
+    return {
+      rows: new Map((await allHostRows(db.read)).map(row => [keyOf(row.server_no, row.list_id), row])),
+      notCovered: new Map((await coverageOf(db.read)).map(row => [row.server_no, row.not_covered])),
+      hits,
+    }
+  }
+  const statesOf = (actor: Principal, row: BlocklistRow, said: Said): HostState[] =>
+    row.mode === 'off'
+      ? []
+      : targeting
+          .serversOf(targetsOf(row.target))
+          .filter(server => sees(actor, server.row.no))
+          .map(server => stateOf(server, row, said))
+  const viewOf = (actor: Principal, row: BlocklistRow, said: Said): Blocklist => {
+    const targets = targetsOf(row.target)
+    const states = statesOf(actor, row, said)
+    const count = (state: BlocklistHostState) => states.filter(one => one.state === state).length
+    const hours = said.hits.get(row.id) ?? Array<number>(hoursShown).fill(0)
+    return {
+      id: row.id,
+      name: row.name,
+      source: sourceOf(row),
+      format: row.format as Blocklist['format'],
+      column: row.csv_column,
+      interval: row.every_seconds,
+      target: targeting.view(actor, targets),
+      mode: row.mode as Blocklist['mode'],
+      max_entries: row.max_entries,
+      max_addresses: row.max_addresses,
+      max_change: row.max_change,
+      entries: row.entries,
+      addresses: row.addresses,
+      left_out: readLeftOut(row),
+      fetched_at: isoOrNull(row.fetched_at),
+      checked_at: isoOrNull(row.checked_at),
+      next_check_at: row.mode === 'off' ? null : iso(row.next_at),
+      last_error: row.last_error,
+      stale: row.stale === 1,
+      version: row.version,
+      hits: { last_day: hours.reduce((sum, n) => sum + n, 0), hours: [...hours] },
+      created_by: row.created_by,
+      created_at: iso(row.created_at),
+      updated_at: iso(row.updated_at),
+      held: {
+        applied: count('held'),
+        pending: count('pending'),
+        failed: count('refused'),
+        not_covered: count('not_covered'),
+      },
+    }
+  }
+  const visibleRow = async (actor: Principal, id: number): Promise<BlocklistRow> => {
+    const row = await findList(db.read, id)
+    if (!row || !targeting.isVisible(actor, targetsOf(row.target))) throw notFound(`There is no blocklist ${id}.`)
+    return row
+  }
+  const entriesOfRow = async (row: BlocklistRow): Promise<string[]> => {
+    if (row.version === 0) return []
+    const given = { ...row, mode: 'observe', targets: targetsOf(row.target) } as const
+    const packed = await lists.packed(given)
+    return packed === null ? [] : unpackLines(packed)
+  }
+
+  return {
+    visibleRow,
+    async list(actor, { page = 1, limit = 50 }) {
+      const rows = (await allLists(db.read)).filter(row => targeting.isVisible(actor, targetsOf(row.target)))
+      const named = rows.sort((a, b) => a.name.localeCompare(b.name, 'en'))
+      const said = await readSaid()
+      return {
+        lists: named.slice((page - 1) * limit, page * limit).map(row => viewOf(actor, row, said)),
+        total: rows.length,
+        page,
+        limit,
+      }
+    },
+    async read(actor, id) {
+      return viewOf(actor, await visibleRow(actor, id), await readSaid())
+    },
+    async servers(actor, id, { state, page = 1, limit = 50 }) {
+      const row = await visibleRow(actor, id)
+      const found = statesOf(actor, row, await readSaid()).filter(one => state === undefined || one.state === state)
+      return {
+        servers: found.slice((page - 1) * limit, page * limit).map(one => ({
+          server: { id: one.server.row.id, hostname: one.server.row.hostname },
+          state: one.state,
+          reason: one.reason,
+          entries: one.row?.held ?? null,
+          packets: one.row?.packets ?? 0,
+          at: isoOrNull(one.row?.acked_at ?? null),
+        })),
+        total: found.length,
+        page,
+        limit,
+      }
+    },
+    async entries(actor, id, { search, page = 1, limit = 50 }) {
+      const all = await entriesOfRow(await visibleRow(actor, id))
+      const text = search?.trim().toLowerCase() ?? ''
+      const found = text === '' ? all : all.filter(matching(text))
+      return { entries: found.slice((page - 1) * limit, page * limit), total: found.length, page, limit }
+    },
+    async covering(actor, ip) {
+      const rows = (await allLists(db.read)).filter(
+        row => row.mode !== 'off' && row.version > 0 && targeting.isVisible(actor, targetsOf(row.target)),
+      )
+      const lines = await Promise.all(
+        rows.map(async (row): Promise<Line[]> => {
+          const entry = (await entriesOfRow(row)).find(matching(ip.text))
+          return entry === undefined ? [] : [{ id: row.id, name: row.name, mode: row.mode as Blocklist['mode'], entry }]
+        }),
+      )
+      return lines.flat()
+    },
+  }
+}
+
+/** Entries that cover an address or a range or lie in it; of another text, those that begin with it. */
+const matching = (text: string): ((entry: string) => boolean) => {
+  const asked = parseRange(text)
+  if (!asked) return entry => entry.startsWith(text)
+  const isWide = asked.bytes.length === 16
+  // Most entries differ in their first number, and reading each of 200,000 takes longer than looking at it.
+  const head = !isWide && (asked.prefix ?? 32) >= 8 ? `${asked.bytes[0] ?? 0}.` : ''
+  return entry => {
+    if (!entry.startsWith(head) || entry.includes(':') !== isWide) return false
+    const range = parseRange(entry)
+    return range !== null && (covers(range, asked) || covers(asked, range))
+  }
+}
