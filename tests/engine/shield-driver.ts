@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline'
 import { createConnection, inheritedChannel } from '../../packages/agent/src/netlink/connection.ts'
 import { nftablesSubsystem } from '../../packages/agent/src/netlink/tables.ts'
 import { createNetlinkKernel } from '../../packages/agent/src/shield/netlink-kernel.ts'
+import type { HeldList, ListMode } from '../../packages/agent/src/shield/list-store.ts'
+import { parseListed } from '../../packages/agent/src/shield/listed.ts'
 import { createNftKernel } from '../../packages/agent/src/shield/nft-kernel.ts'
 import { createTable } from '../../packages/agent/src/shield/table.ts'
 import type { Wanted } from '../../packages/agent/src/shield/table.ts'
@@ -17,8 +19,16 @@ export interface DriverRequest {
   readonly add?: readonly Wanted[]
   readonly remove?: readonly string[]
   readonly find?: string
+  /** Blocklists by their content. */
+  readonly lists?: readonly {
+    readonly id: number
+    readonly version: number
+    readonly mode: ListMode
+    readonly text: string
+  }[]
+  readonly holdsList?: number
   readonly isKept?: string
-  readonly ask?: 'damage' | 'addMissing' | 'stateful' | 'generation' | 'isOwned'
+  readonly ask?: 'damage' | 'addMissing' | 'stateful' | 'generation' | 'isOwned' | 'listed'
 }
 
 const openKernel = () => {
@@ -31,11 +41,13 @@ const openKernel = () => {
 const kernel = openKernel()
 let bans: readonly Wanted[] = []
 let kept: readonly string[] = []
+let lists: readonly HeldList[] = []
 const table = createTable({
   kernel,
   wanted: () => bans,
   kept: () => kept,
   mode: process.argv[3] === 'stateful' ? 'stateful' : 'stateless',
+  lists: () => lists,
 })
 
 const answer = async (request: DriverRequest): Promise<unknown> => {
@@ -43,6 +55,20 @@ const answer = async (request: DriverRequest): Promise<unknown> => {
     ;({ bans, kept } = request.load)
     return table.load()
   }
+  if (request.lists !== undefined) {
+    lists = request.lists.map(({ text, ...list }) => ({
+      ...list,
+      digest: '',
+      entries: text.split('\n').length - 1,
+      sets: parseListed(text, 200_000),
+    }))
+    return table.takeLists()
+  }
+  if (request.holdsList !== undefined) {
+    const held = lists.find(({ id }) => id === request.holdsList)
+    return held !== undefined && table.holdsList(held)
+  }
+  if (request.ask === 'listed') return Object.fromEntries(kernel.listed() ?? [])
   if (request.find !== undefined) return table.find(request.find)
   if (request.isKept !== undefined) return table.isKept(request.isKept)
   if (request.ask === 'damage') return table.damage()

@@ -277,6 +277,7 @@ export const startAgent = async (
     nftables: createNftCheck(options.nft, now),
     shield: shield.report,
     drops: hostShield.drops,
+    lists: hostShield.lists,
     sealed: seals.report,
     upgrades: upgrades.report,
     metrics: createMetrics(),
@@ -286,7 +287,7 @@ export const startAgent = async (
     onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
   })
-  const state = createStateLoop({ ...common, store, whitelist, knock, fleet })
+  const state = createStateLoop({ ...common, store, whitelist, knock, fleet, lists: hostShield.lists })
   const poll = createPoll({
     ...common,
     onCommands: runner.take,

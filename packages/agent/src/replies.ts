@@ -2,6 +2,7 @@ import type { Contract, EndpointName, ReplyOf } from '@stockade/contract'
 import { asFields, asInteger, asList, asText } from './json.ts'
 import { canonicalIp } from './ip.ts'
 import type { Fields } from './json.ts'
+import type { DesiredList } from './shield/list-store.ts'
 import type { FleetBan } from './shield/fleet-store.ts'
 
 /*
@@ -38,6 +39,8 @@ export interface DesiredState {
   readonly whitelist: { readonly version: string; readonly count: number; readonly spread: number }
   /** As it came, not yet judged; null from a server without port knocking. */
   readonly portknock: unknown
+  /** Null from a server without blocklists. */
+  readonly lists: readonly DesiredList[] | null
   /** Null from a server without fleet bans. */
   readonly fleetBans: { readonly version: number; readonly digest: string } | null
 }
@@ -89,7 +92,7 @@ const readCommand = (value: unknown): Command[] => {
 export const readDesiredState = (value: unknown): DesiredState => {
   type State = Reply<'GET /agent/state'>
   const { version, whitelist, portknock, shield } = unchecked<State>(value)
-  const { bans } = unchecked<State['shield']>(shield)
+  const { bans, lists } = unchecked<State['shield']>(shield)
   const fleet = unchecked<State['shield']['bans']>(bans)
   const list = unchecked<State['whitelist']>(whitelist)
   const state = {
@@ -100,11 +103,28 @@ export const readDesiredState = (value: unknown): DesiredState => {
       spread: Math.min(maxSpreadSeconds, Math.max(0, asInteger(list.spread_seconds, 0))),
     },
     portknock: portknock ?? null,
+    lists:
+      lists === undefined
+        ? null
+        : asList(lists).map(row => readDesiredList(unchecked<State['shield']['lists'][number]>(row))),
     fleetBans: bans === undefined ? null : { version: asInteger(fleet.version, 0), digest: asText(fleet.digest) },
   }
   if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
     throw new Error('the server describes the desired state in a way that this agent does not understand')
   return state
+}
+
+const readDesiredList = (row: Unchecked<Reply<'GET /agent/state'>['shield']['lists'][number]>): DesiredList => {
+  const { id, version, mode, entries, digest } = row
+  const list = {
+    id: asInteger(id, 0),
+    version: asInteger(version, 0),
+    entries: asInteger(entries, -1),
+    digest: asText(digest),
+  }
+  if (list.id <= 0 || list.version <= 0 || list.entries < 0 || (mode !== 'enforce' && mode !== 'observe'))
+    throw new Error('the server describes a blocklist in a way that this agent does not understand')
+  return { ...list, mode }
 }
 
 /** @throws Error with a sentence, if the set makes no sense. */

@@ -10,6 +10,8 @@ import {
 } from './replies.ts'
 import type { DesiredState, FleetSet, Orders, RowResult } from './replies.ts'
 import type { FleetReport } from './shield/fleet-report.ts'
+import { maxContentBytes } from './shield/list-store.ts'
+import type { ListReport } from './shield/list-report.ts'
 import { cleanText } from './text.ts'
 import { ServerError } from './transport.ts'
 import type { Ask, Fresh, Transport } from './transport.ts'
@@ -60,6 +62,7 @@ export interface Acknowledgement {
   readonly error: string | null
   readonly portknock?: KnockAcknowledgement | undefined
   readonly fleet?: FleetReport
+  readonly lists?: readonly ListReport[]
 }
 
 /** 10,000 fleet bans, and room for as many again. */
@@ -77,6 +80,8 @@ export interface Wire {
   whitelist(known: string | null): Promise<Fresh | null>
   /** What changed of the fleet bans since the `known` version; null when nothing did. Without it, all of them. */
   fleetBans(known: number | null): Promise<FleetSet | null>
+  /** The content of a blocklist, with its version. */
+  list(id: number): Promise<Fresh | null>
   acknowledge(outcome: Acknowledgement): Promise<void>
   /** One row for each event that the server has decided about. */
   report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
@@ -119,14 +124,19 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
       })
       return answer === null ? null : readFleetSet(JSON.parse(answer.text))
     },
-    async acknowledge({ version, whitelistVersion, entries, error, portknock, fleet }) {
+    list: id =>
+      transport.fresh(pathOf('GET /agent/shield/lists/{id}').replace('{id}', String(id)), null, {
+        timeout: 60_000,
+        maxBytes: maxContentBytes,
+      }),
+    async acknowledge({ version, whitelistVersion, entries, error, portknock, fleet, lists }) {
       const body = {
         version,
         whitelist_version: whitelistVersion === '' ? null : whitelistVersion,
         entry_count: entries,
         error: error === null ? null : cleanText(error).slice(0, 1000),
         ...(portknock ? { portknock } : {}),
-        ...(fleet ? { shield: { bans: bansOf(fleet) } } : {}),
+        ...(fleet ? { shield: { bans: bansOf(fleet), ...(lists ? { lists } : {}) } } : {}),
       }
       await send('POST /agent/state/ack', body, { urgency: 'heartbeat' })
     },

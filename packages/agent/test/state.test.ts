@@ -22,6 +22,7 @@ const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredS
   whitelist: { version: list, count, spread },
   portknock: null,
   fleetBans: null,
+  lists: null,
 })
 
 /** A server with a script of answers, and a host that takes every list. */
@@ -78,6 +79,7 @@ const build = (
     store,
     whitelist: whitelist as unknown as Whitelist,
     knock,
+    lists: { want: () => undefined, report: () => Promise.resolve(null), isUsed: () => false },
     fleet: {
       version: () => 0,
       report: () => Promise.resolve(null),

@@ -7,6 +7,7 @@ import type { ProtectionReport } from '../protection/model.ts'
 import type { SealReport } from '../seal/gate.ts'
 import { untilSlot } from '../schedule.ts'
 import type { Drops } from '../shield/drops.ts'
+import type { Lists } from '../shield/lists.ts'
 import type { ShieldReport } from '../shield/shield.ts'
 import type { UpgradeReport } from '../upgrade/upgrades.ts'
 import { deployedTemplates } from '../templates/files.ts'
@@ -32,6 +33,7 @@ export const createHeartbeat = (
     nftables: () => Promise<boolean>
     shield: () => ShieldReport
     drops: Pick<Drops, 'changed' | 'told'>
+    lists: Pick<Lists, 'changed' | 'told'>
     sealed: () => SealReport | null
     upgrades: () => UpgradeReport
     metrics: () => Metrics
@@ -56,6 +58,7 @@ export const createHeartbeat = (
   const beat = async (): Promise<void> => {
     const jails = await jailsNow(needs.engine, needs.config).catch(() => [])
     const drops = needs.drops.changed()
+    const listed = needs.lists.changed()
     const heartbeat: Heartbeat = {
       hostname: needs.about.hostname(),
       os: needs.about.os,
@@ -72,9 +75,11 @@ export const createHeartbeat = (
       upgrades: needs.upgrades(),
       report: nextReport(),
       ...(drops.length === 0 ? {} : { dropped: drops.map(({ entry, packets }) => ({ ip: entry, packets })) }),
+      ...(listed.length === 0 ? {} : { listed }),
     }
     const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
     needs.drops.told(drops)
+    needs.lists.told(listed)
     interval = answer.interval
     needs.link.good('heartbeat')
     needs.onAnswer()

@@ -6,6 +6,7 @@ import { ServerError } from '../transport.ts'
 import type { Store } from '../whitelist/store.ts'
 import { notApplied } from '../whitelist/whitelist.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
+import type { Lists } from '../shield/lists.ts'
 import type { FleetBans } from '../shield/fleet-bans.ts'
 import type { DesiredState, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
@@ -47,11 +48,12 @@ export const createStateLoop = (
     whitelist: Whitelist
     knock: Pick<Knock, 'take' | 'holds' | 'report' | 'followWhitelist' | 'even'>
     fleet: Pick<FleetBans, 'take' | 'report' | 'version'>
+    lists: Pick<Lists, 'want' | 'report' | 'isUsed'>
     random?: () => number
     log: Log
   },
 ): StateLoop => {
-  const { wire, store, whitelist, knock, fleet, log } = needs
+  const { wire, store, whitelist, knock, fleet, lists, log } = needs
   const random = needs.random ?? Math.random
   /** What the server wants, as far as it said. */
   let wanted = store.state()
@@ -64,7 +66,7 @@ export const createStateLoop = (
   /** The state whose port knocking was taken over. */
   let knockVersion = knock.holds(wanted) ? wanted : null
   /** The last run may have died between an opening and its note, so the first state is fetched in any case. */
-  let isUnsure = knockVersion !== null || (wanted !== null && fleet.version() > 0)
+  let isUnsure = knockVersion !== null || (wanted !== null && (fleet.version() > 0 || lists.isUsed()))
   /** Why the fleet bans of the last state were not taken over. Everything else goes on meanwhile. */
   let fleetError: unknown = null
   let isOvertaking = false
@@ -72,7 +74,10 @@ export const createStateLoop = (
   const acknowledge = async (version: string, listVersion: string, held = whitelist.held()): Promise<void> => {
     const bans = await fleet.report()
     const outcome = { version, whitelistVersion: listVersion, ...held, portknock: knock.report() }
-    await wire.acknowledge(bans === null ? outcome : { ...outcome, fleet: bans })
+    const listed = await lists.report()
+    await wire.acknowledge(
+      bans === null ? outcome : { ...outcome, fleet: bans, ...(listed === null ? {} : { lists: listed }) },
+    )
   }
 
   const takeFleet = async (state: DesiredState): Promise<boolean> => {
@@ -93,6 +98,8 @@ export const createStateLoop = (
     if (state === null) return null
     const isNewKnock = await knock.take(state.portknock, state.version, askedAt)
     knockVersion = state.version
+    // Beside this loop: a long list must not hold up a ban.
+    lists.want(state.lists)
     const isNewFleet = await takeFleet(state)
     return { state, isNews: isNewKnock || isNewFleet }
   }

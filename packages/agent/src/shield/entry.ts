@@ -61,8 +61,8 @@ export const widen = (entry: Entry, length: number): Buffer | null => {
 
 const bytesOf = (value: bigint, bits: number): Buffer => Buffer.from(value.toString(16).padStart(bits / 4, '0'), 'hex')
 
-/** `ban24_4`, `keep64_6`; `ban_4` for single addresses. */
-export const setName = (kind: 'ban' | 'cut' | 'keep', family: Family, length: number): string =>
+/** `ban24_4`, `keep64_6`; `ban_4` for single addresses. Of list 7: `l7a_24_4`. */
+export const setName = (kind: string, family: Family, length: number): string =>
   `${kind}${length === bitsOf(family) ? '' : length}_${family}`
 
 /** The address that a key stands for. */

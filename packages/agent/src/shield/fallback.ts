@@ -29,7 +29,7 @@ export const fallbackText = (
   })
   const lines = [
     `# saved ${Math.ceil(now / 1000)}`,
-    tableText(shape, shieldTable, true).trimEnd(),
+    tableText({ ...shape, lists: [] }, shieldTable, true).trimEnd(),
     ...(areAllKept ? keptLines : []),
     ...banLines,
   ]

@@ -48,6 +48,10 @@ const modelKernel = (now: () => number) => {
         put(placed)
       }),
     reshape: () => change(() => undefined),
+    addListSets: () => change(() => undefined),
+    fill: () => change(() => undefined),
+    keys: () => Promise.resolve(Buffer.alloc(0)),
+    listed: () => null,
     change: (added, removed) =>
       change(() => {
         if (elements === null) throw new KernelRefused('no such table', 'ENOENT')

@@ -15,6 +15,8 @@ import { createDrops } from './drops.ts'
 import type { Drops } from './drops.ts'
 import { createFleetBans } from './fleet-bans.ts'
 import type { FleetBans } from './fleet-bans.ts'
+import { createLists } from './lists.ts'
+import type { Lists } from './lists.ts'
 import { openShield } from './open.ts'
 import { loginSources } from './sessions.ts'
 import type { MovedBan, Shield, ShieldBan } from './shield.ts'
@@ -30,6 +32,7 @@ export interface HostShield {
   readonly shield: Shield
   readonly fleet: FleetBans
   readonly drops: Drops
+  readonly lists: Lists
   /** Starts the shield and its looks. */
   start(intervals: Intervals): Promise<void>
   /** Takes over the bans of fail2ban's jail `stockade`, once. fail2ban answers when this is called. */
@@ -37,7 +40,7 @@ export interface HostShield {
   stop(): void
 }
 
-export const createHostShield = (needs: {
+interface HostShieldNeeds {
   stateDirectory: string
   runDirectory: string
   nft: readonly string[]
@@ -48,7 +51,7 @@ export const createHostShield = (needs: {
   memory: Memory
   overrides: Pick<Overrides, 'drop'>
   drain: () => Promise<void>
-  wire: Pick<Wire, 'answers' | 'fleetBans'>
+  wire: Pick<Wire, 'answers' | 'fleetBans' | 'list'>
   /** What the kernel holds of the fleet bans has changed without a new state. */
   onHeld: () => void
   /** It is time to compare the fleet bans with the server's. */
@@ -56,9 +59,15 @@ export const createHostShield = (needs: {
   clockOffset: () => number | null
   now: () => number
   log: Log
-}): HostShield => {
+}
+
+export const createHostShield = (needs: HostShieldNeeds): HostShield => {
   const { whitelist, floor, ledger } = needs
-  const { shield, fleet: store } = openShield({
+  const {
+    shield,
+    fleet: store,
+    lists: listStore,
+  } = openShield({
     ...needs,
     answers: needs.wire.answers,
     kept() {
@@ -71,15 +80,16 @@ export const createHostShield = (needs: {
     onEnded: ({ entry }, at) => ledger.ended(ownJail, entry, at),
   })
 
+  const ending = new AbortController()
+  const rest = { ...needs, shield, steadyNow: () => performance.now() }
   const fleet = createFleetBans({
-    ...needs,
+    ...rest,
     store,
-    shield,
     isWhitelisted: whitelist.covers,
     neverBanned: floor.addresses,
     loginSources,
-    steadyNow: () => performance.now(),
   })
+  const lists = createLists({ ...rest, store: listStore, signal: ending.signal })
 
   const drops = createDrops(shield)
   let seenRepairs = 0
@@ -88,7 +98,7 @@ export const createHostShield = (needs: {
     const { repairs, isWhole } = shield.health()
     if (isWhole && repairs !== seenRepairs) {
       seenRepairs = repairs
-      if (fleet.version() > 0) needs.onHeld()
+      if (fleet.version() > 0 || lists.isUsed()) needs.onHeld()
     }
     return Promise.resolve()
   }
@@ -108,20 +118,10 @@ export const createHostShield = (needs: {
     shield,
     fleet,
     drops,
+    lists,
     async start(intervals) {
       await shield.start()
-      intervals.every(lookEvery, shield.look)
-      intervals.every(1000, shield.tick)
-      intervals.every(keptEvery, followKept)
-      intervals.every(1000, followRepairs)
-      intervals.every(dropsEvery, drops.look)
-      intervals.every(judgeEvery, async () => {
-        if (fleet.isUnsettled()) await fleet.judgeAgain()
-      })
-      intervals.every(verifyEvery, () => {
-        needs.verify()
-        return Promise.resolve()
-      })
+      lookAtTimes(intervals, { shield, fleet, lists, drops, followKept, followRepairs, verify: needs.verify })
       endControl = serveControl(
         needs.runDirectory,
         request => answerRequest(shield, request, needs.now, fleet),
@@ -131,9 +131,38 @@ export const createHostShield = (needs: {
     moveOwnBans: () => moveOwnBans({ ...needs, shield }),
     stop() {
       endControl()
+      ending.abort()
       shield.stop()
     },
   }
+}
+
+/** Everything of the shield that is done at intervals. */
+const lookAtTimes = (
+  intervals: Intervals,
+  parts: Pick<HostShield, 'shield' | 'fleet' | 'lists' | 'drops'> & {
+    followKept: () => Promise<void>
+    followRepairs: () => Promise<void>
+    verify: () => void
+  },
+): void => {
+  const { shield, fleet, lists, drops, followKept, followRepairs, verify } = parts
+  intervals.every(lookEvery, shield.look)
+  intervals.every(1000, shield.tick)
+  intervals.every(keptEvery, followKept)
+  intervals.every(1000, followRepairs)
+  intervals.every(dropsEvery, async () => {
+    await lists.count()
+    await drops.look()
+  })
+  intervals.every(judgeEvery, lists.tick)
+  intervals.every(judgeEvery, async () => {
+    if (fleet.isUnsettled()) await fleet.judgeAgain()
+  })
+  intervals.every(verifyEvery, () => {
+    verify()
+    return Promise.resolve()
+  })
 }
 
 /** Reports bans of the shield. The event id of each is always the same, so a repetition is no second ban. */

@@ -1,5 +1,5 @@
 import type { Entry } from './entry.ts'
-import type { Shape } from './rules.ts'
+import type { ListShape, Shape } from './rules.ts'
 
 /** An element of a set of the shield. */
 export interface Placed {
@@ -25,6 +25,12 @@ export class KernelRefused extends Error {
   }
 }
 
+/** Sets and chains that no rule of the new shape uses. */
+export interface Gone {
+  readonly sets: readonly string[]
+  readonly chains: readonly string[]
+}
+
 /** What somebody else did to the table. */
 export type Damage = 'is gone' | 'was changed by somebody'
 
@@ -35,8 +41,16 @@ export interface Kernel {
   isOwned(): boolean
   /** Replaces the table with all its elements in one transaction. */
   replace(shape: Shape, elements: Iterable<Placed>): Promise<void>
-  /** Adds sets and replaces the rules in one transaction. The elements stay. */
-  reshape(shape: Shape): Promise<void>
+  /** Adds sets, replaces the rules and deletes what is gone, in one transaction. The elements of other sets stay. */
+  reshape(shape: Shape, gone?: Gone): Promise<void>
+  /** Adds the sets of lists that no rule uses yet. Sets of these names that were left over are emptied. */
+  addListSets(lists: readonly ListShape[]): Promise<void>
+  /** Adds elements without an end to sets that no rule uses yet. */
+  fill(elements: readonly Placed[]): Promise<void>
+  /** All keys of a set, one after the other, in no order. */
+  keys(set: string): Promise<Buffer>
+  /** Packets that each list matched since the rules were replaced, by its chain; null when the driver cannot ask cheaply. */
+  listed(): ReadonlyMap<string, number> | null
   /** One transaction. An element to add that is there gets the new timeout; one to remove may be absent. */
   change(added: readonly Placed[], removed: readonly Placed[]): Promise<void>
   /** Reads one element back; null if it is absent. */

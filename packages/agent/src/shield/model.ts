@@ -1,5 +1,6 @@
 import type { ShieldBan } from './store.ts'
 import type { TestBan } from '../self-test/self-test.ts'
+import type { HeldList } from './list-store.ts'
 import type { Mode } from './rules.ts'
 
 /** Whether this host can hold bans in the kernel by itself. */
@@ -65,6 +66,12 @@ export interface Shield {
    * entries whose end differs; those on trial end by themselves after a minute. @throws Error if the kernel refuses
    */
   follow(change: () => readonly string[], onTrial?: readonly string[]): Promise<void>
+  /** Brings the blocklists into the kernel. `change` writes their disk. @throws Error if the kernel refuses */
+  followLists(change: () => void): Promise<void>
+  /** Whether the kernel holds exactly the entries of a list; read back from the kernel. */
+  holdsList(list: HeldList): Promise<boolean>
+  /** Packets that each list matched, by its chain, since the rules were last replaced; null if nothing counts them cheaply. */
+  listed(): ReadonlyMap<string, number> | null
   /** Those of the entries that the kernel holds until their end, at least. */
   endsInKernel(wanted: ReadonlyMap<string, number | null>): Promise<Map<string, number | null>>
   bans(): readonly ShieldBan[]

@@ -2,9 +2,12 @@ import { NetlinkError } from '../netlink/connection.ts'
 import type { NetlinkConnection } from '../netlink/connection.ts'
 import type { Draft } from '../netlink/codec.ts'
 import {
+  deleteChain,
   deleteElements,
   deleteRules,
+  deleteSet,
   deleteTable,
+  flushSet,
   getElements,
   getGeneration,
   getRules,
@@ -16,6 +19,7 @@ import {
   newTable,
   readElements,
   readGeneration,
+  readKeys,
   readRuleCounter,
   readRules,
   readTableFlags,
@@ -25,7 +29,7 @@ import type { FoundRule, SetElement } from '../netlink/tables.ts'
 import { KernelRefused } from './kernel.ts'
 import type { Kernel, Placed } from './kernel.ts'
 import { loadScript } from './nft-program.ts'
-import { chainsOf, hitChain, setsOf, shieldTable, tableText } from './rules.ts'
+import { chainsOf, hitChain, listSetsOf, setsOf, shieldTable, tableText } from './rules.ts'
 import type { Shape } from './rules.ts'
 
 /** Where nft compiles rules. Nothing in it is hooked, so no packet sees it. */
@@ -104,13 +108,38 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
         signature = readSignature()
       })
     },
-    async reshape(shape) {
+    async reshape(shape, gone) {
       const rules = await compile(shape)
+      const unused = [
+        ...(gone?.chains ?? []).map(name => deleteRules(shieldTable, name)),
+        ...(gone?.chains ?? []).map(name => deleteChain(shieldTable, name)),
+        ...(gone?.sets ?? []).map(name => deleteSet(shieldTable, name)),
+      ]
       attempt(() => {
-        connection.commit(structure(shape, rules))
+        connection.commit([...structure(shape, rules), ...unused])
         signature = readSignature()
       })
     },
+    addListSets: async lists =>
+      attempt(() => {
+        const sets = listSetsOf(lists)
+        connection.commit([
+          ...sets.map((set, i) => newSet(shieldTable, set, i + 1)),
+          ...sets.map(({ name }) => flushSet(shieldTable, name)),
+        ])
+      }),
+    fill: async elements => attempt(() => connection.commit(elementDrafts(newElements, elements))),
+    keys: async set =>
+      attempt(() => readKeys(connection.ask(getElements(shieldTable, set)), set.endsWith('_4') ? 4 : 16)),
+    listed: () =>
+      attempt(
+        () =>
+          new Map(
+            readRules(connection.ask(getRules(shieldTable)))
+              .filter(({ chain }) => chain.startsWith('list_'))
+              .map(rule => [rule.chain, readRuleCounter(rule) ?? 0]),
+          ),
+      ),
     async change(added, removed) {
       // The deletion of an absent element fails the whole transaction, so each is added before.
       const again = [...removed, ...added]

@@ -4,7 +4,7 @@ import { asFields, asList } from '../json.ts'
 import { fromKey, toEntry } from './entry.ts'
 import type { FoundBan, Kernel, Placed } from './kernel.ts'
 import { loadScript, readFromNft } from './nft-program.ts'
-import { chainsOf, reshapeText, shieldTable, tableText } from './rules.ts'
+import { addSetLine, chainsOf, listSetsOf, reshapeText, shieldTable, tableText } from './rules.ts'
 import type { Shape } from './rules.ts'
 
 /** Elements in one line of a script. */
@@ -44,10 +44,29 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
       await loadScript(nft, `${await deletion()}${tableText(shape, shieldTable, true)}${elementLines('add', elements)}`)
       await settle(shape)
     },
-    async reshape(shape) {
-      await loadScript(nft, reshapeText(shape, shieldTable))
+    async reshape(shape, gone) {
+      const unused = [
+        ...(gone?.chains ?? []).map(name => `flush chain inet ${shieldTable} ${name}\n`),
+        ...(gone?.chains ?? []).map(name => `delete chain inet ${shieldTable} ${name}\n`),
+        ...(gone?.sets ?? []).map(name => `delete set inet ${shieldTable} ${name}\n`),
+      ]
+      await loadScript(nft, `${reshapeText(shape, shieldTable)}${unused.join('')}`)
       await settle(shape)
     },
+    async addListSets(lists) {
+      const lines = listSetsOf(lists).map(
+        set => `${addSetLine(set, shieldTable)}\nflush set inet ${shieldTable} ${set.name}\n`,
+      )
+      await loadScript(nft, lines.join(''))
+    },
+    async fill(elements) {
+      if (elements.length > 0) await loadScript(nft, elementLines('add', elements))
+    },
+    async keys(set) {
+      const text = await readFromNft(nft, ['-j', 'list', 'set', 'inet', shieldTable, set])
+      return Buffer.concat(elementsOf(text ?? '{}').map(([key]) => Buffer.from(key, 'hex')))
+    },
+    listed: () => null,
     async change(added, removed) {
       // The deletion of an absent element fails the whole transaction, so each is added before.
       const again = [...removed, ...added]

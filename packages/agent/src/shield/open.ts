@@ -7,6 +7,8 @@ import { createNetlinkKernel } from './netlink-kernel.ts'
 import { createNftKernel } from './nft-kernel.ts'
 import { openFleetStore } from './fleet-store.ts'
 import type { FleetStore } from './fleet-store.ts'
+import { openListStore } from './list-store.ts'
+import type { ListStore } from './list-store.ts'
 import { createShield } from './shield.ts'
 import type { Shield } from './shield.ts'
 import { shieldFile } from './store.ts'
@@ -26,22 +28,24 @@ const openKernel = (nft: readonly string[]): Kernel => {
 
 type Needs = Parameters<typeof createShield>[0]
 
-/** The shield of this host, and the fleet bans on its disk. */
+/** The shield of this host, and the fleet bans and blocklists on its disk. */
 export const openShield = (
-  needs: Omit<Needs, 'file' | 'fallbackFile' | 'kernel' | 'beside' | 'trackedConnections' | 'steadyNow'> & {
+  needs: Omit<Needs, 'file' | 'fallbackFile' | 'kernel' | 'beside' | 'lists' | 'trackedConnections' | 'steadyNow'> & {
     stateDirectory: string
     nft: readonly string[]
   },
-): { readonly shield: Shield; readonly fleet: FleetStore } => {
+): { readonly shield: Shield; readonly fleet: FleetStore; readonly lists: ListStore } => {
   const fleet = openFleetStore(needs.stateDirectory)
+  const lists = openListStore(needs.stateDirectory)
   const shield = createShield({
     ...needs,
     file: shieldFile(needs.stateDirectory),
     fallbackFile: join(needs.stateDirectory, 'shield.nft'),
     kernel: openKernel(needs.nft),
     beside: fleet.wanted,
+    lists: lists.lists,
     trackedConnections,
     steadyNow: () => performance.now(),
   })
-  return { shield, fleet }
+  return { shield, fleet, lists }
 }

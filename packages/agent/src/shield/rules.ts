@@ -25,7 +25,23 @@ export interface Shape {
   readonly kept: Lengths
   /** Of bans that also cut connections which were open before. */
   readonly cut: Lengths
+  /** Blocklists, in the order in which packets meet them. */
+  readonly lists?: readonly ListShape[]
 }
+
+/** A blocklist in the table. Its sets have one of two generations, so that a new version is loaded beside the old one. */
+export interface ListShape {
+  readonly id: number
+  readonly version: number
+  readonly mode: 'enforce' | 'observe'
+  readonly generation: 'a' | 'b'
+  readonly sets: readonly { readonly family: Family; readonly length: number; readonly size: number }[]
+}
+
+/** The chain that looks lists up. */
+export const listsChain = 'lists'
+/** The chain of a list; its first rule counts. */
+export const listChain = (id: number): string => `list_${id}`
 
 export interface Chain {
   readonly name: string
@@ -50,8 +66,9 @@ export const addLengths = (lengths: Lengths, used: Iterable<{ family: Family; le
   return { 4: sorted(4), 6: sorted(6) }
 }
 
-export const setsOf = ({ bans, kept, cut }: Shape): SetShape[] =>
-  families.flatMap(family => [
+export const setsOf = ({ bans, kept, cut, lists = [] }: Shape): SetShape[] => [
+  ...listSetsOf(lists),
+  ...families.flatMap(family => [
     ...kept[family].map(length => ({
       name: setName('keep', family, length),
       family,
@@ -73,7 +90,41 @@ export const setsOf = ({ bans, kept, cut }: Shape): SetShape[] =>
       hasCounter: false,
       size: maxBans,
     })),
-  ])
+  ]),
+]
+
+export const listSetsOf = (lists: readonly ListShape[]): SetShape[] =>
+  lists.flatMap(({ id, generation, sets }) =>
+    sets.map(({ family, length, size }) => ({
+      name: setName(`l${id}${generation}_`, family, length),
+      family,
+      hasTimeout: false,
+      hasCounter: false,
+      size,
+    })),
+  )
+
+/** A list judges new connections only. The names of sets begin with the list's own. */
+const listChainsOf = (lists: readonly ListShape[]): Chain[] =>
+  lists.length === 0
+    ? []
+    : [
+        ...lists.map(({ id, mode }) => ({
+          name: listChain(id),
+          priority: null,
+          rules: [mode === 'enforce' ? 'counter goto hit' : 'counter return'],
+        })),
+        {
+          name: listsChain,
+          priority: null,
+          rules: lists.flatMap(({ id, mode, generation, sets }) =>
+            sets.map(
+              ({ family, length }) =>
+                `${maskedSource(family, length)} @${setName(`l${id}${generation}_`, family, length)} ${mode === 'enforce' ? 'goto' : 'jump'} ${listChain(id)}`,
+            ),
+          ),
+        },
+      ]
 
 /**
  * `early` stands before connection tracking and judges each new TCP connection, so that a flood of them makes no entries
@@ -82,29 +133,43 @@ export const setsOf = ({ bans, kept, cut }: Shape): SetShape[] =>
  */
 export const chainsOf = (shape: Shape): Chain[] => {
   // A ban judges new TCP connections only, since nothing here knows which side opened one. `cut` names those that judge every packet.
-  const stateless = [`udp dport 1-32767 goto bans`, ...lookUps('cut', shape.cut, 'goto bans')]
+  const lists = shape.lists ?? []
+  const hasLists = lists.length > 0
+  const udp = 'udp dport 1-32767'
+  const stateless = [
+    ...(hasLists ? [`${udp} jump bans`, `${udp} goto lists`] : [`${udp} goto bans`]),
+    ...lookUps('cut', shape.cut, 'goto bans'),
+  ]
   const chains: Chain[] = [
     { name: hitChain, priority: null, rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop'] },
     { name: 'bans', priority: null, rules: lookUps('ban', shape.bans, 'goto hit') },
+    ...listChainsOf(lists),
     {
       name: 'early',
       priority: -290,
-      rules: ['iif lo return', `${isSyn} jump bans`, ...(shape.mode === 'stateless' ? stateless : [])],
+      rules: [
+        'iif lo return',
+        `${isSyn} jump bans`,
+        ...(hasLists ? [`${isSyn} goto lists`] : []),
+        ...(shape.mode === 'stateless' ? stateless : []),
+      ],
     },
   ]
   if (shape.mode === 'stateless') return chains
-  const rules = ['iif lo return', 'ct direction reply return', `${isSyn} return`, 'goto bans']
+  const judged = hasLists ? ['jump bans', 'ct state new goto lists'] : ['goto bans']
+  const rules = ['iif lo return', 'ct direction reply return', `${isSyn} return`, ...judged]
   return [...chains, { name: 'pre', priority: -150, rules }]
 }
 
 const lookUps = (kind: 'ban' | 'cut' | 'keep', lengths: Lengths, verdict: string): string[] =>
   families.flatMap(family =>
-    lengths[family].map(length => {
-      const source = family === 4 ? 'ip saddr' : 'ip6 saddr'
-      const masked = length === bitsOf(family) ? source : `${source} and ${maskOf(bitsOf(family), length)}`
-      return `${masked} @${setName(kind, family, length)} ${verdict}`
-    }),
+    lengths[family].map(length => `${maskedSource(family, length)} @${setName(kind, family, length)} ${verdict}`),
   )
+
+const maskedSource = (family: Family, length: number): string => {
+  const source = family === 4 ? 'ip saddr' : 'ip6 saddr'
+  return length === bitsOf(family) ? source : `${source} and ${maskOf(bitsOf(family), length)}`
+}
 
 /** A new table for nft. Without hooks it can be loaded without any effect on packets. */
 export const tableText = (shape: Shape, table: string, hasHooks: boolean): string => {
@@ -119,7 +184,7 @@ export const tableText = (shape: Shape, table: string, hasHooks: boolean): strin
 
 /** The new sets and rules for nft, for a table that has another shape. */
 export const reshapeText = (shape: Shape, table: string): string => {
-  const lines = setsOf(shape).map(set => `add set inet ${table} ${set.name} { ${setFields(set)} }`)
+  const lines = setsOf(shape).map(set => addSetLine(set, table))
   for (const { name, priority } of chainsOf(shape))
     lines.push(
       `add chain inet ${table} ${name}${priority === null ? '' : ` { type filter hook prerouting priority ${priority}; policy accept; }`}`,
@@ -129,6 +194,9 @@ export const reshapeText = (shape: Shape, table: string): string => {
     for (const rule of rules) lines.push(`add rule inet ${table} ${name} ${rule}`)
   return `${lines.join('\n')}\n`
 }
+
+export const addSetLine = (set: SetShape, table: string): string =>
+  `add set inet ${table} ${set.name} { ${setFields(set)} }`
 
 const setText = (set: SetShape): string => `  set ${set.name} { ${setFields(set)} }\n`
 

@@ -10,6 +10,7 @@ import { needsTrial } from './refusals.ts'
 import type { Mode } from './rules.ts'
 import { readShieldFile, writeShieldFile } from './store.ts'
 import type { ShieldBan } from './store.ts'
+import type { HeldList } from './list-store.ts'
 import { laterEnd } from './fleet-store.ts'
 import { coversEntry, createTable, placeOf } from './table.ts'
 import type { ShieldTable, Wanted } from './table.ts'
@@ -42,6 +43,8 @@ export const createShield = (needs: {
   kernel: Kernel
   /** Entries that another origin bans, with their ends in the server's time; null: without an end. */
   beside: () => ReadonlyMap<string, number | null>
+  /** The blocklists of this host. */
+  lists?: () => readonly HeldList[]
   /** What the table must never drop. */
   kept: () => readonly string[]
   /** Whether the whitelist covers an address or some address of the range. */
@@ -110,6 +113,7 @@ export const createShield = (needs: {
     wanted: () => [...new Set([...bans.keys(), ...needs.beside().keys()])].flatMap(wantedNow),
     kept: needs.kept,
     mode: modeNow(),
+    ...(needs.lists ? { lists: needs.lists } : {}),
   })
   const isOn = (): boolean => isSupported && offUntil === undefined
 
@@ -323,6 +327,16 @@ export const createShield = (needs: {
         if (tried.length > 0) await table.change(tried, [])
         watch.noteGeneration()
       }),
+    followLists: change =>
+      inTurn(async () => {
+        change()
+        if (!isOn()) return
+        isFallbackOld = true
+        await table.takeLists()
+        watch.noteGeneration()
+      }),
+    holdsList: list => inTurn(async () => isOn() && table.holdsList(list)),
+    listed: () => (isOn() ? kernel.listed() : null),
     endsInKernel: wanted =>
       inTurn(async () => {
         const elements = await table.elements()

@@ -2,6 +2,8 @@ import { fallbackText } from './fallback.ts'
 import { bitsOf, setName, sizeOf, toEntry, widen } from './entry.ts'
 import type { Entry } from './entry.ts'
 import type { Damage, FoundBan, Kernel, Placed } from './kernel.ts'
+import { elementsOf, holdsList, shapesOf, swapLists } from './list-table.ts'
+import type { HeldList } from './list-store.ts'
 import { addLengths, noLengths, singleLengths, usualLengths } from './rules.ts'
 import type { Lengths, Mode, Shape } from './rules.ts'
 
@@ -31,6 +33,10 @@ export interface ShieldTable {
   /** Adds the bans that somebody deleted from the sets. Answers how many these were. */
   addMissing(): Promise<number>
   damage(): Promise<Damage | null>
+  /** Brings the blocklists in the table up to date. */
+  takeLists(): Promise<void>
+  /** Whether the kernel holds exactly the entries of a list, and does with them what the list says. */
+  holdsList(list: HeldList): Promise<boolean>
   /** A script for nft that makes the table without the agent, with ends by the clock `now`. */
   script(now: number): string
 }
@@ -41,8 +47,11 @@ export const createTable = (needs: {
   /** The addresses and ranges that are never dropped. */
   kept: () => readonly string[]
   mode: Mode
+  /** The blocklists of this host. */
+  lists?: () => readonly HeldList[]
 }): ShieldTable => {
   const { kernel } = needs
+  const wantedLists = needs.lists ?? (() => [])
   /** Texts only: a whitelist may have 100,000 entries. */
   let kept: ReadonlySet<string> = new Set()
   let shape: Shape = { mode: needs.mode, bans: usualLengths, kept: singleLengths, cut: noLengths }
@@ -96,9 +105,21 @@ export const createTable = (needs: {
           noLengths,
           cutOf(bans).map(({ entry }) => entry),
         ),
+        lists: shapesOf(wantedLists(), []),
       }
-      await kernel.replace(next, joined(lazily(bans, placedBan), cutOf(bans), lazily(nextKept, placedKept)))
+      const lists = next.lists.map(list => {
+        const held = wantedLists().find(({ id }) => id === list.id)
+        return held ? elementsOf(list, held) : []
+      })
+      const placed = [lazily(bans, placedBan), cutOf(bans), lazily(nextKept, placedKept), ...lists]
+      const refusal = await kernel.replace(next, joined(...placed)).catch((error: unknown) => error)
       shape = next
+      if (refusal !== undefined) {
+        if (next.lists.length === 0) throw refusal
+        // Lists are given up before bans.
+        shape = { ...next, lists: [] }
+        await kernel.replace(shape, joined(...placed.slice(0, 3)))
+      }
       kept = nextKept
     },
     async change(added, removed) {
@@ -133,6 +154,13 @@ export const createTable = (needs: {
       shape = { ...shape, mode }
     },
     mode: () => shape.mode,
+    async takeLists() {
+      shape = await swapLists(kernel, shape, wantedLists())
+    },
+    async holdsList(list) {
+      const found = shape.lists?.find(({ id }) => id === list.id)
+      return found?.version === list.version && found.mode === list.mode && holdsList(kernel, found, list)
+    },
     find: entry => find('ban', shape.bans, entry),
     isKept: async entry => (await find('keep', shape.kept, entry)) !== null,
     async addMissing() {

@@ -76,7 +76,8 @@ export const createUpdates = (needs: {
   cuts: { readonly version: () => string; readonly now: () => Promise<Cuts> }
 }): Updates => {
   const { db, clock, events, lists, cuts } = needs
-  const working = new Set<number>()
+  /** Looks that are under way. */
+  const looks = new Map<number, Promise<void>>()
 
   const checked = (row: BlocklistRow) => ({
     checked_at: clock(),
@@ -159,9 +160,12 @@ export const createUpdates = (needs: {
       set: { ...checked(row), fetched_at: clock(), etag: taken.etag, last_modified: taken.last_modified },
     })
   }
-  const lookAt = async (row: BlocklistRow, acceptsChange: boolean): Promise<void> => {
-    if (working.has(row.id)) return
-    working.add(row.id)
+  const lookAt = (row: BlocklistRow, acceptsChange: boolean): Promise<void> => {
+    const look = lookNow(row, acceptsChange).finally(() => looks.delete(row.id))
+    looks.set(row.id, look)
+    return look
+  }
+  const lookNow = async (row: BlocklistRow, acceptsChange: boolean): Promise<void> => {
     try {
       const validators = row.version > 0 && row.last_error === null && !acceptsChange ? row : null
       const taken = await needs.take(
@@ -176,8 +180,6 @@ export const createUpdates = (needs: {
       }
     } catch (error) {
       await failed(row, error)
-    } finally {
-      working.delete(row.id)
     }
   }
   const recut = async (row: BlocklistRow, cut: Cuts): Promise<void> => {
@@ -194,12 +196,13 @@ export const createUpdates = (needs: {
 
   return {
     async refresh(id, acceptsChange = false) {
+      await looks.get(id)
       const row = await findList(db.read, id)
       if (row) await lookAt(row, acceptsChange)
     },
     async lookAtDue() {
       const due = await dueLists(db.read, clock(), atOnce)
-      await Promise.all(due.map(row => lookAt(row, false)))
+      await Promise.all(due.map(row => looks.get(row.id) ?? lookAt(row, false)))
     },
     async cutAgain() {
       const version = cuts.version()

@@ -1,0 +1,95 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { aHost, describeHosts, launcherFile, type Host } from './host.ts'
+import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
+import type { DriverRequest } from './shield-driver.ts'
+
+/** Blocklists in the shield's table, with both drivers, on the real kernel and with real packets. */
+describeHosts('blocklists in the table of the shield', () => {
+  let host: Host
+  let neighbours: Neighbours
+  const drivers: ChildProcess[] = []
+
+  beforeAll(async () => {
+    host = await aHost()
+    neighbours = await neighboursOf(host)
+  })
+  afterEach(() => {
+    for (const driver of drivers.splice(0)) driver.kill('SIGKILL')
+  })
+  afterAll(async () => {
+    await neighbours.end()
+    await host.stop()
+  })
+
+  const aDriver = (kind: 'netlink' | 'nft', mode: 'stateful' | 'stateless') => {
+    const script = join(import.meta.dirname, 'shield-driver.ts')
+    const program = ['/usr/bin/python3', '-I', launcherFile, process.execPath, script, kind, mode]
+    const child = spawn('ip', ['netns', 'exec', host.name, ...program], { stdio: ['pipe', 'pipe', 'inherit'] })
+    drivers.push(child)
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    return async (request: DriverRequest): Promise<unknown> => {
+      child.stdin.write(`${JSON.stringify(request)}\n`)
+      const { value, done } = await lines.next()
+      if (done === true) throw new Error('the driver ended')
+      const reply = JSON.parse(value) as { value?: unknown; error?: string; code?: string }
+      if (reply.error !== undefined) throw Object.assign(new Error(reply.error), { code: reply.code })
+      return reply.value
+    }
+  }
+  const listed = async (ask: (request: DriverRequest) => Promise<unknown>, id: number): Promise<number> =>
+    ((await ask({ ask: 'listed' })) as Record<string, number>)[`list_${id}`] ?? 0
+
+  describe.each(['netlink', 'nft'] as const)('over %s', kind => {
+    it.each(['stateless', 'stateful'] as const)('observes, enforces, changes and goes, %s', async mode => {
+      const ask = aDriver(kind, mode)
+      if (mode === 'stateful') await publishContainer(host)
+      await ask({ load: { bans: [], kept: [] } })
+      const text = `192.0.2.0/28\n${sources.bad}\n2001:db8:0:7::/64\n`
+      await ask({ lists: [{ id: 7, version: 1, mode: 'observe', text }] })
+      for (const source of [sources.bad, sources.other, sources.bad6])
+        await passes(() => neighbours.reachesHost(source), `${source}, which is observed`)
+      if (kind === 'netlink') expect(await listed(ask, 7)).toBeGreaterThan(0)
+      expect(await ask({ holdsList: 7 })).toBe(true)
+
+      await ask({ lists: [{ id: 7, version: 1, mode: 'enforce', text }] })
+      for (const source of [sources.bad, sources.other, sources.bad6]) {
+        expect(await neighbours.reachesHost(source), source).toBe(false)
+        if (mode === 'stateful') expect(await neighbours.reachesContainer(source), source).toBe(false)
+      }
+      await passes(() => neighbours.reachesHost(sources.good), 'another address')
+      await passes(() => neighbours.hostReaches(sources.bad), "the host's own connection to a listed address")
+
+      await ask({ lists: [{ id: 7, version: 2, mode: 'enforce', text: `${sources.good}\n` }] })
+      expect(await neighbours.reachesHost(sources.good)).toBe(false)
+      await passes(() => neighbours.reachesHost(sources.bad), 'an address that is off the list')
+      expect(await ask({ holdsList: 7 })).toBe(true)
+      expect(await ask({ ask: 'damage' })).toBeNull()
+
+      await ask({ lists: [] })
+      await passes(() => neighbours.reachesHost(sources.good), 'an address of a list that is gone')
+      expect(await host.inside('nft', 'list', 'table', 'inet', 'stockade_shield')).not.toMatch(/l7|list_7/)
+    })
+  })
+
+  it('never drops what is kept, counts beside another list, and comes back with the table', async () => {
+    const ask = aDriver('netlink', 'stateless')
+    await ask({ load: { bans: [{ entry: sources.good, timeout: null }], kept: [sources.other] } })
+    await ask({
+      lists: [
+        { id: 1, version: 1, mode: 'enforce', text: `192.0.2.0/24\n${sources.bad}\n` },
+        { id: 2, version: 1, mode: 'observe', text: `${sources.bad}\n` },
+      ],
+    })
+    await passes(() => neighbours.reachesHost(sources.other), 'an address that is kept')
+    expect(await neighbours.reachesHost(sources.bad)).toBe(false)
+    expect(await listed(ask, 1)).toBeGreaterThan(0)
+    expect(await listed(ask, 2)).toBeGreaterThan(0)
+    await ask({ load: { bans: [{ entry: sources.good, timeout: null }], kept: [] } })
+    for (const source of [sources.bad, sources.other, sources.good])
+      expect(await neighbours.reachesHost(source), source).toBe(false)
+    for (const id of [1, 2]) expect(await ask({ holdsList: id })).toBe(true)
+  })
+})
