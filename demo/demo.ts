@@ -102,6 +102,18 @@ const banOnFleet = async (anna: Client, ben: Client): Promise<void> => {
     })
 }
 
+/** One rule is on; the other one waits for somebody to look at its simulation. */
+const writeRules = async (anna: Client): Promise<void> => {
+  const { id } = await anna.call('POST /rules', {
+    body: { name: 'SSH on 3 servers', min_servers: 3, within: 86_400, jails: ['sshd'], duration: 7 * 86_400 },
+  })
+  await anna.call('POST /rules/{id}/simulate', { params: { id }, body: {} })
+  await anna.call('POST /rules/{id}/arm', { params: { id } })
+  await anna.call('POST /rules', {
+    body: { name: 'Web probes', jails: ['nginx-botsearch'], within: 3600, duration: 86_400, factor: 2 },
+  })
+}
+
 /** What people did before: users, whitelist, knocks, a SIEM, templates, commands. */
 const furnish = async (
   admin: Client,
@@ -122,6 +134,7 @@ const furnish = async (
   ] as const)
     await anna.call('POST /whitelist', { body: { ip, description } })
   await banOnFleet(anna, ben)
+  await writeRules(anna)
   await anna.call('PATCH /siem/settings', {
     body: { enabled: true, format: 'syslog', host: '127.0.0.1', port: siemPort, protocol: 'tcp', flush_interval: 5 },
   })

@@ -31,6 +31,8 @@ export const patch = (
       return readAgain(['lookup'], pauses.whitelist)
     case 'fleet_ban':
       readAgain(['fleet-bans'], pauses.whitelist)
+      // A sharing rule may have made it.
+      readAgain(['rules'], pauses.whitelist)
       return readAgain(['lookup'], pauses.whitelist)
     case 'notice':
     case 'resync':

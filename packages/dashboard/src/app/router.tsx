@@ -219,6 +219,11 @@ const fleetBans = createRoute({
   validateSearch: only(readFleetBansSearch),
   component: lazyRouteComponent(() => import('../features/fleet-bans/fleet-bans.tsx'), 'FleetBans'),
 })
+const sharingRules = createRoute({
+  getParentRoute: () => inside,
+  path: '/lists/rules',
+  component: lazyRouteComponent(() => import('../features/sharing-rules/rules.tsx'), 'SharingRules'),
+})
 const whitelist = createRoute({
   getParentRoute: () => inside,
   path: '/whitelist',
@@ -474,6 +479,7 @@ export const router = createRouter({
       lookUp,
       ip,
       fleetBans,
+      sharingRules,
       whitelist,
       commands,
       command,

@@ -39,6 +39,7 @@ import type { templatesTexts } from '../../features/templates/templates.texts.ts
 import type { usersTexts } from '../../features/users/users.texts.ts'
 import type { endsTexts } from '../../features/whitelist/ends.texts.ts'
 import type { fleetBansTexts } from '../../features/fleet-bans/fleet-bans.texts.ts'
+import type { rulesTexts } from '../../features/sharing-rules/rules.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../../kit/command.texts.ts'
 import type { formTexts } from '../../kit/form.texts.ts'
@@ -101,6 +102,7 @@ export interface Texts {
   users: Of<typeof usersTexts>
   ends: Of<typeof endsTexts>
   'fleet-bans': Of<typeof fleetBansTexts>
+  'sharing-rules': Of<typeof rulesTexts>
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>
@@ -117,6 +119,8 @@ export interface Texts {
   common: Of<typeof commonTexts>
   time: Of<typeof timeTexts>
 }
+/** Those of the pages about many servers and about alerts; they travel in a third file. */
+export type Policy = 'fleet-bans' | 'sharing-rules'
 /** Those that nearly everybody needs at once; the others travel in a second file. */
 export type First =
   | 'charts'

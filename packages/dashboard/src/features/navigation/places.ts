@@ -46,7 +46,10 @@ const admin = [
 ] as const
 
 /** The tabs of “Lists”, each with a route of its own: what is banned on many servers, and why. A new tab is a line here. */
-export const listTabs = [{ to: '/fleet-bans', text: 'fleetBans' }] as const
+export const listTabs = [
+  { to: '/fleet-bans', text: 'fleetBans' },
+  { to: '/lists/rules', text: 'sharingRules' },
+] as const
 
 export type NavItem =
   (typeof see)[number] | (typeof protection)[number] | (typeof operationsOfAdmins)[number] | (typeof admin)[number]

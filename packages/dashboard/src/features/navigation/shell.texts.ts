@@ -10,6 +10,7 @@ const en = {
   servers: 'Servers',
   lists: 'Lists',
   fleetBans: 'Fleet bans',
+  sharingRules: 'Sharing rules',
   whitelist: 'Whitelist',
   commands: 'Commands',
   templates: 'Templates',

@@ -1,14 +1,13 @@
-import type { First, Texts } from '../texts.ts'
+import type { First, Policy, Texts } from '../texts.ts'
 import { agents } from './agents.ts'
 import { commands, templates, whitelist } from './control.ts'
-import { fleetBans } from './fleet-bans.ts'
 import { form, keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, audit, identity, users } from './people.ts'
 import { backup, licence, notifications, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import { query } from './query.ts'
 
-export const texts: Omit<Texts, First> = {
+export const texts: Omit<Texts, First | Policy> = {
   query,
   form,
   account,
@@ -25,7 +24,6 @@ export const texts: Omit<Texts, First> = {
   siem,
   templates,
   users,
-  'fleet-bans': fleetBans,
   whitelist,
   keys,
   steps,

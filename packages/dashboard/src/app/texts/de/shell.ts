@@ -98,6 +98,7 @@ export const shell: Texts['shell'] = {
   servers: 'Server',
   lists: 'Listen',
   fleetBans: 'Flottensperren',
+  sharingRules: 'Verteilungsregeln',
   whitelist: 'Whitelist',
   commands: 'Befehle',
   templates: 'Vorlagen',

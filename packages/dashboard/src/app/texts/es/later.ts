@@ -1,13 +1,12 @@
 import { audit, commands, templates, users, whitelist } from './manage.ts'
-import { fleetBans } from './fleet-bans.ts'
 import { form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
-import type { First, Texts } from '../texts.ts'
+import type { First, Policy, Texts } from '../texts.ts'
 import { agents } from './agents.ts'
 import { query } from './query.ts'
 
-export const texts: Omit<Texts, First> = {
+export const texts: Omit<Texts, First | Policy> = {
   query,
   form,
   account,
@@ -24,7 +23,6 @@ export const texts: Omit<Texts, First> = {
   siem,
   templates,
   users,
-  'fleet-bans': fleetBans,
   whitelist,
   keys,
   steps,

@@ -97,6 +97,7 @@ export const shell: Texts['shell'] = {
   servers: 'Servidores',
   lists: 'Listas',
   fleetBans: 'Bloqueos de flota',
+  sharingRules: 'Reglas de difusión',
   whitelist: 'Whitelist',
   commands: 'Comandos',
   templates: 'Plantillas',

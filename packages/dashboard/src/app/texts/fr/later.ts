@@ -1,13 +1,12 @@
-import type { First, Texts } from '../texts.ts'
+import type { First, Policy, Texts } from '../texts.ts'
 import { agents } from './agents.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
-import { fleetBans } from './fleet-bans.ts'
 import { backup, form, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { siem } from './siem.ts'
 import { query } from './query.ts'
 
-export const texts: Omit<Texts, First> = {
+export const texts: Omit<Texts, First | Policy> = {
   query,
   form,
   account,
@@ -24,7 +23,6 @@ export const texts: Omit<Texts, First> = {
   siem,
   templates,
   users,
-  'fleet-bans': fleetBans,
   whitelist,
   keys,
   steps,

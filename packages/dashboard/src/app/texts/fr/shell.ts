@@ -97,6 +97,7 @@ export const shell: Texts['shell'] = {
   servers: 'Serveurs',
   lists: 'Listes',
   fleetBans: 'Bans de flotte',
+  sharingRules: 'Règles de partage',
   whitelist: 'Whitelist',
   commands: 'Commandes',
   templates: 'Modèles',
