@@ -447,12 +447,22 @@ const agentSettings = createRoute({
   path: '/settings/agents',
   component: forAdmins(lazyRouteComponent(() => import('../features/settings/agents.tsx'), 'AgentSettings')),
 })
+const channelSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/channels',
+  component: forAdmins(lazyRouteComponent(() => import('../features/settings/alert-channels.tsx'), 'ChannelSettings')),
+})
 const licenceSettings = createRoute({
   getParentRoute: () => inside,
   path: '/settings/licence',
   component: forAdmins(lazyRouteComponent(() => import('../features/settings/licence.tsx'), 'LicenceSettings')),
 })
 
+const alerts = createRoute({
+  getParentRoute: () => inside,
+  path: '/alerts',
+  component: lazyRouteComponent(() => import('../features/alerts/alerts.tsx'), 'Alerts'),
+})
 const audit = createRoute({
   getParentRoute: () => inside,
   path: '/audit',
@@ -517,6 +527,8 @@ export const router = createRouter({
       reputationSettings,
       backupSettings,
       agentSettings,
+      channelSettings,
+      alerts,
       licenceSettings,
       audit,
       nowhere,

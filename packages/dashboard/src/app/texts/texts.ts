@@ -8,6 +8,7 @@ import type { accountTexts } from '../../features/account/account.texts.ts'
 import type { preferencesTexts } from '../../features/account/preferences.texts.ts'
 import type { addServerTexts } from '../../features/add-server/add-server.texts.ts'
 import type { rotateKeyTexts } from '../../features/add-server/rotate-key.texts.ts'
+import type { alertsTexts } from '../../features/alerts/alerts.texts.ts'
 import type { auditTexts } from '../../features/audit/audit.texts.ts'
 import type { attackersTexts } from '../../features/bans/attackers.texts.ts'
 import type { banDialogTexts } from '../../features/bans/ban-dialog.texts.ts'
@@ -26,6 +27,7 @@ import type { guardTexts } from '../../features/server/guard.texts.ts'
 import type { serverTexts } from '../../features/server/server.texts.ts'
 import type { serversTexts } from '../../features/servers/servers.texts.ts'
 import type { setUpTexts } from '../../features/set-up/set-up.texts.ts'
+import type { alertChannelsTexts } from '../../features/settings/alert-channels.texts.ts'
 import type { backupTexts } from '../../features/settings/backup.texts.ts'
 import type { licenceTexts } from '../../features/settings/licence.texts.ts'
 import type { agentsTexts } from '../../features/settings/agents.texts.ts'
@@ -89,6 +91,8 @@ export interface Texts {
   server: Of<typeof serverTexts>
   servers: Of<typeof serversTexts>
   'set-up': Of<typeof setUpTexts>
+  alerts: Of<typeof alertsTexts>
+  'alert-channels': Of<typeof alertChannelsTexts>
   backup: Of<typeof backupTexts>
   licence: Of<typeof licenceTexts>
   agents: Of<typeof agentsTexts>
@@ -120,7 +124,7 @@ export interface Texts {
   time: Of<typeof timeTexts>
 }
 /** Those of the pages about many servers and about alerts; they travel in a third file. */
-export type Policy = 'fleet-bans' | 'sharing-rules'
+export type Policy = 'alerts' | 'alert-channels' | 'fleet-bans' | 'sharing-rules'
 /** Those that nearly everybody needs at once; the others travel in a second file. */
 export type First =
   | 'charts'

@@ -5,7 +5,7 @@ import styles from './identity.module.css'
 
 type Section =
   | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
-  | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'reputation' | 'agents' | 'backup' | 'licence'}`
+  | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'channels' | 'reputation' | 'agents' | 'backup' | 'licence'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
   | (typeof listTabs)[number]['to']
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`

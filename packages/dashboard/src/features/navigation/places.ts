@@ -1,5 +1,6 @@
 import {
   IconBan,
+  IconBell,
   IconDoorEnter,
   IconFingerprint,
   IconLayoutDashboard,
@@ -33,7 +34,10 @@ const protection = [
   { to: '/templates', icon: IconTemplate, text: 'templates', letter: 't', first: false },
   { to: '/portknock', icon: IconDoorEnter, text: 'portknock', letter: 'p', first: false },
 ] as const
-const operations = [{ to: '/commands', icon: IconTerminal2, text: 'commands', letter: 'c', first: false }] as const
+const operations = [
+  { to: '/commands', icon: IconTerminal2, text: 'commands', letter: 'c', first: false },
+  { to: '/alerts', icon: IconBell, text: 'alerts', letter: 'n', first: false },
+] as const
 /** Only admins have these. */
 const operationsOfAdmins = [
   ...operations,

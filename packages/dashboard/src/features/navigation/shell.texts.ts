@@ -15,6 +15,7 @@ const en = {
   commands: 'Commands',
   templates: 'Templates',
   portknock: 'Port knocking',
+  alerts: 'Alerts',
   siem: 'SIEM',
   more: 'More',
   groups: { see: 'See', protection: 'Protection', operations: 'Operations', admin: 'Admin' },

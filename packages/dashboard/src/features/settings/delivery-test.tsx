@@ -17,7 +17,7 @@ import { notificationsTexts } from './notifications.texts.ts'
 import styles from './settings.module.css'
 
 /** How it went so far, in the other side's words. */
-export const Delivery = ({ is }: { is: Chat | Email }) => {
+export const Delivery = ({ is }: { is: Pick<Chat | Email, 'last_sent' | 'last_error' | 'failing_since'> }) => {
   const t = textsOf(notificationsTexts)
   return (
     <dl className={parts.details}>

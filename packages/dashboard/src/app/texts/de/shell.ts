@@ -103,6 +103,7 @@ export const shell: Texts['shell'] = {
   commands: 'Befehle',
   templates: 'Vorlagen',
   portknock: 'Portknocking',
+  alerts: 'Alarme',
   siem: 'SIEM',
   more: 'Mehr',
   groups: { see: 'Ansehen', protection: 'Schutz', operations: 'Betrieb', admin: 'Verwaltung' },

@@ -102,6 +102,7 @@ export const shell: Texts['shell'] = {
   commands: 'Comandos',
   templates: 'Plantillas',
   portknock: 'Port knocking',
+  alerts: 'Alertas',
   siem: 'SIEM',
   more: 'Más',
   groups: { see: 'Ver', protection: 'Protección', operations: 'Operaciones', admin: 'Administración' },

@@ -102,6 +102,7 @@ export const shell: Texts['shell'] = {
   commands: 'Commandes',
   templates: 'Modèles',
   portknock: 'Port knocking',
+  alerts: 'Alertes',
   siem: 'SIEM',
   more: 'Plus',
   groups: { see: 'Voir', protection: 'Protection', operations: 'Exploitation', admin: 'Administration' },

@@ -1,0 +1,187 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay } from '../../api/session.ts'
+import { Page, Panel } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import type { Tone } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Time } from '../../kit/time.tsx'
+import { Refusal, Trouble } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { alertsTexts } from './alerts.texts.ts'
+import { alertsQuery, silencesQuery } from './queries.ts'
+import type { Alert } from './queries.ts'
+import { Routes } from './routes.tsx'
+import { Rules } from './rules.tsx'
+import styles from './alerts.module.css'
+
+const SilenceDialog = lazy(() => import('./silence-dialog.tsx'))
+
+const tones: Readonly<Record<Alert['severity'], Tone>> = { critical: 'danger', warning: 'warn', info: 'info' }
+const namesOf = ({ kind, rule, rule_name }: Alert): string => {
+  const { kinds } = textsOf(alertsTexts)
+  return /^\d/.test(rule) ? rule_name : kinds[kind]
+}
+
+/** What is wrong now, what was, and who hears of it. */
+export const Alerts = () => {
+  const t = textsOf(alertsTexts)
+  const { may: mayAdmin } = useMay('admin')
+  const query = useQuery(alertsQuery)
+  const [silenced, setSilenced] = useState<Alert | null>(null)
+  const alerts = query.data?.alerts ?? []
+  const inState = (state: Alert['state']) => alerts.filter(alert => alert.state === state)
+  const rest = (query.data?.total ?? 0) - alerts.length
+  const pending = inState('pending')
+  return (
+    <Page title={t.title}>
+      <div className={styles.panels}>
+        <p className={parts.help}>{t.lead}</p>
+        <Trouble what={t.what} query={query} />
+        {query.isPending && <Waiting lines={4} />}
+        {query.data && (
+          <>
+            <Panel title={t.firing}>
+              <AlertList alerts={inState('firing')} none={t.calm} onSilence={setSilenced} />
+            </Panel>
+            {pending.length > 0 && (
+              <Panel title={t.pending}>
+                <AlertList alerts={pending} none="" onSilence={setSilenced} />
+              </Panel>
+            )}
+            <Panel title={t.recent}>
+              <AlertList alerts={inState('resolved')} none={t.noneOver} />
+              {rest > 0 && <p className={parts.muted}>{t.more(rest)}</p>}
+            </Panel>
+          </>
+        )}
+        <Silences />
+        {mayAdmin && <Routes />}
+        <Rules />
+      </div>
+      <Suspense>
+        {silenced && <SilenceDialog alert={silenced} name={namesOf(silenced)} onClose={() => setSilenced(null)} />}
+      </Suspense>
+    </Page>
+  )
+}
+
+const AlertList = (props: { alerts: readonly Alert[]; none: string; onSilence?: (alert: Alert) => void }) =>
+  props.alerts.length === 0 ? (
+    <p className={parts.muted}>{props.none}</p>
+  ) : (
+    <ul className={styles.list}>
+      {props.alerts.map(alert => (
+        <li key={alert.id}>
+          <Words is={alert} />
+          {props.onSilence && <Acts is={alert} onSilence={props.onSilence} />}
+        </li>
+      ))}
+    </ul>
+  )
+
+const Words = ({ is }: { is: Alert }) => {
+  const t = textsOf(alertsTexts)
+  const notes = [
+    is.flapping && t.flapping,
+    is.silenced && t.silenced,
+    is.acknowledged && t.ackedBy(is.acknowledged.by),
+    is.state === 'firing' && is.told_at !== null && (is.channels.length > 0 ? t.toldOn(is.channels.length) : t.notTold),
+  ].filter(note => typeof note === 'string')
+  return (
+    <div className={styles.words}>
+      <span>
+        <Mark tone={is.state === 'resolved' ? 'ok' : tones[is.severity]}>
+          {is.state === 'resolved' ? t.over : t.severities[is.severity]}
+        </Mark>{' '}
+        <strong>{namesOf(is)}</strong>{' '}
+        {is.server && (
+          <Link to="/servers/$serverId" params={{ serverId: is.server.id }}>
+            <Stranger text={is.server.hostname} most={60} />
+          </Link>
+        )}
+      </span>
+      <span className={parts.muted}>
+        <Stranger text={is.server ? is.detail : `${is.title}. ${is.detail}`} most={300} />
+      </span>
+      <span className={parts.muted}>
+        <Time at={is.resolved_at ?? is.since} />
+        {notes.map(note => ` · ${note}`)}
+      </span>
+    </div>
+  )
+}
+
+const Acts = ({ is, onSilence }: { is: Alert; onSilence: (alert: Alert) => void }) => {
+  const t = textsOf(alertsTexts)
+  const { may } = useMay('write')
+  const ack = useMutation({
+    mutationFn: () => api.call('POST /alerts/{id}/ack', { params: { id: is.id }, body: {} }),
+    onSettled: () => queries.invalidateQueries({ queryKey: alertsQuery.queryKey }),
+  })
+  const name = `${namesOf(is)} ${is.server?.hostname ?? ''}`.trim()
+  if (!may) return null
+  return (
+    <div className={parts.row}>
+      {!is.acknowledged && (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={t.ackOf(name)}
+          loading={ack.isPending}
+          onClick={() => ack.mutate()}
+        >
+          {t.ack}
+        </Button>
+      )}
+      {!is.silenced && (
+        <Button size="xs" variant="default" aria-label={t.silenceOf(name)} onClick={() => onSilence(is)}>
+          {t.silence}
+        </Button>
+      )}
+      <Refusal error={ack.error} />
+    </div>
+  )
+}
+
+/** Silences that hold now; nothing where there is none. */
+const Silences = () => {
+  const t = textsOf(alertsTexts)
+  const { may } = useMay('write')
+  const query = useQuery(silencesQuery)
+  const end = useMutation({
+    mutationFn: (id: number) => api.call('DELETE /alerts/silences/{id}', { params: { id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: alertsQuery.queryKey }),
+  })
+  const nameOf = (rule: string | null) =>
+    rule === null ? t.everything : ((t.kinds as Record<string, string>)[rule] ?? rule)
+  if (!query.data || query.data.total === 0) return <Trouble what={t.what} query={query} />
+  return (
+    <Panel title={t.silences}>
+      <Refusal error={end.error} />
+      <ul className={styles.list}>
+        {query.data.silences.map(({ id, rule, reason, ends_at, created_by }) => (
+          <li key={id}>
+            <div className={styles.words}>
+              <strong>{nameOf(rule)}</strong>
+              <span className={parts.muted}>
+                <Stranger text={`${reason} (${created_by})`} most={300} /> · {t.until} <Time at={ends_at} />
+              </span>
+            </div>
+            {may && (
+              <Button size="xs" variant="default" aria-label={t.endOf(nameOf(rule))} onClick={() => end.mutate(id)}>
+                {t.end}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

@@ -1,0 +1,132 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { CallInput } from '@stockade/client'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { alertsTexts } from './alerts.texts.ts'
+import { alertsQuery } from './queries.ts'
+
+type RuleInput = CallInput<'POST /alerts/rules'>['body']
+const kinds = ['bans-over', 'bans-unusual', 'new-jail'] as const
+const severities = ['critical', 'warning', 'info'] as const
+interface Typed {
+  readonly name: string
+  readonly kind: (typeof kinds)[number]
+  readonly severity: (typeof severities)[number]
+  readonly threshold: string
+  readonly factor: string
+  readonly minimum: string
+  readonly jail: string
+}
+const conditionsOf = ({ kind, threshold, factor, minimum, jail }: Typed): NonNullable<RuleInput['conditions']> => ({
+  ...(kind === 'bans-over' ? { threshold: Number(threshold) } : {}),
+  ...(kind === 'bans-unusual' ? { factor: Number(factor), minimum: Number(minimum) } : {}),
+  ...(kind !== 'new-jail' && jail.trim() ? { jail: jail.trim() } : {}),
+})
+const bodyOf = (typed: Typed): RuleInput => ({
+  name: typed.name.trim(),
+  kind: typed.kind,
+  severity: typed.severity,
+  conditions: conditionsOf(typed),
+})
+
+/** Adds a rule of bans. */
+const RuleDialog = ({ onClose }: { onClose: () => void }) => {
+  const t = textsOf(alertsTexts)
+  const [typed, setTyped] = useState<Typed>({
+    name: '',
+    kind: 'bans-over',
+    severity: 'warning',
+    threshold: '100',
+    factor: '10',
+    minimum: '20',
+    jail: '',
+  })
+  const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change })
+  const tried = useMutation({
+    mutationFn: () => api.call('POST /alerts/rules/preview', { body: bodyOf({ ...typed, name: typed.name || '-' }) }),
+  })
+  const save = useMutation({
+    mutationFn: () => api.call('POST /alerts/rules', { body: bodyOf(typed) }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={t.add} onClose={onClose}>
+      <form
+        className={parts.form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          if (!save.isPending) save.mutate()
+        }}
+      >
+        <TextField
+          label={t.name}
+          most={100}
+          focus
+          value={typed.name}
+          onValue={name => set({ name })}
+          error={fieldProblem(save.error, 'name')}
+        />
+        <Conditions typed={typed} set={set} />
+        <div role="status">
+          {tried.data && (tried.data.times.length > 0 ? t.previewTimes(tried.data.times.length) : t.previewNone)}
+        </div>
+        <Refusal error={save.error ?? tried.error} />
+        <div className={parts.actions}>
+          {typed.kind !== 'new-jail' && (
+            <Button variant="default" loading={tried.isPending} onClick={() => tried.mutate()}>
+              {t.preview}
+            </Button>
+          )}
+          <Button type="submit" loading={save.isPending} disabled={typed.name.trim() === ''}>
+            {t.add}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+export default RuleDialog
+
+const Conditions = ({ typed, set }: { typed: Typed; set: (change: Partial<Typed>) => void }) => {
+  const t = textsOf(alertsTexts)
+  const numeral = (name: 'threshold' | 'factor' | 'minimum') => (
+    <TextField label={t[name]} most={10} kind="decimal" value={typed[name]} onValue={value => set({ [name]: value })} />
+  )
+  return (
+    <>
+      <SelectField
+        label={t.kind}
+        value={typed.kind}
+        onValue={kind => set({ kind })}
+        options={kinds.map(value => ({ value, text: t.kinds[value] }))}
+      />
+      {typed.kind === 'bans-over' && numeral('threshold')}
+      {typed.kind === 'bans-unusual' && (
+        <>
+          {numeral('factor')}
+          {numeral('minimum')}
+        </>
+      )}
+      {typed.kind !== 'new-jail' && (
+        <TextField label={t.jail} help={t.jailHelp} most={64} value={typed.jail} onValue={jail => set({ jail })} />
+      )}
+      <SelectField
+        label={t.severity}
+        value={typed.severity}
+        onValue={severity => set({ severity })}
+        options={severities.map(value => ({ value, text: t.severities[value] }))}
+      />
+    </>
+  )
+}

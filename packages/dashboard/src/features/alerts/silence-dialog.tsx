@@ -1,0 +1,73 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { alertsTexts } from './alerts.texts.ts'
+import { alertsQuery } from './queries.ts'
+import type { Alert } from './queries.ts'
+
+const hour = 3_600_000
+const lengths = [1, 8, 24, 168] as const
+
+/** Keeps the alerts of this rule on this server from being told for a while. */
+const SilenceDialog = ({ alert, name, onClose }: { alert: Alert; name: string; onClose: () => void }) => {
+  const t = textsOf(alertsTexts)
+  const [reason, setReason] = useState('')
+  const [length, setLength] = useState<(typeof lengths)[number]>(1)
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('POST /alerts/silences', {
+        body: {
+          rule: alert.rule,
+          target: alert.server ? { server_ids: [alert.server.id] } : { all: true },
+          reason: reason.trim(),
+          ends_at: new Date(Date.now() + length * hour).toISOString(),
+        },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={t.silenceTitle} onClose={onClose}>
+      <form
+        className={parts.form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          if (!save.isPending) save.mutate()
+        }}
+      >
+        <p>{t.silenceText(`${name} ${alert.server?.hostname ?? ''}`.trim())}</p>
+        <TextField
+          label={t.reason}
+          most={500}
+          focus
+          value={reason}
+          onValue={setReason}
+          error={fieldProblem(save.error, 'reason')}
+        />
+        <SelectField
+          label={t.length}
+          value={length}
+          onValue={setLength}
+          options={lengths.map(value => ({ value, text: t.lengths[value] }))}
+        />
+        <Refusal error={save.error} />
+        <div className={parts.actions}>
+          <Button type="submit" loading={save.isPending} disabled={reason.trim() === ''}>
+            {t.silenceVerb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+export default SilenceDialog

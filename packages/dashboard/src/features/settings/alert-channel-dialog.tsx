@@ -1,0 +1,150 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
+import { api } from '../../api/client.ts'
+import { Field } from '../../kit/field.tsx'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
+import { Waiting } from '../../kit/waiting.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { alertChannelsTexts } from './alert-channels.texts.ts'
+
+type Channel = Reply<'GET /channels'>['channels'][number]
+type Preset = Reply<'GET /channels/presets'>['presets'][number]
+interface Props {
+  /** The channel to change; a new one unless given. */
+  readonly is?: Channel
+  readonly onClose: () => void
+  readonly onSaved: () => Promise<unknown>
+}
+
+/** Adds a channel by a preset, or changes one. */
+const ChannelDialog = (props: Props) => {
+  const t = textsOf(alertChannelsTexts)
+  const query = useQuery({
+    queryKey: ['channels', 'presets'],
+    queryFn: ({ signal }) => api.call('GET /channels/presets', { signal }),
+    staleTime: Infinity,
+  })
+  return (
+    <Dialog title={props.is ? t.editOf(props.is.name) : t.add} onClose={props.onClose}>
+      <Trouble what={t.what} query={query} />
+      {query.isPending && <Waiting lines={4} />}
+      {query.data && <ChannelForm {...props} presets={query.data.presets} />}
+    </Dialog>
+  )
+}
+export default ChannelDialog
+
+const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: readonly Preset[] }) => {
+  const t = textsOf(alertChannelsTexts)
+  const [id, setId] = useState<Preset['id']>(is && is.preset !== 'chat' ? is.preset : 'slack')
+  const preset = presets.find(known => known.id === id)
+  const [name, setName] = useState(is?.name ?? '')
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(
+    Object.fromEntries((is?.fields ?? []).flatMap(field => (field.value === null ? [] : [[field.name, field.value]]))),
+  )
+  const save = useMutation({
+    mutationFn: () => {
+      // A secret that is left empty stays as it is.
+      const fields = (preset?.fields ?? []).flatMap(field =>
+        field.secret && !values[field.name] ? [] : [{ name: field.name, value: values[field.name] || null }],
+      )
+      if (is) return api.call('PATCH /channels/{id}', { params: { id: is.id }, body: { name: name.trim(), fields } })
+      return api.call('POST /channels', { body: { name: name.trim(), preset: id, fields } })
+    },
+    onSuccess: async () => {
+      await onSaved()
+      onClose()
+    },
+  })
+  return (
+    <form
+      className={parts.form}
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        if (!save.isPending) save.mutate()
+      }}
+    >
+      {!is && (
+        <SelectField
+          label={t.kind}
+          value={id}
+          onValue={setId}
+          options={presets.map(one => ({ value: one.id, text: one.name }))}
+        />
+      )}
+      <p className={parts.help}>{t.guides[id]}</p>
+      <TextField label={t.name} most={100} value={name} onValue={setName} error={fieldProblem(save.error, 'name')} />
+      {preset?.fields.map(field => (
+        <Value
+          key={`${id} ${field.name}`}
+          field={field}
+          isStored={is?.fields.some(known => known.name === field.name && known.set) ?? false}
+          value={values[field.name] ?? ''}
+          onValue={value => setValues({ ...values, [field.name]: value })}
+          error={fieldProblem(save.error, field.name)}
+        />
+      ))}
+      <Refusal error={save.error} />
+      <div className={parts.actions}>
+        <Button type="submit" loading={save.isPending} disabled={name.trim() === ''}>
+          {is ? t.save : t.add}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const Value = (props: {
+  field: Preset['fields'][number]
+  isStored: boolean
+  value: string
+  onValue: (value: string) => void
+  error: string | undefined
+}) => {
+  const t = textsOf(alertChannelsTexts)
+  const { field, value, onValue, error } = props
+  const label = (t.fields as Record<string, string>)[field.name] ?? field.name
+  const help = [
+    field.secret && props.isStored ? t.kept : '',
+    field.required ? '' : t.optional,
+    t.example(field.default ?? field.example),
+  ]
+    .filter(Boolean)
+    .join(' ')
+  if (!field.secret)
+    return (
+      <TextField
+        label={label}
+        help={help}
+        most={8000}
+        dir="ltr"
+        value={value}
+        onValue={onValue}
+        error={error}
+        {...(field.multiline ? { rows: 4 } : {})}
+      />
+    )
+  return (
+    <Field label={label} help={help} error={error}>
+      {ids => (
+        <input
+          {...ids}
+          className={parts.input}
+          type="password"
+          // Not one of the passwords that the browser keeps.
+          autoComplete="new-password"
+          dir="ltr"
+          maxLength={8000}
+          value={value}
+          onChange={event => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,118 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { aHost, password, startServer } from '@stockade/server/testing'
+import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
+import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import type { Visit } from './browser.ts'
+
+/* A channel is added and tried, an alert is routed to it, seen, acknowledged and silenced: on a phone. */
+
+describe.runIf(hasBrowser)('alerts and channels', () => {
+  const posts: { title: string }[] = []
+  const receiver = createServer((request, reply) => {
+    let sent = ''
+    request.on('data', (piece: Buffer) => (sent += piece.toString()))
+    request.on('end', () => {
+      posts.push(JSON.parse(sent) as { title: string })
+      reply.writeHead(204).end()
+    })
+  })
+  let browser: Browser
+  let server: TestServer
+  let admin: Signed
+  let host: EnrolledHost
+  let phone: Visit
+  beforeAll(async () => {
+    await built()
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    browser = await launch()
+    server = await startServer()
+    admin = await server.setUp()
+    host = await aHost(server, admin.client, 'web-01')
+    phone = await visit(browser, server.url, { viewport: { width: 390, height: 844 }, bypassCSP: true })
+    await signIn(phone.page, 'admin', password)
+  })
+  afterAll(async () => {
+    await phone?.close()
+    await browser?.close()
+    await server?.close()
+    receiver.close()
+  })
+  const looksRight = async () => {
+    await settled(phone.page)
+    expect(await overflows(phone.page)).toBe(false)
+    expect(await breaches(phone.page)).toEqual([])
+  }
+
+  it('a channel is added from a preset, tried with its steps, and has a log', async () => {
+    const { page } = phone
+    await go(page, '/settings/channels')
+    await page.getByRole('button', { name: 'Add channel' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Create an app at api.slack.com/apps').waitFor()
+    await dialog.getByLabel('Service').selectOption('webhook')
+    await dialog.getByText('Any address that takes a POST.').waitFor()
+    await dialog.getByLabel('Name', { exact: true }).fill('On call')
+    await dialog.getByLabel('URL', { exact: true }).fill('http://169.254.169.254/')
+    await dialog.getByRole('button', { name: 'Add channel' }).click()
+    await dialog.getByText('metadata and reserved addresses are never called').first().waitFor()
+    expect(await breaches(page)).toEqual([])
+    await dialog
+      .getByLabel('URL', { exact: true })
+      .fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/in`)
+    await dialog.getByRole('button', { name: 'Add channel' }).click()
+    await page.getByRole('heading', { name: 'On call' }).waitFor()
+    await page.getByRole('button', { name: /test.*On call|On call.*test/i }).click()
+    await page.getByText('HTTP 204').waitFor()
+    await looksRight()
+    await page.getByRole('button', { name: 'Deliveries of On call' }).click()
+    await page.getByRole('dialog').getByText('Nothing was delivered yet.').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  it('an alert fires, reaches the channel, is acknowledged and silenced', async () => {
+    const { page, complaints } = phone
+    await go(page, '/alerts')
+    await page.getByText('No channel hears of alerts yet.').waitFor()
+    await page.getByRole('checkbox', { name: 'On call: Warning' }).check()
+    await page.getByText('Each channel hears of the severities').waitFor()
+    await page.getByText('Nothing fires.').waitFor()
+    await looksRight()
+    await admin.client.call('POST /servers/{serverId}/quarantine', {
+      params: { serverId: host.id },
+      body: { reason: 'a test' },
+    })
+    const fired = page.getByRole('listitem').filter({ hasText: 'Server in quarantine' }).filter({ hasText: 'web-01' })
+    await fired.getByText('a test').waitFor()
+    // Information goes nowhere: only warnings are ticked.
+    await fired.getByText('not told: no route').waitFor()
+    await fired.getByRole('button', { name: /^Acknowledge/ }).click()
+    await fired.getByText('acknowledged by admin').waitFor()
+    await fired.getByRole('button', { name: /^Silence/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('maintenance')
+    await dialog.getByRole('button', { name: 'Silence' }).click()
+    await fired.getByText('silenced').waitFor()
+    await page.getByText('maintenance (admin)').waitFor()
+    await looksRight()
+    expect(posts.map(({ title }) => title)).toEqual(['Test message'])
+    expect(complaints.filter(text => !text.includes('400'))).toEqual([])
+  })
+
+  it('a rule of bans is tried on the past and added', async () => {
+    const { page } = phone
+    await page.getByRole('button', { name: 'Add rule' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Storm')
+    await dialog.getByRole('button', { name: 'Try on the last 7 days' }).click()
+    await dialog.getByText('It would not have fired.').waitFor()
+    expect(await breaches(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Add rule' }).click()
+    await page.getByRole('button', { name: 'Delete the rule Storm' }).waitFor()
+    await page.getByRole('button', { name: 'Switch off: Storm' }).click()
+    await page.getByRole('button', { name: 'Switch on: Storm' }).waitFor()
+    await looksRight()
+  })
+})
