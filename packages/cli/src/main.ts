@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { ApiError } from '@stockade/client'
 import { addAgentCommands } from './agents.ts'
+import { addAlertCommands } from './alerts.ts'
 import { addBanList } from './bans.ts'
+import { addChannelCommands } from './channels.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
 import { addFleetCommands } from './fleet.ts'
@@ -37,6 +39,8 @@ const program = new Command('stockade')
 
 addServerCommands(program)
 addAgentCommands(program)
+addAlertCommands(program)
+addChannelCommands(program)
 addBanList(program)
 addOrders(program)
 addFleetCommands(program)

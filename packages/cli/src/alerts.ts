@@ -1,0 +1,152 @@
+import type { Command } from 'commander'
+import type { CallInput, Reply } from '@stockade/client'
+import { contextOf } from './context.ts'
+import { findServer } from './named.ts'
+import { print, printJson, printTable } from './print.ts'
+import { safe } from './safe.ts'
+import { shown, wholeOf } from './times.ts'
+
+type Alert = Reply<'GET /alerts'>['alerts'][number]
+type State = NonNullable<NonNullable<CallInput<'GET /alerts'>['query']>['state']>
+const hour = 3_600_000
+
+const notesOf = ({ flapping, silenced, acknowledged }: Alert): string =>
+  [flapping && 'comes and goes', silenced && 'silenced', acknowledged && `acknowledged by ${acknowledged.by}`]
+    .filter(Boolean)
+    .join(', ')
+
+const runList = async (options: { state?: State }, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const list = await client.call('GET /alerts', {
+    query: { limit: 200, ...(options.state ? { state: options.state } : {}) },
+  })
+  if (json) return printJson(list)
+  if (list.total === 0) return print('There are no alerts.')
+  printTable(
+    ['ID', 'STATE', 'SEVERITY', 'SINCE', 'ALERT', 'NOTES'],
+    list.alerts.map(alert => [
+      String(alert.id),
+      alert.state,
+      alert.severity,
+      shown(alert.since) ?? '-',
+      alert.title,
+      notesOf(alert),
+    ]),
+  )
+}
+
+const runAck = async (id: number, options: { note?: string }, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const done = await client.call('POST /alerts/{id}/ack', {
+    params: { id },
+    body: options.note ? { note: options.note } : {},
+  })
+  if (json) printJson(done)
+  else print(`Acknowledged: ${safe(done.title)}`)
+}
+
+interface SilenceOptions {
+  readonly reason: string
+  readonly hours: number
+  readonly rule?: string
+  readonly server?: readonly string[]
+  readonly tag?: readonly string[]
+}
+const runSilence = async (options: SilenceOptions, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const { reason, hours, rule, server, tag } = options
+  const server_ids = server && (await Promise.all(server.map(name => findServer(client, name))))
+  const target = server_ids ? { server_ids } : tag ? { tags: [...tag] } : { all: true as const }
+  const made = await client.call('POST /alerts/silences', {
+    body: { target, reason, ends_at: new Date(Date.now() + hours * hour).toISOString(), ...(rule ? { rule } : {}) },
+  })
+  if (json) printJson(made)
+  else print(`Silence ${made.id} lasts until ${shown(made.ends_at) ?? ''}.`)
+}
+const runSilences = async (_options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const list = await client.call('GET /alerts/silences')
+  if (json) return printJson(list)
+  printTable(
+    ['ID', 'RULE', 'UNTIL', 'BY', 'REASON'],
+    list.silences.map(({ id, rule, ends_at, created_by, reason }) => [
+      String(id),
+      rule ?? 'all',
+      shown(ends_at) ?? '-',
+      created_by,
+      reason,
+    ]),
+  )
+}
+const runUnsilence = async (id: number, _options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const done = await client.call('DELETE /alerts/silences/{id}', { params: { id } })
+  if (json) printJson(done)
+  else print(done.message)
+}
+
+const runRules = async (_options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const list = await client.call('GET /alerts/rules')
+  if (json) return printJson(list)
+  printTable(
+    ['ID', 'NAME', 'STATE', 'SEVERITY', 'AFTER', 'FIRING'],
+    list.rules.map(({ id, name, state, severity, for_seconds, firing }) => [
+      id,
+      name,
+      state,
+      severity,
+      `${for_seconds} s`,
+      String(firing),
+    ]),
+  )
+}
+const switching = (enabled: boolean) => async (id: string, _options: object, command: Command) => {
+  const { client, json } = contextOf(command)
+  const rule = await client.call('PATCH /alerts/rules/{id}', { params: { id }, body: { enabled } })
+  if (json) printJson(rule)
+  else print(`${safe(rule.name)} is ${enabled ? 'on' : 'off'}.`)
+}
+
+export const addAlertCommands = (program: Command): void => {
+  const alerts = program
+    .command('alerts')
+    .description('What is wrong; without a command, lists the alerts.')
+    .action(runList)
+  alerts
+    .command('list')
+    .description('List alerts, those that fire first.')
+    .option('--state <state>', 'pending, firing or resolved')
+    .action(runList)
+  alerts
+    .command('ack')
+    .argument('<id>', 'number of the alert', wholeOf)
+    .description('Acknowledge an alert: it is told no more.')
+    .option('--note <text>', 'words for the others')
+    .action(runAck)
+  alerts
+    .command('silence')
+    .description('Keep alerts from being told for a while; all of them unless named.')
+    .requiredOption('--reason <text>', 'why')
+    .option('--hours <number>', 'for how long, 1 unless given', wholeOf, 1)
+    .option('--rule <rule>', 'only of this rule')
+    .option('--server <name...>', 'only of these servers')
+    .option('--tag <tag...>', 'only of servers with one of these tags')
+    .action(runSilence)
+  alerts.command('silences').description('List the silences.').action(runSilences)
+  alerts
+    .command('unsilence')
+    .argument('<id>', 'number of the silence', wholeOf)
+    .description('End a silence.')
+    .action(runUnsilence)
+  const rules = alerts.command('rules').description('List the rules.').action(runRules)
+  for (const [name, enabled] of [
+    ['on', true],
+    ['off', false],
+  ] as const)
+    rules
+      .command(name)
+      .argument('<rule>', 'id of the rule')
+      .description(`Switch a rule ${name}.`)
+      .action(switching(enabled))
+}

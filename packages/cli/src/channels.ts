@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { CallInput, Client, Reply } from '@stockade/client'
+import { ApiError } from '@stockade/client'
+import { contextOf } from './context.ts'
+import { Failure, Misuse } from './failure.ts'
+import { print, printJson, printTable } from './print.ts'
+import { safe } from './safe.ts'
+import { shown } from './times.ts'
+
+type Channel = Reply<'GET /channels/{id}'>
+type Preset = CallInput<'POST /channels'>['body']['preset']
+interface Field {
+  readonly name: string
+  readonly value: string
+}
+
+const findChannel = async (client: Client, typed: string): Promise<Channel> => {
+  const { channels } = await client.call('GET /channels')
+  const found = channels.find(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
+  if (!found) throw new Failure(`There is no channel ${typed}. "stockade channels" lists them.`)
+  return found
+}
+const stateOf = ({ enabled, failing_since }: Channel): string =>
+  !enabled ? 'off' : failing_since === null ? 'on' : 'failing'
+
+const runList = async (_options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const list = await client.call('GET /channels')
+  if (json) return printJson(list)
+  printTable(
+    ['ID', 'NAME', 'KIND', 'STATE', 'WAITING', 'LAST SENT', 'ERROR'],
+    list.channels.map(channel => [
+      channel.id,
+      channel.name,
+      channel.preset,
+      stateOf(channel),
+      String(channel.waiting),
+      shown(channel.last_sent) ?? '-',
+      channel.last_error ?? '',
+    ]),
+  )
+}
+
+const runPresets = async (_options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const list = await client.call('GET /channels/presets')
+  if (json) return printJson(list)
+  printTable(
+    ['PRESET', 'FIELDS'],
+    list.presets.map(({ id, fields }) => [
+      id,
+      fields.map(({ name, required }) => (required ? name : `[${name}]`)).join(' '),
+    ]),
+  )
+}
+
+const runAdd = async (
+  name: string,
+  options: { preset: Preset; field?: readonly Field[] },
+  command: Command,
+): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const body = { name, preset: options.preset, fields: [...(options.field ?? [])] }
+  const made = await client.call('POST /channels', { body })
+  if (json) return printJson(made)
+  print(`Channel ${made.id} ${safe(made.name)} is added. Try it: stockade channels test ${made.id}`)
+}
+
+const printSteps = (steps: Reply<'POST /channels/{id}/test'>['steps']): void => {
+  for (const { name, ok, ms, detail } of steps) print(`${ok ? 'ok    ' : 'failed'}  ${name}  ${ms} ms  ${safe(detail)}`)
+}
+const runTest = async (typed: string, _options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const { id } = await findChannel(client, typed)
+  try {
+    const done = await client.call('POST /channels/{id}/test', { params: { id } })
+    if (json) return printJson(done)
+    printSteps(done.steps)
+    print(safe(done.message))
+  } catch (error) {
+    const { steps } = (error instanceof ApiError ? error.body : {}) as { steps?: Parameters<typeof printSteps>[0] }
+    if (steps && !json) printSteps(steps)
+    throw error
+  }
+}
+
+const runDeliveries = async (typed: string, _options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const { id } = await findChannel(client, typed)
+  const list = await client.call('GET /channels/{id}/deliveries', { params: { id } })
+  if (json) return printJson(list)
+  printTable(
+    ['TIME', 'OUTCOME', 'TRY', 'ANSWER', 'TITLE'],
+    list.deliveries.map(({ at, outcome, attempt, detail, title }) => [
+      shown(at) ?? '-',
+      outcome,
+      String(attempt),
+      detail,
+      title,
+    ]),
+  )
+}
+
+const runRemove = async (typed: string, _options: object, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const { id, name } = await findChannel(client, typed)
+  const done = await client.call('DELETE /channels/{id}', { params: { id } })
+  if (json) printJson(done)
+  else print(`Channel ${id} ${safe(name)} is deleted.`)
+}
+
+/** `name=value`, or `name=@FILE` for secrets that must not be seen among the processes. */
+const fieldOf = (typed: string, before: readonly Field[] = []): readonly Field[] => {
+  const [, name, text] = /^([a-z_]+)=([^]*)$/.exec(typed) ?? []
+  if (name === undefined || text === undefined) throw new Misuse('A field is NAME=VALUE, or NAME=@FILE.')
+  if (!text.startsWith('@')) return [...before, { name, value: text }]
+  try {
+    return [...before, { name, value: readFileSync(text.slice(1), 'utf8').trim() }]
+  } catch {
+    throw new Failure(`${text.slice(1)} can't be read.`)
+  }
+}
+
+export const addChannelCommands = (program: Command): void => {
+  const channels = program
+    .command('channels')
+    .description('Where alerts go; without a command, lists the channels.')
+    .action(runList)
+  channels.command('list').description('List the channels.').action(runList)
+  channels.command('presets').description('List the kinds of channels and their fields.').action(runPresets)
+  channels
+    .command('add')
+    .argument('<name>', 'name of the channel')
+    .description('Add a channel.')
+    .requiredOption('--preset <preset>', 'kind of the channel, such as ntfy; see "channels presets"')
+    .option('--field <name=value...>', 'a value of the preset; NAME=@FILE reads it from a file', fieldOf)
+    .action(runAdd)
+  const named = (name: string, description: string) =>
+    channels.command(name).argument('<channel>', 'id or name of the channel').description(description)
+  named('test', 'Send a test message and show each step.').action(runTest)
+  named('deliveries', 'List the last deliveries with their answers.').action(runDeliveries)
+  named('remove', 'Delete a channel.').action(runRemove)
+}
