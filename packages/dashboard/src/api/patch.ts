@@ -34,6 +34,8 @@ export const patch = (
       // A sharing rule may have made it.
       readAgain(['rules'], pauses.whitelist)
       return readAgain(['lookup'], pauses.whitelist)
+    case 'blocklist':
+      return readAgain(['blocklists'], pauses.whitelist)
     case 'notice':
     case 'resync':
     case 'pulse':

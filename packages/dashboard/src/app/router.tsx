@@ -224,6 +224,12 @@ const sharingRules = createRoute({
   path: '/lists/rules',
   component: lazyRouteComponent(() => import('../features/sharing-rules/rules.tsx'), 'SharingRules'),
 })
+const blocklists = createRoute({
+  getParentRoute: () => inside,
+  path: '/lists/blocklists',
+  validateSearch: only(readPageSearch),
+  component: lazyRouteComponent(() => import('../features/blocklists/blocklists.tsx'), 'Blocklists'),
+})
 const whitelist = createRoute({
   getParentRoute: () => inside,
   path: '/whitelist',
@@ -489,6 +495,7 @@ export const router = createRouter({
       lookUp,
       ip,
       fleetBans,
+      blocklists,
       sharingRules,
       whitelist,
       commands,

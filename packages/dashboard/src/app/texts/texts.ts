@@ -40,6 +40,7 @@ import type { signInTexts } from '../../features/sign-in/sign-in.texts.ts'
 import type { templatesTexts } from '../../features/templates/templates.texts.ts'
 import type { usersTexts } from '../../features/users/users.texts.ts'
 import type { endsTexts } from '../../features/whitelist/ends.texts.ts'
+import type { blocklistsTexts } from '../../features/blocklists/blocklists.texts.ts'
 import type { fleetBansTexts } from '../../features/fleet-bans/fleet-bans.texts.ts'
 import type { rulesTexts } from '../../features/sharing-rules/rules.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
@@ -107,6 +108,7 @@ export interface Texts {
   ends: Of<typeof endsTexts>
   'fleet-bans': Of<typeof fleetBansTexts>
   'sharing-rules': Of<typeof rulesTexts>
+  blocklists: Of<typeof blocklistsTexts>
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
   keys: Of<typeof keysTexts>
@@ -124,7 +126,7 @@ export interface Texts {
   time: Of<typeof timeTexts>
 }
 /** Those of the pages about many servers and about alerts; they travel in a third file. */
-export type Policy = 'alerts' | 'alert-channels' | 'fleet-bans' | 'sharing-rules'
+export type Policy = 'alerts' | 'alert-channels' | 'blocklists' | 'fleet-bans' | 'sharing-rules'
 /** Those that nearly everybody needs at once; the others travel in a second file. */
 export type First =
   | 'charts'

@@ -52,6 +52,7 @@ const admin = [
 /** The tabs of “Lists”, each with a route of its own: what is banned on many servers, and why. A new tab is a line here. */
 export const listTabs = [
   { to: '/fleet-bans', text: 'fleetBans' },
+  { to: '/lists/blocklists', text: 'blocklists' },
   { to: '/lists/rules', text: 'sharingRules' },
 ] as const
 

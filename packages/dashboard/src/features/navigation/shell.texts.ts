@@ -11,6 +11,7 @@ const en = {
   lists: 'Lists',
   fleetBans: 'Fleet bans',
   sharingRules: 'Sharing rules',
+  blocklists: 'Blocklists',
   whitelist: 'Whitelist',
   commands: 'Commands',
   templates: 'Templates',

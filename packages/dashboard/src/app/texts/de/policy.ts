@@ -1,9 +1,11 @@
 import type { Policy, Texts } from '../texts.ts'
+import { blocklists } from './blocklists.ts'
 import { alertChannels, alerts } from './alerts.ts'
 import { fleetBans } from './fleet-bans.ts'
 import { sharingRules } from './sharing-rules.ts'
 
 export const texts: Pick<Texts, Policy> = {
+  blocklists,
   alerts,
   'alert-channels': alertChannels,
   'fleet-bans': fleetBans,

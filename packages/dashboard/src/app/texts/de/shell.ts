@@ -99,6 +99,7 @@ export const shell: Texts['shell'] = {
   lists: 'Listen',
   fleetBans: 'Flottensperren',
   sharingRules: 'Verteilungsregeln',
+  blocklists: 'Sperrlisten',
   whitelist: 'Whitelist',
   commands: 'Befehle',
   templates: 'Vorlagen',

@@ -98,6 +98,7 @@ export const shell: Texts['shell'] = {
   lists: 'Listas',
   fleetBans: 'Bloqueos de flota',
   sharingRules: 'Reglas de difusión',
+  blocklists: 'Listas de bloqueo',
   whitelist: 'Whitelist',
   commands: 'Comandos',
   templates: 'Plantillas',

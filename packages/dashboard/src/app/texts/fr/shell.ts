@@ -98,6 +98,7 @@ export const shell: Texts['shell'] = {
   lists: 'Listes',
   fleetBans: 'Bans de flotte',
   sharingRules: 'Règles de partage',
+  blocklists: 'Listes de blocage',
   whitelist: 'Whitelist',
   commands: 'Commandes',
   templates: 'Modèles',

@@ -1,0 +1,110 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { IconListDetails, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMay } from '../../api/session.ts'
+import { Empty } from '../../kit/list-states.tsx'
+import { List } from '../../kit/list.tsx'
+import { Page } from '../../kit/page.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { ListTabs } from '../identity/list-tabs.tsx'
+import { shellTexts } from '../navigation/shell.texts.ts'
+import { setMode } from './acts.ts'
+import { blocklistsTexts } from './blocklists.texts.ts'
+import { columnsOf } from './columns.tsx'
+import { blocklistsLimit, blocklistsQuery } from './queries.ts'
+import type { Blocklist } from './queries.ts'
+import styles from './blocklists.module.css'
+
+const SubscribeDialog = lazy(() => import('./subscribe-dialog.tsx'))
+const DetailDialog = lazy(() => import('./detail-dialog.tsx'))
+
+/** Lists that others keep, and where they really hold. */
+export const Blocklists = () => {
+  const t = textsOf(blocklistsTexts)
+  const names = textsOf(shellTexts)
+  const { may } = useMay('write')
+  const [open, setOpen] = useState<'new' | Blocklist | null>(null)
+  const close = () => setOpen(null)
+  return (
+    <Page
+      title={`${t.title} · ${names.lists}`}
+      heading={names.lists}
+      actions={
+        may && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
+            {t.add}
+          </Button>
+        )
+      }
+    >
+      <ListTabs />
+      <p className={styles.lead}>{t.lead}</p>
+      <Rows may={may} onNew={() => setOpen('new')} onOpen={setOpen} />
+      <Suspense>
+        {open === 'new' && <SubscribeDialog onClose={close} />}
+        {open !== null && open !== 'new' && <DetailDialog given={open} may={may} onClose={close} />}
+      </Suspense>
+    </Page>
+  )
+}
+
+const Rows = (props: { may: boolean; onNew: () => void; onOpen: (list: Blocklist) => void }) => {
+  const t = textsOf(blocklistsTexts)
+  const navigate = useNavigate()
+  const { page = 1 } = useSearch({ from: '/inside/lists/blocklists' })
+  const query = useQuery(blocklistsQuery(page))
+  return (
+    <List
+      what={t.what}
+      caption={t.caption}
+      columns={columnsOf(props.onOpen)}
+      query={query}
+      rows={query.data?.lists}
+      keyOf={({ id }) => id}
+      page={page}
+      limit={blocklistsLimit}
+      total={query.data?.total ?? 0}
+      onPage={to => void navigate({ to: '/lists/blocklists', search: to === 1 ? {} : { page: to } })}
+      acts={list => (
+        <>
+          {props.may && <Turn list={list} />}
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={t.open(list.name)}
+            data-open
+            onClick={() => props.onOpen(list)}
+          >
+            {t.details}
+          </Button>
+        </>
+      )}
+      empty={
+        <Empty icon={<IconListDetails size={32} stroke={1.5} />} title={t.emptyTitle} text={t.empty}>
+          {props.may && <Button onClick={props.onNew}>{t.add}</Button>}
+        </Empty>
+      }
+      noMatch={t.noMatch}
+      filters={[]}
+      onClear={() => undefined}
+    />
+  )
+}
+
+/** From counting to dropping, and back, with one click. */
+const Turn = ({ list }: { list: Blocklist }) => {
+  const t = textsOf(blocklistsTexts)
+  const isEnforced = list.mode === 'enforce'
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      aria-label={(isEnforced ? t.observeOf : t.enforceOf)(list.name)}
+      onClick={() => setMode(list, isEnforced ? 'observe' : 'enforce')}
+    >
+      {isEnforced ? t.observe : t.enforce}
+    </Button>
+  )
+}

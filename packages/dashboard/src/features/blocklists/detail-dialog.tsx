@@ -1,0 +1,139 @@
+import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Coverage } from '../../kit/coverage.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Mark } from '../../kit/state.tsx'
+import type { Tone } from '../../kit/state.tsx'
+import { Stranger } from '../../kit/stranger.tsx'
+import { Trouble } from '../../kit/trouble.tsx'
+import { number } from '../../lib/numbers.ts'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+import { refresh, setMode, unsubscribe } from './acts.ts'
+import { blocklistsTexts } from './blocklists.texts.ts'
+import { leftOutWords, serversOf } from './columns.tsx'
+import { blocklistQuery, blocklistServersQuery } from './queries.ts'
+import type { Blocklist, BlocklistServer } from './queries.ts'
+import styles from './blocklists.module.css'
+
+const tones: Readonly<Record<BlocklistServer['state'], Tone>> = {
+  held: 'ok',
+  pending: 'info',
+  refused: 'danger',
+  not_covered: 'warn',
+}
+/** The states that somebody may have to act on, the worst first. */
+const openStates = ['refused', 'not_covered', 'pending'] as const
+
+/** What a list holds, which servers do not hold it and why, and what can be done about it. */
+const DetailDialog = ({ given, may, onClose }: { given: Blocklist; may: boolean; onClose: () => void }) => {
+  const t = textsOf(blocklistsTexts)
+  const list = useQuery({ ...blocklistQuery(given.id), initialData: given }).data
+  const all = serversOf(list)
+  return (
+    <Dialog title={list.name} onClose={onClose}>
+      <div className={parts.form}>
+        {list.source.url && <Stranger text={list.source.url} most={300} />}
+        <div className={styles.preview}>
+          <span>{t.covers(number(list.entries), number(list.addresses))}</span>
+          <span>{t.hits(number(list.hits.last_day))}</span>
+          <span className={parts.muted}>
+            {t.columns.leftOut}: {leftOutWords(list.left_out)}
+          </span>
+        </div>
+        {list.last_error !== null && (
+          <p role="alert">
+            <Mark tone="warn">{list.stale ? t.stale : t.failing}</Mark> <Stranger text={list.last_error} most={300} />
+          </p>
+        )}
+        <p className={styles.held} role="status">
+          <Coverage
+            held={list.held.applied}
+            running={list.held.pending}
+            failed={list.held.failed + list.held.not_covered}
+          />
+          {all > 0 && list.held.applied === all ? t.allHold : t.heldTitle(list.held.applied, all)}
+        </p>
+        <ul className={styles.servers}>
+          {openStates.map(state => (
+            <Servers key={state} id={list.id} state={state} count={countOf(list, state)} />
+          ))}
+        </ul>
+        {may && <Changes list={list} onClose={onClose} />}
+        <div className={parts.row}>
+          <Button variant="default" onClick={onClose}>
+            {textsOf(commonTexts).close}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+export default DetailDialog
+
+const countOf = ({ held }: Blocklist, wanted: (typeof openStates)[number]): number =>
+  ({ refused: held.failed, not_covered: held.not_covered, pending: held.pending })[wanted]
+
+const Changes = ({ list, onClose }: { list: Blocklist; onClose: () => void }) => {
+  const t = textsOf(blocklistsTexts)
+  const [isBusy, setBusy] = useState(false)
+  const read = (accept: boolean) => {
+    setBusy(true)
+    void refresh(list, accept).finally(() => setBusy(false))
+  }
+  const isRefused = list.last_error !== null && list.version > 0
+  return (
+    <div className={parts.row}>
+      {(['enforce', 'observe', 'off'] as const)
+        .filter(mode => mode !== list.mode)
+        .map(mode => (
+          <Button key={mode} variant={mode === 'enforce' ? 'filled' : 'default'} onClick={() => setMode(list, mode)}>
+            {t[mode]}
+          </Button>
+        ))}
+      <Button variant="default" loading={isBusy} onClick={() => read(false)}>
+        {t.refresh}
+      </Button>
+      {isRefused && (
+        <Button variant="default" loading={isBusy} onClick={() => read(true)}>
+          {t.accept}
+        </Button>
+      )}
+      <Button
+        variant="default"
+        onClick={() => {
+          onClose()
+          unsubscribe(list)
+        }}
+      >
+        {t.remove}
+      </Button>
+    </div>
+  )
+}
+
+const Servers = ({ id, state, count }: { id: number; state: BlocklistServer['state']; count: number }) => {
+  const t = textsOf(blocklistsTexts)
+  const query = useQuery({ ...blocklistServersQuery(id, state), enabled: count > 0 })
+  if (count === 0) return null
+  const rows = query.data?.servers ?? []
+  const rest = (query.data?.total ?? 0) - rows.length
+  return (
+    <>
+      <Trouble what={t.what} query={query} />
+      {rows.map(({ server, reason }) => (
+        <li key={server.id}>
+          <Mark tone={tones[state]}>{t.states[state]}</Mark>
+          <Link to="/servers/$serverId" params={{ serverId: server.id }}>
+            <Stranger text={server.hostname} most={60} />
+          </Link>
+          {reason && <Stranger text={reason} most={200} />}
+        </li>
+      ))}
+      {rest > 0 && <li className={parts.muted}>{t.more(rest)}</li>}
+    </>
+  )
+}
