@@ -372,7 +372,12 @@ export const enrolAll = async (baseUrl: string, admin: Client, draw: Draw): Prom
   const hosts: Host[] = []
   for (const plan of plans) {
     const { install_command } = await admin.call('POST /servers', {
-      body: { hostname: plan.hostname, description: plan.description, ip_address: plan.ip },
+      body: {
+        hostname: plan.hostname,
+        description: plan.description,
+        ip_address: plan.ip,
+        tags: [plan.hostname.replace(/-\d+$/, ''), plan.description === 'Staging' ? 'staging' : 'production'],
+      },
     })
     hosts.push(await enrol(baseUrl, plan, install_command, draw))
   }

@@ -389,7 +389,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     await page.getByRole('radio', { name: /^Operator/ }).check()
     await page.getByRole('radio', { name: /^Chosen servers/ }).check()
     await page.getByRole('button', { name: 'Add the user' }).click()
-    await page.getByText('Choose at least one server.').waitFor()
+    await page.getByText('Choose at least one server or tag.').waitFor()
     await page.getByLabel('web-02').check()
     await page.getByRole('button', { name: 'Add the user' }).click()
     await page.getByText('This username is taken.').waitFor()

@@ -43,30 +43,32 @@ export const sayTarget = ({ all, tags = [], server_ids: ids = [] }: Target): str
   return [...tags, ...(ids.length > 0 || tags.length === 0 ? [t.servers(ids.length)] : [])].join(', ')
 }
 
-/** Users with access to some servers name these. */
+/** Users with access to some servers name these, or tags that their access is by. */
 export const useTarget = (given?: Target) => {
-  const isRestricted = useMe()?.server_access === 'specific'
+  const me = useMe()
   const [typed, setValue] = useState(() => targetValue(given))
-  const value: TargetValue = isRestricted && typed.kind === 'all' ? { ...typed, kind: 'some' } : typed
+  const kinds = me?.server_access !== 'specific' ? everyKind : me.tags.length > 0 ? restrictedByTag : restricted
+  const value: TargetValue = kinds.includes(typed.kind) ? typed : { ...typed, kind: 'some' }
   return {
-    value,
-    setValue,
-    kinds: isRestricted ? restricted : kinds,
+    ...{ value, setValue, kinds },
+    /** The only tags that may be chosen; undefined: any. */
+    among: me?.server_access === 'specific' ? me.tags : undefined,
     problem: targetProblem(value),
     input: targetInput(value),
   }
 }
-const kinds: readonly Kind[] = ['all', 'tags', 'some']
+const everyKind: readonly Kind[] = ['all', 'tags', 'some']
+const restrictedByTag: readonly Kind[] = ['some', 'tags']
 const restricted: readonly Kind[] = ['some']
 
 /** All servers, servers with a tag, or chosen ones. */
 export const TargetChoice = (props: {
-  target: Pick<ReturnType<typeof useTarget>, 'value' | 'setValue' | 'kinds'>
+  target: Pick<ReturnType<typeof useTarget>, 'value' | 'setValue' | 'kinds' | 'among'>
   label?: string
   error?: string | undefined
 }) => {
   const t = textsOf(targetsTexts)
-  const { value, setValue, kinds: offered } = props.target
+  const { value, setValue, kinds: offered, among } = props.target
   const texts: Readonly<Record<Kind, string>> = { all: t.all, tags: t.byTag, some: t.some }
   return (
     <>
@@ -79,7 +81,12 @@ export const TargetChoice = (props: {
         />
       )}
       {value.kind === 'tags' && (
-        <TagPicks chosen={value.tags} onChosen={tags => setValue({ ...value, tags })} error={props.error} />
+        <TagPicks
+          chosen={value.tags}
+          onChosen={tags => setValue({ ...value, tags })}
+          among={among}
+          error={props.error}
+        />
       )}
       {value.kind === 'some' && (
         <Picks chosen={value.servers} onChosen={servers => setValue({ ...value, servers })} error={props.error} />
@@ -95,13 +102,15 @@ const most = 100
 export const TagPicks = (props: {
   chosen: ReadonlySet<string>
   onChosen: (chosen: ReadonlySet<string>) => void
+  /** Only these are offered; undefined: any. */
+  among?: readonly string[] | undefined
   error?: string | undefined
 }) => {
   const t = textsOf(targetsTexts)
-  const { chosen, onChosen } = props
+  const { chosen, onChosen, among } = props
   const query = useQuery(tagsQuery)
   const [typed, setTyped] = useState('')
-  const used = query.data?.tags
+  const used = query.data?.tags.filter(({ tag }) => among?.includes(tag) ?? true)
   if (!used) return <Trouble what={t.what} query={query} />
   // A chosen tag that no server has any more can be taken off.
   const unused = [...chosen].filter(tag => !used.some(one => one.tag === tag))

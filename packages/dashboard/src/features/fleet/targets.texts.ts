@@ -7,7 +7,7 @@ const en = {
   what: 'the tags',
   where: 'Where',
   all: 'All servers, also those you add later',
-  byTag: 'Servers with a tag, also those that get it later',
+  byTag: 'Servers with a tag, also later ones',
   some: 'These servers',
   everywhere: 'All servers',
   servers,
@@ -20,16 +20,11 @@ const en = {
   missingTag: 'Choose at least one tag.',
   missingServer: 'Choose at least one server.',
   edit: {
-    title: 'Tags',
-    lead: 'Tags group servers. Fleet bans and access can be for a tag.',
     help: 'Lower-case letters, digits and hyphens; separate tags by spaces. At most 20.',
     wrong: (tag: string) => `“${tag}” is not a tag. Use 1 to 32 lower-case letters, digits or hyphens.`,
     tooMany: 'A server has at most 20 tags.',
     add: (tag: string) => `Add ${tag}`,
     remove: (tag: string) => `Remove ${tag}`,
-    save: 'Save tags',
-    saved: 'Tags saved.',
-    access: 'Access of users or keys depends on this tag.',
   },
   bulk: {
     open: 'Tags…',
@@ -41,6 +36,5 @@ const en = {
     submit: (count: number) => `Change on ${servers(count)}`,
     done: (count: number) => `Tags changed on ${servers(count)}.`,
   },
-  filter: 'Tag',
 }
 export const targetsTexts: Catalogue<typeof en> = { name: 'targets', en }

@@ -66,6 +66,7 @@ const en = {
     permission: 'Permission',
     server: 'Servers',
     serverHelp: 'Bound to one server it sees and changes nothing else.',
+    tagsHelp: 'Optional. Then it sees only servers that have one of these tags, now and later.',
     endingSoon: (names: string) => `Ends within a week: ${names}. Make a new key before that.`,
     expiry: 'Expires',
     days: (count: number) => `After ${count} days`,
@@ -128,7 +129,7 @@ const en = {
     more: (count: number) => `${count} more: type to find them.`,
     none: 'No server matches.',
     empty: 'No server was added yet.',
-    missing: 'Choose at least one server.',
+    missing: 'Choose at least one server or tag.',
   },
   browsers: {
     on: (browser: string, system: string) => `${browser} on ${system}`,

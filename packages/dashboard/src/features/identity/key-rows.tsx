@@ -28,10 +28,12 @@ const Limited = ({ of }: { of: Key }) => {
   )
 }
 
-const Server = ({ id }: { id: string | null }) => {
+const Servers = ({ of: { server_id: id, tags } }: { of: Pick<Key, 'server_id' | 'tags'> }) => {
   const t = textsOf(identityTexts).keys
   const server = useQuery({ ...summaryQuery, enabled: id !== null }).data?.servers.find(known => known.id === id)
-  return <>{id === null ? t.allServers : t.oneServer(server ? nameOf(server.hostname) : id)}</>
+  if (id === null && tags === null) return <>{t.allServers}</>
+  const one = id === null ? [] : [t.oneServer(server ? nameOf(server.hostname) : id)]
+  return <>{[...one, ...(tags ?? [])].join(', ')}</>
 }
 const Expiry = ({ at }: { at: string | null }) => {
   const t = textsOf(identityTexts).keys
@@ -113,7 +115,7 @@ export const KeyTable = ({ rows, onRevoke }: Rows) => {
                 {t.permissions[key.permissions]} <Limited of={key} />
               </td>
               <td>
-                <Server id={key.server_id} />
+                <Servers of={key} />
               </td>
               <td>
                 <Expiry at={key.expires_at} />
@@ -159,7 +161,7 @@ export const KeyCards = ({ rows, onRevoke }: Rows) => {
               <Limited of={key} />
             </span>
             <span>
-              <Server id={key.server_id} />
+              <Servers of={key} />
             </span>
             <span>
               {t.keys.columns.expires}: <Expiry at={key.expires_at} />

@@ -13,6 +13,9 @@ import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
+import { readTags, wrongTag } from '../fleet/tag-words.ts'
+import { TagsField } from '../fleet/tags-field.tsx'
+import { targetsTexts } from '../fleet/targets.texts.ts'
 import { Check, Choices } from './choices.tsx'
 import { identityTexts } from './identity.texts.ts'
 import { limitsTexts } from './limits.texts.ts'
@@ -38,17 +41,19 @@ interface Typed {
   readonly life: number
   /** Empty for all servers of the owner. */
   readonly server: string
+  /** Words; empty for no limit by tags. */
+  readonly tags: string
   readonly scopes: readonly string[]
   readonly networks: string
 }
-const blank: Typed = { name: '', permissions: 'read', life: 90, server: '', scopes: [], networks: '' }
+const blank: Typed = { name: '', permissions: 'read', life: 90, server: '', tags: '', scopes: [], networks: '' }
 const paths: Partial<Record<keyof Typed, string>> = {
   life: 'expires_at',
   server: 'server_id',
   networks: 'source_networks',
 }
 
-const createKey = (userId: number, { name, permissions, life, server, scopes, networks }: Typed) => {
+const createKey = (userId: number, { name, permissions, life, server, tags, scopes, networks }: Typed) => {
   const sources = networks.split(/[\s,]+/).filter(Boolean)
   const known = Object.keys(limitsTexts.en.scopes) as Scope[]
   return api.call('POST /users/{userId}/keys', {
@@ -57,6 +62,7 @@ const createKey = (userId: number, { name, permissions, life, server, scopes, ne
       name: name.trim(),
       permissions,
       ...(server === '' ? {} : { server_id: server }),
+      ...(readTags(tags).length === 0 ? {} : { tags: [...readTags(tags)] }),
       ...(scopes.length === 0 ? {} : { scopes: known.filter(scope => scopes.includes(scope)) }),
       ...(sources.length === 0 ? {} : { source_networks: sources }),
       ...(life > 0 ? { expires_at: new Date(Date.now() + life * day).toISOString() } : {}),
@@ -77,10 +83,17 @@ const useNewKey = (userId: number, onCreated: (key: CreatedKey) => void) => {
       permissions: t.keys.permission,
       life: t.keys.expiry,
       server: t.keys.server,
+      tags: textsOf(targetsTexts).tags,
       scopes: l.legend,
       networks: l.networks,
     },
-    problems: ({ name }) => ({ name: name.trim() ? undefined : t.keys.nameMissing }),
+    problems: ({ name, tags }) => {
+      const wrong = wrongTag(tags)
+      return {
+        name: name.trim() ? undefined : t.keys.nameMissing,
+        tags: wrong === null ? undefined : textsOf(targetsTexts).edit.wrong(wrong),
+      }
+    },
     pathOf: name => paths[name] ?? name,
     always: true,
     parts: [
@@ -131,6 +144,7 @@ export const NewKey = (props: {
             ]}
           />
         )}
+        {servers.length > 0 && <TagsField {...form.bind('tags')} help={t.keys.tagsHelp} />}
         <Scopes chosen={form.values.scopes} onChosen={scopes => form.set({ scopes })} />
         <TextField {...form.bind('networks')} help={textsOf(limitsTexts).networksHelp} most={2000} dir="ltr" />
         <SelectField

@@ -4,6 +4,7 @@ import { summaryQuery } from '../../api/queries.ts'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
+import { TagPicks } from '../fleet/target-choice.tsx'
 import { Check, Choices } from './choices.tsx'
 import { identityTexts } from './identity.texts.ts'
 import styles from './identity.module.css'
@@ -11,13 +12,24 @@ import styles from './identity.module.css'
 export interface Access {
   readonly type: 'all' | 'specific'
   readonly servers: readonly string[]
+  /** Drafts of older versions have none. */
+  readonly tags?: readonly string[]
 }
 export const allServers: Access = { type: 'all', servers: [] }
 /** An access in words: for a list of changes. */
-export const sayAccess = ({ type, servers }: Access): string => {
+export const sayAccess = ({ type, servers, tags = [] }: Access): string => {
   const t = textsOf(identityTexts).servers
-  return type === 'all' ? t.all : t.chosen(servers.length)
+  if (type === 'all') return t.all
+  return [...tags, ...(servers.length > 0 || tags.length === 0 ? [t.chosen(servers.length)] : [])].join(', ')
 }
+/** Whether nothing is chosen where something must be. */
+export const isNoAccess = ({ type, servers, tags = [] }: Access): boolean =>
+  type === 'specific' && servers.length + tags.length === 0
+/** As the API takes it. */
+export const accessBody = ({ type, servers, tags = [] }: Access) => ({
+  access_type: type,
+  ...(type === 'specific' ? { server_ids: [...servers], ...(tags.length > 0 ? { tags: [...tags] } : {}) } : {}),
+})
 /** With more rows the page gets slow; larger fleets are searched by name. */
 const most = 100
 
@@ -44,7 +56,14 @@ export const ServerChoice = (props: {
       onValue={type => onValue({ ...value, type })}
     >
       {value.type === 'specific' && (
-        <Servers chosen={value.servers} onChosen={servers => onValue({ type: 'specific', servers })} />
+        <>
+          <Servers chosen={value.servers} onChosen={servers => onValue({ ...value, servers })} />
+          <TagPicks
+            chosen={new Set(value.tags)}
+            // In one order, so that a tag that is taken out and put back is no change.
+            onChosen={tags => onValue({ ...value, tags: [...tags].sort() })}
+          />
+        </>
       )}
       {props.error && (
         <p className={parts.error} role="alert">

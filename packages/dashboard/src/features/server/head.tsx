@@ -1,6 +1,7 @@
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconBan, IconTerminal2 } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import type { Server } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
@@ -37,6 +38,13 @@ export const ServerHead = ({ server }: { server: Server }) => {
                 <Stranger text={fact ?? ''} most={80} />
               </span>
             ))}
+          {server.tags.map(tag => (
+            <span key={`tag ${tag}`}>
+              <Link to="/servers" search={{ q: `tag:${tag}` }}>
+                {tag}
+              </Link>
+            </span>
+          ))}
           {server.last_heartbeat && (
             <span>
               {t.seen} <Time at={server.last_heartbeat} />

@@ -3,8 +3,11 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
+import { queries, tagsQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
+import { readTags, wrongTag } from '../fleet/tag-words.ts'
+import { TagsField } from '../fleet/tags-field.tsx'
+import { targetsTexts } from '../fleet/targets.texts.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Field } from '../../kit/field.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -53,27 +56,32 @@ export const Settings = ({ server }: { server: Server }) => {
   )
 }
 
+/** Tags that one server has at most. */
+const mostTags = 20
+
 const Describe = ({ server }: { server: Server }) => {
   const t = textsOf(serverTexts)
   const [hostname, setHostname] = useState(server.hostname)
   const [description, setDescription] = useState(server.description)
+  const [tags, setTags] = useState(server.tags.join(' '))
+  const hasNewTags = readTags(tags).join() !== server.tags.join()
   const change = useMutation({
     mutationFn: () =>
       api.call('PATCH /servers/{serverId}', {
         params: { serverId: server.id },
-        body: { hostname: hostname.trim(), description },
+        body: { hostname: hostname.trim(), description, ...(hasNewTags ? { tags: [...readTags(tags)] } : {}) },
       }),
     onSuccess: () => {
       announce(t.saved)
       void queries.invalidateQueries({ queryKey: ['server', server.id] })
-      void queries.invalidateQueries({ queryKey: ['servers'] })
+      for (const queryKey of [['servers'], tagsQuery.queryKey]) void queries.invalidateQueries({ queryKey })
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (hostname.trim()) change.mutate()
+    if (hostname.trim() && wrongTag(tags) === null) change.mutate()
   }
-  const changed = hostname.trim() !== server.hostname || description !== server.description
+  const changed = hostname.trim() !== server.hostname || description !== server.description || hasNewTags
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
       <Field label={t.name} error={hostname.trim() ? fieldProblem(change.error, 'hostname') : t.nameMissing}>
@@ -101,6 +109,14 @@ const Describe = ({ server }: { server: Server }) => {
           />
         )}
       </Field>
+      <TagsField
+        label={textsOf(targetsTexts).tags}
+        value={tags}
+        onValue={setTags}
+        error={
+          readTags(tags).length > mostTags ? textsOf(targetsTexts).edit.tooMany : fieldProblem(change.error, 'tags')
+        }
+      />
       <Refusal error={change.error} />
       <div className={parts.row}>
         <Button type="submit" variant={changed ? 'filled' : 'default'} loading={change.isPending}>

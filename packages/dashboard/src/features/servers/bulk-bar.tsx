@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { CommandType } from '../fleet/queries.ts'
 import { tellSyncAgain } from '../fleet/undo.ts'
+import { targetsTexts } from '../fleet/targets.texts.ts'
 import { SelectionBar } from '../../kit/selection-bar.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -11,6 +12,7 @@ import { serversTexts } from './servers.texts.ts'
 
 const RunDialog = lazy(() => import('../commands/run-dialog.tsx'))
 const DeployDialog = lazy(() => import('./deploy-dialog.tsx'))
+const TagsDialog = lazy(() => import('./tags-dialog.tsx'))
 
 const commands = ['reload-all', 'service-restart', 'ban-ip', 'unban-ip'] as const satisfies readonly CommandType[]
 
@@ -22,7 +24,7 @@ export const BulkBar = (props: {
 }) => {
   const t = textsOf(serversTexts).bulk
   const { chosen, more } = props
-  const [open, setOpen] = useState<CommandType | 'deploy' | null>(null)
+  const [open, setOpen] = useState<CommandType | 'deploy' | 'tags' | null>(null)
   const sync = useMutation({
     mutationFn: () => api.call('POST /whitelist/sync', { body: { server_ids: [...chosen] } }),
     onSuccess: ({ servers_notified: servers }) => tellSyncAgain(servers),
@@ -48,6 +50,9 @@ export const BulkBar = (props: {
       <Button size="xs" variant="default" onClick={() => setOpen('deploy')}>
         {t.deploy}
       </Button>
+      <Button size="xs" variant="default" onClick={() => setOpen('tags')}>
+        {textsOf(targetsTexts).bulk.open}
+      </Button>
       <Button size="xs" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
         {t.sync}
       </Button>
@@ -56,6 +61,8 @@ export const BulkBar = (props: {
         <Suspense>
           {open === 'deploy' ? (
             <DeployDialog servers={chosen} onClose={close} />
+          ) : open === 'tags' ? (
+            <TagsDialog servers={chosen} onClose={close} />
           ) : (
             <RunDialog type={open} servers={chosen} onClose={close} />
           )}

@@ -6,7 +6,7 @@ import { useNarrow } from '../../kit/width.ts'
 import { number, percent } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { groupOf } from './groups.ts'
-import { HealthShape, Name, RoleOrProblem, Seen } from './server-parts.tsx'
+import { HealthShape, Name, RoleOrProblem, Seen, Tags } from './server-parts.tsx'
 import { serversTexts } from './servers.texts.ts'
 import styles from './servers.module.css'
 
@@ -73,6 +73,7 @@ export const columnsOf = (isNarrow: boolean): readonly ListColumn<ServerRow>[] =
         <>
           {!isNarrow && <HealthShape server={server} />}
           <Name server={server} />
+          {!isNarrow && <Tags tags={server.tags} />}
         </>
       ),
     },

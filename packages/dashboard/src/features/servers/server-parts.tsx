@@ -43,6 +43,7 @@ export const Name = ({ server, marked = false }: { server: ServerRow; marked?: b
     { field: 'status', value: status, shown: states[status] },
     ...(ip ? [{ field: 'ip', value: ip }] : []),
     ...(engine ? [{ field: 'engine', value: engine, shown: `${t.engine} ${clip(engine, 16).shown}` }] : []),
+    ...server.tags.map(tag => ({ field: 'tag', value: tag, shown: tag })),
     ...(agent ? [{ field: 'agent', value: agent, shown: `${t.agent} ${clip(agent, 16).shown}` }] : []),
   ]
   return (
@@ -86,6 +87,21 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
     </>
   )
 }
+
+/** Tags that a row shows; the others stand in its menu and on the page of the server. */
+const mostTags = 2
+
+/** Each narrows the list to its servers. */
+export const Tags = ({ tags }: { tags: readonly string[] }) => (
+  <>
+    {tags.slice(0, mostTags).map(tag => (
+      <Link key={tag} to="/servers" search={{ q: `tag:${tag}` }} className={styles.tag}>
+        {tag}
+      </Link>
+    ))}
+    {tags.length > mostTags && <span className={styles.moreTags}>+{tags.length - mostTags}</span>}
+  </>
+)
 
 /** The last sign of life; an installation that was begun can be continued. */
 export const Seen = ({ server }: { server: ServerRow }) => {

@@ -211,6 +211,8 @@ const valuesIn =
         return of(row => row.engine_version)
       case 'agent':
         return of(row => row.agent_version)
+      case 'tag':
+        return [...new Set(rows.flatMap(({ tags }) => tags))].sort().map(value => ({ value }))
       default:
         return []
     }

@@ -19,7 +19,7 @@ import identity from '../identity/identity.module.css'
 import { settingsQuery } from '../identity/queries.ts'
 import type { Role } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
-import { ServerChoice, allServers, sayAccess } from '../identity/server-choice.tsx'
+import { ServerChoice, accessBody, allServers, isNoAccess, sayAccess } from '../identity/server-choice.tsx'
 import type { Access } from '../identity/server-choice.tsx'
 import { isEmail, isUsername, takenProblem } from './fields.ts'
 import { HandOver } from './hand-over.tsx'
@@ -87,7 +87,7 @@ const addUser = async ({ username, email, role, access, factor, way }: Typed, sh
     (await api
       .call('PUT /users/{userId}/server-access', {
         params: { userId: user.id },
-        body: { access_type: 'specific', server_ids: [...access.servers] },
+        body: accessBody(access),
       })
       .then(() => false)
       .catch(() => true))
@@ -115,10 +115,7 @@ const useNewUser = (onAdded: (user: Added) => void) => {
     problems: ({ username, email, role, access }) => ({
       username: isUsername(username) ? undefined : t.invalidUsername,
       email: isEmail(email.trim()) ? undefined : t.invalidEmail,
-      access:
-        role !== 'Admin' && access.type === 'specific' && access.servers.length === 0
-          ? textsOf(identityTexts).servers.missing
-          : undefined,
+      access: role !== 'Admin' && isNoAccess(access) ? textsOf(identityTexts).servers.missing : undefined,
     }),
     refusalOf: (name, error) =>
       name === 'username' || name === 'email' ? takenProblem(error, name === 'email' ? 'e-mail' : name) : undefined,

@@ -13,7 +13,7 @@ import { identityTexts } from '../identity/identity.texts.ts'
 import { forgetUser } from '../identity/queries.ts'
 import type { Role, UserDetail } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
-import { ServerChoice, sayAccess } from '../identity/server-choice.tsx'
+import { ServerChoice, accessBody, isNoAccess, sayAccess } from '../identity/server-choice.tsx'
 import type { Access } from '../identity/server-choice.tsx'
 import identity from '../identity/identity.module.css'
 import { isEmail, takenProblem } from './fields.ts'
@@ -27,7 +27,7 @@ interface Typed {
 const typedOf = (user: UserDetail): Typed => ({
   email: user.email,
   role: user.role,
-  access: { type: user.server_access, servers: user.server_ids.toSorted() },
+  access: { type: user.server_access, servers: user.server_ids.toSorted(), tags: user.tags.toSorted() },
 })
 
 /** Two requests: one for the account, one for the servers that it sees. */
@@ -44,10 +44,7 @@ const useUser = (user: UserDetail, own: boolean) => {
     },
     problems: ({ email, role, access }) => ({
       email: isEmail(email.trim()) ? undefined : t.invalidEmail,
-      access:
-        role !== 'Admin' && access.type === 'specific' && access.servers.length === 0
-          ? textsOf(identityTexts).servers.missing
-          : undefined,
+      access: role !== 'Admin' && isNoAccess(access) ? textsOf(identityTexts).servers.missing : undefined,
     }),
     refusalOf: (name, error) => (name === 'email' ? takenProblem(error, 'e-mail') : undefined),
     parts: [
@@ -66,11 +63,7 @@ const useUser = (user: UserDetail, own: boolean) => {
       {
         has: name => name === 'access',
         send: async ({ access }) => {
-          const body = {
-            access_type: access.type,
-            ...(access.type === 'specific' ? { server_ids: [...access.servers] } : {}),
-          }
-          await api.call('PUT /users/{userId}/server-access', { params, body })
+          await api.call('PUT /users/{userId}/server-access', { params, body: accessBody(access) })
           forgetUser(user.id)
         },
       },

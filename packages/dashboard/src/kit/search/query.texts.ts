@@ -51,6 +51,7 @@ const en = {
       description: 'Text of the description',
       os: 'Operating system',
       engine: 'Version of fail2ban',
+      tag: 'A tag of the server',
       agent: 'Version of the agent',
       jail: 'Has a jail of this name',
     },

@@ -65,6 +65,7 @@ export const identity: Texts['identity'] = {
     permission: 'Recht',
     server: 'Server',
     serverHelp: 'An einen Server gebunden, sieht und ändert er nichts anderes.',
+    tagsHelp: 'Optional. Er sieht dann nur Server, die eines dieser Tags haben, jetzt und später.',
     endingSoon: names => `Läuft binnen einer Woche ab: ${names}. Erzeugen Sie vorher einen neuen Schlüssel.`,
     expiry: 'Läuft ab',
     days: count => `Nach ${count} Tagen`,
@@ -127,7 +128,7 @@ export const identity: Texts['identity'] = {
     more: count => `${count} weitere: tippen Sie einen Namen, um sie zu finden.`,
     none: 'Kein Server passt.',
     empty: 'Noch wurde kein Server hinzugefügt.',
-    missing: 'Wählen Sie mindestens einen Server.',
+    missing: 'Wählen Sie mindestens einen Server oder ein Tag.',
   },
   browsers: {
     on: (browser, system) => `${browser} auf ${system}`,

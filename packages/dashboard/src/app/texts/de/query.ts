@@ -50,6 +50,7 @@ export const query: Texts['query'] = {
       description: 'Text der Beschreibung',
       os: 'Betriebssystem',
       engine: 'Version von fail2ban',
+      tag: 'Ein Tag des Servers',
       agent: 'Version des Agenten',
       jail: 'Hat einen Jail dieses Namens',
     },

@@ -6,7 +6,7 @@ export const targets: Texts['targets'] = {
   what: 'die Tags',
   where: 'Wo',
   all: 'Alle Server, auch später hinzugefügte',
-  byTag: 'Server mit einem Tag, auch solche, die es später bekommen',
+  byTag: 'Server mit einem Tag, auch spätere',
   some: 'Diese Server',
   everywhere: 'Alle Server',
   servers: count => `${count} Server`,
@@ -20,16 +20,11 @@ export const targets: Texts['targets'] = {
   missingTag: 'Wählen Sie mindestens ein Tag.',
   missingServer: 'Wählen Sie mindestens einen Server.',
   edit: {
-    title: 'Tags',
-    lead: 'Tags gruppieren Server. Flottensperren und Zugriff können für ein Tag gelten.',
     help: 'Kleinbuchstaben, Ziffern und Bindestriche; Tags durch Leerzeichen trennen. Höchstens 20.',
     wrong: tag => `„${tag}“ ist kein Tag. Verwenden Sie 1 bis 32 Kleinbuchstaben, Ziffern oder Bindestriche.`,
     tooMany: 'Ein Server hat höchstens 20 Tags.',
     add: tag => `${tag} hinzufügen`,
     remove: tag => `${tag} entfernen`,
-    save: 'Tags speichern',
-    saved: 'Tags gespeichert.',
-    access: 'Der Zugriff von Benutzern oder Schlüsseln hängt von diesem Tag ab.',
   },
   bulk: {
     open: 'Tags…',
@@ -41,5 +36,4 @@ export const targets: Texts['targets'] = {
     submit: count => `Auf ${onServers(count)} ändern`,
     done: count => `Tags auf ${onServers(count)} geändert.`,
   },
-  filter: 'Tag',
 }

@@ -50,6 +50,7 @@ export const query: Texts['query'] = {
       description: 'Texto de la descripción',
       os: 'Sistema operativo',
       engine: 'Versión de fail2ban',
+      tag: 'Una etiqueta del servidor',
       agent: 'Versión del agente',
       jail: 'Tiene un jail con este nombre',
     },

@@ -150,6 +150,7 @@ export const identity: Texts['identity'] = {
     permission: 'Permiso',
     server: 'Servidores',
     serverHelp: 'Limitada a un servidor, no ve ni cambia nada más.',
+    tagsHelp: 'Opcional. Entonces solo ve los servidores que tienen alguna de estas etiquetas, ahora y más tarde.',
     endingSoon: names => `Caduca en menos de una semana: ${names}. Cree antes una clave nueva.`,
     expiry: 'Caduca',
     days: count => `En ${count} días`,
@@ -212,7 +213,7 @@ export const identity: Texts['identity'] = {
     more: count => `${count} más: escriba para encontrarlos.`,
     none: 'Ningún servidor coincide.',
     empty: 'Todavía no se ha añadido ningún servidor.',
-    missing: 'Elija al menos un servidor.',
+    missing: 'Elija al menos un servidor o una etiqueta.',
   },
   browsers: {
     on: (browser, system) => `${browser} en ${system}`,

@@ -7,7 +7,7 @@ export const targets: Texts['targets'] = {
   what: 'las etiquetas',
   where: 'Dónde',
   all: 'Todos los servidores, también los que añada más tarde',
-  byTag: 'Servidores con una etiqueta, también los que la reciban más tarde',
+  byTag: 'Servidores con una etiqueta, también futuros',
   some: 'Estos servidores',
   everywhere: 'Todos los servidores',
   servers,
@@ -21,16 +21,11 @@ export const targets: Texts['targets'] = {
   missingTag: 'Elija al menos una etiqueta.',
   missingServer: 'Elija al menos un servidor.',
   edit: {
-    title: 'Etiquetas',
-    lead: 'Las etiquetas agrupan servidores. Los bloqueos de flota y los accesos pueden ser para una etiqueta.',
     help: 'Letras minúsculas, dígitos y guiones; separe las etiquetas con espacios. 20 como máximo.',
     wrong: tag => `«${tag}» no es una etiqueta. Use de 1 a 32 letras minúsculas, dígitos o guiones.`,
     tooMany: 'Un servidor tiene como máximo 20 etiquetas.',
     add: tag => `Añadir ${tag}`,
     remove: tag => `Quitar ${tag}`,
-    save: 'Guardar etiquetas',
-    saved: 'Etiquetas guardadas.',
-    access: 'El acceso de usuarios o claves depende de esta etiqueta.',
   },
   bulk: {
     open: 'Etiquetas…',
@@ -42,5 +37,4 @@ export const targets: Texts['targets'] = {
     submit: count => `Cambiar en ${servers(count)}`,
     done: count => `Etiquetas cambiadas en ${servers(count)}.`,
   },
-  filter: 'Etiqueta',
 }

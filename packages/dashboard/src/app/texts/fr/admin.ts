@@ -68,6 +68,8 @@ export const identity: Texts['identity'] = {
     permission: 'Droits',
     server: 'Serveurs',
     serverHelp: 'Liée à un serveur, elle ne voit et ne change rien d’autre.',
+    tagsHelp:
+      'Facultatif. Elle ne voit alors que les serveurs portant l’une de ces étiquettes, maintenant et plus tard.',
     endingSoon: names => `Expire dans la semaine\u00a0: ${names}. Créez une nouvelle clé avant.`,
     expiry: 'Expiration',
     days: count => `Après ${count}\u00a0jours`,
@@ -134,7 +136,7 @@ export const identity: Texts['identity'] = {
       }),
     none: 'Aucun serveur ne correspond.',
     empty: 'Aucun serveur n’a encore été ajouté.',
-    missing: 'Choisissez au moins un serveur.',
+    missing: 'Choisissez au moins un serveur ou une étiquette.',
   },
   browsers: {
     on: (browser, system) => `${browser} sous ${system}`,

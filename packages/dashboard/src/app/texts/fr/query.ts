@@ -50,6 +50,7 @@ export const query: Texts['query'] = {
       description: 'Texte de la description',
       os: 'Système d’exploitation',
       engine: 'Version de fail2ban',
+      tag: 'Une étiquette du serveur',
       agent: 'Version de l’agent',
       jail: 'Possède un jail de ce nom',
     },

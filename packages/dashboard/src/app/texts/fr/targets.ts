@@ -7,7 +7,7 @@ export const targets: Texts['targets'] = {
   what: 'les étiquettes',
   where: 'Où',
   all: 'Tous les serveurs, y compris ceux ajoutés plus tard',
-  byTag: 'Serveurs portant une étiquette, y compris ceux qui la recevront plus tard',
+  byTag: 'Serveurs avec une étiquette, même futurs',
   some: 'Ces serveurs',
   everywhere: 'Tous les serveurs',
   servers,
@@ -21,17 +21,12 @@ export const targets: Texts['targets'] = {
   missingTag: 'Choisissez au moins une étiquette.',
   missingServer: 'Choisissez au moins un serveur.',
   edit: {
-    title: 'Étiquettes',
-    lead: 'Les étiquettes regroupent des serveurs. Les bans de flotte et les accès peuvent porter sur une étiquette.',
     help: 'Lettres minuscules, chiffres et traits d’union ; séparez les étiquettes par des espaces. 20 au maximum.',
     wrong: tag =>
       `« ${tag} » n’est pas une étiquette. Utilisez de 1 à 32 lettres minuscules, chiffres ou traits d’union.`,
     tooMany: 'Un serveur porte au plus 20 étiquettes.',
     add: tag => `Ajouter ${tag}`,
     remove: tag => `Retirer ${tag}`,
-    save: 'Enregistrer les étiquettes',
-    saved: 'Étiquettes enregistrées.',
-    access: 'L’accès d’utilisateurs ou de clés dépend de cette étiquette.',
   },
   bulk: {
     open: 'Étiquettes…',
@@ -43,5 +38,4 @@ export const targets: Texts['targets'] = {
     submit: count => `Modifier sur ${servers(count)}`,
     done: count => `Étiquettes modifiées sur ${servers(count)}.`,
   },
-  filter: 'Étiquette',
 }

@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { tagsQuery } from '../../api/queries.ts'
+import { Field } from '../../kit/field.tsx'
+import parts from '../../kit/parts.module.css'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { readTags, wrongTag } from './tag-words.ts'
+import { targetsTexts } from './targets.texts.ts'
+
+/** So many tags are offered to be added by a click. */
+const offered = 12
+
+/** Tags as words; those that other servers have can be added by a click. */
+export const TagsField = (props: {
+  label: string
+  value: string
+  onValue: (typed: string) => void
+  help?: string
+  error?: string | undefined
+  isChanged?: boolean
+  /** The tags that are typed are to be taken off. */
+  isRemoval?: boolean
+}) => {
+  const t = textsOf(targetsTexts).edit
+  const { value, onValue } = props
+  const all = useQuery(tagsQuery).data?.tags.map(({ tag }) => tag)
+  const typed = new Set(readTags(value))
+  const more = (all ?? []).filter(tag => !typed.has(tag)).slice(0, offered)
+  const wrong = wrongTag(value)
+  return (
+    <>
+      <Field
+        label={props.label}
+        help={props.help ?? t.help}
+        error={wrong === null ? props.error : t.wrong(wrong)}
+        isChanged={props.isChanged}
+      >
+        {ids => (
+          <input
+            {...ids}
+            className={parts.input}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={700}
+            dir="ltr"
+            value={value}
+            onChange={event => onValue(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {more.length > 0 && (
+        <div className={parts.row}>
+          {more.map(tag => (
+            <button
+              key={tag}
+              type="button"
+              className={parts.chip}
+              aria-label={props.isRemoval ? t.remove(tag) : t.add(tag)}
+              onClick={() => onValue([...readTags(value), tag].join(' '))}
+            >
+              {props.isRemoval ? '−' : '+'} {tag}
+            </button>
+          ))}
+        </div>
+      )}
+    </>
+  )
+}

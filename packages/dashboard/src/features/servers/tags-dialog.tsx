@@ -1,0 +1,73 @@
+import { useState } from 'react'
+import type { FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { queries, summaryQuery, tagsQuery } from '../../api/queries.ts'
+import { readTags, wrongTag } from '../fleet/tag-words.ts'
+import { TagsField } from '../fleet/tags-field.tsx'
+import { targetsTexts } from '../fleet/targets.texts.ts'
+import { announce } from '../../kit/announce.tsx'
+import { Dialog } from '../../kit/modal.tsx'
+import parts from '../../kit/parts.module.css'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
+
+const problemOf = (add: string, remove: string): string | undefined => {
+  const t = textsOf(targetsTexts).bulk
+  const added = readTags(add)
+  const removed = readTags(remove)
+  const both = added.find(tag => removed.includes(tag))
+  if (both !== undefined) return t.both(both)
+  return added.length + removed.length === 0 ? t.nothing : undefined
+}
+
+/** Adds tags to the chosen servers, and takes tags off them. */
+const TagsDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onClose: () => void }) => {
+  const t = textsOf(targetsTexts).bulk
+  const [add, setAdd] = useState('')
+  const [remove, setRemove] = useState('')
+  const [isTried, setTried] = useState(false)
+  const problem = problemOf(add, remove)
+  const change = useMutation({
+    mutationFn: () =>
+      api.call('POST /servers/tags', {
+        body: { server_ids: [...servers], add: [...readTags(add)], remove: [...readTags(remove)] },
+      }),
+    onSuccess: ({ changed }) => {
+      announce(t.done(changed))
+      for (const queryKey of [['servers'], ['server'], tagsQuery.queryKey, summaryQuery.queryKey])
+        void queries.invalidateQueries({ queryKey })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (problem === undefined && wrongTag(add) === null && wrongTag(remove) === null) change.mutate()
+  }
+  return (
+    <Dialog title={t.title(servers.size)} onClose={onClose}>
+      <form className={parts.form} onSubmit={submit} noValidate>
+        <TagsField
+          label={t.add}
+          value={add}
+          onValue={setAdd}
+          error={(isTried ? problem : undefined) ?? fieldProblem(change.error, 'add')}
+        />
+        <TagsField label={t.remove} value={remove} onValue={setRemove} isRemoval help="" />
+        <Refusal error={change.error} />
+        <div className={parts.row}>
+          <Button type="submit" loading={change.isPending}>
+            {t.submit(servers.size)}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {textsOf(commonTexts).cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+export default TagsDialog
