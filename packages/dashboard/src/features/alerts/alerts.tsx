@@ -25,8 +25,9 @@ const SilenceDialog = lazy(() => import('./silence-dialog.tsx'))
 
 const tones: Readonly<Record<Alert['severity'], Tone>> = { critical: 'danger', warning: 'warn', info: 'info' }
 const namesOf = ({ kind, rule, rule_name }: Alert): string => {
-  const { kinds } = textsOf(alertsTexts)
-  return /^\d/.test(rule) ? rule_name : kinds[kind]
+  const kinds: Readonly<Partial<Record<string, string>>> = textsOf(alertsTexts).kinds
+  // A newer server may have kinds that this page does not know.
+  return /^\d/.test(rule) ? rule_name : (kinds[kind] ?? rule_name)
 }
 
 /** What is wrong now, what was, and who hears of it. */

@@ -75,7 +75,9 @@ const RuleLine = ({ is, onRemove }: { is: AlertRule; onRemove: (() => void) | un
     mutationFn: () => api.call('PATCH /alerts/rules/{id}', { params: { id: is.id }, body: { enabled: !is.enabled } }),
     onSettled: reread,
   })
-  const name = is.builtin ? t.kinds[is.kind] : is.name
+  const kinds: Readonly<Partial<Record<string, string>>> = t.kinds
+  // A newer server may have kinds that this page does not know.
+  const name = (is.builtin ? kinds[is.kind] : undefined) ?? is.name
   const verb = is.enabled ? t.switchOff : t.switchOn
   return (
     <li>

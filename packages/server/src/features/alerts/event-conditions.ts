@@ -13,6 +13,9 @@ const kinds: Readonly<Partial<Record<EventName, ConditionKind>>> = {
   'server.quota': 'quota-used-up',
   'rollout.stop': 'rollout-paused',
   'auth.guessing': 'password-guessed',
+  'rule.trip': 'rule-stopped',
+  'list.refuse': 'list-refused',
+  'list.stale': 'list-stale',
 }
 /** Kept for so long where this process does not evaluate, in case that it takes over. */
 const keptFor = minute
@@ -49,7 +52,8 @@ export const createEventConditions = (needs: {
         const notice = noticeOf(event, 'errors', server?.row)
         if (!kind || !notice) continue
         const bySubject = found.get(kind) ?? new Map<string, Finding>()
-        const subject = server?.row.id ?? 'stockade'
+        // Of what is no server, the one that its name says.
+        const subject = server?.row.id ?? String(event.data.name ?? event.data.username ?? 'stockade')
         bySubject.set(subject, {
           subject,
           serverNo: server ? server.row.no : null,
