@@ -33,6 +33,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
       { name: 'ip', kind: 'ip', example: 'ip:203.0.113.0/24' },
       { name: 'jail', kind: 'name', example: 'jail:sshd' },
       { name: 'server', kind: 'name', example: 'server:web-*' },
+      { name: 'tag', kind: 'name', example: 'tag:web' },
       { name: 'country', kind: 'country', example: 'country:NL' },
       { name: 'city', kind: 'text', example: 'city:"Sample Town"' },
       { name: 'asn', kind: 'asn', example: 'asn:64500' },
@@ -67,6 +68,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
         example: 'type:unban-ip',
       },
       { name: 'server', kind: 'name', example: 'server:web-*' },
+      { name: 'tag', kind: 'name', example: 'tag:web' },
       { name: 'by', kind: 'name', example: 'by:anna' },
       {
         name: 'status',

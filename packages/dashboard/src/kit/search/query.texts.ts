@@ -13,6 +13,7 @@ const en = {
       ip: 'Address or CIDR range',
       jail: 'Jail that banned',
       server: 'Host name of the server',
+      tag: 'A tag of the server',
       country: 'Two-letter country code, ZZ for unknown',
       city: 'City, if it is known',
       asn: 'Number of the network',
@@ -29,6 +30,7 @@ const en = {
     commands: {
       type: 'Type of the command',
       server: 'Host name of the server',
+      tag: 'A tag of the server',
       by: 'Who queued it',
       status: 'Status of the command',
       params: 'Text of the parameters',

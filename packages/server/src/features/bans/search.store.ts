@@ -137,6 +137,10 @@ const leaf =
         return of(value => jailIs(value, true))
       case 'server':
         return of(value => serverIs(value, true))
+      case 'tag':
+        return of(
+          value => raw`server_no in (select server_no from server_tags where ${matches(raw`tag`, value, true)})`,
+        )
       case 'country':
         return countryIs(values.map(({ text }) => text.toUpperCase()))
       case 'city':
@@ -199,7 +203,7 @@ export const readBy = ({ engine }: SearchContext, { ip }: BanSearch) =>
 const numberOf = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
   Number((await query.execute(sql)).rows[0]?.n ?? 0)
 
-const dimensions = new Set<string | null>(['server', 'jail', 'country'])
+const dimensions = new Set<string | null>(['server', 'tag', 'jail', 'country'])
 const asksOnly = (tree: QueryNode, fields: ReadonlySet<string | null>): boolean =>
   tree.kind === 'term'
     ? fields.has(tree.field)
@@ -208,7 +212,7 @@ const asksOnly = (tree: QueryNode, fields: ReadonlySet<string | null>): boolean 
       : tree.items.every(item => asksOnly(item, fields))
 const asksServers = (tree: QueryNode): boolean =>
   tree.kind === 'term'
-    ? tree.field === 'server'
+    ? tree.field === 'server' || tree.field === 'tag'
     : tree.kind === 'not'
       ? asksServers(tree.item)
       : tree.items.some(asksServers)

@@ -50,6 +50,8 @@ export const commandSearch = (engine: Engine, tree: QueryNode, now: number): Con
             return raw`${column('type')} = ${value.text.toLowerCase()}`
           case 'server':
             return onServer(matches(raw`hostname`, value, true))
+          case 'tag':
+            return raw`commands.server_no in (select server_no from server_tags where ${matches(raw`tag`, value, true)})`
           case 'by':
             return matches(column('initiated_by'), value, true)
           case 'status':

@@ -59,6 +59,31 @@ describe('tags of a server', () => {
     ])
   })
 
+  test('find bans and commands of the servers that have them', async () => {
+    for (const [host, ip] of [
+      [web, '198.51.100.61'],
+      [db, '198.51.100.62'],
+    ] as const) {
+      await host.client.call('POST /bans', { body: { ip, jail: 'sshd' } })
+      await admin.client.call('POST /servers/{serverId}/commands', {
+        params: { serverId: host.id },
+        body: { type: 'reload-all' },
+      })
+    }
+    const bansOf = async (q: string, who = admin) =>
+      (await who.client.call('GET /bans', { query: { q } })).bans.map(({ ip }) => ip)
+    const commandsOf = async (q: string) =>
+      (await admin.client.call('GET /commands', { query: { q } })).commands.map(found => found.server.hostname)
+    expect(await bansOf('tag:web')).toEqual(['198.51.100.61'])
+    expect(await bansOf('-tag:web')).toEqual(['198.51.100.62'])
+    expect((await admin.client.call('GET /bans', { query: { q: 'tag:web' } })).total).toBe(1)
+    expect(await bansOf('tag:e*')).toHaveLength(2)
+    expect(await bansOf('tag:nobody')).toEqual([])
+    expect(await bansOf('tag:db', limited)).toEqual([])
+    expect(await commandsOf('tag:db type:reload-all')).toEqual(['db-01'])
+    expect(await commandsOf('-tag:db type:reload-all')).toEqual(['web-01'])
+  })
+
   test('come with the registration, and go with the server', async () => {
     const { id } = await admin.client.call('POST /servers', { body: { hostname: 'mail-01', tags: ['mail', 'eu'] } })
     expect(await found({ tag: 'mail' })).toEqual(['mail-01'])

@@ -12,6 +12,7 @@ export const query: Texts['query'] = {
       ip: 'Adresse oder CIDR-Bereich',
       jail: 'Jail, der gesperrt hat',
       server: 'Hostname des Servers',
+      tag: 'Ein Tag des Servers',
       country: 'Ländercode aus zwei Buchstaben, ZZ für unbekannt',
       city: 'Stadt, soweit bekannt',
       asn: 'Nummer des Netzes',
@@ -28,6 +29,7 @@ export const query: Texts['query'] = {
     commands: {
       type: 'Art des Befehls',
       server: 'Hostname des Servers',
+      tag: 'Ein Tag des Servers',
       by: 'Wer ihn erteilt hat',
       status: 'Status des Befehls',
       params: 'Text der Parameter',

@@ -12,6 +12,7 @@ export const query: Texts['query'] = {
       ip: 'Dirección o rango CIDR',
       jail: 'Jail que bloqueó',
       server: 'Nombre de host del servidor',
+      tag: 'Una etiqueta del servidor',
       country: 'Código de país de dos letras, ZZ si se desconoce',
       city: 'Ciudad, si se conoce',
       asn: 'Número de la red',
@@ -28,6 +29,7 @@ export const query: Texts['query'] = {
     commands: {
       type: 'Tipo de la orden',
       server: 'Nombre de host del servidor',
+      tag: 'Una etiqueta del servidor',
       by: 'Quién la dio',
       status: 'Estado de la orden',
       params: 'Texto de los parámetros',

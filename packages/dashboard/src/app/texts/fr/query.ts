@@ -12,6 +12,7 @@ export const query: Texts['query'] = {
       ip: 'Adresse ou plage CIDR',
       jail: 'Jail qui a banni',
       server: 'Nom d’hôte du serveur',
+      tag: 'Une étiquette du serveur',
       country: 'Code de pays à deux lettres, ZZ si inconnu',
       city: 'Ville, si elle est connue',
       asn: 'Numéro du réseau',
@@ -28,6 +29,7 @@ export const query: Texts['query'] = {
     commands: {
       type: 'Type de la commande',
       server: 'Nom d’hôte du serveur',
+      tag: 'Une étiquette du serveur',
       by: 'Qui l’a demandée',
       status: 'État de la commande',
       params: 'Texte des paramètres',
