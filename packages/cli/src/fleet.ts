@@ -220,6 +220,7 @@ const runLookUp = async (ip: string, command: Command): Promise<void> => {
           `${ban.id}: ${ban.entry} on ${ban.servers} servers, until: ${untilOf(ban)}${ban.reason === '' ? '' : `, ${ban.reason}`}`,
         ] as const,
     ),
+    ...found.blocklists.map(list => ['blocklist', `${list.name}: ${list.entry}, ${list.mode}`] as const),
     ...found.active_bans.map(
       ban => ['banned', `in ${ban.jail} on ${ban.server} since ${shown(ban.banned_at) ?? ''}`] as const,
     ),

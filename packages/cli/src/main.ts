@@ -12,6 +12,7 @@ import { addApprovals } from './approve.ts'
 import { addJailCommands } from './jails.ts'
 import { addKeyCommands } from './keys.ts'
 import { addLicense } from './license.ts'
+import { addListCommands } from './lists.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
 import { safe } from './safe.ts'
@@ -44,6 +45,7 @@ addChannelCommands(program)
 addBanList(program)
 addOrders(program)
 addFleetCommands(program)
+addListCommands(program)
 addApprovals(program)
 addJailCommands(program)
 addCommandCommands(program)
