@@ -4,7 +4,7 @@ import { toasts } from '../../kit/toasts.ts'
 import { sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import type { Rule } from './queries.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 
 const failed = (error: unknown) => void toasts.show({ text: sentenceOf(error), error: true })
 export const readAgain = () => {

@@ -9,7 +9,7 @@ import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { liftAll } from './acts.ts'
 import { ruleMatchesQuery } from './queries.ts'
 import type { Rule } from './queries.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 import { Matches } from './simulation.tsx'
 
 /** The decisions of a rule, the newest first, and the way to take its bans back. */

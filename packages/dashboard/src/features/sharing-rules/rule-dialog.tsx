@@ -13,7 +13,7 @@ import { readAgain, turnOn } from './acts.ts'
 import type { Rule } from './queries.ts'
 import { useRuleForm } from './rule-form.ts'
 import type { RuleForm } from './rule-form.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 import { SimulationResult } from './simulation.tsx'
 
 type Said = Partial<RuleForm['problems']>

@@ -3,7 +3,7 @@ import { useTarget } from '../fleet/target-choice.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { duration, readDuration } from '../../lib/time.ts'
 import type { Rule, RuleInput } from './queries.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 
 interface Typed {
   readonly name: string

@@ -16,7 +16,7 @@ import { shellTexts } from '../navigation/shell.texts.ts'
 import { remove, turnOff } from './acts.ts'
 import { rulesQuery } from './queries.ts'
 import type { Rule } from './queries.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 import { sayRule } from './sentence.ts'
 import styles from './rules.module.css'
 

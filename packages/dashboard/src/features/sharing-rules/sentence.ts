@@ -2,7 +2,7 @@ import { sayTarget } from '../fleet/target-choice.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { duration } from '../../lib/time.ts'
 import type { Rule } from './queries.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 
 /** A rule in words: the condition, and what follows. */
 export const sayRule = (rule: Rule): { readonly condition: string; readonly result: string } => {

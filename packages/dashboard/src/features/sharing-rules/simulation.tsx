@@ -7,7 +7,7 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { dayTime, shortDate } from '../../lib/time.ts'
 import type { RuleMatch, Simulation } from './queries.ts'
-import { rulesTexts } from './rules.texts.ts'
+import { rulesTexts } from './sharing-rules.texts.ts'
 import styles from './rules.module.css'
 
 const day = 86_400_000
