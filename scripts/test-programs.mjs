@@ -51,12 +51,12 @@ if (root && !found('chromium-headless-shell'))
   })
 
 /*
- * Receivers of syslog are not installed, only unpacked: Debian allows one of them at a time, and neither should begin to
- * run on this machine. What they need beyond what is there comes along. Works without root.
+ * Receivers of syslog, a web server and ipset are not installed, only unpacked: Debian allows one receiver at a time, and none of them
+ * should begin to run on this machine. What they need beyond what is there comes along. Works without root.
  */
 const folder = fileURLToPath(new URL('../node_modules/.cache/stockade-syslog', import.meta.url))
-const receivers = [['rsyslog', 'rsyslog-openssl'], ['syslog-ng-core']]
-const complete = `${folder}/complete`
+const receivers = [['rsyslog', 'rsyslog-openssl'], ['syslog-ng-core'], ['nginx-light'], ['ipset']]
+const complete = `${folder}/complete-2`
 if (!existsSync(complete) && existsSync('/etc/debian_version')) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -75,6 +75,8 @@ if (!existsSync(complete) && existsSync('/etc/debian_version')) {
   const packages = readdirSync(folder).filter(name => name.endsWith('.deb'))
   if (done && packages.every(name => run('dpkg-deb', '-x', name, folder).status === 0)) mkdirSync(complete)
   else
-    process.stderr.write('stockade: rsyslog and syslog-ng were not found; the tests that need them will be skipped\n')
+    process.stderr.write(
+      'stockade: rsyslog, syslog-ng, nginx and ipset were not found; the tests that need them will be skipped\n',
+    )
   for (const name of packages) rmSync(`${folder}/${name}`)
 }

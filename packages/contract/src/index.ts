@@ -9,6 +9,7 @@ import * as bootstrap from './bootstrap.ts'
 import * as channels from './channels.ts'
 import * as commands from './commands.ts'
 import * as fleetBans from './fleet-bans.ts'
+import * as feeds from './feeds.ts'
 import * as hostMetrics from './host-metrics.ts'
 import * as keys from './keys.ts'
 import * as neighbours from './neighbours.ts'
@@ -50,6 +51,7 @@ export * from './query/index.ts'
 export * from './reasons.ts'
 export type { RolloutHostState, RolloutState } from './rollouts.ts'
 export type { RuleOutcome, RuleState } from './rules.ts'
+export type { FeedFormat } from './feeds.ts'
 export * as shapes from './shapes.ts'
 export * from './tags.ts'
 export type { Target, TargetInput } from './targets.ts'
@@ -67,6 +69,7 @@ export {
   bans,
   fleetBans,
   rules,
+  feeds,
   blocklists,
   attackers,
   neighbours,

@@ -35,6 +35,9 @@ export const bounds = {
   rules: 50,
   ruleFilters: 100,
   ruleExclusions: 1000,
+  /** Feeds, and entries of one. */
+  feeds: 100,
+  feedEntries: 200_000,
   /** Blocklists: how many, entries of one, seconds between two looks, what a list names, and IPv4 addresses that it covers by default. */
   blocklists: {
     count: 50,

@@ -212,6 +212,12 @@ const additions = [
   'POST /rules/{id}/arm',
   'POST /rules/{id}/disarm',
   'GET /rules/{id}/matches',
+  'GET /fleet/feeds',
+  'POST /fleet/feeds',
+  'PATCH /fleet/feeds/{id}',
+  'DELETE /fleet/feeds/{id}',
+  'POST /fleet/feeds/{id}/rotate',
+  'GET /feeds/{token}',
   'GET /agents/release',
   'POST /agents/rollouts',
   'GET /agents/rollouts',
@@ -467,6 +473,8 @@ describe('the contract', () => {
         'POST /keys',
         'DELETE /keys/{keyId}',
         'POST /users/{userId}/keys',
+        'POST /fleet/feeds',
+        'POST /fleet/feeds/{id}/rotate',
       ].sort(),
     )
   })

@@ -13,6 +13,7 @@ import { commandsFeature } from '../features/commands/commands.feature.ts'
 import { deploymentsFeature } from '../features/deployments/deployments.feature.ts'
 import { desiredFeature } from '../features/desired/desired.feature.ts'
 import type { Core, Feature } from '../features/feature.ts'
+import { feedsFeature } from '../features/feeds/feeds.feature.ts'
 import { fleetFeature } from '../features/fleet/fleet.feature.ts'
 import { ipinfoFeature } from '../features/ipinfo/ipinfo.feature.ts'
 import { keysFeature } from '../features/keys/keys.feature.ts'
@@ -84,6 +85,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))
   add(rulesFeature({ ...fleet, fleetBans }))
+  add(feedsFeature(fleet))
   const { service: blocklists } = add(await blocklistsFeature({ ...fleet, ipinfo }))
   const held = { ...fleet, fleetBans, blocklists }
   const { service: lookup } = add(lookupFeature({ ...held, ipinfo, reputation, whitelist, reasons }))

@@ -42,6 +42,7 @@ import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
 import { serverTags } from './migrations/0051-tags.ts'
 import { channels } from './migrations/0056-channels.ts'
 import { rules } from './migrations/0054-rules.ts'
+import { feeds } from './migrations/0055-feeds.ts'
 import { alerts } from './migrations/0057-alerts.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
@@ -85,6 +86,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0051-tags': serverTags(engine),
   '0052-blocklists': blocklists(engine),
   '0054-rules': rules(engine),
+  '0055-feeds': feeds(engine),
   '0056-channels': channels(engine),
   '0057-alerts': alerts(engine),
 })

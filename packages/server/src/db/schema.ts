@@ -268,6 +268,18 @@ export interface RuleMatchesTable {
   /** JSON: numbers of servers, ids of bans. */
   evidence: string
 }
+export interface FeedsTable {
+  id: Generated<number>
+  name: string
+  token_hash: string
+  /** JSON: what it holds. */
+  contents: string
+  created_by: string
+  created_at: number
+  updated_at: number
+  used_at: number | null
+  used_from: string | null
+}
 export interface AgentRolloutHostsTable {
   rollout_id: number
   server_no: number
@@ -1032,6 +1044,7 @@ export interface Schema {
   host_states: HostStatesTable
   rules: RulesTable
   rule_matches: RuleMatchesTable
+  feeds: FeedsTable
   agent_rollouts: AgentRolloutsTable
   agent_rollout_hosts: AgentRolloutHostsTable
   fleet_bans: FleetBansTable

@@ -1,0 +1,185 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { bounds } from './limits.ts'
+import { queryBounds } from './query/fields.ts'
+import { count, field, id, message, nullable, oneOf, resource, shape, text, timestamp } from './shapes.ts'
+
+/* Feeds: what is banned, as a text that firewalls and other programs fetch. docs/guides/feeds.md has an example for each. */
+
+const tag = 'Feeds'
+const scope = 'bans'
+const params = shape({ id })
+
+export const feedFormats = [
+  'plain',
+  'cidr',
+  'nft',
+  'ipset',
+  'nginx',
+  'apache',
+  'haproxy',
+  'mikrotik',
+  'pf',
+  'json',
+] as const
+export const feedFormat = oneOf(feedFormats, { title: 'FeedFormat' })
+export type FeedFormat = Static<typeof feedFormat>
+export const feedFamilies = ['both', 'ipv4', 'ipv6'] as const
+
+const contents = {
+  q: field(Type.String(), 'Search for bans of hosts, such as `jail:sshd`; empty for all.'),
+  bans: field(Type.Boolean(), 'Whether it holds active bans of hosts.'),
+  fleet_bans: field(Type.Boolean(), 'Whether it holds fleet bans.'),
+  family: field(oneOf(feedFamilies), 'Addresses of which family it holds.'),
+  maximum: field(
+    Type.Integer({ minimum: 1, maximum: bounds.feedEntries }),
+    'Entries that it holds at most; the newest bans stay.',
+  ),
+} as const
+const contentsInput = {
+  q: field(
+    Type.Optional(Type.String({ maxLength: queryBounds.length, examples: ['jail:sshd -country:NL'] })),
+    'Search for bans of hosts, such as `jail:sshd`; all unless given.',
+  ),
+  bans: field(Type.Optional(Type.Boolean()), 'Whether it holds active bans of hosts; true unless given.'),
+  fleet_bans: field(Type.Optional(Type.Boolean()), 'Whether it holds fleet bans; true unless given.'),
+  family: field(Type.Optional(oneOf(feedFamilies)), 'Addresses of which family it holds; both unless given.'),
+  maximum: field(
+    Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.feedEntries })),
+    'Entries that it holds at most; 100000 unless given. The newest bans stay.',
+  ),
+} as const
+const name = text(1, bounds.name)
+
+export const feed = resource('Feed', {
+  id,
+  name,
+  ...contents,
+  created_by: field(Type.String(), 'Name of the user or API key that made it.'),
+  created_at: timestamp,
+  updated_at: timestamp,
+  used_at: field(nullable(timestamp), 'Time of the last download, to five minutes; null before the first one.'),
+  used_from: field(nullable(Type.String()), 'Address that the last download came from; null before the first one.'),
+})
+export type Feed = Static<typeof feed>
+const secret = {
+  token: field(Type.String(), 'The token; shown only here.'),
+  url: field(Type.String(), 'Where the feed is downloaded; the token in it is the only credential.'),
+} as const
+const newFeed = resource('NewFeed', { ...feed.properties, ...secret })
+
+export const listFeeds = endpoint({
+  method: 'GET',
+  path: '/fleet/feeds',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'List the feeds',
+  description: 'In the order of their names; there are at most 100.',
+  access: 'admin',
+  status: 200,
+  reply: shape({ feeds: field(Type.Array(feed), 'The feeds.'), total: count }),
+})
+export const createFeed = endpoint({
+  method: 'POST',
+  path: '/fleet/feeds',
+  tag,
+  scope,
+  fleet: true,
+  stepUp: true,
+  summary: 'Create a feed',
+  description: 'The token is in this reply and nowhere else.',
+  access: 'admin',
+  rate: 'sensitive',
+  body: shape({ name, ...contentsInput }),
+  status: 201,
+  reply: newFeed,
+  refusals: [409],
+})
+export const changeFeed = endpoint({
+  method: 'PATCH',
+  path: '/fleet/feeds/{id}',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Change a feed',
+  access: 'admin',
+  params,
+  body: shape({ name: Type.Optional(name), ...contentsInput }),
+  status: 200,
+  reply: feed,
+  refusals: [404, 409],
+})
+export const removeFeed = endpoint({
+  method: 'DELETE',
+  path: '/fleet/feeds/{id}',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Delete a feed',
+  description: 'Its address answers 404 from now on.',
+  access: 'admin',
+  params,
+  status: 200,
+  reply: message,
+  refusals: [404],
+})
+export const rotateFeed = endpoint({
+  method: 'POST',
+  path: '/fleet/feeds/{id}/rotate',
+  tag,
+  scope,
+  fleet: true,
+  stepUp: true,
+  summary: 'Give a feed a new token',
+  description: 'The old token ends at once. The new one is in this reply and nowhere else.',
+  access: 'admin',
+  rate: 'sensitive',
+  params,
+  status: 200,
+  reply: newFeed,
+  refusals: [404],
+})
+
+/** As JSON: what the texts hold too. */
+const feedContents = resource('FeedContents', {
+  name: Type.String(),
+  generated_at: field(timestamp, 'Time at which these entries were read.'),
+  total: field(count, 'Number of entries.'),
+  truncated: field(Type.Boolean(), 'Whether older bans were left out, because there are more than the maximum.'),
+  entries: field(
+    Type.Array(Type.String({ examples: ['198.51.100.7', '203.0.113.0/24'] })),
+    'Addresses and ranges, each once, in the order of addresses.',
+  ),
+})
+export const readFeed = endpoint({
+  method: 'GET',
+  path: '/feeds/{token}',
+  tag,
+  scope,
+  summary: 'Download a feed',
+  description:
+    'The token is the only credential. With `ETag` and `Last-Modified`, for requests that answer 304 while nothing changed. Whitelisted addresses are never in it. `collapse` joins neighbours into ranges that hold nothing else; formats that need ranges or sets do so always. `set` names the set, list, table or address list in formats that have names.',
+  access: 'public',
+  params: shape({ token: field(Type.String({ minLength: 1, maxLength: 100 }), 'Token of the feed.') }),
+  query: shape({
+    format: Type.Optional(oneOf(feedFormats, { default: 'plain' })),
+    collapse: field(Type.Optional(Type.Boolean()), 'Whether neighbours are joined into ranges.'),
+    family: field(Type.Optional(oneOf(feedFamilies)), 'Only addresses of one family.'),
+    set: field(
+      Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z][A-Za-z0-9_-]{0,23}$',
+          default: 'stockade-feed',
+          errorMessage: 'must begin with a letter; letters, digits, underscore and hyphen follow, 24 in all',
+        }),
+      ),
+      'Name of the set, list, table or address list.',
+    ),
+  }),
+  status: 200,
+  reply: feedContents,
+  produces: ['application/json', 'text/plain'],
+  refusals: [404, 429],
+})

@@ -1,0 +1,20 @@
+import { createBanFilterReader } from '../bans/ban-filters.ts'
+import { createCuts } from '../blocklists/cuts.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import type { Mirror } from '../whitelist/mirror.ts'
+import { createFeedReader } from './contents.ts'
+import { mountFeeds } from './feeds.routes.ts'
+import { createFeeds } from './feeds.service.ts'
+import type { FeedsService } from './feeds.service.ts'
+
+/** What is banned, as texts that firewalls and other programs fetch by a token. */
+export const feedsFeature = (
+  needs: Core & { servers: ServersService; registry: Registry; mirror: Mirror; baseUrl: () => string },
+): Feature<FeedsService> => {
+  const { contextAt } = createBanFilterReader(needs.db, needs.servers)
+  const load = createFeedReader({ ...needs, cuts: createCuts(needs), contextAt })
+  const service = createFeeds({ ...needs, load })
+  return { service, mount: http => mountFeeds(http, service) }
+}

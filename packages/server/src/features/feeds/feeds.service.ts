@@ -1,0 +1,224 @@
+import { gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { bounds } from '@stockade/contract/limits.ts'
+import type { BodyOf, QueryOf, ReplyOf, feeds as contract } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
+import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { randomText, sha256 } from '../../core/ids.ts'
+import { conflict, notFound, tooManyRequests } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import { readSearch } from '../../db/search.ts'
+import type { Change, Events } from '../../events/events.ts'
+import { contentsOf } from './contents.ts'
+import type { Contents, Loaded } from './contents.ts'
+import { allFeeds, countFeeds, deleteFeed, findFeed, findFeedBy, insertFeed, updateFeed } from './feeds.store.ts'
+import type { FeedRow } from './feeds.store.ts'
+import { renderFeed } from './formats.ts'
+import type { Entries } from './formats.ts'
+
+type Feed = ReplyOf<typeof contract.changeFeed>
+type NewFeed = ReplyOf<typeof contract.createFeed>
+type ContentsInput = Partial<Contents>
+type Asked = QueryOf<typeof contract.readFeed>
+
+/** A feed as it is sent. */
+export interface Served {
+  /** Another body has another version. */
+  readonly version: string
+  readonly changedAt: number
+  readonly isJson: boolean
+  readonly text: string
+  readonly gzip: Buffer
+}
+export interface FeedsService {
+  list(): Promise<ReplyOf<typeof contract.listFeeds>>
+  /** @throws Problem 400, 409 where the name is taken or there are too many */
+  create(actor: Principal, input: BodyOf<typeof contract.createFeed>): Promise<NewFeed>
+  change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFeed>): Promise<Feed>
+  rotate(actor: Principal, id: number): Promise<NewFeed>
+  /** Answers the name. */
+  remove(actor: Principal, id: number): Promise<string>
+  /** @throws Problem 404 for an unknown token, 429 beyond the budget of the feed */
+  read(token: string, ip: string, asked: Asked): Promise<Served>
+}
+
+const usual: Contents = { q: '', bans: true, fleet_bans: true, family: 'both', maximum: 100_000 }
+const perMinute = 60
+const useNoted = 5 * minute
+/** Texts that are kept, so that many consumers of one feed cost one text. */
+const mostTexts = 16
+const packed = promisify(gzip)
+
+export const createFeeds = (needs: {
+  readonly db: Database
+  readonly clock: Clock
+  readonly events: Events
+  readonly baseUrl: () => string
+  readonly load: (row: FeedRow) => Promise<Loaded>
+}): FeedsService => {
+  const { db, clock, events } = needs
+  const budgets = new Map<number, { since: number; count: number }>()
+  const texts = new Map<string, Promise<Served>>()
+
+  const view = (row: FeedRow): Feed => ({
+    id: row.id,
+    name: row.name,
+    ...contentsOf(row),
+    created_by: row.created_by,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    used_at: isoOrNull(row.used_at),
+    used_from: row.used_from,
+  })
+  const viewNew = (row: FeedRow, token: string): NewFeed => ({
+    ...view(row),
+    token,
+    url: `${needs.baseUrl()}/api/v1/feeds/${token}`,
+  })
+  const contentsWith = (before: Contents, { q, bans, fleet_bans, family, maximum }: ContentsInput): Contents => {
+    // A search that does not parse is refused here and not at each download.
+    readSearch(q, 'bans')
+    return {
+      q: q ?? before.q,
+      bans: bans ?? before.bans,
+      fleet_bans: fleet_bans ?? before.fleet_bans,
+      family: family ?? before.family,
+      maximum: maximum ?? before.maximum,
+    }
+  }
+  const record = (change: Change, name: FeedEvent, actor: Principal, row: FeedRow) =>
+    change.record({ name, author: authorOf(actor), data: { id: row.id, name: row.name, ...contentsOf(row) } })
+  const refuseTakenName = async (change: Pick<Change, 'sql'>, name: string, id: number | null) => {
+    const other = await findFeedBy(change.sql, 'name', name)
+    if (other && other.id !== id) throw conflict(`There is a feed with the name ${name}.`)
+  }
+  const found = async (change: Pick<Change, 'sql'>, id: number): Promise<FeedRow> => {
+    const row = await findFeed(change.sql, id)
+    if (!row) throw notFound(`There is no feed ${id}.`)
+    return row
+  }
+  const update = (actor: Principal, id: number, name: FeedEvent, setOf: (row: FeedRow) => Partial<FeedRow>) =>
+    events.change(async change => {
+      const before = await found(change, id)
+      const set = setOf(before)
+      if (set.name !== undefined) await refuseTakenName(change, set.name, id)
+      const after = (await updateFeed(change.sql, id, { ...set, updated_at: clock() })) ?? before
+      await record(change, name, actor, after)
+      return after
+    })
+
+  const spend = (id: number) => {
+    const now = clock()
+    const budget = budgets.get(id)
+    if (!budget || now - budget.since >= minute || now < budget.since) {
+      budgets.set(id, { since: now, count: 1 })
+      return
+    }
+    if (++budget.count > perMinute)
+      throw tooManyRequests(Math.max(1, Math.ceil((budget.since + minute - now) / second)))
+  }
+  const noteUse = async (row: FeedRow, ip: string) => {
+    const now = clock()
+    if (row.used_at !== null && row.used_from === ip && now - row.used_at < useNoted && now >= row.used_at) return
+    await updateFeed(db.write, row.id, { used_at: now, used_from: ip })
+  }
+
+  const render = async (row: FeedRow, loaded: Loaded, asked: Asked, version: string): Promise<Served> => {
+    const { format = 'plain', family = 'both', set = 'stockade-feed' } = asked
+    const isCollapsed = asked.collapse === true || alwaysCollapsed.has(format)
+    const held = isCollapsed ? loaded.collapsed : loaded.single
+    const entries: Entries = {
+      ipv4: family === 'ipv6' ? [] : held.ipv4,
+      ipv6: family === 'ipv4' ? [] : held.ipv6,
+    }
+    const text = format === 'json' ? asJson(row, loaded, entries) : renderFeed(format, entries, set)
+    return { version, changedAt: loaded.changedAt, isJson: format === 'json', text, gzip: await packed(text) }
+  }
+
+  return {
+    async list() {
+      const rows = await allFeeds(db.read)
+      return { feeds: rows.map(view), total: rows.length }
+    },
+    async create(actor, { name: typed, ...input }) {
+      const name = tame(typed, bounds.name * 4)
+      const contents = JSON.stringify(contentsWith(usual, input))
+      const token = `feed_${randomText(40)}`
+      const row = await events.change(async change => {
+        if ((await countFeeds(change.sql)) >= bounds.feeds)
+          throw conflict(`There are ${bounds.feeds} feeds, and there may not be more.`)
+        await refuseTakenName(change, name, null)
+        const now = clock()
+        const added = await insertFeed(change.sql, {
+          name,
+          token_hash: sha256(token),
+          contents,
+          created_by: actor.name,
+          created_at: now,
+          updated_at: now,
+          used_at: null,
+          used_from: null,
+        })
+        await record(change, 'feed.create', actor, added)
+        return added
+      })
+      return viewNew(row, token)
+    },
+    async change(actor, id, { name, ...input }) {
+      return view(
+        await update(actor, id, 'feed.update', row => ({
+          ...(name === undefined ? {} : { name: tame(name, bounds.name * 4) }),
+          contents: JSON.stringify(contentsWith(contentsOf(row), input)),
+        })),
+      )
+    },
+    async rotate(actor, id) {
+      const token = `feed_${randomText(40)}`
+      return viewNew(await update(actor, id, 'feed.rotate', () => ({ token_hash: sha256(token) })), token)
+    },
+    async remove(actor, id) {
+      return events.change(async change => {
+        const row = await found(change, id)
+        await deleteFeed(change.sql, id)
+        await record(change, 'feed.delete', actor, row)
+        return row.name
+      })
+    },
+    async read(token, ip, asked) {
+      const row = await findFeedBy(db.read, 'token_hash', sha256(token))
+      if (!row) throw notFound('There is no such feed. Its token may have been replaced.')
+      spend(row.id)
+      await noteUse(row, ip)
+      const loaded = await needs.load(row)
+      const { format = 'plain', collapse = false, family = 'both', set = 'stockade-feed' } = asked
+      const version = sha256(`${loaded.digest} ${row.name} ${format} ${collapse} ${family} ${set}`).slice(0, 32)
+      const served = texts.get(version) ?? render(row, loaded, asked, version)
+      texts.delete(version)
+      texts.set(version, served)
+      for (const old of texts.keys())
+        if (texts.size > mostTexts) texts.delete(old)
+        else break
+      served.catch(() => texts.delete(version))
+      return { ...(await served), changedAt: loaded.changedAt }
+    },
+  }
+}
+
+type FeedEvent = 'feed.create' | 'feed.update' | 'feed.rotate' | 'feed.delete'
+
+/** Sets of ranges refuse entries that overlap. */
+const alwaysCollapsed = new Set<string>(['cidr', 'nft', 'ipset'])
+
+const asJson = ({ name }: FeedRow, loaded: Loaded, { ipv4, ipv6 }: Entries): string => {
+  const entries = [...ipv4, ...ipv6]
+  return JSON.stringify({
+    name,
+    generated_at: iso(loaded.changedAt),
+    total: entries.length,
+    truncated: loaded.isTruncated,
+    entries,
+  })
+}
