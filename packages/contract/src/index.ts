@@ -97,6 +97,7 @@ const rooms = {
   bans,
   fleetBans,
   rules,
+  feeds,
   blocklists,
   attackers,
   neighbours,

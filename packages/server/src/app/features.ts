@@ -85,8 +85,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))
   add(rulesFeature({ ...fleet, fleetBans }))
-  add(feedsFeature(fleet))
   const { service: blocklists } = add(await blocklistsFeature({ ...fleet, ipinfo }))
+  add(feedsFeature(fleet))
   const held = { ...fleet, fleetBans, blocklists }
   const { service: lookup } = add(lookupFeature({ ...held, ipinfo, reputation, whitelist, reasons }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))

@@ -107,7 +107,7 @@ export const createFeedReader = (needs: {
   }
 }
 
-export const isOfFamily = (family: Contents['family'], bytes: Uint8Array): boolean =>
+const isOfFamily = (family: Contents['family'], bytes: Uint8Array): boolean =>
   family === 'both' || (family === 'ipv4') === (bytes.length === 4)
 
 const byAddress = (a: IpRange, b: IpRange): number =>
