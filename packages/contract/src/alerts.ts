@@ -95,7 +95,7 @@ export const alert = resource('Alert', {
     nullable(
       resource('AlertAcknowledgement', {
         by: field(Type.String(), 'Name of the user or API key.'),
-        at: timestamp,
+        at: field(timestamp, 'Time of the acknowledgement.'),
         note: field(Type.String(), 'What they said; may be empty.'),
       }),
     ),

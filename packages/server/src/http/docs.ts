@@ -15,6 +15,7 @@ export const renderDocs = (openapi: object): { html: string; css: string; js: st
   const info = objectOf(document.info)
   const title = textOf(info.title) || 'API'
   const groups = groupsOf(document)
+  const common = commonRefusals(groups, document)
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -39,7 +40,8 @@ ${groups.map(indexOf).join('\n')}
 <h1>${escape(title)} <small>${escape(textOf(info.version))}</small></h1>
 ${prose(textOf(info.description))}
 <p>Every refusal has the body <code>{ error, message }</code>; <code>message</code> says what was wrong and what to do. The same document for programs: <a href="openapi.json">openapi.json</a>.</p>
-${groups.map(group => sectionOf(group, document)).join('\n')}
+${common.size === 0 ? '' : `<h2 id="refusals">Refusals</h2>\n${listOfRefusals(common)}`}
+${groups.map(group => sectionOf(group, document, common)).join('\n')}
 </main>
 </body>
 </html>
@@ -105,21 +107,24 @@ ${operations
 </ul>
 </details>`
 
-const sectionOf = (group: Group, document: Json) => `<section aria-labelledby="${group.id}">
+const sectionOf = (
+  group: Group,
+  document: Json,
+  common: ReadonlyMap<string, string>,
+) => `<section aria-labelledby="${group.id}">
 <h2 id="${group.id}">${escape(group.tag)}</h2>
 ${prose(group.description)}
-${group.operations.map(operation => articleOf(operation, document)).join('\n')}
+${group.operations.map(operation => articleOf(operation, document, common)).join('\n')}
 </section>`
 
-const articleOf = (operation: Operation, document: Json) => {
+const articleOf = (operation: Operation, document: Json, common: ReadonlyMap<string, string>) => {
   const { id, method, path, value } = operation
   const parameters = listOf(value.parameters).map(parameter => resolve(parameter, document))
   const body = contentOf(resolve(value.requestBody, document))
-  const replies = Object.entries(objectOf(value.responses)).map(
-    ([status, reply]) => [status, resolve(reply, document)] as const,
-  )
-  const successes = replies.filter(([status]) => /^[123]/.test(status))
-  const refusals = replies.filter(([status]) => !/^[123]/.test(status))
+  const successes = Object.entries(objectOf(value.responses))
+    .filter(([status]) => /^[123]/.test(status))
+    .map(([status, reply]) => [status, resolve(reply, document)] as const)
+  const refusals = refusalsIn(value, document)
   return `<article aria-labelledby="${id}">
 <h3 id="${id}"><a href="#${id}">${badge(method)} <code>${breakable(path)}</code></a></h3>
 <p class="summary">${escape(textOf(value.summary))}</p>
@@ -141,7 +146,7 @@ ${
         .join('\n')
 }
 ${successes.map(([status, reply]) => replyOf(status, reply, document)).join('\n')}
-${refusals.length === 0 ? '' : refusalsOf(refusals)}
+${refusals.length === 0 ? '' : refusalsOf(refusals, common)}
 <h4>Example</h4>
 <pre tabindex="0"><code>${escape(curlOf(operation, parameters, body.schema, document))}</code></pre>
 </article>`
@@ -236,10 +241,39 @@ const replyOf = (status: string, reply: Json, document: Json) => {
     .join('\n')
 }
 
-const refusalsOf = (refusals: readonly (readonly [string, Json])[]) => `<h4>Refusals</h4>
-<ul class="refusals">
-${refusals.map(([status, reply]) => `<li><b>${escape(status)}</b> ${inline(textOf(reply.description))}</li>`).join('\n')}
+type Refusals = readonly (readonly [status: string, reply: Json])[]
+
+/** Of each status the text that most operations have: it stands once, at the top of the page. */
+const commonRefusals = (groups: readonly Group[], document: Json): ReadonlyMap<string, string> => {
+  const counts = new Map<string, Map<string, number>>()
+  for (const { value } of groups.flatMap(({ operations }) => operations))
+    for (const [status, reply] of refusalsIn(value, document)) {
+      const texts = counts.get(status) ?? new Map<string, number>()
+      const text = textOf(reply.description)
+      counts.set(status, texts.set(text, (texts.get(text) ?? 0) + 1))
+    }
+  const usual = [...counts].map(
+    ([status, texts]) => [status, [...texts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''] as const,
+  )
+  return new Map([...usual].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+const refusalsIn = (value: Json, document: Json): Refusals =>
+  Object.entries(objectOf(value.responses))
+    .filter(([status]) => !/^[123]/.test(status))
+    .map(([status, reply]) => [status, resolve(reply, document)] as const)
+
+const listOfRefusals = (texts: Iterable<readonly [string, string]>) => `<ul class="refusals">
+${[...texts].map(([status, text]) => `<li><b>${escape(status)}</b> ${inline(text)}</li>`).join('\n')}
 </ul>`
+
+/** The statuses, and in words what differs from other operations. */
+const refusalsOf = (refusals: Refusals, common: ReadonlyMap<string, string>) => {
+  const own = refusals
+    .map(([status, reply]) => [status, textOf(reply.description)] as const)
+    .filter(([status, text]) => text !== common.get(status))
+  return `<h4>Refusals</h4>
+<p>${refusals.map(([status]) => `<b>${escape(status)}</b>`).join(', ')}</p>${own.length === 0 ? '' : `\n${listOfRefusals(own)}`}`
+}
 
 const table = (heading: string, fields: readonly Field[]) => {
   if (fields.length === 0) return `<h4>${escape(heading)}</h4>\n<p>An empty object.</p>`

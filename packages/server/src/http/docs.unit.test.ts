@@ -163,7 +163,9 @@ describe('the page', () => {
     expect(bans).toMatch(/bans\[\]\.country string or null/)
     expect(bans).toMatch(/bans\[\]\.server\.hostname string/)
     expect(bans).toMatch(/by_type\.\* integer/)
-    expect(bans).toMatch(/401 No credential, or one that is not valid\./)
+    // What most operations have in common stands once, at the top.
+    expect(bans).toMatch(/Refusals\s+401\s/)
+    expect(html).toContain('<li><b>401</b> No credential, or one that is not valid.</li>')
     expect(bans).toMatch(/limit \(query\) integer 1 to 100 default 50/)
     expect(articleOf(html, 'post-servers-serverid-commands')).toMatch(/Reply 201\s+.*command_id string \(uuid\)/s)
     expect(articleOf(html, 'post-auth-login')).toMatch(/either.*access_token string.*or.*mfa_required true/s)
