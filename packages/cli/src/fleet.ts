@@ -3,21 +3,20 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { ApiError } from '@stockade/client'
 import type { Client, Reply } from '@stockade/client'
+import type { TargetInput } from '@stockade/contract'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
+import { targetOf, whereOf } from './targets.ts'
+import type { TargetOptions } from './targets.ts'
 import { durationOf, endOf, shown, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
 type FleetBan = Reply<'GET /fleet/bans/{id}'>
-type Target = { all: true } | { server_ids: string[] } | { tags: string[] }
 
-interface BanOptions {
-  readonly server?: readonly string[]
-  readonly tag?: readonly string[]
-  readonly all?: boolean
+interface BanOptions extends TargetOptions {
   readonly duration?: number
   readonly until?: string
   readonly reason?: string
@@ -38,18 +37,6 @@ interface ListOptions {
 /** How long servers are awaited unless told otherwise, in seconds. */
 const patience = 60
 
-const targetOf = async (client: Client, { server, tag, all }: BanOptions): Promise<Target> => {
-  if ([server, tag, all].filter(given => given !== undefined).length !== 1)
-    throw new Misuse('Say where: --server NAME..., --tag TAG..., or --all.')
-  if (tag) return { tags: [...tag] }
-  return server ? { server_ids: await Promise.all(server.map(name => findServer(client, name))) } : { all: true }
-}
-const whereOf = ({ target }: Pick<FleetBan, 'target'>): string => {
-  if (target.all) return 'all servers'
-  const { tags = [], server_ids: ids = [] } = target
-  const servers = `${ids.length} ${ids.length === 1 ? 'server' : 'servers'}`
-  return [...tags.map(tag => `tag:${tag}`), ...(ids.length > 0 || tags.length === 0 ? [servers] : [])].join(', ')
-}
 const untilOf = (ban: Pick<FleetBan, 'expires_at'>): string => shown(ban.expires_at) ?? 'permanent'
 const stateOf = ({ state: { applied, pending, failed, not_covered } }: FleetBan): string =>
   [
@@ -89,7 +76,7 @@ const untilApplied = async (client: Client, id: number, seconds: number): Promis
   }
 }
 
-const askedOf = (entry: string, target: Target, options: BanOptions) => {
+const askedOf = (entry: string, target: TargetInput, options: BanOptions) => {
   const { duration, until, reason, force } = options
   if (duration !== undefined && until !== undefined) throw new Misuse('Give --duration or --until, not both.')
   return {

@@ -4,9 +4,10 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
+import { isTargeted, targetOf, withTarget } from './targets.ts'
+import type { TargetOptions } from './targets.ts'
 import { shown, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
@@ -20,10 +21,7 @@ interface SourceOptions {
   readonly format?: Blocklist['format']
   readonly column?: number
 }
-interface ListOptions extends SourceOptions {
-  readonly server?: readonly string[]
-  readonly tag?: readonly string[]
-  readonly all?: boolean
+interface ListOptions extends SourceOptions, TargetOptions {
   readonly mode?: Mode
   readonly interval?: number
   readonly maxEntries?: number
@@ -44,14 +42,6 @@ const sourceOf = ({ from: url, country, asn }: SourceOptions) => {
   if (url !== undefined) return { kind: 'url' as const, url }
   if (country) return { kind: 'countries' as const, countries: country.map(code => code.toUpperCase()) }
   return { kind: 'networks' as const, asns: (asn ?? []).map(text => Number(text.replace(/^as/i, ''))) }
-}
-const targetOf = async (client: Client, { server, tag, all }: ListOptions) => {
-  if ([server, tag, all].filter(given => given !== undefined).length !== 1)
-    throw new Misuse('Say where: --server NAME..., --tag TAG..., or --all.')
-  if (tag) return { tags: [...tag] }
-  return server
-    ? { server_ids: await Promise.all(server.map(name => findServer(client, name))) }
-    : { all: true as const }
 }
 const readingOf = ({ format, column }: SourceOptions) => ({
   ...(format === undefined ? {} : { format }),
@@ -179,12 +169,11 @@ const runAdd = async (name: string, options: ListOptions, command: Command): Pro
 const runChange = async (typed: string, options: ListOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id, name } = await listNamed(client, typed)
-  const isTargeted = options.all !== undefined || options.server !== undefined || options.tag !== undefined
   const body = {
     ...boundsOf(options),
     ...readingOf(options),
     ...(options.from === undefined ? {} : { source: sourceOf(options) }),
-    ...(isTargeted ? { target: await targetOf(client, options) } : {}),
+    ...(isTargeted(options) ? { target: await targetOf(client, options) } : {}),
   }
   if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --mode enforce.')
   if (options.dryRun) {
@@ -253,10 +242,7 @@ const withSource = (command: Command): Command =>
     .addOption(new Option('--format <format>', 'how it is written (default: auto)').choices(formats))
     .option('--column <number>', 'of CSV: the column of the address, from 1', wholeOf)
 const withBounds = (command: Command): Command =>
-  command
-    .option('--all', 'on all servers')
-    .option('--tag <tag...>', 'on servers that have one of these tags')
-    .option('--server <name-or-id...>', 'on these servers')
+  withTarget(command)
     .addOption(new Option('--mode <mode>', 'enforce, observe (only count), or off').choices(modes))
     .option('--interval <seconds>', 'between two looks at the source', wholeOf)
     .option('--max-entries <number>', 'a version with more is not applied', wholeOf)

@@ -7,6 +7,7 @@ import { addBanList } from './bans.ts'
 import { addChannelCommands } from './channels.ts'
 import { addCommandCommands } from './commands.ts'
 import { Failure, Misuse } from './failure.ts'
+import { addFeedCommands } from './feeds.ts'
 import { addFleetCommands } from './fleet.ts'
 import { addApprovals } from './approve.ts'
 import { addJailCommands } from './jails.ts'
@@ -15,6 +16,7 @@ import { addLicense } from './license.ts'
 import { addListCommands } from './lists.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
+import { addRuleCommands } from './rules.ts'
 import { safe } from './safe.ts'
 import { addSelfTest } from './self-test.ts'
 import { addServerCommands } from './servers.ts'
@@ -46,6 +48,8 @@ addBanList(program)
 addOrders(program)
 addFleetCommands(program)
 addListCommands(program)
+addRuleCommands(program)
+addFeedCommands(program)
 addApprovals(program)
 addJailCommands(program)
 addCommandCommands(program)
