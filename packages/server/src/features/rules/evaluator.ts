@@ -115,11 +115,13 @@ export const createEvaluator = (
   const history = createHistory(Math.max(0, ...rules.map(({ within }) => within)))
   let now = 0
 
+  const logics = states.map(({ logic }) => logic)
+  // Plain loops here and below: this is done for each ban of the fleet.
   const bitsOf = (ban: SeenBan) => {
     let low = 0
     let high = 0
-    for (const [place, { logic }] of states.entries())
-      if (logic.isMet(ban)) {
+    for (let place = 0; place < logics.length; place++)
+      if (logics[place]?.isMet(ban) === true) {
         if (place < 32) low |= 1 << place
         else high |= 1 << (place - 32)
       }
@@ -146,7 +148,8 @@ export const createEvaluator = (
     return servers.length >= logic.minServers && bans.length >= logic.minBans ? { servers, bans } : null
   }
   const overLimit = (state: RuleState): string | null => {
-    state.lately = state.lately.filter(at => at > now - hour)
+    const firstLately = state.lately.findIndex(at => at > now - hour)
+    state.lately.splice(0, firstLately < 0 ? state.lately.length : firstLately)
     if (state.lately.length >= state.logic.perHour) return `more than ${state.logic.perHour} bans within an hour`
     if (state.standing.length >= state.logic.standing) state.standing = state.standing.filter(until => until > now)
     if (state.standing.length >= state.logic.standing) return `more than ${state.logic.standing} bans at the same time`
@@ -208,9 +211,18 @@ export const createEvaluator = (
     return history.add({ id: ban.id, at: ban.at, serverNo: ban.serverNo, key: keyOfAddress(ban.ip), rules })
   }
   const byId = new Map(states.map(state => [state.logic.id, state]))
-  /** If an address has one ban only, these alone can match. */
-  const quick = states.map(({ logic }) => logic.minBans <= 1 && logic.minServers <= 1)
-  const hasQuick = quick.includes(true)
+  /** Bans of an address and the servers that made them: most addresses have too few for any rule, so no rule is asked. */
+  const countChain = (place: number) => {
+    const servers: number[] = []
+    let bans = 0
+    for (let next = place; next >= 0 && bans < longestLook; next = history.before(next), bans++) {
+      const server = history.server(next)
+      if (!servers.includes(server)) servers.push(server)
+    }
+    return { bans, servers: servers.length }
+  }
+  const fewestServers = Math.min(...logics.map(({ minServers }) => minServers))
+  const fewestBans = Math.min(...logics.map(({ minBans }) => minBans))
 
   return {
     history,
@@ -218,11 +230,13 @@ export const createEvaluator = (
     take(ban) {
       const place = add(ban)
       if (place < 0) return []
-      const isAlone = history.before(place) < 0
-      if (isAlone && !hasQuick) return []
       const matches: JudgedMatch[] = []
-      for (const [rule, state] of states.entries()) {
-        if (state.isTripped || (isAlone && !quick[rule]) || !history.meets(place, rule)) continue
+      const held = countChain(place)
+      if (held.servers < fewestServers || held.bans < fewestBans) return matches
+      for (let rule = 0; rule < states.length; rule++) {
+        const state = states[rule]
+        if (!state || state.isTripped || !history.meets(place, rule)) continue
+        if (held.servers < state.logic.minServers || held.bans < state.logic.minBans) continue
         const match = matchOf(state, rule, place, ban)
         if (match) matches.push(match)
       }
