@@ -32,7 +32,7 @@ const country = Type.String({ pattern: '^[A-Z]{2}$' })
 const asn = Type.Integer({ minimum: 1, maximum: 4_294_967_295 })
 const blocklistSource = resource('BlocklistSource', {
   kind: field(oneOf(kinds), 'Where the entries come from.'),
-  url: field(Type.Optional(url), 'Of `url`: an address that begins with http:// or https://.'),
+  url: field(Type.Optional(url), 'Of `url`: an address of HTTP or HTTPS.'),
   countries: field(
     Type.Optional(Type.Array(country, { minItems: 1, maxItems: bounds.blocklists.countries })),
     'Of `countries`: codes of ISO 3166-1.',
