@@ -155,8 +155,9 @@ export const createRuleRunner = (
 
 export const sourceOf = (ruleId: number): string => `rule:${ruleId}`
 
-const reasonOf = (rule: RuleRow, match: JudgedMatch): string =>
-  `${rule.name}: ${match.bans.length} bans on ${match.servers.length === 1 ? '1 server' : `${match.servers.length} servers`}`
+const reasonOf = (rule: RuleRow, { bans, servers }: JudgedMatch): string =>
+  `${rule.name}: ${counted(bans.length, 'ban')} on ${counted(servers.length, 'server')}`
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 const banOf = (rule: RuleRow, match: JudgedMatch): SourcedBan => ({
   entry: match.entry,
