@@ -20,7 +20,7 @@ import {
 } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
-/* What should be told of, and to whom. docs/guides/alerts.md describes it. */
+/* Which states alert, and whom. docs/guides/alerts.md describes it. */
 
 const tag = 'Alerts'
 const scope = 'servers'

@@ -148,7 +148,7 @@ export const createLists = (needs: {
     async report() {
       if (wanted === null) return null
       const lists = wanted
-      // Not in turn: a list that is being fetched must not hold up what is told of bans.
+      // Not queued: a list that is being fetched must not delay reports about bans.
       return Promise.all(
         lists.map(async ({ id, version, mode, digest }): Promise<ListReport> => {
           const held = store.lists().find(list => list.id === id)

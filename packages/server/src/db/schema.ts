@@ -823,7 +823,7 @@ export interface AlertStatesTable {
   onsets: string
   flapping: Generated<number>
   told_at: number | null
-  /** Names the message that told of it, also for services that join an alert and its end. */
+  /** Identifies the message about it, also for services that join an alert and its end. */
   told_key: string | null
   /** JSON list of channels that it was told on. */
   told_channels: string | null

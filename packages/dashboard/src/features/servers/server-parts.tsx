@@ -88,7 +88,7 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
   )
 }
 
-/** Tags that a row shows; the others stand in its menu and on the page of the server. */
+/** Tags that a row shows; its menu and the page of the server have the others. */
 const mostTags = 2
 
 /** Each narrows the list to its servers. */

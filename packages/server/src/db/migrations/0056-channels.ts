@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../database.ts'
 
-/** Channels of alerts, and what became of their last deliveries. What waits for them stands in `notifications`. */
+/** Channels of alerts and their last deliveries. Messages that wait are rows of `notifications`. */
 export const channels = (engine: Engine) => ({
   async up(db: Kysely<unknown>): Promise<void> {
     const sqlite = engine === 'sqlite'
