@@ -14,7 +14,7 @@ import type { Targeting } from '../servers/targets.ts'
 
 /** The first alert of a rule waits for others of the same rule for so long: a fleet that is lost at once is one message. */
 const waitFor = 15 * second
-/** After so many messages of a rule within the time, the next ones wait until it is over. */
+/** A rule sends at most this many messages in the period; later ones wait for the next period. */
 const burst = { messages: 3, within: 10 * minute } as const
 /** Lines that one message lists. */
 const mostListed = 25

@@ -140,7 +140,7 @@ const formatOf = (text: string): Exclude<BlocklistFormat, 'auto'> => {
   return localNames.has(line.split(/\s+/)[0] ?? '') && /\s/.test(line) ? 'hosts' : 'plain'
 }
 
-/** The entries as they stand there; null for what should be one and is none. */
+/** The entries as the list writes them; null for a line that is no valid entry. */
 function* foundIn(text: string, format: BlocklistFormat, column: number | null): Generator<Found | null> {
   if (format === 'spamhaus-json') {
     for (const entry of jsonTexts(text)) yield entry === null ? null : readToken(entry.trim())

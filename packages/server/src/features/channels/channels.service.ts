@@ -49,7 +49,7 @@ export interface ChannelsService {
   deliveries(id: string): Promise<ReplyOf<typeof contract.channelDeliveries>>
   /** Ids that exist. */
   ids(): Promise<ReadonlySet<string>>
-  /** Queues a message for channels, in the transaction of what it tells of. Channels that are off or gone are left out. */
+  /** Queues a message for channels in the transaction of the change it reports. Channels that are off or deleted are skipped. */
   queue(change: Pick<Change, 'sql'>, ids: readonly string[], message: Message): Promise<void>
 }
 

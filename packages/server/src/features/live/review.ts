@@ -57,7 +57,7 @@ const take = (client: Listening, actor: Principal | null): void => {
   if (!actor) return client.socket.close(4401, 'signed out')
   const before = client.actor.servers
   client.actor = { ...actor, ip: client.actor.ip }
-  // No message tells of servers that came into sight, or left it.
+  // No message reports servers that the caller gained or lost access to.
   if (!isSame(before, actor.servers)) client.socket.send('{"type":"resync"}')
 }
 

@@ -22,7 +22,7 @@ export interface RuleLogic {
   readonly within: number
   /** Null: permanent. */
   readonly duration: number | null
-  /** Each further ban of an entry is so many times longer than the one before. */
+  /** Factor by which each further ban of an entry is longer than the previous one. */
   readonly factor: number
   /** Longest ban; null: no limit. */
   readonly longest: number | null
@@ -92,7 +92,7 @@ interface RuleState {
 /** After so long an entry counts as new. */
 export const rememberedFor = 90 * 86_400_000
 const hour = 3_600_000
-/** Of one address at most so many bans are looked at. */
+/** Bans of one address that are examined at most. */
 const longestLook = 256
 
 /**

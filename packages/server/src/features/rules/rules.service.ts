@@ -69,7 +69,7 @@ export interface RulesService {
 }
 
 const usualDays = 30
-/** A simulation tells of the fleet as it was then. */
+/** A simulation describes the fleet at that time, so it expires. */
 const simulationHolds = 24 * hour
 
 export const createRules = (
