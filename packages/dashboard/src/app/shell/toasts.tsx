@@ -38,9 +38,10 @@ export const Toasts = () => {
   )
 }
 
-/** What had not settled when the page was left is shown again. */
+/** What had not settled when the page was left is shown again; what this page asked before the toasts loaded has one already. */
 const showKept = () => {
-  for (const { of, text } of keptReceipts(Date.now())) toasts.show({ text, receipt: of })
+  const left = keptReceipts(Date.now()).filter(({ askedAt }) => askedAt < performance.timeOrigin)
+  for (const { of, text } of left) toasts.show({ text, receipt: of })
 }
 
 /** A receipt that ended well, or is gone, needs no action; a failed one stays until it is closed. */

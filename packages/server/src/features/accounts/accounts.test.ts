@@ -390,6 +390,10 @@ describe("a user's keys", () => {
     const host = await aHost(server, admin.client, `keys-${user.id}`)
     const command = () => status('POST', `/servers/${host.id}/commands`, made.key, { type: 'reload-all' })
     expect(await command()).toBe(201)
+    // The use of a key is stored after the answer.
+    await expect
+      .poll(async () => (await session.client.call('GET /users/{userId}/keys', { params })).keys[0]?.last_used)
+      .toEqual(expect.any(String))
     const { keys } = await session.client.call('GET /users/{userId}/keys', { params })
     expect(keys).toMatchObject([
       {
