@@ -9,6 +9,8 @@ import type { RuleLogic, SeenBan } from '../packages/server/src/features/rules/e
 
 const goal = 2
 const bans = 1_000_000
+/** Bans that are read at once. */
+const page = 5000
 const servers = 3000
 const hour = 3_600_000
 
@@ -33,23 +35,37 @@ const rules: RuleLogic[] = Array.from({ length: 50 }, (_, id) => {
     longest: null,
     perHour: 1_000_000,
     standing: 1_000_000,
-    isMet: ban => (jail === null || ban.jailId === jail) && (countries === null || countries.has(ban.countryId)),
+    filter: {
+      jail: id => jail === null || id === jail,
+      country: id => countries === null || countries.has(id),
+      network: () => true,
+      server: () => true,
+    },
   }
 })
-const seen: SeenBan[] = []
-for (let id = 1; id <= bans; id++) {
+/** What later bans repeat, in typed arrays: a million objects would make the collector of garbage the largest cost. */
+const made = {
+  address: new Uint32Array(bans),
+  server: new Uint16Array(bans),
+  jail: new Uint8Array(bans),
+  country: new Uint8Array(bans),
+}
+const banOf = (place: number): SeenBan => {
   const draw = random(30)
-  const known = id > 1000 && draw < 11 ? seen[random(seen.length)] : undefined
-  const ip = known?.ip ?? addressOf(random(0x40000000))
-  seen.push({
-    id,
-    at: Date.UTC(2026, 0, 1) + id * 86,
-    serverNo: known && draw > 0 ? known.serverNo : random(servers),
-    jailId: known?.jailId ?? random(8),
-    countryId: known?.countryId ?? random(40),
+  const known = place > 1000 && draw < 11 ? random(place) : null
+  made.address[place] = known === null ? random(0x40000000) : (made.address[known] ?? 0)
+  made.server[place] = known !== null && draw > 0 ? (made.server[known] ?? 0) : random(servers)
+  made.jail[place] = known === null ? random(8) : (made.jail[known] ?? 0)
+  made.country[place] = known === null ? random(40) : (made.country[known] ?? 0)
+  return {
+    id: place + 1,
+    at: Date.UTC(2026, 0, 1) + (place + 1) * 86,
+    serverNo: made.server[place] ?? 0,
+    jailId: made.jail[place] ?? 0,
+    countryId: made.country[place] ?? 0,
     asn: null,
-    ip,
-  })
+    ip: addressOf(made.address[place] ?? 0),
+  }
 }
 
 const memory = () => {
@@ -58,15 +74,23 @@ const memory = () => {
 }
 const before = memory()
 const evaluator = createEvaluator(rules, () => null)
-const cpu = process.cpuUsage()
-const started = performance.now()
 let matches = 0
-for (const ban of seen) matches += evaluator.take(ban).length
-const spent = process.cpuUsage(cpu)
-const each = (spent.user + spent.system) / bans
+let wall = 0
+let spent = 0
+// In pages, as bans are read from storage. Making them is not measured.
+for (let place = 0; place < bans; place += page) {
+  const read = Array.from({ length: page }, (_, n) => banOf(place + n))
+  const started = performance.now()
+  const cpu = process.cpuUsage()
+  for (const ban of read) matches += evaluator.take(ban).length
+  const { user, system } = process.cpuUsage(cpu)
+  spent += user + system
+  wall += performance.now() - started
+}
+const each = spent / bans
 process.stdout.write(
   `sharing rules: ${rules.length} rules, ${bans} bans, ${matches} matches, ${evaluator.history.size} bans in the windows
-  CPU a ban      ${each.toFixed(2)} us, goal ${goal} us: ${each <= goal ? 'yes' : 'NO'} (wall ${((performance.now() - started) / 1000).toFixed(2)} s)
+  CPU a ban      ${each.toFixed(2)} us, goal ${goal} us: ${each <= goal ? 'yes' : 'NO'} (wall ${(wall / 1000).toFixed(2)} s)
   memory         ${(memory() - before).toFixed(0)} MB more than before
 `,
 )

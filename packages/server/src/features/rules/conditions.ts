@@ -8,7 +8,7 @@ import type { Registry } from '../servers/registry.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
-import type { RuleLogic, SeenBan } from './evaluator.ts'
+import type { RuleLogic } from './evaluator.ts'
 import { countryCodes, jailNames } from './rules.store.ts'
 import type { RuleRow } from './rules.store.ts'
 
@@ -134,19 +134,13 @@ export interface RuleNeeds {
   readonly mirror: Pick<Mirror, 'touches'>
 }
 
-const among = (ids: Map<number, boolean>, id: number, name: string | undefined, wanted: ReadonlySet<string>) => {
-  const known = ids.get(id)
-  if (known !== undefined) return known
-  const is = name !== undefined && wanted.has(name)
-  // A name that is not known yet may become known with the next look.
-  if (name !== undefined) ids.set(id, is)
-  return is
-}
 const nameFilter = (names: readonly string[] | null, nameOf: (id: number) => string | undefined) => {
   if (names === null) return () => true
   const wanted = new Set(names)
-  const ids = new Map<number, boolean>()
-  return (id: number) => among(ids, id, nameOf(id), wanted)
+  return (id: number) => {
+    const name = nameOf(id)
+    return name !== undefined && wanted.has(name)
+  }
 }
 
 /** The rule as the evaluator asks for it. */
@@ -157,8 +151,6 @@ export const logicOf = (
   needs: Pick<RuleNeeds, 'names' | 'registry' | 'targeting'>,
 ): RuleLogic => {
   const from = targetsOf(conditions.from)
-  const isOfJail = nameFilter(conditions.jails, needs.names.jail)
-  const isOfCountry = nameFilter(conditions.countries, needs.names.country)
   const asns = conditions.asns === null ? null : new Set(conditions.asns)
   /** A server that was deleted does not count, and one in quarantine may say anything. */
   const isTrusted = (no: number) => {
@@ -175,12 +167,12 @@ export const logicOf = (
     longest: conditions.max_duration === null ? null : conditions.max_duration * second,
     perHour: limits.per_hour,
     standing: limits.standing,
-    isMet: (ban: SeenBan) =>
-      isOfJail(ban.jailId) &&
-      isOfCountry(ban.countryId) &&
-      (asns === null || (ban.asn !== null && asns.has(ban.asn))) &&
-      needs.targeting.concerns(from, ban.serverNo) &&
-      isTrusted(ban.serverNo),
+    filter: {
+      jail: nameFilter(conditions.jails, needs.names.jail),
+      country: nameFilter(conditions.countries, needs.names.country),
+      network: asn => asns === null || asns.has(asn),
+      server: no => needs.targeting.concerns(from, no) && isTrusted(no),
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { ipText, parseRange } from '../../core/ip.ts'
 import { createHistory, keyOfAddress, mostRules } from './history.ts'
-import type { AddressKey, BanHistory } from './history.ts'
+import type { AddressKey, BanHistory, RuleBits } from './history.ts'
 
 /** A ban that a host reported, as rules see it. */
 export interface SeenBan {
@@ -12,6 +12,14 @@ export interface SeenBan {
   readonly countryId: number
   readonly asn: number | null
   readonly ip: Uint8Array
+}
+
+/** Which bans count for a rule: those that meet all four. A ban of no known network has the network 0. */
+export interface RuleFilter {
+  jail(id: number): boolean
+  country(id: number): boolean
+  network(asn: number): boolean
+  server(no: number): boolean
 }
 
 /** What a rule asks for. Lengths are milliseconds. */
@@ -28,7 +36,7 @@ export interface RuleLogic {
   readonly longest: number | null
   readonly perHour: number
   readonly standing: number
-  isMet(ban: SeenBan): boolean
+  readonly filter: RuleFilter
 }
 
 export interface RuleMatch {
@@ -59,6 +67,8 @@ export type PastMatch = Pick<RuleMatch, 'ruleId' | 'entry' | 'at' | 'banId' | 't
 }
 
 export interface Evaluator {
+  /** Names, tags and servers may have changed: the filters of the rules are asked again. */
+  refreshFilters(): void
   /** Adds a ban to the window without asking the rules. */
   remember(ban: SeenBan): void
   /** Adds a ban and answers which rules match now. The same ban twice matches once. */
@@ -94,6 +104,9 @@ export const rememberedFor = 90 * 86_400_000
 const hour = 3_600_000
 /** Bans of one address that are examined at most. */
 const longestLook = 256
+/** Servers of one address, while they are counted. */
+const scratch = new Float64Array(longestLook)
+const none: readonly JudgedMatch[] = []
 
 /**
  * Decides which bans of hosts become bans of the fleet. It knows no clock: its time is that of the newest ban, so the same bans in
@@ -116,16 +129,21 @@ export const createEvaluator = (
   let now = 0
 
   const logics = states.map(({ logic }) => logic)
-  // Plain loops here and below: this is done for each ban of the fleet.
-  const bitsOf = (ban: SeenBan) => {
-    let low = 0
-    let high = 0
-    for (let place = 0; place < logics.length; place++)
-      if (logics[place]?.isMet(ban) === true) {
-        if (place < 32) low |= 1 << place
-        else high |= 1 << (place - 32)
-      }
-    return { low: low >>> 0, high: high >>> 0 }
+  const filters = {
+    jail: createFilter(logics.map(({ filter }) => filter.jail)),
+    country: createFilter(logics.map(({ filter }) => filter.country)),
+    network: createFilter(logics.map(({ filter }) => filter.network)),
+    server: createFilter(logics.map(({ filter }) => filter.server)),
+  }
+  const bitsOf = (ban: SeenBan): RuleBits => {
+    const jail = filters.jail.bits(ban.jailId)
+    const country = filters.country.bits(ban.countryId)
+    const network = filters.network.bits(ban.asn ?? 0)
+    const server = filters.server.bits(ban.serverNo)
+    return {
+      low: (jail.low & country.low & network.low & server.low) >>> 0,
+      high: (jail.high & country.high & network.high & server.high) >>> 0,
+    }
   }
   const entryState = (state: RuleState, { high, low }: AddressKey) => state.entries.get(high)?.get(low)
   const setEntry = (state: RuleState, { high, low }: AddressKey, value: EntryState) => {
@@ -177,11 +195,13 @@ export const createEvaluator = (
     return Math.min(duration * factor ** (times - 1), longest ?? Infinity, longestBan)
   }
 
-  const matchOf = (state: RuleState, rule: number, place: number, ban: SeenBan): JudgedMatch | null => {
+  const matchOf = (
+    state: RuleState,
+    rule: number,
+    place: number,
+    { ban, key, past }: { ban: SeenBan; key: AddressKey; past: EntryState | undefined },
+  ): JudgedMatch | null => {
     const { logic } = state
-    const key = keyOfAddress(ban.ip)
-    const past = entryState(state, key)
-    if (past && past.until > ban.at) return null
     const found = evidence(place, rule, logic, past)
     if (!found) return null
     const entry = entryOf(ban.ip)
@@ -212,32 +232,44 @@ export const createEvaluator = (
   }
   const byId = new Map(states.map(state => [state.logic.id, state]))
   /** Bans of an address and the servers that made them: most addresses have too few for any rule, so no rule is asked. */
-  const countChain = (place: number) => {
-    const servers: number[] = []
+  const held = { bans: 0, servers: 0 }
+  const countChain = (place: number): void => {
     let bans = 0
+    let servers = 0
     for (let next = place; next >= 0 && bans < longestLook; next = history.before(next), bans++) {
       const server = history.server(next)
-      if (!servers.includes(server)) servers.push(server)
+      let at = 0
+      while (at < servers && scratch[at] !== server) at++
+      if (at === servers) scratch[servers++] = server
     }
-    return { bans, servers: servers.length }
+    held.bans = bans
+    held.servers = servers
   }
   const fewestServers = Math.min(...logics.map(({ minServers }) => minServers))
   const fewestBans = Math.min(...logics.map(({ minBans }) => minBans))
 
   return {
     history,
+    refreshFilters() {
+      for (const filter of Object.values(filters)) filter.clear()
+    },
     remember: ban => void add(ban),
     take(ban) {
       const place = add(ban)
-      if (place < 0) return []
+      if (place < 0) return none
+      // Two thirds of the bans are the only one of their address.
+      if (fewestBans > 1 && history.before(place) < 0) return none
+      countChain(place)
+      if (held.servers < fewestServers || held.bans < fewestBans) return none
+      const key = keyOfAddress(ban.ip)
       const matches: JudgedMatch[] = []
-      const held = countChain(place)
-      if (held.servers < fewestServers || held.bans < fewestBans) return matches
       for (let rule = 0; rule < states.length; rule++) {
         const state = states[rule]
-        if (!state || state.isTripped || !history.meets(place, rule)) continue
-        if (held.servers < state.logic.minServers || held.bans < state.logic.minBans) continue
-        const match = matchOf(state, rule, place, ban)
+        if (!state || held.servers < state.logic.minServers || held.bans < state.logic.minBans) continue
+        if (state.isTripped || !history.meets(place, rule)) continue
+        const past = entryState(state, key)
+        if (past && past.until > ban.at) continue
+        const match = matchOf(state, rule, place, { ban, key, past })
         if (match) matches.push(match)
       }
       return matches
@@ -268,4 +300,27 @@ const entryOf = (ip: Uint8Array): string => {
 const keyOfEntry = (entry: string): AddressKey | null => {
   const range = parseRange(entry)
   return range && keyOfAddress(range.bytes)
+}
+
+/** Which of the rules take a value, asked once for each value: many bans share jail, country, network and server. */
+const createFilter = (tests: readonly ((value: number) => boolean)[]) => {
+  const known = new Map<number, RuleBits>()
+  const find = (value: number): RuleBits => {
+    let low = 0
+    let high = 0
+    tests.forEach((isTaken, place) => {
+      if (!isTaken(value)) return
+      if (place < 32) low |= 1 << place
+      else high |= 1 << (place - 32)
+    })
+    return { low, high }
+  }
+  return {
+    bits(value: number): RuleBits {
+      let bits = known.get(value)
+      if (bits === undefined) known.set(value, (bits = find(value)))
+      return bits
+    },
+    clear: () => known.clear(),
+  }
 }

@@ -18,6 +18,7 @@ const ban = (ip: string, serverNo: number, at: number, more: Partial<SeenBan> = 
   ip: parseIp(ip)?.bytes ?? new Uint8Array(4),
   ...more,
 })
+const everything = { jail: () => true, country: () => true, network: () => true, server: () => true }
 const rule = (more: Partial<RuleLogic> = {}): RuleLogic => ({
   id: 1,
   minServers: 3,
@@ -28,7 +29,7 @@ const rule = (more: Partial<RuleLogic> = {}): RuleLogic => ({
   longest: null,
   perHour: 1000,
   standing: 1000,
-  isMet: () => true,
+  filter: everything,
   ...more,
 })
 const evaluatorOf = (...rules: RuleLogic[]) => createEvaluator(rules, () => null)

@@ -106,6 +106,7 @@ export const createRuleRunner = (
     if (seen.length === 0) return []
     await needs.names.refresh()
     refusal = await lookAtGuard(needs)
+    watched.evaluator.refreshFilters()
     return seen.flatMap(ban => watched.evaluator.take(ban))
   }
 
