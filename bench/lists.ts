@@ -11,7 +11,10 @@ import { createTable } from '../packages/agent/src/shield/table.ts'
  * behind the launcher that opens the netlink socket:
  *
  *   ip netns add lists-bench
- *   ip netns exec lists-bench python3 -I packages/agent/src/python/launcher.py node bench/lists.ts
+ *   ip netns exec lists-bench python3 -I packages/agent/src/python/launcher.py \
+ *     node --max-old-space-size=64 --max-semi-space-size=1 bench/lists.ts
+ *
+ * with the memory settings of the agent. The goal is 32 MB more than before.
  */
 
 const count = Number(process.env.ENTRIES ?? 100_000)
@@ -40,7 +43,12 @@ let lists: readonly HeldList[] = []
 const table = createTable({ kernel, wanted: () => [], kept: () => [], mode: 'stateless', lists: () => lists })
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-const megabytes = (): number => Math.round(process.memoryUsage.rss() / 1024 / 1024)
+let most = 0
+const megabytes = (): number => {
+  const now = Math.round(process.memoryUsage.rss() / 1024 / 1024)
+  most = Math.max(most, now)
+  return now
+}
 const timed = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now()
   const result = await work()
@@ -51,6 +59,8 @@ const timed = async <T>(what: string, work: () => T | Promise<T>): Promise<T> =>
 say(`${count} entries; the process has ${megabytes()} MB`)
 await table.load()
 const [first, second] = [textOf(0), textOf(1)]
+// The texts above are the bench's own.
+const atFirst = megabytes()
 const one = await timed('read the text', () => listOf(1, first))
 lists = [one]
 await timed('into the kernel', () => table.takeLists())
@@ -62,4 +72,5 @@ say(`held: ${String(await table.holdsList(two))}`)
 await timed('the whole table again, as after a flush', () => table.load())
 lists = []
 await timed('taken out', () => table.takeLists())
+say(`memory: at most ${most - atFirst} MB more than before, goal 32 MB`)
 await kernel.remove()

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
 import type { Host } from '../engine/host.ts'
@@ -105,6 +107,28 @@ describeHosts('fleet bans, end to end', () => {
       expect((await stateOf(own.id))?.reason).toContain('covers an address of this host')
       await lift(own.id)
     } else expect(own.message).toContain('never banned on the fleet')
+  })
+
+  test('is not covered while the shield is off, and comes back with it and after a new installation', async () => {
+    const { id } = await ban(sources.bad)
+    await held(id)
+    await host.agentCommand('shield', 'off')
+    await until(async () => (await stateOf(id))?.state === 'not_covered', 20, 'the report of the host without a shield')
+    expect((await stateOf(id))?.reason).toBe('the shield is switched off on this server')
+    await passes(() => neighbours.reachesHost(sources.bad), 'the address while the shield is off')
+    await host.agentCommand('shield', 'on')
+    await held(id)
+    expect(await neighbours.reachesHost(sources.bad)).toBe(false)
+    await host.killAgent()
+    for (const name of ['fleet-bans.json', 'shield.json', 'whitelist.json'])
+      rmSync(join(host.agentState, name), { force: true })
+    const other = await ban(sources.other)
+    await host.startAgent({})
+    await held(other.id)
+    for (const source of [sources.bad, sources.other]) expect(await neighbours.reachesHost(source), source).toBe(false)
+    await lift(id)
+    await lift(other.id)
+    await passes(() => neighbours.reachesHost(sources.bad), 'the address after its ban')
   })
 
   test('ends on time, also while the agent is dead', async () => {

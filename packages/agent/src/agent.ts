@@ -38,6 +38,8 @@ import { ownJail } from './engine/own-files.ts'
 import { createHostSelfTest } from './self-test/host-self-test.ts'
 import { createProbe } from './self-test/probe.ts'
 import { createHostShield } from './shield/host-shield.ts'
+import { openKernel } from './shield/open.ts'
+import { loginSources } from './shield/sessions.ts'
 import { createSerial, once } from './serial.ts'
 import { aboutHost, createIntervals, createNftCheck, removeStages, serviceKind } from './host.ts'
 import { createOwnJail } from './engine/own-jail.ts'
@@ -178,7 +180,8 @@ export const startAgent = async (
   const hostShield = createHostShield({
     stateDirectory: options.state,
     runDirectory: options.run,
-    nft: options.nft,
+    kernel: openKernel(options.nft),
+    loginSources,
     whitelist,
     floor,
     engine,

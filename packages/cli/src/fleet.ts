@@ -67,13 +67,48 @@ const bansNamed = async (client: Client, typed: string): Promise<FleetBan[]> => 
   return named
 }
 
-const untilApplied = async (client: Client, id: number, seconds: number): Promise<FleetBan> => {
-  const until = Date.now() + seconds * 1000
+/** Servers that have not confirmed a ban, or that it was lifted: how many, and the first names. */
+interface Unconfirmed {
+  readonly total: number
+  readonly names: readonly string[]
+}
+const unconfirmed = async (client: Client, id: number, online: boolean): Promise<Unconfirmed> => {
+  const query = { state: 'pending' as const, online, limit: 10 }
+  const { servers, total } = await client.call('GET /fleet/bans/{id}/servers', { params: { id }, query })
+  return { total, names: servers.map(({ server }) => server.hostname) }
+}
+/** Waits until each server that is online has confirmed it. Answers what is missing then. */
+const untilConfirmed = async (client: Client, id: number, until: number) => {
   for (;;) {
-    const ban = await patiently(until, () => client.call('GET /fleet/bans/{id}', { params: { id } }))
-    if (ban.state.pending === 0 || Date.now() >= until) return ban
+    const online = await patiently(until, () => unconfirmed(client, id, true))
+    if (online.total === 0 || Date.now() >= until) return { online, offline: await unconfirmed(client, id, false) }
     await sleep(Math.min(1000, Math.max(0, until - Date.now())))
   }
+}
+const namesOf = ({ total, names }: Unconfirmed): string =>
+  `${names.map(safe).join(', ')}${total > names.length ? ` and ${total - names.length} more` : ''}`
+
+/** Prints what is missing. @throws Failure if a server that is online has not confirmed it. */
+const waitFor = async (
+  client: Client,
+  ids: readonly number[],
+  { json, timeout = patience }: Waiting,
+): Promise<void> => {
+  const until = Date.now() + timeout * 1000
+  const late: string[] = []
+  for (const id of ids) {
+    const { online, offline } = await untilConfirmed(client, id, until)
+    if (!json && offline.total > 0) print(`Offline, to follow when back: ${namesOf(offline)}.`)
+    if (online.total > 0)
+      late.push(
+        `${online.total} online ${online.total === 1 ? 'server' : 'servers'} did not confirm it within ${timeout} seconds: ${namesOf(online)}.`,
+      )
+  }
+  if (late.length > 0) throw new Failure(late.join('\n'))
+}
+interface Waiting {
+  readonly json: boolean
+  readonly timeout?: number
 }
 
 const askedOf = (entry: string, target: TargetInput, options: BanOptions) => {
@@ -97,26 +132,23 @@ const runBan = async (entry: string, options: BanOptions, command: Command): Pro
     if (json) return printJson({ dry_run: true, ...body })
     return print(`Would ban ${safe(entry)} on ${safe(whereOf({ target }))}. Nothing was done.`)
   }
-  const { timeout = patience } = options
   const made = await client.call('POST /fleet/bans', { body }).catch((error: unknown) => {
     // The API names its own field for it.
     if (error instanceof ApiError && error.status === 409)
       throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
     throw error
   })
-  const ban = options.wait ? await untilApplied(client, made.id, timeout) : made
-  if (json) printJson(ban)
-  else {
+  const printBan = (ban: FleetBan): void => {
+    if (json) return printJson(ban)
     print(`${ban.entry} is banned on ${whereOf(ban)}, until: ${untilOf(ban)} (fleet ban ${ban.id}).`)
     print(`Servers: ${stateOf(ban) || 'none yet'}.`)
   }
-  if (options.wait) failUnlessHeld(ban, timeout)
-}
-
-const failUnlessHeld = ({ id, state: { failed, pending } }: FleetBan, timeout: number): void => {
-  if (failed > 0) throw new Failure(`${failed} refused it. See: stockade fleet show ${id}`)
-  if (pending > 0)
-    throw new Failure(`${pending} have not confirmed it within ${timeout} seconds; they follow when they are there.`)
+  if (!options.wait) return printBan(made)
+  const outcome = await waitFor(client, [made.id], { ...options, json }).catch((error: unknown) => error)
+  const ban = await client.call('GET /fleet/bans/{id}', { params: { id: made.id } })
+  printBan(ban)
+  if (outcome !== undefined) throw outcome
+  if (ban.state.failed > 0) throw new Failure(`${ban.state.failed} refused it. See: stockade fleet show ${ban.id}`)
 }
 
 const runList = async (options: ListOptions, command: Command): Promise<void> => {
@@ -176,18 +208,26 @@ const runShow = async (typed: string, command: Command): Promise<void> => {
   }
 }
 
-const runUnban = async (typed: string, { dryRun }: { dryRun?: boolean }, command: Command): Promise<void> => {
+type UnbanOptions = Pick<BanOptions, 'dryRun' | 'wait' | 'timeout'>
+const runUnban = async (typed: string, options: UnbanOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const named = await bansNamed(client, typed)
-  if (dryRun) {
+  if (options.dryRun) {
     if (json) return printJson({ dry_run: true, fleet_bans: named })
     for (const ban of named) print(`Would lift the fleet ban ${ban.id} of ${ban.entry} on ${whereOf(ban)}.`)
     return print('Nothing was done.')
   }
   const replies = []
   for (const { id } of named) replies.push(await client.call('DELETE /fleet/bans/{id}', { params: { id } }))
-  if (json) return printJson(replies)
-  for (const { message } of replies) print(safe(message))
+  if (json) printJson(replies)
+  else for (const { message } of replies) print(safe(message))
+  if (!options.wait) return
+  await waitFor(
+    client,
+    named.map(({ id }) => id),
+    { ...options, json },
+  )
+  if (!json) print('Every server that is online has lifted it.')
 }
 
 const runLookUp = async (ip: string, command: Command): Promise<void> => {
@@ -228,7 +268,7 @@ export const addFleetCommands = (program: Command): void => {
     .option('--reason <text>', 'why, for all who see the ban')
     .option('--force', 'also when it is your own address, or somebody is logged in from there')
     .option('--dry-run', 'say what would be done')
-    .option('--wait', 'wait until each server holds it; exit 1 unless all do')
+    .option('--wait', 'wait until each server that is online holds it; exit 1 unless all do')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(runBan)
   fleet
@@ -258,6 +298,8 @@ export const addFleetCommands = (program: Command): void => {
     .description('lift a fleet ban everywhere; bans that were made in another way stay')
     .argument('<ip-or-id>', 'its address or range, or its id')
     .option('--dry-run', 'say what would be done')
+    .option('--wait', 'wait until each server that is online has lifted it; exit 1 unless all have')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(runUnban)
   program
     .command('lookup')

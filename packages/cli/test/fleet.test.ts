@@ -53,13 +53,20 @@ test('ban, list, show, look up and unban', async () => {
   expect(made.out).toContain('198.51.100.7 is banned on all servers, until: permanent (fleet ban ')
   expect(made.out).toContain('Servers: 1 pending.')
   const late = await run('fleet', 'ban', '198.51.100.7', '--all', '--duration', 'perm', '--wait', '--timeout', '1')
-  expect(late).toMatchObject({ code: 1, err: expect.stringContaining('1 have not confirmed it within 1 seconds') })
+  expect(late).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('1 online server did not confirm it within 1 seconds: web-01.'),
+  })
   await acknowledge()
   expect((await run('fleet', 'list')).out).toMatch(/198\.51\.100\.7 +all servers +1 held +permanent +scanner +key:ops/)
   expect((await run('fleet', 'show', '198.51.100.7')).out).toMatch(/web-01 +held +- +20/)
   expect((await run('lookup', '198.51.100.7')).out).toMatch(/fleet ban +\d+: 198\.51\.100\.7 on 1 servers/)
   expect((await run('fleet', 'unban', '198.51.100.7', '--dry-run')).out).toContain('Would lift the fleet ban')
-  expect((await run('fleet', 'unban', '198.51.100.7')).out).toBe('198.51.100.7 is being unbanned.\n')
+  expect(await run('fleet', 'unban', '198.51.100.7', '--wait', '--timeout', '1')).toEqual({
+    code: 1,
+    out: '198.51.100.7 is being unbanned.\n',
+    err: expect.stringContaining('1 online server did not confirm it within 1 seconds: web-01.'),
+  })
   expect(await run('fleet', 'unban', '198.51.100.7')).toMatchObject({
     code: 1,
     err: expect.stringContaining('no fleet ban'),
@@ -71,7 +78,11 @@ test('on one server, as JSON, and what is refused', async () => {
   const made = await run('--json', 'fleet', 'ban', '203.0.113.0/24', '--server', 'web-01', '--until', '2d')
   const ban = JSON.parse(made.out) as { id: number; target: object }
   expect(ban.target).toEqual({ server_ids: [host.id] })
-  expect((await run('fleet', 'unban', String(ban.id))).code).toBe(0)
+  await acknowledge()
+  const lifting = run('fleet', 'unban', String(ban.id), '--wait')
+  await expect.poll(async () => (await admin.client.call('GET /fleet/bans', { query: { active: true } })).total).toBe(0)
+  await acknowledge()
+  expect(await lifting).toMatchObject({ code: 0, out: expect.stringContaining('Every server that is online has') })
   expect(await run('fleet', 'ban', '127.0.0.1', '--all')).toMatchObject({
     code: 1,
     err: expect.stringContaining('never'),

@@ -74,3 +74,9 @@ test('a feed is added, read by its address, changed, rotated and removed', async
   expect(await run('feeds', 'remove', 'office')).toMatchObject({ code: 0 })
   expect(await run('feeds', 'rotate', 'office')).toMatchObject({ code: 1 })
 })
+
+test('a report is printed, and refused where its date does not exist', async () => {
+  const report = await run('report', 'month')
+  expect(report.out).toMatch(/\d+ bans, \d+ in the period before; \d+ servers/)
+  expect(await run('report', '--at', '2026-02-30')).toMatchObject({ code: 1 })
+})

@@ -137,11 +137,13 @@ export const listFleetBanServers = endpoint({
   tag,
   scope,
   summary: 'Which servers hold a fleet ban',
-  description: 'In the order of host names.',
+  description:
+    'In the order of host names. Of a ban that was lifted: the servers that have not confirmed it, as `pending`.',
   access: 'read',
   params,
   query: shape({
     state: field(Type.Optional(fleetBanState), 'Only servers in this state.'),
+    online: field(Type.Optional(Type.Boolean()), 'Only servers that are online, or only those that are not.'),
     ...paging(pages.fleetBans),
   }),
   status: 200,
@@ -149,6 +151,7 @@ export const listFleetBanServers = endpoint({
     'servers',
     resource('FleetBanServer', {
       server: serverRef,
+      online: field(Type.Boolean(), 'Whether the server is online. Others follow when they are back.'),
       state: field(fleetBanState, '`held` is what the host read back from its kernel.'),
       reason: field(nullable(Type.String()), 'Why the server does not hold it; null when it does.'),
       at: field(nullable(timestamp), 'Time of the last report of the host about fleet bans; null before the first.'),

@@ -209,32 +209,33 @@ export const readElements = (messages: readonly Message[]): FoundElement[] =>
 
 /** The keys of elements without anything else: of 100,000 elements the objects of a full read would take 100 MB. */
 export const readKeys = (messages: readonly Message[], keyLength: number): Buffer => {
-  const found: Buffer[] = []
+  let keys = Buffer.allocUnsafe(4096)
+  let bytes = 0
   for (const message of messages) {
     const list = attributesOf(message).get(3)
     if (list === undefined) continue
     for (let at = 0; at + 4 <= list.length;) {
       const length = list.readUInt16LE(at)
       if (length < 4) break
-      const key = keyAt(list, at + 4, at + length, keyLength)
-      if (key !== null) found.push(key)
+      const start = keyAt(list, at + 4, at + length, keyLength)
+      if (bytes + keyLength > keys.length) keys = Buffer.concat([keys, Buffer.allocUnsafe(keys.length)])
+      if (start >= 0) bytes += list.copy(keys, bytes, start, start + keyLength)
       at += (length + 3) & ~3
     }
   }
-  return Buffer.concat(found)
+  return keys.subarray(0, bytes)
 }
 
-/** The value of the key attribute among those of an element. */
-const keyAt = (bytes: Buffer, start: number, end: number, keyLength: number): Buffer | null => {
+/** Where the value of the key attribute begins among those of an element; -1: there is none. */
+const keyAt = (bytes: Buffer, start: number, end: number, keyLength: number): number => {
   for (let at = start; at + 4 <= end;) {
     const length = bytes.readUInt16LE(at)
-    if (length < 4) return null
+    if (length < 4) return -1
     // The key is nested in an attribute of its own: two headers of 4 bytes.
-    if ((bytes.readUInt16LE(at + 2) & 0x3fff) === 1 && length >= 8 + keyLength)
-      return bytes.subarray(at + 8, at + 8 + keyLength)
+    if ((bytes.readUInt16LE(at + 2) & 0x3fff) === 1 && length >= 8 + keyLength) return at + 8
     at += (length + 3) & ~3
   }
-  return null
+  return -1
 }
 
 const readElement = (value: Buffer): FoundElement => {

@@ -4,7 +4,7 @@ import { parseList } from '../whitelist/list.ts'
 import { createStore } from '../whitelist/store.ts'
 import { answerRequest, askAgent } from './control.ts'
 import type { ShieldRequest } from './control.ts'
-import { openShield } from './open.ts'
+import { openKernel, openShield } from './open.ts'
 import type { Shield } from './shield.ts'
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
@@ -16,7 +16,7 @@ const standaloneShield = (options: Options): Shield => {
   const log = createLog({ verbose: options.verbose, stamp: false })
   const { shield } = openShield({
     stateDirectory: options.state,
-    nft: options.nft,
+    kernel: openKernel(options.nft),
     kept: () => kept,
     isWhitelisted: () => false,
     answers: () => Promise.resolve(false),

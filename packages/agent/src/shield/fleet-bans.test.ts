@@ -72,6 +72,7 @@ const modelKernel = (now: () => number) => {
     },
     damage: () => Promise.resolve(elements === null ? 'is gone' : null),
     generation: () => generation,
+    foreign: () => null,
     remove: () => change(() => (elements = null)),
   }
   return {

@@ -17,13 +17,14 @@ import { createFleetBans } from './fleet-bans.ts'
 import type { FleetBans } from './fleet-bans.ts'
 import { createLists } from './lists.ts'
 import type { Lists } from './lists.ts'
+import type { Kernel } from './kernel.ts'
 import { openShield } from './open.ts'
-import { loginSources } from './sessions.ts'
 import type { MovedBan, Shield, ShieldBan } from './shield.ts'
 
 const lookEvery = 500
 const keptEvery = 5000
 const judgeEvery = 60_000
+const listsEvery = 1000
 const dropsEvery = 15_000
 const verifyEvery = 86_400_000
 
@@ -43,12 +44,14 @@ export interface HostShield {
 interface HostShieldNeeds {
   stateDirectory: string
   runDirectory: string
-  nft: readonly string[]
+  kernel: Kernel
+  /** The addresses from which somebody is logged in. */
+  loginSources: () => readonly string[]
   whitelist: Pick<Whitelist, 'listed' | 'version' | 'covers'>
-  floor: ReturnType<typeof createFloor>
+  floor: Pick<ReturnType<typeof createFloor>, 'addresses' | 'lookUpServer'>
   engine: Pick<Engine, 'banned' | 'unbanAll'>
-  ledger: Ledger
-  memory: Memory
+  ledger: Pick<Ledger, 'knows' | 'bans' | 'ended' | 'active'>
+  memory: Pick<Memory, 'intents' | 'overrides'>
   overrides: Pick<Overrides, 'drop'>
   drain: () => Promise<void>
   wire: Pick<Wire, 'answers' | 'fleetBans' | 'list'>
@@ -87,17 +90,19 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
     store,
     isWhitelisted: whitelist.covers,
     neverBanned: floor.addresses,
-    loginSources,
   })
   const lists = createLists({ ...rest, store: listStore, signal: ending.signal })
 
   const drops = createDrops(shield)
   let seenRepairs = 0
-  /** After a repair the server hears what the kernel holds now. */
+  let wasOn = false
+  /** After a repair, and when somebody switches the shield off or on, the server hears what the kernel holds now. */
   const followRepairs = (): Promise<void> => {
     const { repairs, isWhole } = shield.health()
-    if (isWhole && repairs !== seenRepairs) {
+    const isOn = shield.isOn()
+    if ((isWhole && repairs !== seenRepairs) || isOn !== wasOn) {
       seenRepairs = repairs
+      wasOn = isOn
       if (fleet.version() > 0 || lists.isUsed()) needs.onHeld()
     }
     return Promise.resolve()
@@ -121,6 +126,7 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
     lists,
     async start(intervals) {
       await shield.start()
+      wasOn = shield.isOn()
       lookAtTimes(intervals, { shield, fleet, lists, drops, followKept, followRepairs, verify: needs.verify })
       endControl = serveControl(
         needs.runDirectory,
@@ -155,7 +161,7 @@ const lookAtTimes = (
     await lists.count()
     await drops.look()
   })
-  intervals.every(judgeEvery, lists.tick)
+  intervals.every(listsEvery, lists.tick)
   intervals.every(judgeEvery, async () => {
     if (fleet.isUnsettled()) await fleet.judgeAgain()
   })
@@ -166,7 +172,11 @@ const lookAtTimes = (
 }
 
 /** Reports bans of the shield. The event id of each is always the same, so a repetition is no second ban. */
-const reportBans = (ledger: Pick<Ledger, 'knows' | 'bans'>, memory: Memory, bans: readonly ShieldBan[]): void => {
+const reportBans = (
+  ledger: Pick<Ledger, 'knows' | 'bans'>,
+  memory: Pick<Memory, 'intents'>,
+  bans: readonly ShieldBan[],
+): void => {
   const unreported = bans.filter(({ entry, bannedAt }) => !ledger.knows(ownJail, entry, bannedAt))
   for (const { entry, duration, commandId } of unreported)
     memory.intents.set(placeKey(ownJail, entry), { jail: ownJail, ip: entry, since: 0, commandId, duration })

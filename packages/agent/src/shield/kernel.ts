@@ -63,5 +63,7 @@ export interface Kernel {
   damage(): Promise<Damage | null>
   /** Changes with each transaction of anybody; null when the driver cannot ask. */
   generation(): number | null
+  /** Changes with each transaction that this driver did not make itself; null when it cannot ask. */
+  foreign(): number | null
   remove(): Promise<void>
 }

@@ -18,6 +18,8 @@ export const countOf = ({ family, keys }: ListedSet): number => keys.length / ke
 
 /** Keys of one length, in a buffer that grows. */
 interface Growing {
+  readonly family: Family
+  readonly length: number
   keys: Buffer
   bytes: number
 }
@@ -27,29 +29,69 @@ interface Growing {
  * @throws Error with a sentence, if a line must not be dropped or means nothing
  */
 export const parseListed = (text: string, most: number): ListedSet[] => {
-  const growing = new Map<string, Growing>()
+  const sets = new Map<number, Growing>()
   let count = 0
   let from = 0
   for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
-    const line = text.slice(from, end)
-    from = end + 1
     if (++count > most) throw new Error(`the list has more than ${most} entries`)
-    const { family, length, key } = entryOf(line)
-    const name = `${family} ${length}`
-    let set = growing.get(name)
-    if (!set) growing.set(name, (set = { keys: Buffer.allocUnsafe(1024), bytes: 0 }))
-    if (set.bytes + key.length > set.keys.length) {
-      const larger = Buffer.allocUnsafe(set.keys.length * 2)
-      set.keys.copy(larger, 0, 0, set.bytes)
-      set.keys = larger
-    }
-    set.bytes += key.copy(set.keys, set.bytes)
+    const isPlain = read4(text, from, end)
+    const entry = isPlain ? null : entryOf(text.slice(from, end))
+    const length = entry === null ? found4.length : entry.length
+    const family = entry === null ? 4 : entry.family
+    const place = family * 1000 + length
+    let set = sets.get(place)
+    if (!set) sets.set(place, (set = { family, length, keys: Buffer.allocUnsafe(1024), bytes: 0 }))
+    grow(set, keyBytes(family))
+    set.bytes =
+      entry === null ? set.keys.writeUInt32BE(found4.key, set.bytes) : set.bytes + entry.key.copy(set.keys, set.bytes)
+    from = end + 1
   }
   if (from < text.length) throw new Error('the list ends within a line')
-  return [...growing].map(([name, { keys, bytes }]) => {
-    const [family, length] = name.split(' ').map(Number)
-    return { family: family === 4 ? 4 : 6, length: length ?? 0, keys: Buffer.from(keys.subarray(0, bytes)) }
-  })
+  return [...sets.values()].map(({ family, length, keys, bytes }) => ({
+    family,
+    length,
+    keys: Buffer.from(keys.subarray(0, bytes)),
+  }))
+}
+
+const grow = (set: Growing, bytes: number): void => {
+  if (set.bytes + bytes <= set.keys.length) return
+  const larger = Buffer.allocUnsafe(set.keys.length * 2)
+  set.keys.copy(larger, 0, 0, set.bytes)
+  set.keys = larger
+}
+
+/** What `read4` found last: 100,000 objects would be most of the memory that a list takes. */
+const found4 = { key: 0, length: 0 }
+const [dot, slash, zero] = [46, 47, 48]
+/** Where `numberAt` goes on. */
+let cursor = 0
+/** The number up to 255 at the cursor; -1: there is none. */
+const numberAt = (text: string, end: number): number => {
+  let value = -1
+  for (; cursor < end && value <= 255; cursor += 1) {
+    const digit = text.charCodeAt(cursor) - zero
+    if (digit < 0 || digit > 9) break
+    value = value < 0 ? digit : value * 10 + digit
+  }
+  return value <= 255 ? value : -1
+}
+/** Reads an IPv4 entry without an object. False: it is none, or none that a list may hold, which `entryOf` decides. */
+const read4 = (text: string, from: number, end: number): boolean => {
+  cursor = from
+  let key = 0
+  for (let part = 0; part < 4; part += 1) {
+    if (part > 0 && text.charCodeAt(cursor++) !== dot) return false
+    const value = numberAt(text, end)
+    if (value < 0) return false
+    key = key * 256 + value
+  }
+  const isRange = cursor < end && text.charCodeAt(cursor) === slash
+  if (isRange) cursor += 1
+  found4.key = key
+  found4.length = isRange ? numberAt(text, end) : 32
+  if (cursor !== end || found4.length < widest[4] || found4.length > 32) return false
+  return !isReserved4(key >>> 24, (key >>> 16) & 255)
 }
 
 const entryOf = (line: string) => {
@@ -57,16 +99,15 @@ const entryOf = (line: string) => {
   const entry = toEntry(line)
   const { family, length, key } = entry
   if (length < widest[family] || length > bitsOf(family)) throw new Error(`the range ${line} is too wide for a list`)
-  const isReserved = family === 4 ? isReserved4(key) : isOwnGround(line) || overlaps(line, neverListed[1] ?? '')
+  const isReserved =
+    family === 4 ? isReserved4(key[0] ?? 0, key[1] ?? 0) : isOwnGround(line) || overlaps(line, neverListed[1] ?? '')
   if (isReserved) throw new Error(`the list names ${line}, which is loopback, link-local or multicast`)
   return entry
 }
 
 /** By the first bytes: the general comparison takes a second for 100,000 entries. */
-const isReserved4 = (key: Buffer): boolean => {
-  const first = key[0] ?? 0
-  return first === 0 || first === 127 || first >= 224 || (first === 169 && key[1] === 254)
-}
+const isReserved4 = (first: number, second: number): boolean =>
+  first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254)
 
 /** Whether two buffers of keys hold the same keys, in any order. */
 export const areSameKeys = (family: Family, one: Buffer, other: Buffer): boolean =>

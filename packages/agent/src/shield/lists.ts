@@ -22,7 +22,7 @@ export interface Lists {
   report(): Promise<readonly ListReport[] | null>
   /** Whether the host holds any list. */
   isUsed(): boolean
-  /** Tries again what failed. */
+  /** Tries again what failed, after a wait that grows. */
   tick(): Promise<void>
   /** Reads the counters. */
   count(): Promise<void>
@@ -39,6 +39,9 @@ const spread = 20_000
 const trialTime = 60_000
 const trialRetry = 1000
 const maxReason = 500
+/** The wait before what failed is tried again, doubled with each failure. */
+const retryFirst = 5000
+const retryMost = 60_000
 
 const isSame = (a: DesiredList, b: DesiredList): boolean => a.version === b.version && a.digest === b.digest
 
@@ -60,6 +63,8 @@ export const createLists = (needs: {
   let wanted: readonly DesiredList[] | null = null
   const failures = new Map<number, string>()
   let working: Promise<void> = Promise.resolve()
+  let retryWait = retryFirst
+  let retryAt = 0
   const lastRead = new Map<number, number>()
   const sums = new Map<number, number>()
   const toldSums = new Map<number, number>()
@@ -133,6 +138,10 @@ export const createLists = (needs: {
       for (const { id } of desired) failures.set(id, errorText(error).slice(0, maxReason))
       trouble.tell(`shield: blocklists are not in force: ${errorText(error)}`)
     }
+    if (failures.size > 0) {
+      retryAt = needs.steadyNow() + retryWait
+      retryWait = Math.min(retryMost, retryWait * 2)
+    }
     needs.onHeld()
   }
   const start = (): void => {
@@ -143,6 +152,7 @@ export const createLists = (needs: {
     want(lists) {
       wanted = lists
       failures.clear()
+      retryWait = retryFirst
       if (lists !== null && !isAsWanted()) start()
     },
     async report() {
@@ -168,7 +178,7 @@ export const createLists = (needs: {
     },
     isUsed: () => store.lists().length > 0,
     async tick() {
-      if (failures.size === 0) return
+      if (failures.size === 0 || needs.steadyNow() < retryAt) return
       start()
       await working
     },

@@ -44,6 +44,12 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
   let flags = wantedFlags[0] ?? 0
   /** Chains and handles of the rules. The kernel gives a changed rule another handle. */
   let signature = ''
+  /** Transactions of this driver since it was made; the kernel counts one generation for each. */
+  let ownTransactions = 0
+  const commit = (drafts: readonly Draft[]): void => {
+    connection.commit(drafts)
+    ownTransactions += 1
+  }
 
   const attempt = <T>(work: () => T): T => {
     try {
@@ -69,7 +75,7 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
       // The table is there after the first line, so the second never fails.
       await loadScript(nft, `add table inet ${tryTable}\ndelete table inet ${tryTable}\n${text}`)
       const rules = attempt(() => readRules(connection.ask(getRules(tryTable))))
-      attempt(() => connection.commit([deleteTable(tryTable)]))
+      attempt(() => commit([deleteTable(tryTable)]))
       compiled = { text, rules }
     }
     return compiled.rules
@@ -97,7 +103,7 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
         const start = exists() ? [deleteTable(shieldTable)] : []
         for (const candidate of wantedFlags.slice(wantedFlags.indexOf(flags))) {
           try {
-            connection.commit([...start, newTable(shieldTable, candidate), ...rest])
+            commit([...start, newTable(shieldTable, candidate), ...rest])
             flags = candidate
             break
           } catch (error) {
@@ -116,19 +122,19 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
         ...(gone?.sets ?? []).map(name => deleteSet(shieldTable, name)),
       ]
       attempt(() => {
-        connection.commit([...structure(shape, rules), ...unused])
+        commit([...structure(shape, rules), ...unused])
         signature = readSignature()
       })
     },
     addListSets: async lists =>
       attempt(() => {
         const sets = listSetsOf(lists)
-        connection.commit([
+        commit([
           ...sets.map((set, i) => newSet(shieldTable, set, i + 1)),
           ...sets.map(({ name }) => flushSet(shieldTable, name)),
         ])
       }),
-    fill: async elements => attempt(() => connection.commit(elementDrafts(newElements, elements))),
+    fill: async elements => attempt(() => commit(elementDrafts(newElements, elements))),
     keys: async set =>
       attempt(() => readKeys(connection.ask(getElements(shieldTable, set)), set.endsWith('_4') ? 4 : 16)),
     listed: () =>
@@ -144,7 +150,7 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
       // The deletion of an absent element fails the whole transaction, so each is added before.
       const again = [...removed, ...added]
       attempt(() =>
-        connection.commit([
+        commit([
           ...elementDrafts(newElements, again.map(soonOver)),
           ...elementDrafts(deleteElements, again),
           ...elementDrafts(newElements, added),
@@ -177,6 +183,8 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
         return isDormant || readSignature() !== signature ? 'was changed by somebody' : null
       }),
     generation: () => attempt(() => readGeneration(connection.ask(getGeneration))),
+    // The kernel's counter has 32 bits.
+    foreign: () => attempt(() => (readGeneration(connection.ask(getGeneration)) - ownTransactions) >>> 0),
     dropped: () =>
       attempt(() =>
         readRules(connection.ask(getRules(shieldTable)))
@@ -185,7 +193,7 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
       ),
     async remove() {
       attempt(() => {
-        if (exists()) connection.commit([deleteTable(shieldTable)])
+        if (exists()) commit([deleteTable(shieldTable)])
       })
     },
   }

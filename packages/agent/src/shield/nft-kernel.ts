@@ -89,6 +89,7 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
       return found === signature ? null : 'was changed by somebody'
     },
     generation: () => null,
+    foreign: () => null,
     dropped: () => null,
     async remove() {
       await loadScript(nft, await deletion())

@@ -19,7 +19,7 @@ const trackedFile = '/proc/sys/net/netfilter/nf_conntrack_count'
 const trackedConnections = (): number => Number(readText(trackedFile) ?? 0) || 0
 
 /** The netlink socket of the launcher, or else the nft program. */
-const openKernel = (nft: readonly string[]): Kernel => {
+export const openKernel = (nft: readonly string[]): Kernel => {
   const channel = inheritedChannel(process.env)
   return channel === null
     ? createNftKernel(nft)
@@ -30,9 +30,8 @@ type Needs = Parameters<typeof createShield>[0]
 
 /** The shield of this host, and the fleet bans and blocklists on its disk. */
 export const openShield = (
-  needs: Omit<Needs, 'file' | 'fallbackFile' | 'kernel' | 'beside' | 'lists' | 'trackedConnections' | 'steadyNow'> & {
+  needs: Omit<Needs, 'file' | 'fallbackFile' | 'beside' | 'lists' | 'trackedConnections' | 'steadyNow'> & {
     stateDirectory: string
-    nft: readonly string[]
   },
 ): { readonly shield: Shield; readonly fleet: FleetStore; readonly lists: ListStore } => {
   const fleet = openFleetStore(needs.stateDirectory)
@@ -41,7 +40,6 @@ export const openShield = (
     ...needs,
     file: shieldFile(needs.stateDirectory),
     fallbackFile: join(needs.stateDirectory, 'shield.nft'),
-    kernel: openKernel(needs.nft),
     beside: fleet.wanted,
     lists: lists.lists,
     trackedConnections,

@@ -122,7 +122,9 @@ export const createUpdates = (needs: {
     await events.change(async change => {
       const version = await raiseVersion(change.sql, clock())
       const kept = raw ?? (await contentOf(change.sql, row.id))?.raw
-      const isSame = built.digest === row.digest && row.version > 0
+      // Another process may have looked at the source at the same time.
+      const stored = await findList(change.sql, row.id)
+      const isSame = stored !== undefined && stored.version > 0 && built.digest === stored.digest
       const updated = await updateList(change.sql, row.id, {
         ...given.set,
         ...(isSame ? {} : { version }),

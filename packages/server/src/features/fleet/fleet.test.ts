@@ -120,6 +120,8 @@ describe('a fleet ban', () => {
     expect((await remove(made.id)).message).toBe('The fleet ban of 198.51.100.7 has ended already.')
     expect(await read(made.id)).toMatchObject({ active: false, ended_by: 'removed', state: { applied: 0, pending: 0 } })
     expect((await fetched(web)).add).toEqual([])
+    await acknowledge(web)
+    expect(await of()).toEqual([['db-01', 'pending']])
   })
 
   test('is changed and not doubled when it is made again', async () => {

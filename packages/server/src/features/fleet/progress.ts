@@ -28,9 +28,15 @@ interface Host {
   readonly notCovered: string | null
 }
 
+export interface ServerProgress {
+  readonly server: Server
+  readonly progress: HostProgress
+}
 export interface Progress {
   counts(ban: Watched): Counts
-  servers(ban: Watched): { readonly server: Server; readonly progress: HostProgress }[]
+  servers(ban: Watched): ServerProgress[]
+  /** The servers of these targets that have not confirmed the version yet at which the ban was lifted. */
+  lifting(ban: Watched): ServerProgress[]
   hasState(ban: Watched, state: FleetBanState): boolean
 }
 
@@ -87,6 +93,11 @@ export const createProgress = (
   return {
     counts,
     servers: ban => named(ban.targets).map(host => ({ server: host.server, progress: progressOf(host, ban) })),
+    lifting: ban =>
+      named(ban.targets).flatMap(host => {
+        const { state, reason, at } = stateOf(host, { id: 0 }, ban.version)
+        return state === 'pending' ? [{ server: host.server, progress: { state, reason, at } }] : []
+      }),
     hasState(ban, state) {
       const { applied, pending, failed, not_covered } = counts(ban)
       return { held: applied, pending, refused: failed, not_covered }[state] > 0
@@ -101,7 +112,11 @@ const hostOf = (server: Server, row: FleetHostRow | undefined): Host => {
 }
 
 /** @param version that the host must hold */
-const stateOf = ({ server, row, refused, notCovered }: Host, ban: Watched, version: number): HostProgress => {
+const stateOf = (
+  { server, row, refused, notCovered }: Host,
+  ban: Pick<Watched, 'id'>,
+  version: number,
+): HostProgress => {
   const at = row?.acked_at ?? null
   if (notCovered !== null) return { state: 'not_covered', reason: notCovered, at }
   const refusal = refused.get(ban.id)

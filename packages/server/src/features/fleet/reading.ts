@@ -7,7 +7,7 @@ import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
-import type { Registry } from '../servers/registry.ts'
+import type { Registry, Server } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting, Targets } from '../servers/targets.ts'
@@ -97,6 +97,13 @@ export const createReading = (needs: {
     return row
   }
 
+  /** Of a ban that was lifted, the servers that may still hold it; of one that expired none, because the kernels ended it. */
+  const progressOf = (progress: Progress, row: FleetBanRow) => {
+    const { id, version } = row
+    if (row.ended_by === 'removed') return progress.lifting({ id, version, targets: targetsOf(row.reach) })
+    return hasEnded(row) ? [] : progress.servers({ id, version, targets: targetsOf(row.target) })
+  }
+
   return {
     visibleRow,
     hasEnded,
@@ -131,16 +138,17 @@ export const createReading = (needs: {
       const row = await visibleRow(actor, id)
       return viewOf(actor, await progressFor(actor), row)
     },
-    async servers(actor, id, { state, page = 1, limit = 50 }) {
+    async servers(actor, id, { state, online, page = 1, limit = 50 }) {
       const row = await visibleRow(actor, id)
       const progress = await progressFor(actor)
-      const watched = { id, version: row.version, targets: targetsOf(row.target) }
-      const rows = hasEnded(row)
-        ? []
-        : progress.servers(watched).filter(one => state === undefined || one.progress.state === state)
+      const rows = progressOf(progress, row).filter(
+        ({ server, progress: one }) =>
+          (state === undefined || one.state === state) && (online === undefined || isOnline(server) === online),
+      )
       return {
         servers: rows.slice((page - 1) * limit, page * limit).map(({ server, progress: { at, ...found } }) => ({
           server: { id: server.row.id, hostname: server.row.hostname },
+          online: isOnline(server),
           ...found,
           at: isoOrNull(at),
         })),
@@ -181,6 +189,8 @@ export const createReading = (needs: {
     },
   }
 }
+
+const isOnline = ({ row }: Server): boolean => row.status === 'online'
 
 /** Bans that a look-up names at most. */
 const pageOfCovering = 100
