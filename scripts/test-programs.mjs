@@ -80,3 +80,22 @@ if (!existsSync(complete) && existsSync('/etc/debian_version')) {
     )
   for (const name of packages) rmSync(`${folder}/${name}`)
 }
+
+/* Prometheus and Alertmanager are programs in one file each: nothing that they depend on is needed. */
+const monitoring = fileURLToPath(new URL('../node_modules/.cache/stockade-monitoring', import.meta.url))
+const monitored = `${monitoring}/complete-1`
+if (!existsSync(monitored) && existsSync('/etc/debian_version')) {
+  rmSync(monitoring, { recursive: true, force: true })
+  mkdirSync(monitoring, { recursive: true })
+  const run = (command, ...args) => spawnSync(command, args, { cwd: monitoring, encoding: 'utf8' }).status === 0
+  const load = () => run('apt-get', 'download', '-qq', 'prometheus', 'prometheus-alertmanager')
+  const done = load() || (root && run('apt-get', 'update', '-qq') && load())
+  const packages = readdirSync(monitoring).filter(name => name.endsWith('.deb'))
+  if (done && packages.every(name => run('dpkg-deb', '-x', name, monitoring))) mkdirSync(monitored)
+  else
+    process.stderr.write(
+      'stockade: prometheus and alertmanager were not found; the test that needs them will be skipped\n',
+    )
+  for (const name of packages) rmSync(`${monitoring}/${name}`)
+  for (const name of ['etc', 'lib', 'var']) rmSync(`${monitoring}/${name}`, { recursive: true, force: true })
+}

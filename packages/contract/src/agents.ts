@@ -39,10 +39,16 @@ const reportVersion = Type.Optional(
   }),
 )
 
+const jailCounts = {
+  current_bans: Type.Optional(nullable(count)),
+  total_banned: field(Type.Optional(nullable(count)), 'Bans of the jail since its fail2ban started.'),
+  current_failed: field(Type.Optional(nullable(count)), 'Addresses whose attempts the jail counts now.'),
+  total_failed: field(Type.Optional(nullable(count)), 'Attempts that the jail saw since its fail2ban started.'),
+}
 export const jailReport = openResource('JailReport', {
   name: text(1, 64),
   enabled: Type.Boolean(),
-  current_bans: Type.Optional(nullable(count)),
+  ...jailCounts,
 })
 export const heartbeat = endpoint({
   method: 'POST',
@@ -300,7 +306,7 @@ export const putJails = endpoint({
         openResource('JailDetailReport', {
           name: text(1, 64),
           enabled: Type.Boolean(),
-          current_bans: Type.Optional(nullable(count)),
+          ...jailCounts,
           filter: Type.Optional(nullable(text(0, 256))),
           logpath: Type.Optional(nullable(text(0, 4096))),
           maxretry: Type.Optional(nullable(Type.Integer())),

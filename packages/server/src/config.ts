@@ -65,6 +65,8 @@ export interface Config {
   readonly providerAUrl: string
   readonly providerAApiUrl: string
   readonly providerBIssuer: string
+  /** Jails with series of their own at GET /metrics; 0: no series by server. */
+  readonly metricsJails: number
   readonly logLevel: string
   /** File for refusals, a line each; null: standard error only. */
   readonly securityLog: string | null
@@ -253,6 +255,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     quotaBytes: whole('QUOTA_BYTES', 512 * 1024 * 1024, 0, 1024 ** 4),
     quotaEndless: whole('QUOTA_ENDLESS', 100_000, 0, 1_000_000_000),
     logLines: whole('LOG_LINES', bounds.logLines, 256, bounds.logLines),
+    metricsJails: whole('METRICS_JAILS', 20_000, 0, 1_000_000),
     demo: yes('DEMO'),
     geoipCity: text('GEOIP_CITY'),
     geoipAsn: text('GEOIP_ASN'),

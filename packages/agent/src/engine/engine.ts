@@ -3,6 +3,13 @@ import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 
 /** The agent's requests to fail2ban. Every method throws EngineDown or EngineRefused. */
+/** Counts of a jail, by the names of the heartbeat. */
+export interface JailCounts {
+  readonly current_bans: number
+  readonly total_banned: number
+  readonly current_failed: number
+  readonly total_failed: number
+}
 export interface Engine {
   /** Null while fail2ban is down. */
   version(): string | null
@@ -10,7 +17,7 @@ export interface Engine {
   connectedFor(): number | null
   ping(): Promise<void>
   jails(): Promise<string[]>
-  bannedCount(jail: string): Promise<number>
+  counts(jail: string): Promise<JailCounts>
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
   logpath(jail: string): Promise<string[]>
   /** What the jail reads: files, or the journal. */
@@ -120,9 +127,15 @@ export const createEngine = (options: {
             .filter(Boolean)
         : []
     },
-    async bannedCount(jail) {
-      const actions = pairs(await call(['status', jail, 'short'])).get('Actions') ?? null
-      return Number(pairs(actions).get('Currently banned') ?? 0)
+    async counts(jail) {
+      const status = pairs(await call(['status', jail, 'short']))
+      const [actions, filter] = [pairs(status.get('Actions') ?? null), pairs(status.get('Filter') ?? null)]
+      return {
+        current_bans: countOf(actions.get('Currently banned')),
+        total_banned: countOf(actions.get('Total banned')),
+        current_failed: countOf(filter.get('Currently failed')),
+        total_failed: countOf(filter.get('Total failed')),
+      }
     },
     async thresholds(jail) {
       const value = async (what: string): Promise<number> => Number(await call(['get', jail, what]))
@@ -210,6 +223,7 @@ const strings = (value: Pickled | undefined): string[] =>
   Array.isArray(value) ? (value as readonly Pickled[]).map(item => String(item)) : []
 
 /** fail2ban's status is a list of [name, value] pairs. */
+const countOf = (value: Pickled | undefined): number => Number(value ?? 0)
 const pairs = (value: Pickled): Map<string, Pickled> => {
   const found = new Map<string, Pickled>()
   for (const pair of Array.isArray(value) ? (value as readonly Pickled[]) : []) {

@@ -21,6 +21,7 @@ import type { Loop, LoopNeeds } from './loop.ts'
 const conflictWait = 300_000
 const jailsEvery = 3_600_000
 const maxJails = 1000
+const noCounts = { current_bans: 0, total_banned: 0, current_failed: 0, total_failed: 0 }
 
 /** Reports that this host is alive, once in each interval at its own offset, and receives commands. */
 export const createHeartbeat = (
@@ -68,7 +69,14 @@ export const createHeartbeat = (
       machine: needs.about.machine,
       capabilities: { nftables: await needs.nftables(), shield: needs.shield() },
       metrics: needs.metrics(),
-      jails: jails.map(({ name, enabled, current_bans }) => ({ name, enabled, current_bans })),
+      jails: jails.map(({ name, enabled, current_bans, total_banned, current_failed, total_failed }) => ({
+        name,
+        enabled,
+        current_bans,
+        total_banned,
+        current_failed,
+        total_failed,
+      })),
       policy: needs.policy(),
       protection: needs.protection(),
       sealed: needs.sealed(),
@@ -95,7 +103,7 @@ export const createHeartbeat = (
       toldJails = ''
       return
     }
-    const shape = JSON.stringify(jails.map(jail => ({ ...jail, current_bans: 0 })))
+    const shape = JSON.stringify(jails.map(jail => ({ ...jail, ...noCounts })))
     if (shape === toldJails && needs.now() - toldAt < jailsEvery) return
     await needs.wire.jails(jails, nextReport())
     toldJails = shape
@@ -130,14 +138,14 @@ const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetai
     details.push({
       name,
       enabled: true,
-      current_bans: await engine.bannedCount(name),
+      ...(await engine.counts(name)),
       filter: known?.filter ?? '',
       logpath: files.length > 0 ? files.join('\n') : (known?.logpath ?? ''),
       ...(await engine.thresholds(name)),
     })
   }
   for (const jail of configured)
-    if (!running.includes(jail.name)) details.push({ ...jail, enabled: false, current_bans: 0 })
+    if (!running.includes(jail.name)) details.push({ ...jail, enabled: false, ...noCounts })
   // One invalid name must not make the server refuse the whole heartbeat.
   return details
     .filter(({ name }) => name.length > 0 && name.length <= 64)

@@ -21,6 +21,7 @@ import { licenseFeature } from '../features/license/license.feature.ts'
 import { liveFeature } from '../features/live/live.feature.ts'
 import { lookupFeature } from '../features/lookup/lookup.feature.ts'
 import { mfaFeature } from '../features/mfa/mfa.feature.ts'
+import { monitoringFeature } from '../features/monitoring/monitoring.feature.ts'
 import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
 import { oauthFeature } from '../features/oauth/oauth.feature.ts'
 import { passkeysFeature } from '../features/passkeys/passkeys.feature.ts'
@@ -98,6 +99,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(retentionFeature({ ...fleet, audit }))
   add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))
   add(alertsFeature({ ...fleet, license, channels }))
+  add(monitoringFeature({ ...fleet, license }))
+  add(reportsFeature({ ...fleet, channels, notifications }))
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
   const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))

@@ -8,7 +8,9 @@ import type { Clock } from '../core/clock.ts'
 import { createSecrets, secretKeyIn } from '../core/secrets.ts'
 import { version } from '../core/places.ts'
 import { createStorageWatch } from '../core/storage.ts'
+import type { Database } from '../db/database.ts'
 import { openPostgres } from '../db/postgres.ts'
+import type { Postgres } from '../db/postgres.ts'
 import type { ScanWatch } from '../db/scans.ts'
 import { createSlowScans } from '../db/slow-scans.ts'
 import { openSqlite } from '../db/sqlite.ts'
@@ -16,6 +18,7 @@ import { openUpgraded } from '../db/upgrade.ts'
 import { createEvents } from '../events/events.ts'
 import type { Tail } from '../events/tail.ts'
 import { createMetrics } from '../http/metrics.ts'
+import type { Metrics } from '../http/metrics.ts'
 import { createJobs } from '../jobs/jobs.ts'
 
 const secretFields = ['password', 'token', 'api_key', 'authorization', 'cookie']
@@ -26,6 +29,24 @@ const createLog = (level: string): FastifyBaseLogger =>
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: [...secretFields, ...secretFields.map(field => `*.${field}`)],
   })
+
+/** Figures of the build and the storage. */
+const addDatabaseMetrics = (metrics: Metrics, db: Database, postgres: Postgres | null): void => {
+  metrics.gauge(
+    { name: 'stockade_build_info', help: 'The running version', labels: ['version', 'node', 'engine'] },
+    () => [[[version, process.version, db.engine], 1]],
+  )
+  if (postgres) {
+    const { pool } = postgres
+    metrics.gauge(
+      { name: 'stockade_database_connections', help: 'Connections to PostgreSQL by state', label: 'state' },
+      () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    )
+  }
+  const { logBytes } = db
+  if (logBytes)
+    metrics.gauge({ name: 'stockade_sqlite_log_bytes', help: "Size of SQLite's write-ahead log on the disk" }, logBytes)
+}
 
 /** Everything below the features: log, storage, events, jobs and metrics. */
 export const openPlatform = async (config: Config, clock: Clock) => {
@@ -60,9 +81,7 @@ export const openPlatform = async (config: Config, clock: Clock) => {
       config,
       copied,
     ))
-  const { logBytes } = db
-  if (logBytes)
-    metrics.gauge({ name: 'stockade_sqlite_log_bytes', help: "Size of SQLite's write-ahead log on the disk" }, logBytes)
+  addDatabaseMetrics(metrics, db, postgres)
 
   // Set when following begins, after the features are built.
   let tail: Tail | null = null
@@ -102,6 +121,7 @@ export const openPlatform = async (config: Config, clock: Clock) => {
       await tail?.close()
       await db.close()
       slowScans.close()
+      metrics.close()
     },
   }
 }

@@ -1,9 +1,11 @@
 import { service } from '@stockade/contract'
+import { refusal } from '../core/access.ts'
+import { sees } from '../core/actor.ts'
 import { forbidden, unavailable } from '../core/problem.ts'
 import type { Database } from '../db/database.ts'
 import type { Http } from '../http/http.ts'
+import { asksForOpenMetrics, contentTypeOf } from '../http/exposition.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { refusal } from '../core/access.ts'
 
 /** Health, readiness and metrics, for those who watch the process. */
 export const mountServiceRoutes = (
@@ -31,6 +33,11 @@ export const mountServiceRoutes = (
     const isLocal = !isForwarded && ['127.0.0.1', '::1'].includes(actor.ip)
     if (!isLocal && refusal(actor, { access: 'read', tag: '', scope: 'metrics', fleet: true }))
       throw forbidden('Metrics are for the host itself, or for a key with read permission.')
-    return reply.type(metrics.contentType).send(await metrics.text())
+    const scrape = {
+      isOpenMetrics: asksForOpenMetrics(headers.accept),
+      // A caller on the host itself sees all, also without a key.
+      sees: (serverNo: number) => isLocal || (actor.kind !== 'anonymous' && sees(actor, serverNo)),
+    }
+    return reply.type(contentTypeOf(scrape)).send(await metrics.text(scrape))
   })
 }

@@ -14,9 +14,11 @@ import { createPeers } from './peers.ts'
 const channel = 'stockade_events'
 const peerChannel = 'stockade_peers'
 const most = 1000
+/** Milliseconds between two looks while changes come one after the other: a look costs as much as writing a ban. */
+const betweenLooks = 25
 
 export interface Tail {
-  /** Something was committed here: look at once, and nudge the other processes. */
+  /** Something was committed here: look, at once if the last look is some milliseconds ago, and nudge the other processes. */
   nudge(): void
   /**
    * Resolves when the other processes have taken over what was committed here before the call, so that whoever changed
@@ -45,6 +47,8 @@ export const followEvents = async (
   let reading: Promise<void> | null = null
   let again = false
   let listener: pg.Client | null = null
+  let lookedAt = -Infinity
+  let nextLook: NodeJS.Timeout | null = null
 
   const readOn = async () => {
     for (;;) {
@@ -66,6 +70,7 @@ export const followEvents = async (
       again = true
       return
     }
+    lookedAt = performance.now()
     reading = readOn()
       .catch(log)
       .finally(() => {
@@ -75,6 +80,15 @@ export const followEvents = async (
           look()
         }
       })
+  }
+  const lookSoon = () => {
+    nextLook ??= setTimeout(
+      () => {
+        nextLook = null
+        look()
+      },
+      Math.max(0, lookedAt + betweenLooks - performance.now()),
+    )
   }
   /** Reconnects by itself: polling goes on meanwhile, so that only the speed suffers. */
   const listen = async () => {
@@ -90,7 +104,7 @@ export const followEvents = async (
     try {
       await client.connect()
       client.on('notification', ({ channel: heard, payload = '' }) => {
-        if (heard === channel) look()
+        if (heard === channel) lookSoon()
         else peers.hear(payload)
       })
       await client.query(`listen ${channel}; listen ${peerChannel}`)
@@ -133,7 +147,7 @@ export const followEvents = async (
   let notifying: NodeJS.Timeout | null = null
   return {
     nudge() {
-      look()
+      lookSoon()
       notifying ??= setTimeout(() => {
         notifying = null
         say(`notify ${channel}`)
@@ -144,6 +158,7 @@ export const followEvents = async (
       closed = true
       clearInterval(poll)
       if (notifying) clearTimeout(notifying)
+      if (nextLook) clearTimeout(nextLook)
       await reading
       peers.close()
       await inTurn(() => {})

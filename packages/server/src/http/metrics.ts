@@ -1,6 +1,18 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client'
-import { scanOutcomes } from '../db/scans.ts'
 import type { ScanOutcome } from '../db/scans.ts'
+import { scanOutcomes } from '../db/scans.ts'
+import { createHistogram, expositionOf, linesOf } from './exposition.ts'
+import type { MetricFamily, Sample, Scrape } from './exposition.ts'
+import { createProcessMetrics } from './process-metrics.ts'
+
+/** What a callback answers at a scrape: one value, one by each value of the only label, or samples. Null: nothing is known. */
+export type Reading = number | Readonly<Record<string, number>> | readonly Sample[] | null
+interface About {
+  readonly name: string
+  readonly help: string
+  /** The only label. */
+  readonly label?: string
+  readonly labels?: readonly string[]
+}
 
 export interface Metrics {
   observe(endpoint: string, status: number, seconds: number): void
@@ -8,94 +20,117 @@ export interface Metrics {
   failed(where: string): void
   /** A search's statement ended after `seconds`, of which it `waited` for others. */
   scanned(outcome: ScanOutcome, seconds: number, waited: number): void
-  /** Adds a value that is read at each scrape; with a label, one for each of its values. */
-  gauge(
-    about: { readonly name: string; readonly help: string; readonly label?: string },
-    read: () => number | Readonly<Record<string, number>>,
-  ): void
-  /** Prometheus' text format. */
-  text(): Promise<string>
-  readonly contentType: string
+  /** Adds a value that is read at each scrape. */
+  gauge(about: About, read: () => Reading): void
+  /** Adds a value that only rises, under a name that ends in `_total`. */
+  counter(about: About, read: () => Reading): void
+  add(family: MetricFamily): void
+  /** Adds what is done before each scrape. It must end soon, and must not throw. */
+  before(refresh: () => Promise<void>): void
+  text(scrape: Scrape): Promise<Buffer>
+  close(): void
 }
 
-/** Metrics of the process: replies by endpoint, bans, searches, and the gauges that features add. */
+const samplesOf = (reading: Reading): readonly Sample[] => {
+  if (reading === null) return []
+  if (typeof reading === 'number') return [[[], reading]]
+  if (Array.isArray(reading)) return reading as readonly Sample[]
+  return Object.entries(reading as Readonly<Record<string, number>>).map(([value, count]) => [[value], count])
+}
+const read = (
+  type: 'gauge' | 'counter',
+  { name, help, label, labels = label === undefined ? [] : [label] }: About,
+  reading: () => Reading,
+): MetricFamily => ({ name, help, type, write: write => write(linesOf(name, labels, samplesOf(reading()))) })
+
+/** Counts that rise one by one, by label. */
+const countsByLabel = () => {
+  const counts = new Map<string, number>()
+  return {
+    add: (label: string) => void counts.set(label, (counts.get(label) ?? 0) + 1),
+    read: (): Readonly<Record<string, number>> => Object.fromEntries(counts),
+  }
+}
+/** Replies by endpoint and status. */
+const createAnswers = () => {
+  const answered = new Map<string, Map<number, number>>()
+  return {
+    add(endpoint: string, status: number) {
+      let statuses = answered.get(endpoint)
+      if (!statuses) answered.set(endpoint, (statuses = new Map()))
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    },
+    read: (): Sample[] =>
+      [...answered].flatMap(([endpoint, statuses]) =>
+        [...statuses].map(([status, count]): Sample => [[endpoint, String(status)], count]),
+      ),
+  }
+}
+const searchBounds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Metrics of the process: replies by endpoint, bans, searches, and what features add. */
 export const createMetrics = (): Metrics => {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const registers = [registry]
-  const requests = new Counter({
-    name: 'stockade_http_requests_total',
-    help: 'Answers by endpoint and status',
-    labelNames: ['endpoint', 'status'],
-    registers,
-  })
-  const duration = new Histogram({
+  const answers = createAnswers()
+  const failures = countsByLabel()
+  let bans = 0
+  const duration = createHistogram({
     name: 'stockade_http_request_seconds',
-    help: 'Time to answer, without long polls',
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-    registers,
+    help: 'Time to answer by endpoint and class of status, without long polls',
+    labels: ['endpoint', 'code'],
+    bounds: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   })
-  const bans = new Counter({ name: 'stockade_bans_reported_total', help: 'New bans that agents reported', registers })
-  const failures = new Counter({
-    name: 'stockade_failures_total',
-    help: 'Failed jobs and subscribers',
-    labelNames: ['where'],
-    registers,
-  })
-  const scans = new Histogram({
+  const scans = createHistogram({
     name: 'stockade_search_seconds',
     help: 'Reads of searches and top lists until their end, waiting included; a search makes one to three',
-    labelNames: ['outcome'],
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
+    labels: ['outcome'],
+    bounds: searchBounds,
   })
-  const scanWaits = new Histogram({
+  const scanWaits = createHistogram({
     name: 'stockade_search_wait_seconds',
     help: 'How long reads of searches and top lists waited for others',
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
-    registers,
+    bounds: searchBounds,
   })
-  for (const outcome of scanOutcomes) scans.zero({ outcome })
-  /** Replies since the last scrape: setting labels is expensive, and nobody reads between two scrapes. */
-  const answered = new Map<string, Map<number, number>>()
-  const count = (endpoint: string, status: number) => {
-    let statuses = answered.get(endpoint)
-    if (!statuses) answered.set(endpoint, (statuses = new Map()))
-    statuses.set(status, (statuses.get(status) ?? 0) + 1)
-  }
-  const settle = () => {
-    for (const [endpoint, statuses] of answered)
-      for (const [status, n] of statuses) requests.inc({ endpoint, status }, n)
-    answered.clear()
-  }
+  // A series that begins with its first event has no rate for it.
+  for (const outcome of scanOutcomes) scans.begin([outcome])
+  const processMetrics = createProcessMetrics()
+  const families: MetricFamily[] = [
+    read(
+      'counter',
+      { name: 'stockade_http_requests_total', help: 'Answers by endpoint and status', labels: ['endpoint', 'status'] },
+      answers.read,
+    ),
+    duration.family,
+    read('counter', { name: 'stockade_bans_reported_total', help: 'New bans that agents reported' }, () => bans),
+    read(
+      'counter',
+      { name: 'stockade_failures_total', help: 'Failed jobs and subscribers', label: 'where' },
+      failures.read,
+    ),
+    scans.family,
+    scanWaits.family,
+    ...processMetrics.families,
+  ]
+  const refreshes: (() => Promise<void>)[] = []
   return {
     observe(endpoint, status, seconds) {
-      count(endpoint, status)
-      if (!endpoint.endsWith('/commands/pending')) duration.observe(seconds)
+      answers.add(endpoint, status)
+      if (!endpoint.endsWith('/commands/pending'))
+        duration.observe([endpoint, `${Math.floor(status / 100)}xx`], seconds)
     },
-    bansReported: count => bans.inc(count),
-    failed: where => failures.inc({ where }),
+    bansReported: count => void (bans += count),
+    failed: failures.add,
     scanned(outcome, seconds, waited) {
-      scans.observe({ outcome }, seconds)
-      scanWaits.observe(waited)
+      scans.observe([outcome], seconds)
+      scanWaits.observe([], waited)
     },
-    gauge({ name, help, label }, read) {
-      new Gauge({
-        name,
-        help,
-        ...(label ? { labelNames: [label] } : {}),
-        registers,
-        collect() {
-          const values = read()
-          if (typeof values === 'number') this.set(values)
-          else for (const [value, count] of Object.entries(values)) this.set({ [label ?? '']: value }, count)
-        },
-      })
+    gauge: (about, reading) => void families.push(read('gauge', about, reading)),
+    counter: (about, reading) => void families.push(read('counter', about, reading)),
+    add: family => void families.push(family),
+    before: refresh => void refreshes.push(refresh),
+    async text(scrape) {
+      await Promise.all(refreshes.map(refresh => refresh()))
+      return expositionOf(families, scrape)
     },
-    text() {
-      settle()
-      return registry.metrics()
-    },
-    contentType: registry.contentType,
+    close: processMetrics.close,
   }
 }

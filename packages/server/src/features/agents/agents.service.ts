@@ -107,6 +107,9 @@ export const createAgents = (needs: {
       name: tameLine(jail.name, 256),
       enabled: jail.enabled,
       current_bans: jail.current_bans ?? 0,
+      total_banned: jail.total_banned ?? null,
+      current_failed: jail.current_failed ?? null,
+      total_failed: jail.total_failed ?? null,
     }))
   // Without the jails' names, which stand with the server: a host that reports new ones all day must not fill the disk.
   const recordJails = (change: Change, serverNo: number, after: readonly Jail[]) =>

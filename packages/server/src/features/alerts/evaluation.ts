@@ -1,9 +1,10 @@
+import type { Config } from '../../config.ts'
 import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
-import { wallOf } from '../notifications/summary.ts'
+import { wallOf } from '../../core/wall.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -17,7 +18,7 @@ import type { Finding } from './kinds.ts'
 import type { StoredRoute } from './routing.ts'
 import { rulesOf } from './rules.ts'
 import type { Rule } from './rules.ts'
-import { findOnServers } from './server-conditions.ts'
+import { createSilence, findOnServers } from './server-conditions.ts'
 import type { createServiceConditions } from './service-conditions.ts'
 import { advance, restarted } from './state.ts'
 import type { AlertState, Terms } from './state.ts'
@@ -47,6 +48,7 @@ interface Outcome {
 export const createEvaluation = (needs: {
   db: Database
   clock: Clock
+  config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>
   events: Pick<Events, 'change'>
   registry: Pick<Registry, 'all'>
   targeting: Pick<Targeting, 'concerns'>
@@ -58,12 +60,13 @@ export const createEvaluation = (needs: {
 }): (() => Promise<void>) => {
   const { db, clock, events, registry, targeting, settings, channels } = needs
   const { eventConditions, serviceConditions, banConditions } = needs
+  const heardAfter = createSilence(needs.config, clock())
   let lastLook: number | null = null
   let settledAt = 0
 
   /** What each rule finds now; null for a rule that could not look. */
   const findings = async (rules: readonly Rule[], now: number) => {
-    const servers = findOnServers(registry.all())
+    const servers = findOnServers(registry.all(), heardAfter(now))
     const service = await serviceConditions()
     const happened = eventConditions.take()
     const ofKind = (kind: Rule['kind']) => {

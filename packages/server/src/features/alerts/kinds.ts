@@ -12,7 +12,7 @@ export interface KindDefaults {
 export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'server-unprotected': { name: 'Server unprotected', severity: 'critical', for: 20 },
   'server-degraded': { name: 'Server degraded', severity: 'warning', for: 300 },
-  'server-silent': { name: 'Server silent', severity: 'critical', for: 30 },
+  'server-silent': { name: 'Server silent', severity: 'critical', for: 0 },
   'engine-down': { name: 'fail2ban down', severity: 'critical', for: 30 },
   'whitelist-drift': { name: 'Whitelist not applied', severity: 'warning', for: 120 },
   'shield-drift': { name: 'Firewall not as it should be', severity: 'warning', for: 120 },

@@ -1,5 +1,6 @@
 import type { ConditionKind, ProtectionCheckId } from '@stockade/contract'
-import { iso } from '../../core/clock.ts'
+import type { Config } from '../../config.ts'
+import { iso, second } from '../../core/clock.ts'
 import { levelOf } from '../servers/protection.ts'
 import type { Server } from '../servers/registry.ts'
 import type { Finding } from './kinds.ts'
@@ -10,16 +11,33 @@ const firewallChecks: readonly ProtectionCheckId[] = ['enforced', 'shield', 'kee
 const failedCheck = (server: Server, ids: readonly string[]) =>
   server.row.status === 'online' ? server.protection?.checks.find(({ id }) => ids.includes(id)) : undefined
 
+/** A heartbeat that is so much later than its interval is missing. */
+const lateBy = 25 * second
+/**
+ * Who must have been heard after which time: a message within a minute of a silence does not wait until `status` says offline. Nobody is
+ * silent soon after our own start, as with `status`.
+ */
+export const createSilence = (
+  config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>,
+  startedAt: number,
+): ((now: number) => number) => {
+  const interval = config.heartbeatInterval * second
+  const offlineAfter = config.offlineAfter * second
+  const known = startedAt + Math.max(2 * interval, offlineAfter)
+  const silentAfter = Math.min(offlineAfter, interval + lateBy)
+  return now => (now < known ? -Infinity : now - silentAfter)
+}
+
 type Words = readonly [title: string, detail: string] | null
-const conditions: Readonly<Partial<Record<ConditionKind, (server: Server) => Words>>> = {
+const conditions: Readonly<Partial<Record<ConditionKind, (server: Server, heardAfter: number) => Words>>> = {
   'server-unprotected': server =>
     levelOf(server) === 'unprotected'
       ? [`${server.row.hostname} is unprotected`, server.protection?.summary ?? '']
       : null,
   'server-degraded': server =>
     levelOf(server) === 'degraded' ? [`${server.row.hostname} is degraded`, server.protection?.summary ?? ''] : null,
-  'server-silent': ({ row, lastHeartbeat }) =>
-    row.status === 'offline'
+  'server-silent': ({ row, lastHeartbeat }, heardAfter) =>
+    row.status === 'offline' || (row.status === 'online' && lastHeartbeat !== null && lastHeartbeat < heardAfter)
       ? [
           `${row.hostname} is silent`,
           lastHeartbeat === null
@@ -50,14 +68,17 @@ const conditions: Readonly<Partial<Record<ConditionKind, (server: Server) => Wor
     row.quarantined_at === null ? null : [`${row.hostname} is in quarantine`, row.quarantine_reason ?? ''],
 }
 
-/** What holds now of all servers, by kind. */
-export const findOnServers = (servers: readonly Server[]): Map<ConditionKind, Finding[]> => {
+/**
+ * What holds now of all servers, by kind.
+ * @param heardAfter online servers without a heartbeat since then are silent
+ */
+export const findOnServers = (servers: readonly Server[], heardAfter: number): Map<ConditionKind, Finding[]> => {
   const found = new Map<ConditionKind, Finding[]>()
-  const known = Object.entries(conditions) as [ConditionKind, (server: Server) => Words][]
+  const known = Object.entries(conditions) as [ConditionKind, (server: Server, heardAfter: number) => Words][]
   for (const [kind] of known) found.set(kind, [])
   for (const server of servers)
     for (const [kind, words] of known) {
-      const said = words(server)
+      const said = words(server, heardAfter)
       if (said)
         found.get(kind)?.push({ subject: server.row.id, serverNo: server.row.no, title: said[0], detail: said[1] })
     }

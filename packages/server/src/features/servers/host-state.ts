@@ -11,6 +11,10 @@ export interface Jail {
   readonly name: string
   readonly enabled: boolean
   readonly current_bans: number
+  /** fail2ban's own counts since it started; absent or null from an agent that does not report them. */
+  readonly total_banned?: number | null
+  readonly current_failed?: number | null
+  readonly total_failed?: number | null
   readonly filter: string | null
   readonly logpath: string | null
   readonly maxretry: number | null
@@ -20,7 +24,10 @@ export interface Jail {
   readonly template: string | null
 }
 /** The part of a jail that every report of a host carries. */
-export type ListedJail = Pick<Jail, 'name' | 'enabled' | 'current_bans'>
+export type ListedJail = Pick<
+  Jail,
+  'name' | 'enabled' | 'current_bans' | 'total_banned' | 'current_failed' | 'total_failed'
+>
 
 /** The host's own clock of reports: one id for each start of the agent, and a counter since then. */
 export interface ReportVersion {
@@ -67,8 +74,9 @@ export const isAhead = (one: Versions, other: Versions): boolean =>
 const withDetailsOf = (jails: readonly Jail[], source: readonly Jail[]): readonly Jail[] => {
   const detailed = new Map(source.map(jail => [jail.name, jail]))
   return jails.map(jail => {
-    const { name, enabled, current_bans } = jail
-    return { ...(detailed.get(name) ?? jail), name, enabled, current_bans }
+    const { name, enabled, current_bans, total_banned = null, current_failed = null, total_failed = null } = jail
+    const counts = { current_bans, total_banned, current_failed, total_failed }
+    return { ...(detailed.get(name) ?? jail), name, enabled, ...counts }
   })
 }
 /** The higher version wins, separately for reports and details. Returns `known` itself if `other` is not ahead of it. */

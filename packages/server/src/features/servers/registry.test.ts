@@ -34,7 +34,11 @@ const addServer = async (): Promise<number> => {
 }
 const boot = crypto.randomUUID()
 const now = Date.now()
-const details = { filter: null, logpath: null, maxretry: null, bantime: null, findtime: null, template: null }
+const counts = { total_banned: null, current_failed: null, total_failed: null }
+const details = {
+  ...counts,
+  ...{ filter: null, logpath: null, maxretry: null, bantime: null, findtime: null, template: null },
+}
 const sshd = { ...details, name: 'sshd', enabled: true, current_bans: 1 }
 const nginx = { ...sshd, name: 'nginx' }
 const report = (
