@@ -97,6 +97,26 @@ export const createFeed = endpoint({
   reply: newFeed,
   refusals: [409],
 })
+export const previewFeed = endpoint({
+  method: 'POST',
+  path: '/fleet/feeds/preview',
+  tag,
+  scope,
+  fleet: true,
+  summary: 'Preview a feed',
+  description: 'Counts what a feed with these settings would hold now. Nothing is stored.',
+  access: 'admin',
+  body: shape({ ...contentsInput }),
+  status: 200,
+  reply: resource('FeedPreview', {
+    total: field(count, 'Number of entries, before neighbours are joined.'),
+    ipv4: field(count, 'Of them addresses and ranges of IPv4.'),
+    ipv6: field(count, 'Of them addresses and ranges of IPv6.'),
+    collapsed: field(count, 'Number of entries when neighbours are joined into ranges.'),
+    truncated: field(Type.Boolean(), 'Whether older bans are left out, because there are more than the maximum.'),
+    samples: field(Type.Array(Type.String({ examples: ['198.51.100.7'] })), 'The first ten entries.'),
+  }),
+})
 export const changeFeed = endpoint({
   method: 'PATCH',
   path: '/fleet/feeds/{id}',

@@ -15,6 +15,7 @@ import * as keys from './keys.ts'
 import * as neighbours from './neighbours.ts'
 import * as passkeys from './passkeys.ts'
 import * as portknock from './portknock.ts'
+import * as reports from './reports.ts'
 import * as rollouts from './rollouts.ts'
 import * as rules from './rules.ts'
 import * as servers from './servers.ts'
@@ -49,6 +50,7 @@ export type { Passkey } from './passkeys.ts'
 export * from './protection.ts'
 export * from './query/index.ts'
 export * from './reasons.ts'
+export type { Report, ReportAttention } from './reports.ts'
 export type { RolloutHostState, RolloutState } from './rollouts.ts'
 export type { RuleOutcome, RuleState } from './rules.ts'
 export type { FeedFormat } from './feeds.ts'
@@ -78,6 +80,7 @@ export {
   settings,
   alerts,
   channels,
+  reports,
   portknock,
   siem,
   bootstrap,
@@ -106,6 +109,7 @@ const rooms = {
   settings,
   alerts,
   channels,
+  reports,
   portknock,
   siem,
   bootstrap,

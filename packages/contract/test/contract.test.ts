@@ -214,9 +214,16 @@ const additions = [
   'GET /rules/{id}/matches',
   'GET /fleet/feeds',
   'POST /fleet/feeds',
+  'POST /fleet/feeds/preview',
   'PATCH /fleet/feeds/{id}',
   'DELETE /fleet/feeds/{id}',
   'POST /fleet/feeds/{id}/rotate',
+  'GET /reports',
+  'GET /reports/schedules',
+  'POST /reports/schedules',
+  'PATCH /reports/schedules/{id}',
+  'DELETE /reports/schedules/{id}',
+  'POST /reports/schedules/{id}/test',
   'GET /feeds/{token}',
   'GET /agents/release',
   'POST /agents/rollouts',
@@ -483,7 +490,7 @@ describe('the contract', () => {
     const fleet = new Set(endpoints.filter(endpoint => endpoint.fleet).map(nameOf))
     const expected = endpoints.filter(
       endpoint =>
-        (/^\/(users|keys|settings|siem|agents|channels|rules|fleet\/feeds)\b/.test(endpoint.path) &&
+        (/^\/(users|keys|settings|siem|agents|channels|rules|fleet\/feeds|reports\/schedules)\b/.test(endpoint.path) &&
           endpoint.access !== 'session') ||
         [
           'POST /servers',

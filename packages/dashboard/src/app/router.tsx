@@ -18,6 +18,7 @@ import { readBansSearch } from '../features/bans/filter.ts'
 import { readCommandsSearch } from '../features/commands/filter.ts'
 import { readHistorySearch, readPageSearch, readStatsSearch } from '../features/portknock/filter.ts'
 import { readReplaySearch } from '../features/siem/replay-range.ts'
+import { readReportsSearch } from '../features/reports/filter.ts'
 import { readTemplatesSearch } from '../features/templates/filter.ts'
 import { readFleetBansSearch } from '../features/fleet-bans/filter.ts'
 import { readWhitelistSearch } from '../features/whitelist/filter.ts'
@@ -223,6 +224,25 @@ const sharingRules = createRoute({
   getParentRoute: () => inside,
   path: '/lists/rules',
   component: lazyRouteComponent(() => import('../features/sharing-rules/rules.tsx'), 'SharingRules'),
+})
+const feeds = createRoute({
+  getParentRoute: () => inside,
+  path: '/lists/feeds',
+  component: forAdmins(lazyRouteComponent(() => import('../features/feeds/feeds.tsx'), 'Feeds')),
+})
+const reports = createRoute({
+  getParentRoute: () => inside,
+  path: '/reports',
+  validateSearch: only(readReportsSearch),
+  component: lazyRouteComponent(() => import('../features/reports/reports.tsx'), 'Reports'),
+})
+/** A short address for a screen on the wall. */
+const wall = createRoute({
+  getParentRoute: () => inside,
+  path: '/wall',
+  beforeLoad: () => {
+    throw redirect({ to: '/', search: { kiosk: '1' }, replace: true })
+  },
 })
 const blocklists = createRoute({
   getParentRoute: () => inside,
@@ -497,6 +517,9 @@ export const router = createRouter({
       fleetBans,
       blocklists,
       sharingRules,
+      feeds,
+      reports,
+      wall,
       whitelist,
       commands,
       command,

@@ -280,6 +280,28 @@ export interface FeedsTable {
   used_at: number | null
   used_from: string | null
 }
+export interface ReportSchedulesTable {
+  id: Generated<number>
+  name: string
+  period: 'day' | 'week' | 'month'
+  hour: number
+  weekday: number
+  day: number
+  /** Null: that of the settings. */
+  timezone: string | null
+  target: string
+  /** JSON: e-mail addresses. */
+  recipients: string
+  /** JSON: ids of channels. */
+  channels: string
+  enabled: number
+  /** The date at which the last report was due that needs no queueing any more. */
+  last_due: string
+  last_at: number | null
+  last_error: string | null
+  created_by: string
+  created_at: number
+}
 export interface AgentRolloutHostsTable {
   rollout_id: number
   server_no: number
@@ -1045,6 +1067,7 @@ export interface Schema {
   rules: RulesTable
   rule_matches: RuleMatchesTable
   feeds: FeedsTable
+  report_schedules: ReportSchedulesTable
   agent_rollouts: AgentRolloutsTable
   agent_rollout_hosts: AgentRolloutHostsTable
   fleet_bans: FleetBansTable

@@ -4,7 +4,7 @@ import type { Principal } from '../core/actor.ts'
 import { Problem, badRequest, unavailable } from '../core/problem.ts'
 import { notJson } from './body.ts'
 import { readOut } from './read-out.ts'
-import { addressOf, changing, nameOf, prefix } from './request.ts'
+import { addressOf, changing, loggedPath, nameOf, prefix } from './request.ts'
 import type { SecurityLog } from './security-log.ts'
 import { validationProblem } from '../core/validation.ts'
 
@@ -80,7 +80,7 @@ export const answerErrors = (
     if (actor && actor.kind !== 'anonymous')
       await needs.noteRefusal(actor, {
         endpoint: nameOf(endpoint),
-        path: request.url.split('?')[0] ?? '',
+        path: loggedPath(request),
         reason: message,
       })
   }

@@ -3,7 +3,7 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
 import { createBasePath } from './base-path.ts'
-import { nameOf } from './request.ts'
+import { loggedPath, nameOf } from './request.ts'
 import type { TlsPair } from './tls.ts'
 import { answerBadAddress, answerBadRequest } from './unreadable.ts'
 
@@ -71,9 +71,8 @@ export const openFastify = (needs: {
     const { endpoint, id: reqId, method } = request
     const { statusCode: status, elapsedTime } = reply
     needs.observe(endpoint ? nameOf(endpoint) : 'other', status, elapsedTime / 1000)
-    // Without the query, which holds codes of invitations and of the set-up.
-    const url = request.url.split('?')[0]
-    if (isDebug) request.log.debug({ reqId, method, url, status, ms: Math.round(elapsedTime) }, 'answered')
+    const ms = Math.round(elapsedTime)
+    if (isDebug) request.log.debug({ reqId, method, url: loggedPath(request), status, ms }, 'answered')
     done()
   })
   return fastify

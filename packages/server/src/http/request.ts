@@ -16,6 +16,12 @@ declare module 'fastify' {
 }
 
 export const prefix = '/api/v1'
+const feedToken = /^(\/api\/v1\/feeds\/)[^/]+/
+/**
+ * The path of a request as logs may hold it: without the query, which holds codes of invitations and of the set-up, and
+ * without the token of a feed, which is the whole credential of its reader.
+ */
+export const loggedPath = ({ url }: FastifyRequest): string => (url.split('?')[0] ?? '').replace(feedToken, '$1[token]')
 /** Methods that change something. */
 export const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const ours = /^\/(api|agent|metrics|install\.sh)(\/|$)/

@@ -41,7 +41,9 @@ import type { templatesTexts } from '../../features/templates/templates.texts.ts
 import type { usersTexts } from '../../features/users/users.texts.ts'
 import type { endsTexts } from '../../features/whitelist/ends.texts.ts'
 import type { blocklistsTexts } from '../../features/blocklists/blocklists.texts.ts'
+import type { feedsTexts } from '../../features/feeds/feeds.texts.ts'
 import type { fleetBansTexts } from '../../features/fleet-bans/fleet-bans.texts.ts'
+import type { reportsTexts } from '../../features/reports/reports.texts.ts'
 import type { rulesTexts } from '../../features/sharing-rules/sharing-rules.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../../kit/command.texts.ts'
@@ -106,8 +108,10 @@ export interface Texts {
   templates: Of<typeof templatesTexts>
   users: Of<typeof usersTexts>
   ends: Of<typeof endsTexts>
+  feeds: Of<typeof feedsTexts>
   'fleet-bans': Of<typeof fleetBansTexts>
   'sharing-rules': Of<typeof rulesTexts>
+  reports: Of<typeof reportsTexts>
   blocklists: Of<typeof blocklistsTexts>
   whitelist: Of<typeof whitelistTexts>
   command: Of<typeof commandTexts>
@@ -126,7 +130,7 @@ export interface Texts {
   time: Of<typeof timeTexts>
 }
 /** Those of the pages about many servers and about alerts; they travel in a third file. */
-export type Policy = 'alerts' | 'alert-channels' | 'blocklists' | 'fleet-bans' | 'sharing-rules'
+export type Policy = 'alerts' | 'alert-channels' | 'blocklists' | 'feeds' | 'fleet-bans' | 'reports' | 'sharing-rules'
 /** Those that nearly everybody needs at once; the others travel in a second file. */
 export type First =
   | 'charts'

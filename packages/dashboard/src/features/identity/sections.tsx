@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'react'
 import { Link } from '@tanstack/react-router'
-import type { listTabs } from '../navigation/places.ts'
+import type { listTabsOfAdmins } from '../navigation/places.ts'
 import styles from './identity.module.css'
 
 type Section =
   | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
   | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'channels' | 'reputation' | 'agents' | 'backup' | 'licence'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
-  | (typeof listTabs)[number]['to']
+  | (typeof listTabsOfAdmins)[number]['to']
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`
 
 /** The pages that belong together, each with an address of its own. */

@@ -6,6 +6,7 @@ import {
   IconLayoutDashboard,
   IconHistory,
   IconListDetails,
+  IconReportAnalytics,
   IconSend,
   IconServer2,
   IconSettings,
@@ -37,6 +38,7 @@ const protection = [
 const operations = [
   { to: '/commands', icon: IconTerminal2, text: 'commands', letter: 'c', first: false },
   { to: '/alerts', icon: IconBell, text: 'alerts', letter: 'n', first: false },
+  { to: '/reports', icon: IconReportAnalytics, text: 'reports', letter: 'r', first: false },
 ] as const
 /** Only admins have these. */
 const operationsOfAdmins = [
@@ -55,6 +57,8 @@ export const listTabs = [
   { to: '/lists/blocklists', text: 'blocklists' },
   { to: '/lists/rules', text: 'sharingRules' },
 ] as const
+/** Only admins have these. */
+export const listTabsOfAdmins = [...listTabs, { to: '/lists/feeds', text: 'feeds' }] as const
 
 export type NavItem =
   (typeof see)[number] | (typeof protection)[number] | (typeof operationsOfAdmins)[number] | (typeof admin)[number]

@@ -7,6 +7,7 @@ import type { FeedsService, Served } from './feeds.service.ts'
 export const mountFeeds = (http: Http, feeds: FeedsService): void => {
   http.serve(contract.listFeeds, () => feeds.list())
   http.serve(contract.createFeed, ({ actor, body }) => feeds.create(actor, body))
+  http.serve(contract.previewFeed, ({ body }) => feeds.preview(body))
   http.serve(contract.changeFeed, ({ actor, params, body }) => feeds.change(actor, params.id, body))
   http.serve(contract.rotateFeed, ({ actor, params }) => feeds.rotate(actor, params.id))
   http.serve(contract.removeFeed, async ({ actor, params }) => ({

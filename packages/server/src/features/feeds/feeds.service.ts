@@ -4,14 +4,15 @@ import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, QueryOf, ReplyOf, feeds as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
-import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
+import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
-import { conflict, notFound, tooManyRequests } from '../../core/problem.ts'
+import { conflict, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
+import { createFeedBudgets } from './budgets.ts'
 import { contentsOf } from './contents.ts'
 import type { Contents, Loaded } from './contents.ts'
 import { allFeeds, countFeeds, deleteFeed, findFeed, findFeedBy, insertFeed, updateFeed } from './feeds.store.ts'
@@ -37,6 +38,8 @@ export interface FeedsService {
   list(): Promise<ReplyOf<typeof contract.listFeeds>>
   /** @throws Problem 400, 409 where the name is taken or there are too many */
   create(actor: Principal, input: BodyOf<typeof contract.createFeed>): Promise<NewFeed>
+  /** @throws Problem 400 for a search that does not parse */
+  preview(input: BodyOf<typeof contract.previewFeed>): Promise<ReplyOf<typeof contract.previewFeed>>
   change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFeed>): Promise<Feed>
   rotate(actor: Principal, id: number): Promise<NewFeed>
   /** Answers the name. */
@@ -46,7 +49,6 @@ export interface FeedsService {
 }
 
 const usual: Contents = { q: '', bans: true, fleet_bans: true, family: 'both', maximum: 100_000 }
-const perMinute = 60
 const useNoted = 5 * minute
 /** Texts that are kept, so that many consumers of one feed cost one text. */
 const mostTexts = 16
@@ -56,11 +58,12 @@ export const createFeeds = (needs: {
   readonly db: Database
   readonly clock: Clock
   readonly events: Events
+  /** Several processes share the database. */
+  readonly isShared: boolean
   readonly baseUrl: () => string
-  readonly load: (row: FeedRow) => Promise<Loaded>
+  readonly load: (row: Pick<FeedRow, 'id' | 'contents'>) => Promise<Loaded>
 }): FeedsService => {
   const { db, clock, events } = needs
-  const budgets = new Map<number, { since: number; count: number }>()
   const texts = new Map<string, Promise<Served>>()
 
   const view = (row: FeedRow): Feed => ({
@@ -110,16 +113,7 @@ export const createFeeds = (needs: {
       return after
     })
 
-  const spend = (id: number) => {
-    const now = clock()
-    const budget = budgets.get(id)
-    if (!budget || now - budget.since >= minute || now < budget.since) {
-      budgets.set(id, { since: now, count: 1 })
-      return
-    }
-    if (++budget.count > perMinute)
-      throw tooManyRequests(Math.max(1, Math.ceil((budget.since + minute - now) / second)))
-  }
+  const spend = createFeedBudgets(needs)
   const noteUse = async (row: FeedRow, ip: string) => {
     const now = clock()
     if (row.used_at !== null && row.used_from === ip && now - row.used_at < useNoted && now >= row.used_at) return
@@ -167,6 +161,11 @@ export const createFeeds = (needs: {
       })
       return viewNew(row, token)
     },
+    async preview(input) {
+      // No feed has the id 0, so the reading of a preview never replaces that of a feed.
+      const loaded = await needs.load({ id: 0, contents: JSON.stringify(contentsWith(usual, input)) })
+      return previewOf(loaded)
+    },
     async change(actor, id, { name, ...input }) {
       return view(
         await update(actor, id, 'feed.update', row => ({
@@ -190,7 +189,7 @@ export const createFeeds = (needs: {
     async read(token, ip, asked) {
       const row = await findFeedBy(db.read, 'token_hash', sha256(token))
       if (!row) throw notFound('There is no such feed. Its token may have been replaced.')
-      spend(row.id)
+      await spend(row.id)
       await noteUse(row, ip)
       const loaded = await needs.load(row)
       const { format = 'plain', collapse = false, family = 'both', set = 'stockade-feed' } = asked
@@ -206,6 +205,16 @@ export const createFeeds = (needs: {
     },
   }
 }
+
+const sampled = 10
+const previewOf = ({ single, collapsed, isTruncated }: Loaded): ReplyOf<typeof contract.previewFeed> => ({
+  total: single.ipv4.length + single.ipv6.length,
+  ipv4: single.ipv4.length,
+  ipv6: single.ipv6.length,
+  collapsed: collapsed.ipv4.length + collapsed.ipv6.length,
+  truncated: isTruncated,
+  samples: [...single.ipv4.slice(0, sampled), ...single.ipv6.slice(0, sampled)].slice(0, sampled),
+})
 
 type FeedEvent = 'feed.create' | 'feed.update' | 'feed.rotate' | 'feed.delete'
 

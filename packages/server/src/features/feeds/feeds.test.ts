@@ -104,6 +104,32 @@ describe('a feed', () => {
     expect((await get(none.token)).text).toBe('')
   })
 
+  test('says before it is made what it would hold', async () => {
+    const preview = (body: object) => admin.client.call('POST /fleet/feeds/preview', { body })
+    expect(await preview({})).toEqual({
+      total: 8,
+      ipv4: 7,
+      ipv6: 1,
+      collapsed: 5,
+      truncated: false,
+      samples: [
+        '192.0.2.60',
+        '198.51.100.4',
+        '198.51.100.5',
+        '198.51.100.6',
+        '198.51.100.7',
+        '203.0.113.9',
+        '203.0.113.64/26',
+        '2001:db8:1::5',
+      ],
+    })
+    expect(await preview({ q: 'jail:nginx', fleet_bans: false, maximum: 1 })).toMatchObject({
+      total: 1,
+      truncated: true,
+    })
+    await expect(preview({ q: 'jail:' })).rejects.toMatchObject({ status: 400 })
+  })
+
   test('loses what ended, what was whitelisted, and what a server in quarantine says', async () => {
     const { token } = await create()
     clock.forward(120)
@@ -194,6 +220,8 @@ describe('a feed', () => {
 
   test('has a budget of its own', async () => {
     const { token } = await create()
+    // The budget is of a minute by the clock.
+    clock.forward(60 - ((clock() / 1000) % 60))
     const statuses = []
     for (let n = 0; n < 62; n++) statuses.push((await get(token)).status)
     expect(statuses.filter(status => status === 429)).toHaveLength(2)

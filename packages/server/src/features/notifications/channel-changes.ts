@@ -5,7 +5,7 @@ import type { Settings, SettingsWatcher } from '../settings/settings.service.ts'
 import { claimSummary, forgetChannel, saveChannel, unskipSummary } from './notifications.store.ts'
 import type { Channel } from './notifications.store.ts'
 import { channels, readyChannels } from './settings.ts'
-import { wallOf } from './summary.ts'
+import { wallOf } from '../../core/wall.ts'
 
 type Ready = Record<Channel, boolean>
 const isSummaryOn = (values: Settings, ready: Ready) =>

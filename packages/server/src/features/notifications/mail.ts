@@ -123,8 +123,8 @@ export const sendMail = async (
         from: { name: oneLine(site.name), address: target.from },
         to: target.recipients.map(address => ({ name: '', address })),
         subject: oneLine(`[${oneLine(site.name, 40)}] ${message.title}`),
-        text: mailTextOf(message, site),
-        html: mailHtmlOf(message, site),
+        text: message.mail?.text ?? mailTextOf(message, site),
+        html: message.mail?.html ?? mailHtmlOf(message, site),
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.timeout(30_000),
       })

@@ -23,6 +23,8 @@ export interface Message {
   /** Epoch milliseconds. */
   readonly at: number
   readonly alert?: AlertHead
+  /** Its own form as a mail, where the general one does not do. */
+  readonly mail?: { readonly text: string; readonly html: string }
 }
 /** The part of a message that services with alerts of their own need. */
 export interface AlertHead {

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Author } from '../../core/author.ts'
 import { day } from '../../core/clock.ts'
+import { wallOf } from '../../core/wall.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
@@ -26,7 +27,7 @@ import type { Message, Site } from './message.ts'
 import { createDeliver, createSending } from './sending.ts'
 import { channels, createChannelSettings } from './settings.ts'
 import type { ChatChange, EmailChange } from './settings.ts'
-import { summaryOf, wallOf } from './summary.ts'
+import { summaryOf } from './summary.ts'
 import { createChannelTests } from './channel-tests.ts'
 
 export type DeliveryState = Pick<ChannelRow, 'last_sent' | 'last_error' | 'failing_since'>
@@ -54,6 +55,8 @@ export interface NotificationsService {
   isReady(channel: Channel): boolean
   /** Queues a message of the alert rules for chat or e-mail. */
   queueAlert(change: Pick<Change, 'sql'>, channel: Channel, message: Message): Promise<void>
+  /** Queues a mail in the transaction of what it is about. Null: to the recipients of the settings. */
+  queueMail(change: Pick<Change, 'sql'>, recipients: readonly string[] | null, message: Message): Promise<void>
   /** Sends one mail by the mail server of the settings. @throws DeliveryFailure */
   mailTo(recipients: readonly string[], message: Message, note?: Note): Promise<readonly Refusal[]>
   site(): Site
@@ -121,6 +124,20 @@ export const createNotifications = (needs: {
     site: settings.site,
     queueAlert: ({ sql }, channel, message) =>
       addNotifications(sql, [{ channel, category: 'alert', content: JSON.stringify(message) }], clock()),
+    queueMail: ({ sql }, recipients, message) =>
+      addNotifications(
+        sql,
+        // Recipients of its own that are refused hold up nobody else.
+        [
+          {
+            channel: 'email',
+            category: recipients === null ? 'alert' : 'rest',
+            content: JSON.stringify(message),
+            recipients: recipients === null ? null : JSON.stringify(recipients),
+          },
+        ],
+        clock(),
+      ),
     mailTo: (recipients, message, note) => parts.deliver('email', message, recipients, note),
     close: () => closing.resolve('closing'),
     async sweep() {

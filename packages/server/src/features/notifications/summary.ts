@@ -1,5 +1,6 @@
-import { day, hour, minute } from '../../core/clock.ts'
+import { day } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
+import { beginOf } from '../../core/wall.ts'
 import type { Database } from '../../db/database.ts'
 import { countryCodes, jailNames } from '../bans/stats.store.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
@@ -9,39 +10,6 @@ import type { Message } from './message.ts'
 import { countIn, failedCommands, topAddresses, whitelistChanges } from './summary.store.ts'
 import type { Window } from './summary.store.ts'
 
-/** The clock on the wall of a time zone: its date, and the hour. */
-export const wallOf = (at: number, timeZone: string): { date: string; hour: number; offset: number } => {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(at)
-  const of = (type: string) => Number(parts.find(part => part.type === type)?.value)
-  const wall = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'))
-  return {
-    date: new Date(wall).toISOString().slice(0, 10),
-    hour: of('hour'),
-    offset: wall - Math.floor(at / 1000) * 1000,
-  }
-}
-/** When a date begins in a time zone; where the clock jumps over midnight, when it jumps. */
-export const beginOf = (date: string, timeZone: string): number => {
-  const wall = Date.parse(`${date}T00:00:00Z`)
-  let low = wall - day
-  // The first quarter of an hour at which that date is on the wall: clocks change at such moments.
-  for (const step of [hour, 15 * minute]) {
-    while (wallOf(low, timeZone).date < date) low += step
-    if (step === hour) low -= hour
-  }
-  return low
-}
 const dayBefore = (date: string): string => new Date(Date.parse(`${date}T00:00:00Z`) - day).toISOString().slice(0, 10)
 
 const top = 10

@@ -1,13 +1,17 @@
 import type { Policy, Texts } from '../texts.ts'
 import { blocklists } from './blocklists.ts'
 import { alertChannels, alerts } from './alerts.ts'
+import { feeds } from './feeds.ts'
 import { fleetBans } from './fleet-bans.ts'
+import { reports } from './reports.ts'
 import { sharingRules } from './sharing-rules.ts'
 
 export const texts: Pick<Texts, Policy> = {
   blocklists,
   alerts,
   'alert-channels': alertChannels,
+  feeds,
   'fleet-bans': fleetBans,
+  reports,
   'sharing-rules': sharingRules,
 }

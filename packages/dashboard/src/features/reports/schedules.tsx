@@ -1,0 +1,103 @@
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { Panel } from '../../kit/page.tsx'
+import parts from '../../kit/parts.module.css'
+import { Stranger } from '../../kit/stranger.tsx'
+import { toasts } from '../../kit/toasts.ts'
+import { Trouble, sentenceOf } from '../../kit/trouble.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { exactTime } from '../../lib/time.ts'
+import { sayTarget } from '../fleet/target-choice.tsx'
+import { readSchedulesAgain, schedulesQuery } from './queries.ts'
+import type { Schedule } from './queries.ts'
+import { reportsTexts } from './reports.texts.ts'
+import styles from './reports.module.css'
+
+const ScheduleDialog = lazy(() => import('./schedule-dialog.tsx'))
+
+const act = (run: Promise<{ message?: string }>) => {
+  run
+    .then(({ message }) => {
+      if (message) toasts.show({ text: message })
+      return readSchedulesAgain()
+    })
+    .catch((error: unknown) => void toasts.show({ text: sentenceOf(error), error: true }))
+}
+
+/** Who gets the report, and when. */
+export const Schedules = () => {
+  const t = textsOf(reportsTexts).schedules
+  const query = useQuery(schedulesQuery)
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className={styles.schedules}>
+      <Panel
+        title={t.title}
+        aside={
+          <Button size="xs" variant="default" onClick={() => setOpen(true)}>
+            {t.add}
+          </Button>
+        }
+      >
+        <Trouble what={t.what} query={query} />
+        {query.data?.total === 0 && <p className={parts.muted}>{t.none}</p>}
+        <ul className={styles.lines}>
+          {query.data?.schedules.map(schedule => (
+            <ScheduleLine key={schedule.id} schedule={schedule} />
+          ))}
+        </ul>
+      </Panel>
+      <Suspense>{isOpen && <ScheduleDialog onClose={() => setOpen(false)} />}</Suspense>
+    </div>
+  )
+}
+
+const ScheduleLine = ({ schedule }: { schedule: Schedule }) => {
+  const all = textsOf(reportsTexts)
+  const t = all.schedules
+  const { id, name, period, recipients, channels, next_at: next, enabled } = schedule
+  const params = { id }
+  const to = recipients.length + channels.length === 0 ? t.toSettings : recipients.join(', ')
+  return (
+    <li>
+      <b>
+        <Stranger text={name} most={100} />
+      </b>
+      <span className={parts.muted}>
+        {all.titles[period]} · {sayTarget(schedule.target)} · <bdi>{to}</bdi> ·{' '}
+        {next === null ? t.off : `${t.next}: ${exactTime(Date.parse(next))}`}
+      </span>
+      {schedule.last_error !== null && <span className={parts.error}>{schedule.last_error}</span>}
+      <span className={parts.row}>
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={t.sendOf(name)}
+          onClick={() => act(api.call('POST /reports/schedules/{id}/test', { params }))}
+        >
+          {t.send}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={t.turnOf(enabled, name)}
+          onClick={() =>
+            act(api.call('PATCH /reports/schedules/{id}', { params, body: { enabled: !enabled } }).then(() => ({})))
+          }
+        >
+          {t.turn(enabled)}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={t.removeOf(name)}
+          onClick={() => act(api.call('DELETE /reports/schedules/{id}', { params }).then(() => ({})))}
+        >
+          {t.remove}
+        </Button>
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,31 @@
+import { second } from '../../core/clock.ts'
+import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Core, Feature } from '../feature.ts'
+import type { NotificationsService } from '../notifications/notifications.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { ServersService } from '../servers/servers.service.ts'
+import type { Targeting } from '../servers/targets.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import { mountReports } from './reports.routes.ts'
+import { createReports } from './reports.service.ts'
+import { createSchedules } from './schedules.service.ts'
+
+/** One page about a day, a week or a month, and the schedules that send it. */
+export const reportsFeature = (
+  needs: Core & {
+    registry: Registry
+    servers: ServersService
+    targeting: Targeting
+    settings: SettingsService
+    channels: ChannelsService
+    notifications: NotificationsService
+  },
+): Feature<null> => {
+  const reports = createReports(needs)
+  const schedules = createSchedules({ ...needs, reports })
+  return {
+    service: null,
+    mount: http => mountReports(http, reports, schedules),
+    jobs: [{ name: 'reports', every: second, run: schedules.run }],
+  }
+}

@@ -1,0 +1,247 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { bounds } from '@stockade/contract/limits.ts'
+import type { BodyOf, ReplyOf, reports as contract } from '@stockade/contract'
+import type { Principal } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
+import { isTimeZone } from '../../core/checks.ts'
+import { iso, isoOrNull, minute } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { conflict, invalid, notFound } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Change, Events } from '../../events/events.ts'
+import type { ChannelsService } from '../channels/channels.service.ts'
+import type { NotificationsService } from '../notifications/notifications.service.ts'
+import { targetsOf, textOf } from '../servers/targets.ts'
+import type { Targeting } from '../servers/targets.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import { lastDue, nextDue } from './periods.ts'
+import { messageOf } from './report-mail.ts'
+import { wordsOf } from './report-words.ts'
+import type { ReportsService } from './reports.service.ts'
+import {
+  allSchedules,
+  claimDue,
+  deleteSchedule,
+  findSchedule,
+  idOfScheduleName,
+  insertSchedule,
+  updateSchedule,
+} from './schedules.store.ts'
+import type { ScheduleRow } from './schedules.store.ts'
+
+type Schedule = ReplyOf<typeof contract.updateReportSchedule>
+type Input = BodyOf<typeof contract.updateReportSchedule>
+
+export interface SchedulesService {
+  list(actor: Principal): Promise<ReplyOf<typeof contract.listReportSchedules>>
+  /** @throws Problem 400 naming the field, 409 where the name is taken or there are too many */
+  create(actor: Principal, input: BodyOf<typeof contract.createReportSchedule>): Promise<Schedule>
+  change(actor: Principal, id: number, input: Input): Promise<Schedule>
+  /** Answers the name. */
+  remove(actor: Principal, id: number): Promise<string>
+  /** Queues the report now. @throws Problem 409 where nothing can take it */
+  test(id: number): Promise<string>
+  /** Queues what is due. */
+  run(): Promise<void>
+}
+
+/** A report that could not be made is tried again after this time (milliseconds). */
+const retryAfter = 5 * minute
+const usual = { hour: 7, weekday: 1, day: 1, timezone: null, recipients: '[]', channels: '[]', enabled: 1 } as const
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+/** The properties that are there. */
+const given = <T extends object>(values: T): Given<T> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>
+const listed = (text: string): string[] => JSON.parse(text) as string[]
+
+export const createSchedules = (needs: {
+  readonly db: Database
+  readonly clock: Clock
+  readonly events: Events
+  readonly log: Pick<FastifyBaseLogger, 'error'>
+  readonly targeting: Pick<Targeting, 'named' | 'view' | 'describe'>
+  readonly settings: Pick<SettingsService, 'get'>
+  readonly channels: Pick<ChannelsService, 'ids' | 'queue' | 'read'>
+  readonly notifications: Pick<NotificationsService, 'isReady' | 'queueMail' | 'site'>
+  readonly reports: Pick<ReportsService, 'make'>
+}): SchedulesService => {
+  const { db, clock, events, targeting, channels, notifications } = needs
+  const retryAt = new Map<number, number>()
+  const zoneOf = ({ timezone }: Pick<ScheduleRow, 'timezone'>) => timezone ?? needs.settings.get('service.timezone')
+
+  const view = (actor: Principal, row: ScheduleRow): Schedule => ({
+    id: row.id,
+    name: row.name,
+    period: row.period,
+    hour: row.hour,
+    weekday: row.weekday,
+    day: row.day,
+    timezone: row.timezone,
+    target: targeting.view(actor, targetsOf(row.target)),
+    recipients: listed(row.recipients),
+    channels: listed(row.channels),
+    enabled: row.enabled === 1,
+    next_at: row.enabled === 1 ? iso(nextDue(row, row.last_due, zoneOf(row))) : null,
+    last_at: isoOrNull(row.last_at),
+    last_error: row.last_error,
+    created_by: row.created_by,
+  })
+  const found = async (sql: Parameters<typeof findSchedule>[0], id: number): Promise<ScheduleRow> => {
+    const row = await findSchedule(sql, id)
+    if (!row) throw notFound(`There is no schedule ${id}.`)
+    return row
+  }
+  const checkName = async (typed: string, own: number | null): Promise<string> => {
+    const name = tame(typed, bounds.name * 4)
+    const taken = await idOfScheduleName(db.read, name)
+    if (taken !== null && taken !== own) throw conflict(`There is a schedule with the name ${name}.`)
+    return name
+  }
+  const columnsOf = async (actor: Principal, input: Input) => {
+    const { hour, weekday, day, period, timezone, target, recipients, enabled } = input
+    if (typeof timezone === 'string' && !isTimeZone(timezone))
+      throw invalid('timezone', 'timezone must be an IANA time zone, such as Europe/Vienna.')
+    if (input.channels) {
+      const ids = await channels.ids()
+      const unknown = input.channels.findIndex(id => !ids.has(id))
+      if (unknown >= 0) throw invalid(`channels.${unknown}`, `There is no channel ${input.channels[unknown] ?? ''}.`)
+    }
+    return {
+      ...given({ hour, weekday, day, period, timezone }),
+      ...(target && { target: textOf(targeting.named(actor, target)) }),
+      ...(recipients && { recipients: JSON.stringify([...new Set(recipients)]) }),
+      ...(input.channels && { channels: JSON.stringify([...new Set(input.channels)]) }),
+      ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+    }
+  }
+  const record = (
+    change: Change,
+    name: 'report.create' | 'report.update' | 'report.delete',
+    actor: Principal,
+    row: ScheduleRow,
+  ) =>
+    change.record({
+      name,
+      author: authorOf(actor),
+      data: {
+        ...{ id: row.id, name: row.name, period: row.period, enabled: row.enabled === 1 },
+        ...targeting.describe(targetsOf(row.target)),
+        recipients: listed(row.recipients),
+      },
+    })
+
+  /** Why nobody would get it; null where somebody would. */
+  const obstacle = async (row: ScheduleRow): Promise<string | null> => {
+    const ids = listed(row.channels)
+    const needsMail = listed(row.recipients).length > 0 || ids.length === 0
+    if (needsMail && !notifications.isReady('email')) return 'E-mail is off, or has no mail server or recipients.'
+    const known = await channels.ids()
+    return !needsMail && ids.every(id => !known.has(id)) ? 'Its channels were deleted.' : null
+  }
+  const messageFor = async (row: ScheduleRow) => {
+    const report = await needs.reports.make(row.period, zoneOf(row), targetsOf(row.target))
+    const site = notifications.site()
+    return messageOf(wordsOf(report, site, row.name), site, clock())
+  }
+  const queue = async (
+    change: Pick<Change, 'sql'>,
+    row: ScheduleRow,
+    message: Awaited<ReturnType<typeof messageFor>>,
+  ) => {
+    const [recipients, ids] = [listed(row.recipients), listed(row.channels)]
+    if (recipients.length > 0) await notifications.queueMail(change, recipients, message)
+    else if (ids.length === 0) await notifications.queueMail(change, null, message)
+    await channels.queue(change, ids, message)
+  }
+
+  return {
+    async list(actor) {
+      const rows = await allSchedules(db.read)
+      return { schedules: rows.map(row => view(actor, row)), total: rows.length }
+    },
+    async create(actor, { name: typed, period, ...input }) {
+      const name = await checkName(typed, null)
+      const columns = {
+        ...usual,
+        period,
+        target: 'all',
+        ...(await columnsOf(actor, { ...input, target: input.target ?? { all: true } })),
+      }
+      if ((await allSchedules(db.read)).length >= bounds.reportSchedules)
+        throw conflict(`There are ${bounds.reportSchedules} schedules, and there may not be more.`)
+      const now = clock()
+      const row = await events.change(async change => {
+        const added = await insertSchedule(change.sql, {
+          ...columns,
+          name,
+          last_due: lastDue(columns, now, zoneOf(columns)),
+          last_at: null,
+          last_error: null,
+          created_by: actor.name,
+          created_at: now,
+        })
+        await record(change, 'report.create', actor, added)
+        return added
+      })
+      return view(actor, row)
+    },
+    async change(actor, id, { name: typed, ...input }) {
+      const name = typed === undefined ? undefined : await checkName(typed, id)
+      const columns = await columnsOf(actor, input)
+      const row = await events.change(async change => {
+        const before = await found(change.sql, id)
+        const after = { ...before, ...columns, ...(name === undefined ? {} : { name }) }
+        // What was due by the old times is not made up for.
+        const last_due = lastDue(after, clock(), zoneOf(after))
+        await updateSchedule(change.sql, id, { ...columns, ...(name === undefined ? {} : { name }), last_due })
+        await record(change, 'report.update', actor, after)
+        return { ...after, last_due }
+      })
+      return view(actor, row)
+    },
+    remove: (actor, id) =>
+      events.change(async change => {
+        const row = await found(change.sql, id)
+        await deleteSchedule(change.sql, id)
+        await record(change, 'report.delete', actor, row)
+        return row.name
+      }),
+    async test(id) {
+      const row = await found(db.read, id)
+      const problem = await obstacle(row)
+      if (problem !== null) throw conflict(problem)
+      const message = await messageFor(row)
+      await db.write.transaction().execute(sql => queue({ sql }, row, message))
+      return row.name
+    },
+    async run() {
+      for (const row of await allSchedules(db.read)) {
+        if (row.enabled === 0) continue
+        const now = clock()
+        const due = lastDue(row, now, zoneOf(row))
+        if (due <= row.last_due || now < (retryAt.get(row.id) ?? 0)) continue
+        try {
+          const problem = await obstacle(row)
+          const message = problem === null ? await messageFor(row) : null
+          await db.write.transaction().execute(async sql => {
+            // The process that writes the date first queues the report, however many came this far.
+            if (!(await claimDue(sql, row, due))) return
+            await updateSchedule(sql, row.id, message ? { last_at: now, last_error: null } : { last_error: problem })
+            if (message) await queue({ sql }, row, message)
+          })
+          retryAt.delete(row.id)
+        } catch (error) {
+          retryAt.set(row.id, now + retryAfter)
+          needs.log.error(
+            { err: error, schedule: row.id },
+            'a report could not be made; it is tried again in 5 minutes',
+          )
+          await updateSchedule(db.write, row.id, {
+            last_error: 'The report could not be made. The log of the server says why.',
+          })
+        }
+      }
+    },
+  }
+}
