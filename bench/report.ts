@@ -17,16 +17,23 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
 }
 
-/** Only requests that were answered as expected count; all errors of all rounds do. */
-export const lineOf = (name: string, rounds: readonly Measured[]): Line => ({
-  name,
-  rate: median(rounds.map(({ done, seconds }) => done / seconds)),
-  cpu: median(rounds.map(({ cpuSeconds, done }) => (cpuSeconds * 1e6) / Math.max(1, done))),
-  p50: median(rounds.map(({ p50 }) => p50)),
-  p99: median(rounds.map(({ p99 }) => p99)),
-  errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
-  firstError: rounds.find(({ firstError }) => firstError !== null)?.firstError ?? null,
-})
+/**
+ * Only requests that were answered as expected count; all errors of all rounds do. A line of which a round has no such request is not a
+ * number, so that it meets no goal.
+ */
+export const lineOf = (name: string, rounds: readonly Measured[]): Line => {
+  const isMeasured = rounds.length > 0 && rounds.every(({ done }) => done > 0)
+  const over = (of: (round: Measured) => number) => (isMeasured ? median(rounds.map(of)) : NaN)
+  return {
+    name: isMeasured ? name : `${name} (NO SAMPLE)`,
+    rate: over(({ done, seconds }) => done / seconds),
+    cpu: over(({ cpuSeconds, done }) => (cpuSeconds * 1e6) / done),
+    p50: over(({ p50 }) => p50),
+    p99: over(({ p99 }) => p99),
+    errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
+    firstError: rounds.find(({ firstError }) => firstError !== null)?.firstError ?? null,
+  }
+}
 
 const whole = (value: number) => Math.round(value).toLocaleString('en')
 const cells = (values: readonly string[]) =>

@@ -16,6 +16,7 @@ import { addLicense } from './license.ts'
 import { addListCommands } from './lists.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
+import { addReport } from './report.ts'
 import { addRuleCommands } from './rules.ts'
 import { safe } from './safe.ts'
 import { addSelfTest } from './self-test.ts'
@@ -50,6 +51,7 @@ addFleetCommands(program)
 addListCommands(program)
 addRuleCommands(program)
 addFeedCommands(program)
+addReport(program)
 addApprovals(program)
 addJailCommands(program)
 addCommandCommands(program)

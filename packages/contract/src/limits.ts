@@ -37,6 +37,7 @@ export const bounds = {
   ruleExclusions: 1000,
   /** Feeds, and entries of one. */
   feeds: 100,
+  reportSchedules: 50,
   feedEntries: 200_000,
   /** Blocklists: how many, entries of one, seconds between two looks, what a list names, and IPv4 addresses that it covers by default. */
   blocklists: {

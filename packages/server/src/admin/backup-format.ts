@@ -26,13 +26,13 @@ export interface Head {
   readonly secret_key: string | null
   /** Text of the other keys of the data folder, by the name of their file. */
   readonly files?: Readonly<Record<string, string>>
-  /** The last ban that the sums hold; null on PostgreSQL, where they hold all. */
+  /** The last ban that the sums hold; null in a backup of PostgreSQL, whose sums hold all. */
   readonly rolled_up: number | null
 }
 export type Cell = string | number | null | { readonly b: string }
 /** What belongs to one running installation, is said in the head, or is made of other rows by those who need it. */
 const leftOut = new Set([
-  ...['rolled_up', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'sqlite_sequence'],
+  ...['rolled_up', 'unsummed_bans', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'sqlite_sequence'],
   ...listingTables.map(({ name }) => name),
 ])
 /** Sessions and pending sign-ins are in no backup, so that a stolen one signs nobody in; a restore ends them. */

@@ -59,6 +59,17 @@ const readSqlite = (file: string): Source => {
 }
 
 const pageSize = 2000
+const rowsOf = (table: string, columns: readonly string[]) =>
+  `select ${list(columns)} from ${quoted(table)}${ownRows(table)}`
+const isSummed = (table: string) => table.startsWith('rolled_')
+/** Sums as they are once the bans that wait are in them: a backup holds no ban that waits. */
+const summedRows = (table: string, columns: readonly string[]) => {
+  const value = quoted(columns.find(column => column === 'n' || column === 'total_bans') ?? '')
+  const named = columns.map(quoted)
+  const selected = named.map(column => (column === value ? `sum(${value}) as ${value}` : column)).join(', ')
+  const keys = named.filter(column => column !== value).join(', ')
+  return `select ${selected} from ${quoted(table.replace(/^rolled_/, ''))} group by ${keys} having sum(${value}) <> 0`
+}
 const readPostgres = async (url: string): Promise<Source> => {
   const client = await connectForBackup(url)
   await client.query('begin isolation level repeatable read read only')
@@ -80,7 +91,7 @@ const readPostgres = async (url: string): Promise<Source> => {
     },
     async *rows(table, columns) {
       await client.query(
-        `declare saved no scroll cursor for select ${list(columns)} from ${quoted(table)}${ownRows(table)}`,
+        `declare saved no scroll cursor for ${isSummed(table) ? summedRows(table, columns) : rowsOf(table, columns)}`,
       )
       for (;;) {
         const page = await client.query<unknown[]>({ text: `fetch ${pageSize} from saved`, rowMode: 'array' })

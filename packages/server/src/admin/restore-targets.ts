@@ -99,7 +99,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
   }
 }
 
-/** SQLite sums in the background, PostgreSQL with each ban: what was not summed yet is summed here. */
+/** What was not summed yet in SQLite's file is summed here. */
 const sumUp = async (client: pg.Client, after: number): Promise<void> => {
   const { rows } = await client.query<{
     id: number

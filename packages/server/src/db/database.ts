@@ -13,6 +13,8 @@ export interface Procedure<Input, Output> {
   readonly name: string
   readonly module: string
   readonly postgres: (client: PoolClient, input: Input) => Promise<Output>
+  /** Input that PostgreSQL writes by one statement: it needs no transaction around it, which would be two round trips more. */
+  readonly isOneStatement?: (input: Input) => boolean
   /** How input and output cross to the writer thread, where plain objects would be too dear. */
   readonly packing?: { pack(input: Input): unknown; unpack(value: unknown): Output }
 }

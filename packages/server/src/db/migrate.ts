@@ -45,6 +45,7 @@ import { reports } from './migrations/0060-reports.ts'
 import { rules } from './migrations/0054-rules.ts'
 import { feeds } from './migrations/0055-feeds.ts'
 import { alerts } from './migrations/0057-alerts.ts'
+import { queuedSums } from './migrations/0062-queued-sums.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
@@ -90,6 +91,8 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0055-feeds': feeds(engine),
   '0056-channels': channels(engine),
   '0057-alerts': alerts(engine),
+  '0060-reports': reports(engine),
+  '0062-queued-sums': queuedSums(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

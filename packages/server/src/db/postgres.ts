@@ -90,17 +90,18 @@ export const openPostgres = async (
   scanPool.on('connect', client => client.on('error', () => {}))
   const scan = new Kysely<Schema>({ dialect: scanDialect(scanPool, watch) })
 
-  const once = async <Output>(work: (client: PoolClient) => Promise<Output>): Promise<Output> => {
+  const once = async <Output>(work: (client: PoolClient) => Promise<Output>, isAlone: boolean): Promise<Output> => {
     const client = await pool.connect()
     let failed: Error | undefined
     try {
+      if (isAlone) return await work(client)
       await client.query('begin')
       const value = await work(client)
       await client.query('commit')
       return value
     } catch (error) {
       failed = error instanceof Error ? error : new Error(String(error))
-      await client.query('rollback').catch(() => {})
+      if (!isAlone) await client.query('rollback').catch(() => {})
       throw failed
     } finally {
       // A connection whose server went away must not go back into the pool.
@@ -116,7 +117,9 @@ export const openPostgres = async (
     logBytes: null,
     pool,
     run: <Input, Output>(procedure: Procedure<Input, Output>, input: Input) =>
-      untilItPasses(() => once(client => procedure.postgres(client, input))),
+      untilItPasses(() =>
+        once(client => procedure.postgres(client, input), procedure.isOneStatement?.(input) ?? false),
+      ),
     async ping() {
       await db.executeQuery(CompiledQuery.raw('select 1'))
     },

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,9 +30,11 @@ export const freePort = async (): Promise<number> => {
   }
 }
 
-/** Starts a PostgreSQL of the tests' own on a free port; `url` is a superuser's. */
-export const startPostgres = async (): Promise<{
+/** Starts a PostgreSQL of the tests' own on a free port; `url` is a superuser's. `isDurable`: each commit waits for the disk. */
+export const startPostgres = async ({ isDurable = false } = {}): Promise<{
   url: string
+  /** Process id of its first process, the parent of all others. */
+  pid(): number
   stop(): Promise<void>
   /** Shuts it down and keeps what it stores, until `up`. */
   down(): Promise<void>
@@ -53,7 +55,7 @@ export const startPostgres = async (): Promise<{
     postgresFlags: [
       ...['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
       // No test cuts the power: nothing waits for the disk.
-      ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off'],
+      ...(isDurable ? [] : ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off']),
     ],
     onLog: () => {},
     onError: () => {},
@@ -63,6 +65,7 @@ export const startPostgres = async (): Promise<{
   await server.start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    pid: () => Number.parseInt(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8'), 10),
     down: () => server.stop(),
     up: () => server.start(),
     async stop() {

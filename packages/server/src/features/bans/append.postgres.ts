@@ -3,27 +3,6 @@ import { expiryOf } from './ban-input.ts'
 import type { AppendInput, Appended, BanEnd, NewBan } from './ban-input.ts'
 import { cellTables, cellsOf, hoursMoved } from './sums.ts'
 
-type Dimension = { table: 'jails' | 'countries'; column: 'name' | 'code' }
-
-/** Ids of names, adding the new ones; sorted, so that two writers never wait for each other in a circle. */
-const idsOf = async (client: PoolClient, { table, column }: Dimension, names: readonly string[]) => {
-  const wanted = [...new Set(names)].sort()
-  if (wanted.length === 0) return new Map<string, number>()
-  const find = async () => {
-    const { rows } = await client.query<{ id: number; name: string }>(
-      `select id, ${column} as name from ${table} where ${column} = any ($1)`,
-      [wanted],
-    )
-    return new Map(rows.map(row => [row.name, row.id]))
-  }
-  const known = await find()
-  if (known.size === wanted.length) return known
-  await client.query(`insert into ${table} (${column}) select * from unnest($1::text[]) on conflict do nothing`, [
-    wanted.filter(name => !known.has(name)),
-  ])
-  return find()
-}
-
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 const keyOf = (serverNo: number, eventId: Uint8Array) => `${serverNo} ${hexOf(eventId).toString('hex')}`
 
@@ -34,12 +13,8 @@ export interface Made {
   readonly jailId: number
   readonly countryId: number
 }
-/**
- * Adds new bans to the sums. One transaction at a time does this, until it commits: rows of sums are few and hot, so they
- * would wait for each other anyway, and whether an address is new is only known when nobody else counts it meanwhile.
- */
+/** Adds bans to the sums. The caller holds the lock of the sums. */
 export const addToSums = async (client: ClientBase, made: readonly Made[]): Promise<void> => {
-  await client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
   const cells = cellsOf(
     made.map(({ ban, jailId, countryId }) => ({ serverNo: ban.serverNo, jailId, countryId, bannedAt: ban.bannedAt })),
   )
@@ -59,7 +34,8 @@ export const addToSums = async (client: ClientBase, made: readonly Made[]): Prom
     if ((latest.get(key)?.at ?? -1) < ban.bannedAt) latest.set(key, { ip, at: ban.bannedAt })
   }
   const { rows } = await client.query<{ ip: Buffer; at: number }>(
-    `select ip, (select max(banned_at) from bans where bans.ip = given.ip and not (id = any ($2::bigint[]))) as at
+    `select ip, (select max(banned_at) from bans where bans.ip = given.ip and id <> all ($2::bigint[])
+        and id not in (select ban_id from unsummed_bans)) as at
       from unnest($1::bytea[]) as given (ip)`,
     [[...latest.values()].map(({ ip }) => ip), made.map(({ id }) => id)],
   )
@@ -68,109 +44,158 @@ export const addToSums = async (client: ClientBase, made: readonly Made[]): Prom
   if (moved.length > 0) await add('rolled_ip_hours', ['bucket'], 'n', moved)
 }
 
-const addBans = async (client: PoolClient, bans: readonly NewBan[], now: number): Promise<Map<string, Appended>> => {
-  const results = new Map<string, Appended>()
-  if (bans.length === 0) return results
-  const jails = await idsOf(
-    client,
-    { table: 'jails', column: 'name' },
-    bans.map(ban => ban.jail),
-  )
-  const countries = await idsOf(
-    client,
-    { table: 'countries', column: 'code' },
-    bans.flatMap(ban => ban.country ?? []),
-  )
-  const networks = new Map(bans.flatMap(ban => (ban.asn === null ? [] : [[ban.asn, ban.asnOrg] as const])))
-  if (networks.size > 0) {
-    const sorted = [...networks].sort(([a], [b]) => a - b)
-    await client.query(
-      'insert into networks (asn, org) select * from unnest($1::bigint[], $2::text[]) on conflict do nothing',
-      [sorted.map(([asn]) => asn), sorted.map(([, org]) => org)],
+/** So many bans are summed by one statement. */
+const summedAtOnce = 10_000
+/**
+ * One transaction at a time takes and adds sums, until it commits: rows of sums are few and hot, so transactions would wait for each
+ * other anyway, and whether an address is new is only known when nobody else counts it meanwhile.
+ */
+export const lockSums = (client: ClientBase) =>
+  client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
+/** Adds the bans that wait to the sums, within the caller's transaction; the caller holds the lock of the sums. */
+export const sumWaiting = async (client: ClientBase): Promise<void> => {
+  for (;;) {
+    const { rows } = await client.query<WaitingBan>(
+      `delete from unsummed_bans where ctid = any (array(select ctid from unsummed_bans limit ${summedAtOnce}))
+        returning ban_id, server_no, jail_id, country_id, ip, banned_at`,
     )
+    if (rows.length === 0) return
+    await addToSums(
+      client,
+      rows.map(row => ({
+        id: row.ban_id,
+        jailId: row.jail_id,
+        countryId: row.country_id,
+        ban: { serverNo: row.server_no, bannedAt: row.banned_at, ip: row.ip },
+      })),
+    )
+    if (rows.length < summedAtOnce) return
   }
-  const rows = bans.map(ban => ({
-    ban,
-    jailId: jails.get(ban.jail) ?? 0,
-    countryId: ban.country === null ? 0 : (countries.get(ban.country) ?? 0),
-    expires: expiryOf(ban),
-  }))
-  const over = (expires: number | null) => expires !== null && expires <= now
-  const inserted = await client.query<{ id: number; server_no: number; event_id: Buffer }>(
-    `insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, unbanned_at, asn, city,
-        latitude, longitude, log_lines, banned_by, event_id)
-      select * from unnest($1::int[], $2::int[], $3::int[], $4::bytea[], $5::int[], $6::bigint[], $7::int[],
-        $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::float8[], $13::text[], $14::text[], $15::bytea[])
-      on conflict (server_no, event_id) do nothing returning id, server_no, event_id`,
-    [
-      rows.map(row => row.ban.serverNo),
-      rows.map(row => row.jailId),
-      rows.map(row => row.countryId),
-      rows.map(row => hexOf(row.ban.ip)),
-      rows.map(row => row.ban.prefix),
-      rows.map(row => row.ban.bannedAt),
-      rows.map(row => row.ban.duration),
-      rows.map(row => (over(row.expires) ? row.expires : null)),
-      rows.map(row => row.ban.asn),
-      rows.map(row => row.ban.city),
-      rows.map(row => row.ban.latitude),
-      rows.map(row => row.ban.longitude),
-      rows.map(row => row.ban.logLines),
-      rows.map(row => row.ban.bannedBy),
-      rows.map(row => hexOf(row.ban.eventId)),
+}
+interface WaitingBan {
+  readonly ban_id: number
+  readonly server_no: number
+  readonly jail_id: number
+  readonly country_id: number
+  readonly ip: Buffer
+  readonly banned_at: number
+}
+const sumUp = async (client: ClientBase): Promise<void> => {
+  // At rest nothing waits, and nothing is locked.
+  const { rows } = await client.query<{ waits: boolean }>('select exists (select from unsummed_bans) as waits')
+  if (!rows[0]?.waits) return
+  await lockSums(client)
+  await sumWaiting(client)
+}
+
+/**
+ * Everything that a ban writes, as one prepared statement: one round trip and, outside of a transaction, one commit. A jail, country or
+ * network that another process adds at the same moment is seen by neither half of its `union`: that ban is not written, and
+ * is written by the next try.
+ */
+const insertBans = `with given as (
+    select * from unnest($2::int[], $3::text[], $4::text[], $5::bytea[], $6::int[], $7::bigint[], $8::int[], $9::bigint[],
+      $10::bigint[], $11::text[], $12::text[], $13::float8[], $14::float8[], $15::text[], $16::text[], $17::bytea[], $18::text[])
+      with ordinality as given (server_no, jail, country, ip, prefix, banned_at, ban_duration, unbanned_at, asn, asn_org,
+        city, latitude, longitude, log_lines, banned_by, event_id, origin, position)),
+  new_jails as (
+    insert into jails (name) select distinct jail from given where not exists (select from jails where name = jail)
+      order by jail on conflict do nothing returning id, name),
+  jail_ids as (select id, name from jails where name in (select jail from given) union all select id, name from new_jails),
+  new_countries as (
+    insert into countries (code) select distinct country from given
+      where country is not null and not exists (select from countries where code = country)
+      order by country on conflict do nothing returning id, code),
+  country_ids as (
+    select id, code from countries where code in (select country from given) union all select id, code from new_countries),
+  new_networks as (
+    insert into networks (asn, org) select distinct on (asn) asn, asn_org from given
+      where asn is not null and not exists (select from networks where networks.asn = given.asn)
+      order by asn on conflict do nothing),
+  written as (
+    insert into bans (server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, unbanned_at, asn, city,
+        latitude, longitude, log_lines, banned_by, event_id, origin)
+      select server_no, jail_ids.id, coalesce(country_ids.id, 0), ip, prefix, banned_at, ban_duration, unbanned_at, asn, city,
+        latitude, longitude, log_lines, banned_by, event_id, origin
+      from given join jail_ids on jail_ids.name = jail left join country_ids on country_ids.code = country
+      where country is null or country_ids.id is not null
+      order by position
+      on conflict (server_no, event_id) do nothing
+      returning id, server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, unbanned_at, event_id, origin),
+  activated as (
+    insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at, expires_at)
+      select id, server_no, jail_id, country_id, ip, prefix, banned_at,
+        case when ban_duration >= 0 then banned_at + ban_duration * 1000::bigint end
+      from written where unbanned_at is null),
+  recorded as (
+    insert into events (at, name, server_no, ban_id)
+      select $1, 'ban.report', server_no, id from written where origin is null order by id),
+  queued as (
+    insert into unsummed_bans (ban_id, server_no, jail_id, country_id, ip, banned_at)
+      select id, server_no, jail_id, country_id, ip, banned_at from written)
+  select id, server_no, event_id from written`
+const insert = async (client: ClientBase, bans: readonly NewBan[], now: number): Promise<Map<string, number>> => {
+  const endOf = (ban: NewBan) => {
+    const expires = expiryOf(ban)
+    // A ban that was over before it arrived is history: it ended when its time was up.
+    return expires !== null && expires <= now ? expires : null
+  }
+  const { rows } = await client.query<{ id: number; server_no: number; event_id: Buffer }>({
+    name: 'stockade bans',
+    text: insertBans,
+    values: [
+      now,
+      bans.map(ban => ban.serverNo),
+      bans.map(ban => ban.jail),
+      bans.map(ban => ban.country),
+      bans.map(ban => hexOf(ban.ip)),
+      bans.map(ban => ban.prefix),
+      bans.map(ban => ban.bannedAt),
+      bans.map(ban => ban.duration),
+      bans.map(endOf),
+      bans.map(ban => ban.asn),
+      bans.map(ban => ban.asnOrg),
+      bans.map(ban => ban.city),
+      bans.map(ban => ban.latitude),
+      bans.map(ban => ban.longitude),
+      bans.map(ban => ban.logLines),
+      bans.map(ban => ban.bannedBy),
+      bans.map(ban => hexOf(ban.eventId)),
+      bans.map(ban => (ban.isAdopted ? 'adopted' : null)),
     ],
+  })
+  return new Map(rows.map(row => [keyOf(row.server_no, row.event_id), row.id]))
+}
+/** The bans of events that were reported before. */
+const firstOf = async (client: ClientBase, repeated: readonly NewBan[]) => {
+  const { rows } = await client.query<{ id: number; server_no: number; event_id: Buffer; banned_at: number }>(
+    `select id, server_no, event_id, banned_at from bans
+      where (server_no, event_id) in (select * from unnest($1::int[], $2::bytea[]))`,
+    [repeated.map(ban => ban.serverNo), repeated.map(ban => hexOf(ban.eventId))],
   )
-  const ids = new Map(inserted.rows.map(row => [keyOf(row.server_no, row.event_id), row.id]))
-  const fresh = new Map<string, (typeof rows)[number] & { id: number }>()
-  for (const row of rows) {
-    const key = keyOf(row.ban.serverNo, row.ban.eventId)
-    const id = ids.get(key)
-    if (id !== undefined && !fresh.has(key)) fresh.set(key, { ...row, id })
-  }
-  const made = [...fresh.values()]
-  if (made.length > 0) {
-    const active = made.filter(row => !over(row.expires))
-    await client.query(
-      `insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at, expires_at)
-        select * from unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::bytea[], $6::int[], $7::bigint[], $8::bigint[])`,
-      [
-        active.map(row => row.id),
-        active.map(row => row.ban.serverNo),
-        active.map(row => row.jailId),
-        active.map(row => row.countryId),
-        active.map(row => hexOf(row.ban.ip)),
-        active.map(row => row.ban.prefix),
-        active.map(row => row.ban.bannedAt),
-        active.map(row => row.expires),
-      ],
-    )
-    const reported = made.filter(row => !row.ban.isAdopted)
-    await client.query(
-      `insert into events (at, name, server_no, ban_id)
-        select $1, 'ban.report', * from unnest($2::int[], $3::bigint[])`,
-      [now, reported.map(row => row.ban.serverNo), reported.map(row => row.id)],
-    )
-    const adopted = made.flatMap(row => (row.ban.isAdopted ? [row.id] : []))
-    if (adopted.length > 0)
-      await client.query(`update bans set origin = 'adopted' where id = any ($1::bigint[])`, [adopted])
-    await addToSums(client, made)
-  }
-  for (const [key, row] of fresh)
-    results.set(key, { id: row.id, changed: true, bannedAt: row.ban.bannedAt, eventId: null })
-  const repeated = bans.filter(ban => !fresh.has(keyOf(ban.serverNo, ban.eventId)))
-  if (repeated.length > 0) {
-    const first = await client.query<{ id: number; server_no: number; event_id: Buffer; banned_at: number }>(
-      `select id, server_no, event_id, banned_at from bans
-        where (server_no, event_id) in (select * from unnest($1::int[], $2::bytea[]))`,
-      [repeated.map(ban => ban.serverNo), repeated.map(ban => hexOf(ban.eventId))],
-    )
-    for (const row of first.rows)
+  return rows
+}
+const mostTries = 5
+const addBans = async (client: ClientBase, bans: readonly NewBan[], now: number): Promise<Map<string, Appended>> => {
+  const results = new Map<string, Appended>()
+  const isLeft = (ban: NewBan) => !results.has(keyOf(ban.serverNo, ban.eventId))
+  let left = bans
+  for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) {
+    const written = await insert(client, left, now)
+    for (const ban of left) {
+      const key = keyOf(ban.serverNo, ban.eventId)
+      const id = written.get(key)
+      if (id !== undefined && !results.has(key))
+        results.set(key, { id, changed: true, bannedAt: ban.bannedAt, eventId: null })
+    }
+    left = left.filter(isLeft)
+    if (left.length === 0) break
+    for (const row of await firstOf(client, left))
       results.set(keyOf(row.server_no, row.event_id), {
-        id: row.id,
-        changed: false,
-        bannedAt: row.banned_at,
-        eventId: null,
+        ...{ id: row.id, changed: false },
+        ...{ bannedAt: row.banned_at, eventId: null },
       })
+    left = left.filter(isLeft)
   }
   return results
 }
@@ -191,8 +216,12 @@ const endBan = async (client: PoolClient, item: BanEnd, now: number): Promise<Ap
   return { id: ended.rows[0]?.id ?? null, changed: ended.rows.length > 0, bannedAt: item.at, eventId: null }
 }
 
-/** One transaction: all bans by a few statements over arrays, then the ends, each after the bans that it may end. */
+/** One transaction: all bans by one statement, then the ends, each after the bans that it may end. Without items: the sums. */
 export const appendToPostgres = async (client: PoolClient, { items, now }: AppendInput): Promise<Appended[]> => {
+  if (items.length === 0) {
+    await sumUp(client)
+    return []
+  }
   const bans = items.filter(item => item.kind === 'ban')
   const added = await addBans(client, bans, now)
   const told = new Set<string>()

@@ -30,7 +30,7 @@ export const bansFeature = async (
     guardBan: GuardBan
   },
 ): Promise<Feature<BansService> & { readonly quotas: Quotas; readonly reasons: BanReasons }> => {
-  const { config, metrics, servers, mirror, isShared } = needs
+  const { config, metrics, servers, mirror } = needs
   const quotas = await createQuotas({
     ...needs,
     limits: { reports: config.quotaRows, bytes: config.quotaBytes, endless: config.quotaEndless },
@@ -72,7 +72,7 @@ export const bansFeature = async (
       { name: 'bans without an end', every: minute, everywhere: true, run: quotas.recount },
       { name: 'old quotas', every: hour, run: quotas.sweep },
       { name: 'ban expiry', every: 5 * second, run: service.expire },
-      ...(isShared ? [] : [{ name: 'sums of bans', every: second, run: service.sumUp }]),
+      { name: 'sums of bans', every: second, run: service.sumUp },
     ],
     async close() {
       await service.drain()

@@ -461,7 +461,8 @@ export const createBans = (needs: {
       }
     },
     async sumUp() {
-      if (!unsummed) return
+      // On PostgreSQL others may have reported too.
+      if (!unsummed && db.engine === 'sqlite') return
       unsummed = false
       await db.run(appendBans, { items: [], now: clock() })
     },

@@ -111,20 +111,24 @@ const one = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<n
 /** Distinct addresses that were banned since `from`, anywhere. */
 export const countAddresses = async (sql: Sql, engine: Engine, from: number): Promise<number> => {
   const whole = hourOf(from + hour - 1)
+  // Addresses whose last ban lies in a whole hour, and those whose last one lies in the partial hour. One statement, so that both
+  // are of the same moment.
+  if (engine === 'postgres')
+    return one(
+      sql,
+      raw`select (select coalesce(sum(n), 0) from ip_hours where bucket >= ${whole})
+        + (select count(distinct ip) from bans b where banned_at >= ${from} and banned_at < ${whole}
+          and not exists (select 1 from bans later where later.ip = b.ip and later.banned_at >= ${whole})) as n`,
+    )
   const summed = raw`(select ban_id from rolled_up)`
-  // Addresses whose last summed ban lies in a whole hour; those whose last one lies in the partial hour; and those that
-  // only the bans since the last summing bring in. One statement, so that all three are of the same moment.
+  // The same of the bans that are summed, and the addresses that only the bans since then bring in.
   const parts = [
     raw`(select coalesce(sum(n), 0) from rolled_ip_hours where bucket >= ${whole})`,
     raw`(select count(distinct ip) from bans b where banned_at >= ${from} and banned_at < ${whole} and id <= ${summed}
       and not exists (select 1 from bans later where later.ip = b.ip and later.banned_at >= ${whole} and later.id <= ${summed}))`,
-    // The plus keeps SQLite from walking the whole index of addresses; on PostgreSQL there are no such bans.
-    ...(engine === 'sqlite'
-      ? [
-          raw`(select count(distinct +b.ip) from bans b where id > ${summed} and +banned_at >= ${from}
-            and not exists (select 1 from bans known where known.ip = b.ip and known.banned_at >= ${from} and known.id <= ${summed}))`,
-        ]
-      : []),
+    // The plus keeps SQLite from walking the whole index of addresses.
+    raw`(select count(distinct +b.ip) from bans b where id > ${summed} and +banned_at >= ${from}
+      and not exists (select 1 from bans known where known.ip = b.ip and known.banned_at >= ${from} and known.id <= ${summed}))`,
   ]
   return one(sql, raw`select ${raw.join(parts, raw` + `)} as n`)
 }

@@ -1,13 +1,15 @@
 import type { PoolClient } from 'pg'
+import { lockSums, sumWaiting } from '../bans/append.postgres.ts'
 import { cellTables, cellsOf } from '../bans/sums.ts'
 import { hoursLeft, keyOfIp } from './retire-chunk.ts'
 import { countedOf } from './forget-chunk.ts'
 import type { ForgetInput, Forgotten } from './forget-chunk.ts'
 
-/** When each address was last banned, of the rows that are there. */
+/** When each address was last banned, of the rows that are summed; others may come meanwhile. */
 const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise<Map<string, number | null>> => {
   const { rows } = await client.query<{ ip: Buffer; at: number | null }>(
-    `select ip, (select max(banned_at) from bans where bans.ip = given.ip) as at from unnest($1::bytea[]) as given (ip)`,
+    `select ip, (select max(banned_at) from bans where bans.ip = given.ip
+        and id not in (select ban_id from unsummed_bans)) as at from unnest($1::bytea[]) as given (ip)`,
     [ips.map(ip => Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength))],
   )
   return new Map(rows.map(({ ip, at }) => [keyOfIp(ip), at]))
@@ -18,13 +20,14 @@ export const forgetFromPostgres = async (
   client: PoolClient,
   { serverNo, from, most }: ForgetInput,
 ): Promise<number> => {
-  await client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
+  await lockSums(client)
   const { rows: gone } = await client.query<Forgotten>(
     `select id, server_no, jail_id, country_id, ip, banned_at from bans where server_no = $1 and id >= $2
       order by id limit $3 for update`,
     [serverNo, from, most],
   )
   if (gone.length === 0) return 0
+  await sumWaiting(client)
   const ids = gone.map(({ id }) => id)
   const ips = [...new Map(gone.map(({ ip }) => [keyOfIp(ip), ip])).values()]
   const before = await lastBans(client, ips)

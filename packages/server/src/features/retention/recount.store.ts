@@ -24,8 +24,9 @@ const kept = raw`coalesce((select cast(value as bigint) from meta where key = ${
 const firstWhole = (length: number) =>
   raw`((${kept} + ${raw.lit(length - 1)}) / ${raw.lit(length)}) * ${raw.lit(length)}`
 const bucketOf = (length: number) => raw`(banned_at / ${raw.lit(length)}) * ${raw.lit(length)}`
-/** On SQLite the latest bans are not in the sums yet; they are counted as they are read. */
-const summed = raw`id <= (select ban_id from rolled_up)`
+/** The latest bans are not in the sums yet; they are counted as they are read. */
+const summedOn = (engine: Engine) =>
+  engine === 'sqlite' ? raw`id <= (select ban_id from rolled_up)` : raw`id not in (select ban_id from unsummed_bans)`
 
 interface SumTable {
   readonly name: string
@@ -65,7 +66,7 @@ interface Counting {
   readonly wrong: RawBuilder<unknown>
 }
 const differs = raw`sum(held) <> sum(counted)`
-const countings: readonly Counting[] = [
+const countingsOf = (summed: RawBuilder<unknown>): readonly Counting[] => [
   ...tables.map(({ name, keys, bucket }) => ({
     name,
     columns: raw.join(Object.keys(keys).map(key => raw.ref(key))),
@@ -110,7 +111,7 @@ const listings: readonly Counting[] = listingTables.map(({ name, column, select 
 export const recount = async (sql: Sql, engine: Engine): Promise<Difference[]> => {
   const found: Difference[] = []
   for (const { name, columns, value, held, counted, wrong } of [
-    ...countings,
+    ...countingsOf(summedOn(engine)),
     ...(engine === 'sqlite' ? listings : []),
   ]) {
     const { rows } = await raw<{ cells: number; held: number | null; counted: number | null }>`
@@ -139,7 +140,8 @@ export const repair = (db: Database): Promise<void> =>
       await raw`set local statement_timeout = 0`.execute(sql)
       await raw`select pg_advisory_xact_lock(hashtext('stockade sums of bans'))`.execute(sql)
     }
-    for (const { name, columns, held, counted } of countings) {
+    const summed = summedOn(db.engine)
+    for (const { name, columns, held, counted } of countingsOf(summed)) {
       if (name === 'rolled_server_totals') continue
       await raw`delete from ${raw.table(name)} where ${held}`.execute(sql)
       await raw`insert into ${raw.table(name)} (${columns}, n) select ${columns}, n from (${counted}) as rows_said`.execute(

@@ -1,14 +1,16 @@
 import type { PoolClient } from 'pg'
+import { lockSums, sumWaiting } from '../bans/append.postgres.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
 import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
 import type { OldBan, RetireInput, Retired, TrimInput, Trimmed } from './retire-chunk.ts'
 
 const bytesOf = (ip: Uint8Array) => Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength)
 
-/** When each address was last banned, of the rows that are there. */
+/** When each address was last banned, of the rows that are summed; others may come meanwhile. */
 const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise<Map<string, number | null>> => {
   const { rows } = await client.query<{ ip: Buffer; at: number | null }>(
-    `select ip, (select max(banned_at) from bans where bans.ip = given.ip) as at from unnest($1::bytea[]) as given (ip)`,
+    `select ip, (select max(banned_at) from bans where bans.ip = given.ip
+        and id not in (select ban_id from unsummed_bans)) as at from unnest($1::bytea[]) as given (ip)`,
     [ips.map(bytesOf)],
   )
   return new Map(rows.map(({ ip, at }) => [keyOfIp(ip), at]))
@@ -19,7 +21,7 @@ export const retireFromPostgres = async (
   client: PoolClient,
   { before, after, most }: RetireInput,
 ): Promise<Retired> => {
-  await client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
+  await lockSums(client)
   const { rows } = await client.query<OldBan>(
     `select id, server_no, jail_id, country_id, ip, banned_at, (exists (select 1 from active_bans
         where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id))::int as active
@@ -31,6 +33,7 @@ export const retireFromPostgres = async (
   const gone = rows.filter(({ active }) => !active)
   const newest = gone.at(-1)
   if (!newest) return { removed: 0, next }
+  await sumWaiting(client)
   const ips = [...new Map(gone.map(({ ip }) => [keyOfIp(ip), ip])).values()]
   const last = await lastBans(client, ips)
   await client.query('delete from bans where id = any ($1::bigint[])', [gone.map(({ id }) => id)])
