@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { program } from '../packages/server/programs.cjs'
@@ -34,8 +35,12 @@ export interface Demo {
   close(): Promise<void>
 }
 
-/** Starts the server of the demo; resolves when it listens. */
-const startServer = async (dataDir: string, host: string, port: number) => {
+/** Processes that the server forks must not report their modules to it: they would take the messages for answers. */
+const forget = 'data:text/javascript,delete process.env.WATCH_REPORT_DEPENDENCIES'
+const watching = ['--watch', '--watch-preserve-output', '--import', forget]
+
+/** Starts the server of the demo; resolves when it listens. Watched, it runs from its sources and starts again when one changes. */
+const startServer = async (dataDir: string, host: string, port: number, isWatched: boolean) => {
   const authority = makeAuthority()
   const licence = {
     tier: 'pro' as const,
@@ -44,7 +49,9 @@ const startServer = async (dataDir: string, host: string, port: number) => {
     issuedAt: Date.now() - 1000,
     expiresAt: Date.now() + 30 * 86_400_000,
   }
-  const child = spawn(process.execPath, [program('server/src/main')], {
+  const sources = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+  const words = isWatched ? [...watching, sources] : [program('server/src/main')]
+  const child = spawn(process.execPath, words, {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -178,11 +185,14 @@ const furnish = async (
   })
 }
 
-/** Starts everything: `days` of history, hosts that live on. The same seed gives the same history. */
+/**
+ * Starts everything: `days` of history, hosts that live on. The same seed gives the same history. `isWatched`: the server starts
+ * again, on the same data, when one of its sources changes.
+ */
 export const startDemo = async (
-  options: { host?: string; port?: number; days?: number; seed?: number } = {},
+  options: { host?: string; port?: number; days?: number; seed?: number; isWatched?: boolean } = {},
 ): Promise<Demo> => {
-  const { host = '127.0.0.1', port = 8420, days = 30, seed = 8420 } = options
+  const { host = '127.0.0.1', port = 8420, days = 30, seed = 8420, isWatched = false } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'stockade-demo-'))
   const ending = new AbortController()
   let server: Awaited<ReturnType<typeof startServer>> | null = null
@@ -196,7 +206,7 @@ export const startDemo = async (
     rmSync(dataDir, { recursive: true, force: true })
   }
   try {
-    server = await startServer(dataDir, host, port)
+    server = await startServer(dataDir, host, port, isWatched)
     const { url } = server
     const as = async (username: string): Promise<Client> => {
       const reply = await createClient({ baseUrl: url }).call('POST /auth/login', {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 'use strict'
 /*
- * What `npm start`, `npm run demo`, `npm test`, `npm run build`, `npm run release` and `npm run bench` begin with. It runs on any Node that is there, also
+ * What `npm start`, `npm run demo`, `npm run dev`, `npm test`, `npm run build`, `npm run release` and `npm run bench` begin with. It runs on any Node that is there, also
  * an old one, and brings the rest: the packages (with the Node that Stockade runs on among them), the built parts, and
  * for the tests on Debian as root the programs that they speak to.
  */
@@ -88,6 +88,8 @@ else if (task === 'start') {
 } else if (task === 'demo') {
   build()
   hand(node(), [path.join(root, 'demo', 'main.ts')].concat(rest))
+} else if (task === 'dev' || task === 'dev-host') {
+  hand(node(), [path.join(root, 'demo', task + '.ts')].concat(rest))
 } else if (task === 'release') {
   build()
   hand(node(), [path.join(root, 'scripts', 'release', 'main.ts')].concat(rest))
@@ -98,6 +100,6 @@ else if (task === 'start') {
   build()
   hand(node(), [path.join(root, 'scripts', 'test.mjs')].concat(rest))
 } else {
-  say('tell me what to do: start, demo, test, build, release or bench')
+  say('tell me what to do: start, demo, dev, dev-host, test, build, release or bench')
   process.exit(2)
 }
