@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { CallInput, Reply } from '@stockade/client'
+import { addAlertRouteCommands } from './alert-routes.ts'
+import { addAlertRuleCommands } from './alert-rules.ts'
 import { contextOf } from './context.ts'
 import { findServer } from './named.ts'
 import { print, printJson, printTable } from './print.ts'
@@ -85,29 +87,6 @@ const runUnsilence = async (id: number, _options: object, command: Command): Pro
   else print(done.message)
 }
 
-const runRules = async (_options: object, command: Command): Promise<void> => {
-  const { client, json } = contextOf(command)
-  const list = await client.call('GET /alerts/rules')
-  if (json) return printJson(list)
-  printTable(
-    ['ID', 'NAME', 'STATE', 'SEVERITY', 'AFTER', 'FIRING'],
-    list.rules.map(({ id, name, state, severity, for_seconds, firing }) => [
-      id,
-      name,
-      state,
-      severity,
-      `${for_seconds} s`,
-      String(firing),
-    ]),
-  )
-}
-const switching = (enabled: boolean) => async (id: string, _options: object, command: Command) => {
-  const { client, json } = contextOf(command)
-  const rule = await client.call('PATCH /alerts/rules/{id}', { params: { id }, body: { enabled } })
-  if (json) printJson(rule)
-  else print(`${safe(rule.name)} is ${enabled ? 'on' : 'off'}.`)
-}
-
 export const addAlertCommands = (program: Command): void => {
   const alerts = program
     .command('alerts')
@@ -139,14 +118,6 @@ export const addAlertCommands = (program: Command): void => {
     .argument('<id>', 'number of the silence', wholeOf)
     .description('End a silence.')
     .action(runUnsilence)
-  const rules = alerts.command('rules').description('List the rules.').action(runRules)
-  for (const [name, enabled] of [
-    ['on', true],
-    ['off', false],
-  ] as const)
-    rules
-      .command(name)
-      .argument('<rule>', 'id of the rule')
-      .description(`Switch a rule ${name}.`)
-      .action(switching(enabled))
+  addAlertRuleCommands(alerts)
+  addAlertRouteCommands(alerts)
 }

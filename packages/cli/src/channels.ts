@@ -15,7 +15,8 @@ interface Field {
   readonly value: string
 }
 
-const findChannel = async (client: Client, typed: string): Promise<Channel> => {
+/** Looks a channel up by id or name. */
+export const findChannel = async (client: Client, typed: string): Promise<Channel> => {
   const { channels } = await client.call('GET /channels')
   const found = channels.find(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
   if (!found) throw new Failure(`There is no channel ${typed}. "stockade channels" lists them.`)

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { print, printJson, printTable } from './print.ts'
+import { addScheduleCommands, periods } from './report-schedules.ts'
 import { safe } from './safe.ts'
 
 type Report = Reply<'GET /reports'>
@@ -76,8 +77,9 @@ export const addReport = (program: Command): void => {
   program
     .command('report')
     .description('what happened in a day, a week or a month')
-    .addArgument(new Argument('[period]', 'day, week or month').choices(['day', 'week', 'month']).default('week'))
+    .addArgument(new Argument('[period]', 'day, week or month').choices(periods).default('week'))
     .option('--at <date>', 'a date in the period; the last complete one unless given')
     .option('--tag <tag>', 'only servers with this tag')
     .action(runReport)
+  addScheduleCommands(program)
 }
