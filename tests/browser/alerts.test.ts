@@ -76,7 +76,7 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     const { page, complaints } = phone
     await go(page, '/alerts')
     await page.getByText('No channel hears of alerts yet.').waitFor()
-    await page.getByRole('checkbox', { name: 'On call: Warning' }).check()
+    await page.getByRole('checkbox', { name: 'On call: Warning' }).click()
     await page.getByText('Each channel hears of the severities').waitFor()
     await page.getByText('Nothing fires.').waitFor()
     await looksRight()

@@ -23,11 +23,11 @@ describe.runIf(hasBrowser)('the list of bans', () => {
     admin = await server.setUp()
     const enrolled = async (hostname: string) => {
       const made = await admin.client.call('POST /servers', { body: { hostname } })
-      const host = await enrol(server, made.install_command, hostname)
-      await host.beat(['sshd', 'postfix'])
-      return host
+      return enrol(server, made.install_command, hostname)
     }
     web = await enrolled('web-01')
+    await web.beat(['sshd', 'postfix'])
+    // Without a heartbeat it is not online; those who need it online send one.
     mail = await enrolled('mail-01')
     const bans = (host: Host, jail: string, net: string, count: number) =>
       host.client.call('POST /bans/batch', {
@@ -294,12 +294,13 @@ describe.runIf(hasBrowser)('the list of bans', () => {
       await work(mail)
     })
     it('are banned everywhere; taken back, only the host that did it hears of it, and one that was away of nothing', async () => {
+      for (const host of [web, mail]) await host.beat(['sshd', 'postfix'])
       await open('bans?q=ip:203.0.113.16/28')
       await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
       await bar().getByRole('button', { name: 'Ban on all servers…' }).click()
       await dialog().getByRole('button', { name: 'Ban 16 addresses on 2 servers' }).click()
       await dialog().getByText('0 of 32 done').waitFor()
-      await dialog().getByRole('button', { name: 'Done' }).click()
+      await dialog().getByRole('button', { name: 'Continue in the background' }).click()
       await news().getByText('Banning 16 addresses on 2 servers…').waitFor()
       expect(await work(web)).toBe(16)
       await news().getByRole('button', { name: 'Undo' }).last().click()
