@@ -76,6 +76,8 @@ export interface AgentOptions {
   readonly args?: readonly string[]
   /** False: as on a host without Python or without the capability, so without a netlink socket. */
   readonly hasLauncher?: boolean
+  /** Megabytes of its heap, as many as the installed agent has when not given. */
+  readonly heap?: number
   /** The Node to run it with; else STOCKADE_AGENT_NODE, else the system's, since that is what hosts have. */
   readonly node?: string
 }
@@ -253,7 +255,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
           ...(settings.hasUnitRights === true ? unitRights : []),
           ...(settingsOfAgent.hasLauncher === false ? [] : ['/usr/bin/python3', '-I', launcherFile]),
           node,
-          '--max-old-space-size=64',
+          `--max-old-space-size=${settingsOfAgent.heap ?? 64}`,
           '--max-semi-space-size=1',
           file,
           'run',

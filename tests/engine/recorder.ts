@@ -45,6 +45,7 @@ export async function aRecorder() {
   >()
   const tokens = new Map<string, string>()
   const rows: (Row & { serverId: string })[] = []
+  const rowById = new Map<string, Row>()
   const unbanIds = new Set<string>()
   const adopted = new Set<string>()
   const orders: Order[] = []
@@ -196,10 +197,10 @@ export async function aRecorder() {
       // eslint-disable-next-line no-control-regex -- they must not arrive
       if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(String(ban['log_lines'])))
         complaints.push('control characters in log lines')
-      const known = rows.find(row => row.event_id === id)
+      const known = rowById.get(id)
       if (known) known.deliveries += 1
       else {
-        rows.push({
+        const row = {
           serverId,
           event_id: id,
           deliveries: 1,
@@ -211,7 +212,9 @@ export async function aRecorder() {
           unbanned_at: null,
           received_at: Date.now(),
           command_id: (ban['command_id'] as string | undefined) ?? null,
-        })
+        }
+        rows.push(row)
+        rowById.set(id, row)
       }
       results.push({ event_id: id, id: rows.length, error: null })
     }

@@ -18,3 +18,6 @@ export const once = (work: () => void): (() => void) => {
     isDone = true
   }
 }
+
+/** Lets the event loop do what waits, between portions of long work. */
+export const eventLoopTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
 import { createLedger } from '../src/bans/ledger.ts'
 import type { Ledger } from '../src/bans/ledger.ts'
+import { createMemory } from '../src/bans/memory.ts'
 import type { Memory } from '../src/bans/memory.ts'
-import { tableStart } from '../src/bans/table.ts'
 import type { BanRow } from '../src/bans/table.ts'
 import { subject } from '../src/outbox.ts'
 import type { Entry } from '../src/outbox.ts'
@@ -12,16 +12,7 @@ let told: Entry[]
 let ledger: Ledger
 
 beforeEach(() => {
-  memory = {
-    started: true,
-    cursor: tableStart,
-    spool: { inode: 0, offset: 0 },
-    seen: new Map(),
-    active: new Map(),
-    paused: new Map(),
-    overrides: new Map(),
-    intents: new Map(),
-  }
+  memory = { ...createMemory(), started: true }
   told = []
   ledger = createLedger({
     serverId: 'server',

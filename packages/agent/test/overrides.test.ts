@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLedger } from '../src/bans/ledger.ts'
-import type { Memory } from '../src/bans/memory.ts'
+import { createMemory } from '../src/bans/memory.ts'
 import { createOverrides } from '../src/bans/overrides.ts'
-import { tableStart } from '../src/bans/table.ts'
 import { EngineDown, EngineRefused } from '../src/engine/engine.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Entry } from '../src/outbox.ts'
@@ -12,16 +11,7 @@ const build = () => {
   const told: Entry[] = []
   const clock = { now: 1_000_000_000 }
   let failure: Error | null = null
-  const memory: Memory = {
-    started: true,
-    cursor: tableStart,
-    spool: { inode: 0, offset: 0 },
-    seen: new Map(),
-    active: new Map(),
-    paused: new Map(),
-    overrides: new Map(),
-    intents: new Map(),
-  }
+  const memory = { ...createMemory(), started: true }
   const ledger = createLedger({
     serverId: 'server',
     memory,

@@ -1,8 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { createLedger } from '../src/bans/ledger.ts'
-import type { Memory } from '../src/bans/memory.ts'
+import { createMemory } from '../src/bans/memory.ts'
 import { createSnapshot } from '../src/bans/snapshot.ts'
-import { tableStart } from '../src/bans/table.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { subject } from '../src/outbox.ts'
 import type { Entry } from '../src/outbox.ts'
@@ -17,16 +16,7 @@ let hasTable: boolean
 let scene: ReturnType<typeof build>
 
 const build = () => {
-  const memory: Memory = {
-    started: true,
-    cursor: tableStart,
-    spool: { inode: 0, offset: 0 },
-    seen: new Map(),
-    active: new Map(),
-    paused: new Map(),
-    overrides: new Map(),
-    intents: new Map(),
-  }
+  const memory = { ...createMemory(), started: true }
   const ledger = createLedger({
     serverId: 'server',
     memory,

@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ActiveBan } from '../src/bans/memory.ts'
+import type { ActiveBan } from '../src/bans/remembered-bans.ts'
 import { createWishes } from '../src/bans/wishes.ts'
 import { EngineDown } from '../src/engine/engine.ts'
 
@@ -42,7 +42,7 @@ const build = () =>
     },
     ledger: {
       active: (jail, ip) => active.find(ban => ban.jail === jail && ban.ip === ip) ?? null,
-      allActive: () => active,
+      activeOf: (ip, jail) => active.filter(ban => ban.ip === ip && (jail === null || ban.jail === jail)),
       ended: (jail, ip) => {
         active = active.filter(ban => ban.jail !== jail || ban.ip !== ip)
       },
@@ -57,7 +57,6 @@ const ban = (jail: string, ip: string, at: number): ActiveBan => ({
   ip,
   time: Math.round(at / 1000),
   bantime: 600,
-  eventId: '',
   round: 0,
 })
 

@@ -1,15 +1,23 @@
-import type { Engine } from '../engine/engine.ts'
+import type { BannedPlaces, Engine } from '../engine/engine.ts'
 import type { Log } from '../log.ts'
+import { eventLoopTurn } from '../serial.ts'
 import { errorText } from '../text.ts'
 import { endOf } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
-import { placeKey } from './memory.ts'
-import type { BanRow, Cursor, TableRead } from './table.ts'
+import type { BanRow, ReadRows } from './table.ts'
 import { tableStart } from './table.ts'
 
 export interface Adoption {
   run(): Promise<void>
 }
+
+/** Bans that are adopted between two turns of the event loop. */
+const portion = 500
+/** The first list of bans may be so old, in milliseconds. */
+const listAge = 5000
+
+/** The newest row of a ban, without what adoption does not need. */
+type Newest = Pick<BanRow, 'time' | 'bantime'>
 
 /**
  * Finds bans that fail2ban holds and that were never reported: those from before the first run, and those that come
@@ -17,10 +25,10 @@ export interface Adoption {
  */
 export const createAdoption = (needs: {
   engine: Pick<Engine, 'banned' | 'databaseFile'>
-  ledger: Pick<Ledger, 'active' | 'allPaused' | 'adopt'>
+  ledger: Pick<Ledger, 'active' | 'isPaused' | 'adopt'>
   /** Reports the rows that are new in the table. */
   drain: () => Promise<void>
-  read: (file: string, cursor: Cursor) => Promise<TableRead>
+  read: ReadRows
   /** Without a table, later bans are reported as new ones. */
   isFirstRun: boolean
   now: () => number
@@ -29,48 +37,61 @@ export const createAdoption = (needs: {
   const { engine, ledger, now } = needs
   let isFirstLook = needs.isFirstRun
 
-  const unknownAmong = (banned: ReadonlyMap<string, ReadonlySet<string>>): Set<string> => {
-    const paused = new Set(ledger.allPaused().map(({ jail, ip }) => placeKey(jail, ip)))
-    const places = [...banned].flatMap(([jail, ips]) =>
-      [...ips].filter(ip => ledger.active(jail, ip) === null).map(ip => placeKey(jail, ip)),
-    )
-    return new Set(places.filter(place => !paused.has(place)))
+  const isUnknown = (jail: string, ip: string): boolean =>
+    ledger.active(jail, ip) === null && !ledger.isPaused(jail, ip)
+
+  const unknownAmong = (banned: BannedPlaces): Map<string, Map<string, Newest | null>> => {
+    const found = new Map<string, Map<string, Newest | null>>()
+    for (const [jail, ips] of banned) {
+      const unknown = new Map<string, Newest | null>()
+      for (const ip of ips) if (isUnknown(jail, ip)) unknown.set(ip, null)
+      if (unknown.size > 0) found.set(jail, unknown)
+    }
+    return found
   }
 
-  /** The newest row of each of these bans. */
-  const rowsOf = async (file: string, places: ReadonlySet<string>): Promise<Map<string, BanRow>> => {
-    const found = new Map<string, BanRow>()
+  /** Notes the newest row of each of these bans. */
+  const readRows = async (file: string, candidates: Map<string, Map<string, Newest | null>>): Promise<void> => {
     let cursor = tableStart
     for (let more = true; more;) {
-      const part = await needs.read(file, cursor)
-      for (const row of part.rows) {
-        const place = placeKey(row.jail, row.ip)
-        if (places.has(place) && (found.get(place)?.time ?? 0) <= row.time) found.set(place, row)
+      const part = await needs.read(file, cursor, true)
+      for (const { jail, ip, time, bantime } of part.rows) {
+        const newest = candidates.get(jail)?.get(ip)
+        if (newest !== undefined && (newest?.time ?? 0) <= time) candidates.get(jail)?.set(ip, { time, bantime })
       }
       cursor = part.end
       more = part.more
     }
-    return found
+  }
+
+  const adopt = async (candidates: Map<string, Map<string, Newest | null>>, still: BannedPlaces): Promise<void> => {
+    let bans: { row: BanRow; isEndKnown: boolean }[] = []
+    for (const [jail, ips] of candidates) {
+      for (const [ip, newest] of ips) {
+        if (still.get(jail)?.has(ip) !== true || !isUnknown(jail, ip)) continue
+        bans.push({ row: rowOf(jail, ip, newest, now()), isEndKnown: newest !== null && !isOver(newest, now()) })
+        if (bans.length < portion) continue
+        ledger.adopt(bans)
+        bans = []
+        await eventLoopTurn()
+      }
+    }
+    ledger.adopt(bans)
   }
 
   const look = async (): Promise<void> => {
     const file = await engine.databaseFile()
     if (file === null && !isFirstLook) return
-    const before = await engine.banned()
+    const before = await engine.banned(listAge)
     // What was banned while the agent runs is in the table now, and is reported as a new ban.
     await needs.drain()
     const candidates = unknownAmong(before)
     if (candidates.size > 0) {
-      const rows = file === null ? new Map<string, BanRow>() : await rowsOf(file, candidates)
+      if (file !== null) await readRows(file, candidates)
       // A ban that ended in the meantime was removed from the ledger before it was removed here, or after.
-      const still = unknownAmong(await engine.banned())
-      ledger.adopt(
-        [...candidates]
-          .filter(place => still.has(place))
-          .map(place => rows.get(place) ?? rowWithoutTable(place, now()))
-          .map(row => ({ row, isEndKnown: rows.has(placeKey(row.jail, row.ip)) && !isOver(row, now()) })),
-      )
-      needs.log.info(`${candidates.size} bans were there already`)
+      await adopt(candidates, await engine.banned())
+      const count = [...candidates.values()].reduce((sum, ips) => sum + ips.size, 0)
+      needs.log.info(`${count} bans were there already`)
     }
     isFirstLook = false
   }
@@ -86,9 +107,13 @@ export const createAdoption = (needs: {
   }
 }
 
-const isOver = (row: BanRow, now: number): boolean => (endOf(row) ?? Infinity) <= now
+const isOver = (row: Newest, now: number): boolean => (endOf(row) ?? Infinity) <= now
 
-const rowWithoutTable = (place: string, now: number): BanRow => {
-  const [jail = '', ...ip] = place.split('|')
-  return { jail, ip: ip.join('|'), time: Math.round(now / 1000), bantime: -1, failures: 0, logLines: '' }
-}
+/** `newest`: null without a table or without a row in it. */
+const rowOf = (jail: string, ip: string, newest: Newest | null, now: number): BanRow => ({
+  ...(newest ?? { time: Math.round(now / 1000), bantime: -1 }),
+  jail,
+  ip,
+  failures: 0,
+  logLines: '',
+})

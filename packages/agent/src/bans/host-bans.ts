@@ -18,7 +18,7 @@ import { createOverrides } from './overrides.ts'
 import { createSnapshot } from './snapshot.ts'
 import { createSpool } from './spool.ts'
 import { readTable } from './table.ts'
-import type { Cursor } from './table.ts'
+import type { ReadRows } from './table.ts'
 import { createTail } from './tail.ts'
 import { createWishes } from './wishes.ts'
 
@@ -40,7 +40,7 @@ export const createHostBans = (needs: {
 }) => {
   const { engine, saved, options, isShielded, now, log } = needs
   const { memory, changed, save } = saved
-  const read = (file: string, cursor: Cursor) => readTable(needs.python, reader, file, cursor)
+  const read: ReadRows = (...what) => readTable(needs.python, reader, ...what)
   const places = createLogPlaces({ engine, allows: needs.policy.allowsLog, now })
   const ledger = createLedger({
     serverId: needs.serverId,

@@ -2,8 +2,9 @@ import { banEventId, unbanEventId } from '../event-id.ts'
 import { canonicalIp } from '../ip.ts'
 import type { Entry } from '../outbox.ts'
 import { cleanText, lastBytes } from '../text.ts'
-import { placeKey, seenKey } from './memory.ts'
-import type { ActiveBan, Intent, Memory } from './memory.ts'
+import { placeKey } from './memory.ts'
+import type { Intent, Memory } from './memory.ts'
+import type { ActiveBan } from './remembered-bans.ts'
 import type { BanRow } from './table.ts'
 
 const maxLogBytes = 4 * 1024
@@ -18,11 +19,14 @@ export interface Ledger {
   adopt(bans: readonly { readonly row: BanRow; readonly isEndKnown: boolean }[]): void
   knows(jail: string, ip: string, time: number): boolean
   active(jail: string, ip: string): ActiveBan | null
+  /** The bans of this address, in one jail or in all. */
+  activeOf(ip: string, jail: string | null): ActiveBan[]
   allActive(): ActiveBan[]
   /** fail2ban changed the duration of a ban. The server already has the one from the table. */
   prolong(jail: string, ip: string, time: number, bantime: number): void
   /** The ban ended because its jail stopped. It may return with the jail. */
   paused(ban: ActiveBan, at: number): void
+  isPaused(jail: string, ip: string): boolean
   allPaused(): ActiveBan[]
   forgetPaused(ban: ActiveBan): void
   /** A ban that was reported as ended is in force again: reports a new ban for the remaining time. */
@@ -88,15 +92,14 @@ export const createLedger = (needs: {
   }
 
   const note = (row: BanRow): Entry[] => {
-    const key = seenKey([row.jail, row.ip, row.time])
-    const place = placeKey(row.jail, row.ip)
-    const before = memory.active.get(place)
+    const key = [row.jail, row.ip, row.time] as const
+    const before = memory.active.get(row.jail, row.ip)
     if (memory.seen.has(key)) {
       if (before?.time === row.time && before.bantime !== row.bantime)
-        memory.active.set(place, { ...before, bantime: row.bantime })
+        memory.active.set({ ...before, bantime: row.bantime })
       return []
     }
-    memory.seen.set(key, row.time)
+    memory.seen.add(key)
     const ip = canonicalIp(row.ip)
     if (ip === null) {
       needs.warn(`jail ${row.jail} banned something that is not an address; the server is not told`)
@@ -104,29 +107,22 @@ export const createLedger = (needs: {
     }
     const intent = takeIntent(row, ip)
     if (intent && intent.commandId === null && before) {
-      memory.active.set(place, { ...before, time: row.time, bantime: row.bantime })
+      memory.active.set({ ...before, time: row.time, bantime: row.bantime })
       return []
     }
-    const ban: ActiveBan = {
-      jail: row.jail,
-      ip: row.ip,
-      time: row.time,
-      bantime: row.bantime,
-      eventId: banEventId(needs.serverId, row.jail, row.ip, row.time),
-      round: 0,
-    }
-    const entries = [banEntry(row, ip, ban.eventId, intent)]
+    const ban: ActiveBan = { jail: row.jail, ip: row.ip, time: row.time, bantime: row.bantime, round: 0 }
+    const entries = [banEntry(row, ip, banEventId(needs.serverId, row.jail, row.ip, row.time), intent)]
     if (before && before.time > row.time) return [...entries, unbanEntry(ban, before.time * 1000)]
     if (before) entries.unshift(unbanEntry(before, Math.min(endOf(before) ?? Infinity, row.time * 1000)))
-    memory.active.set(place, ban)
+    memory.active.set(ban)
     needs.onBan?.(ban.jail, ban.ip)
     return entries
   }
 
   const ended = (jail: string, ip: string, at: number): void => {
-    const ban = memory.active.get(placeKey(jail, ip))
+    const ban = memory.active.get(jail, ip)
     if (!ban || needs.isShielded?.(jail, ip) === true) return
-    memory.active.delete(placeKey(jail, ip))
+    memory.active.delete(jail, ip)
     needs.append([unbanEntry(ban, at)])
     needs.changed()
   }
@@ -139,7 +135,7 @@ export const createLedger = (needs: {
       return entries.length
     },
     baseline(rows: readonly BanRow[]): void {
-      for (const row of rows) memory.seen.set(seenKey([row.jail, row.ip, row.time]), row.time)
+      for (const row of rows) memory.seen.add([row.jail, row.ip, row.time])
       needs.changed()
     },
     adopt(bans): void {
@@ -148,15 +144,8 @@ export const createLedger = (needs: {
         if (ip === null) return []
         const { jail, time, bantime } = row
         const eventId = banEventId(needs.serverId, jail, row.ip, time)
-        memory.seen.set(seenKey([jail, row.ip, time]), time)
-        memory.active.set(placeKey(jail, row.ip), {
-          jail,
-          ip: row.ip,
-          time,
-          bantime: isEndKnown ? bantime : -1,
-          eventId,
-          round: 0,
-        })
+        memory.seen.add([jail, row.ip, time])
+        memory.active.set({ jail, ip: row.ip, time, bantime: isEndKnown ? bantime : -1, round: 0 })
         const adopt = {
           event_id: eventId,
           jail: cleanText(jail),
@@ -169,22 +158,24 @@ export const createLedger = (needs: {
       needs.changed()
       for (const { row } of bans) needs.onBan?.(row.jail, row.ip)
     },
-    knows: (jail: string, ip: string, time: number): boolean => memory.seen.has(seenKey([jail, ip, time])),
-    active: (jail: string, ip: string): ActiveBan | null => memory.active.get(placeKey(jail, ip)) ?? null,
+    knows: (jail: string, ip: string, time: number): boolean => memory.seen.has([jail, ip, time]),
+    active: memory.active.get,
+    activeOf: memory.active.of,
     allActive: (): ActiveBan[] => [...memory.active.values()],
     prolong(jail: string, ip: string, time: number, bantime: number): void {
-      const ban = memory.active.get(placeKey(jail, ip))
+      const ban = memory.active.get(jail, ip)
       if (ban?.time !== time) return
-      memory.active.set(placeKey(jail, ip), { ...ban, bantime })
+      memory.active.set({ ...ban, bantime })
       needs.changed()
     },
     paused(ban: ActiveBan, at: number): void {
-      memory.paused.set(placeKey(ban.jail, ban.ip), ban)
+      memory.paused.set(ban)
       ended(ban.jail, ban.ip, at)
     },
+    isPaused: (jail: string, ip: string): boolean => memory.paused.get(jail, ip) !== null,
     allPaused: (): ActiveBan[] => [...memory.paused.values()],
     forgetPaused(ban: ActiveBan): void {
-      memory.paused.delete(placeKey(ban.jail, ban.ip))
+      memory.paused.delete(ban.jail, ban.ip)
       needs.changed()
     },
     resumed(ban: ActiveBan, now: number): void {
@@ -193,8 +184,8 @@ export const createLedger = (needs: {
       const end = endOf(ban)
       const left = end === null ? -1 : Math.max(1, Math.round((end - now) / 1000))
       const row: BanRow = { ...ban, time: Math.round(now / 1000), bantime: left, failures: 1, logLines: '' }
-      memory.paused.delete(placeKey(ban.jail, ban.ip))
-      memory.active.set(placeKey(ban.jail, ban.ip), { ...again, eventId })
+      memory.paused.delete(ban.jail, ban.ip)
+      memory.active.set(again)
       needs.append([banEntry(row, canonicalIp(ban.ip) ?? ban.ip, eventId, null)])
       needs.changed()
     },

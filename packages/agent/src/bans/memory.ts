@@ -1,19 +1,13 @@
+import { dirname, join } from 'node:path'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
+import { openBanJournal } from './ban-journal.ts'
+import { createPlaces } from './places.ts'
+import type { RememberedBans } from './remembered-bans.ts'
+import { createSeen } from './seen.ts'
 import { tableStart } from './table.ts'
-import type { BanKey, Cursor } from './table.ts'
-
-/** A reported ban that has not ended. */
-export interface ActiveBan {
-  readonly jail: string
-  readonly ip: string
-  readonly time: number
-  readonly bantime: number
-  readonly eventId: string
-  /** How often it was reported before: a ban returns when its jail is disabled and enabled again. */
-  readonly round: number
-}
+import type { Cursor } from './table.ts'
 
 /** A ban by command whose end differs from the one that fail2ban knows. `until` in epoch milliseconds, null for permanent. */
 export interface Override {
@@ -37,23 +31,22 @@ export interface Intent {
  * What must survive a restart of the agent. It is written after the outbox, so that a crash between the two repeats
  * events (their ids are the same) and never loses one.
  */
-export interface Memory {
+export interface Memory extends RememberedBans {
   started: boolean
   cursor: Cursor
   spool: { inode: number; offset: number }
-  /** jail|ip|time -> time. Longer than the table keeps its rows. */
-  readonly seen: Map<string, number>
-  /** jail|ip -> the ban. */
-  readonly active: Map<string, ActiveBan>
-  /** jail|ip -> a ban reported as ended because its jail was stopped. It may return with the jail. */
-  readonly paused: Map<string, ActiveBan>
+  /** Longer than the table keeps its rows. */
+  readonly seen: RememberedBans['seen']
+  readonly active: RememberedBans['active']
+  /** Bans reported as ended because their jail was stopped. They may return with the jail. */
+  readonly paused: RememberedBans['paused']
+  /** jail|ip -> the end of a ban by command. */
   readonly overrides: Map<string, Override>
   readonly intents: Map<string, Intent>
 }
 
 const keepSeenFor = 9 * 24 * 3600
-
-export const seenKey = ([jail, ip, time]: BanKey): string => `${jail}|${ip}|${time}`
+const forgetEvery = 3_600_000
 
 export const placeKey = (jail: string, ip: string): string => `${jail}|${ip}`
 
@@ -62,7 +55,9 @@ export const openMemory = (
   path: string,
   options: { ready: () => boolean; now: () => number; warn: (text: string) => void },
 ) => {
-  const memory = restore(readJson(path))
+  const { memory, isTrusted } = restore(readJson(path))
+  const journal = openBanJournal(join(dirname(path), 'bans.jsonl'), memory, { isTrusted })
+  let forgotAt = -Infinity
   let timer: NodeJS.Timeout | null = null
   let savedAt = 0
 
@@ -71,7 +66,11 @@ export const openMemory = (
     timer = null
     if (!options.ready()) return later(5000)
     try {
-      forget(memory.seen, options.now() / 1000 - keepSeenFor)
+      if (options.now() - forgotAt > forgetEvery) {
+        memory.seen.forget(options.now() / 1000 - keepSeenFor)
+        forgotAt = options.now()
+      }
+      journal.save()
       writeDurably(path, serialise(memory))
       savedAt = options.now()
     } catch (error) {
@@ -96,64 +95,73 @@ export const openMemory = (
   }
 }
 
-const forget = (seen: Map<string, number>, before: number): void => {
-  for (const [key, time] of seen) if (time < before) seen.delete(key)
-}
-
 const serialise = (memory: Memory): string =>
   JSON.stringify({
-    v: 1,
+    v: 2,
     started: memory.started,
     cursor: memory.cursor,
     spool: memory.spool,
-    seen: Object.fromEntries(memory.seen),
-    active: [...memory.active.values()],
-    paused: [...memory.paused.values()],
     overrides: [...memory.overrides.values()],
     intents: [...memory.intents.values()],
   })
 
-const restore = (value: unknown): Memory => {
+/** What the agent knows before its first run. */
+export const createMemory = (): Memory => ({
+  started: false,
+  cursor: tableStart,
+  spool: { inode: 0, offset: 0 },
+  seen: createSeen(),
+  active: createPlaces(),
+  paused: createPlaces(),
+  overrides: new Map(),
+  intents: new Map(),
+})
+
+/** `isTrusted`: the bans are in their journal; false: version 1, which had them in the same file. */
+const restore = (value: unknown): { memory: Memory; isTrusted: boolean } => {
   const file = asFields(value)
+  const memory = createMemory()
   const cursor = asFields(file['cursor'])
   const key = asList(cursor['key'])
   const spool = asFields(file['spool'])
-  const placed = <T extends { jail: string; ip: string }>(list: unknown, read: (fields: Fields) => T): Map<string, T> =>
-    new Map(
-      asList(list)
-        .map(item => read(asFields(item)))
-        .map(item => [placeKey(item.jail, item.ip), item]),
-    )
-  const place = (fields: Fields): { jail: string; ip: string } => ({
-    jail: asText(fields['jail']),
-    ip: asText(fields['ip']),
-  })
-  const banOf = (fields: Fields): ActiveBan => ({
-    ...place(fields),
-    time: asInteger(fields['time'], 0),
-    bantime: asInteger(fields['bantime'], -1),
-    eventId: asText(fields['eventId']),
-    round: asInteger(fields['round'], 0),
-  })
-  return {
-    started: file['started'] === true,
-    cursor:
-      key.length === 3
-        ? { last: asInteger(cursor['last'], 0), key: [asText(key[0]), asText(key[1]), asInteger(key[2], 0)] }
-        : tableStart,
-    spool: { inode: asInteger(spool['inode'], 0), offset: asInteger(spool['offset'], 0) },
-    seen: new Map(Object.entries(asFields(file['seen'])).map(([name, time]) => [name, asInteger(time, 0)])),
-    active: placed(file['active'], banOf),
-    paused: placed(file['paused'], banOf),
-    overrides: placed(file['overrides'], fields => ({
-      ...place(fields),
-      until: typeof fields['until'] === 'number' ? fields['until'] : null,
-    })),
-    intents: placed(file['intents'], fields => ({
-      ...place(fields),
+  memory.started = file['started'] === true
+  if (key.length === 3)
+    memory.cursor = { last: asInteger(cursor['last'], 0), key: [asText(key[0]), asText(key[1]), asInteger(key[2], 0)] }
+  memory.spool = { inode: asInteger(spool['inode'], 0), offset: asInteger(spool['offset'], 0) }
+  for (const fields of asList(file['overrides']).map(asFields)) {
+    const until = typeof fields['until'] === 'number' ? fields['until'] : null
+    memory.overrides.set(placeKey(...placeOf(fields)), { ...placed(fields), until })
+  }
+  for (const fields of asList(file['intents']).map(asFields))
+    memory.intents.set(placeKey(...placeOf(fields)), {
+      ...placed(fields),
       since: asInteger(fields['since'], 0),
       commandId: typeof fields['commandId'] === 'string' ? fields['commandId'] : null,
       duration: typeof fields['duration'] === 'number' ? fields['duration'] : null,
-    })),
+    })
+  const isTrusted = file['v'] !== 1
+  if (!isTrusted) restoreFirstVersion(file, memory)
+  return { memory, isTrusted }
+}
+
+const restoreFirstVersion = (file: Fields, memory: Memory): void => {
+  for (const name of Object.keys(asFields(file['seen']))) {
+    const [, jail = '', ip = '', time = ''] = /^([^|]*)\|(.*)\|(\d+)$/s.exec(name) ?? []
+    if (time !== '') memory.seen.add([jail, ip, Number(time)])
   }
+  for (const part of ['active', 'paused'] as const)
+    for (const fields of asList(file[part]).map(asFields))
+      memory[part].set({
+        ...placed(fields),
+        time: asInteger(fields['time'], 0),
+        bantime: asInteger(fields['bantime'], -1),
+        round: asInteger(fields['round'], 0),
+      })
+}
+
+const placeOf = (fields: Fields): [jail: string, ip: string] => [asText(fields['jail']), asText(fields['ip'])]
+
+const placed = (fields: Fields): { jail: string; ip: string } => {
+  const [jail, ip] = placeOf(fields)
+  return { jail, ip }
 }

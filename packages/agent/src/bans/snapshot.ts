@@ -1,11 +1,14 @@
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { BannedPlaces, Engine } from '../engine/engine.ts'
+import { eventLoopTurn } from '../serial.ts'
 import { endOf } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
 import { placeKey } from './memory.ts'
 
 const graceTime = 10_000
+/** Bans that are compared between two turns of the event loop. */
+const portion = 5000
 
 export interface Snapshot {
   run(): Promise<void>
@@ -47,7 +50,8 @@ export const createSnapshot = (needs: {
     const growing = size > before
     before = size
     const nowMissing = new Set<string>()
-    for (const ban of known) {
+    for (const [index, ban] of known.entries()) {
+      if (index % portion === portion - 1) await eventLoopTurn()
       if (banned.get(ban.jail)?.has(ban.ip) || needs.isShielded?.(ban.jail, ban.ip) === true) continue
       const place = placeKey(ban.jail, ban.ip)
       const end = endOf(ban)
@@ -65,7 +69,7 @@ export const createSnapshot = (needs: {
   }
 
   /** A jail that was enabled again restores its bans from the table. */
-  const comeBack = (banned: Map<string, Set<string>>): void => {
+  const comeBack = (banned: BannedPlaces): void => {
     for (const ban of ledger.allPaused()) {
       const end = endOf(ban)
       if (ledger.active(ban.jail, ban.ip) !== null || (end !== null && end <= needs.now())) ledger.forgetPaused(ban)
@@ -74,7 +78,7 @@ export const createSnapshot = (needs: {
   }
 
   /** Without a table, a ban that the action missed is only found here, with the current time as its time. */
-  const adopt = (banned: Map<string, Set<string>>): void => {
+  const adopt = (banned: BannedPlaces): void => {
     const time = Math.round(needs.now() / 1000)
     for (const [jail, ips] of banned) {
       const fresh = [...ips].filter(ip => ledger.active(jail, ip) === null)

@@ -29,7 +29,12 @@ export interface TableRead {
 export const tableStart: Cursor = { last: 0, key: null }
 
 const maxRows = 2000
+/** Without their log lines, which are most of a row. */
+const maxBriefRows = 10_000
 const maxBytes = 2 * 1024 * 1024
+
+/** `isBrief`: without failures and log lines. */
+export type ReadRows = (file: string, cursor: Cursor, isBrief: boolean) => Promise<TableRead>
 
 /** Reads the rows after the cursor, or all rows if the row at the cursor is not the same any more. */
 export const readTable = async (
@@ -37,13 +42,15 @@ export const readTable = async (
   program: string,
   file: string,
   cursor: Cursor,
+  isBrief = false,
 ): Promise<TableRead> => {
   const text = await python.run(program, {
     db: file,
     last: cursor.last,
     key: cursor.key,
-    rows: maxRows,
+    rows: isBrief ? maxBriefRows : maxRows,
     bytes: maxBytes,
+    brief: isBrief,
   })
   return parseRead(text)
 }

@@ -5,7 +5,7 @@ import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
 import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory.ts'
-import type { Cursor, TableRead } from './table.ts'
+import type { ReadRows } from './table.ts'
 
 const debounceTime = 50
 const readEvery = 15_000
@@ -21,7 +21,7 @@ export interface Tail {
 
 /** Follows fail2ban's ban table: reads after changes in its directory, and every 15 s in case one was missed. */
 export const createTail = (needs: {
-  read: (file: string, cursor: Cursor) => Promise<TableRead>
+  read: ReadRows
   ledger: Ledger
   /** Called before bans of these jails are reported. */
   onJails: (jails: readonly string[]) => Promise<void>
@@ -95,9 +95,10 @@ export const createTail = (needs: {
     const stat = fs.statSync(path, { throwIfNoEntry: false })
     try {
       for (let more = true; more;) {
-        const read = await needs.read(path, memory.cursor)
+        const isReported = memory.started || needs.backfill
+        const read = await needs.read(path, memory.cursor, !isReported)
         await needs.onJails(read.rows.map(({ jail }) => jail))
-        if (memory.started || needs.backfill) needs.ledger.bans(read.rows)
+        if (isReported) needs.ledger.bans(read.rows)
         else needs.ledger.baseline(read.rows)
         const moved = memory.cursor.last !== read.end.last || read.rows.length > 0
         memory.cursor = read.end

@@ -32,7 +32,7 @@ export interface Wishes {
 export const createWishes = (needs: {
   file: string
   engine: Pick<Engine, 'banned' | 'unban' | 'version'>
-  ledger: Pick<Ledger, 'active' | 'allActive' | 'ended'>
+  ledger: Pick<Ledger, 'active' | 'activeOf' | 'ended'>
   overrides: Pick<Overrides, 'drop'>
   drain: () => Promise<void>
   now: () => number
@@ -79,8 +79,7 @@ export const createWishes = (needs: {
       wishes = [...wishes.filter(wish => wish.ip !== ip || wish.jail !== jail), { jail, ip, since: now() }]
       save()
       needs.overrides.drop(jail, ip)
-      const active = ledger.allActive().filter(ban => ban.ip === ip && (jail === null || ban.jail === jail))
-      for (const ban of active) ledger.ended(ban.jail, ban.ip, now())
+      for (const ban of ledger.activeOf(ip, jail)) ledger.ended(ban.jail, ban.ip, now())
       return `fail2ban is not running: ${ip} is unbanned in ${jail ?? 'all jails'} as soon as fail2ban runs again`
     },
     async run() {

@@ -99,7 +99,7 @@ export const createBanHandlers = (needs: {
     try {
       return await unbanInEngine(ip, jail, wasShielded)
     } catch (error) {
-      const isHeldByJail = ledger.allActive().some(ban => ban.ip === ip && (jail === null || ban.jail === jail))
+      const isHeldByJail = ledger.activeOf(ip, jail).length > 0
       if (error instanceof EngineDown && (isHeldByJail || !wasShielded)) return needs.unbanLater(jail, ip)
       if (!wasShielded || isHeldByJail) throw error
       return `${ip} is no longer banned${needs.shield.stillCovered(ip)}`
@@ -112,9 +112,7 @@ export const createBanHandlers = (needs: {
     if (jail !== null) await mustRun(engine, jail)
     const lifted = jail === null ? await engine.unbanEverywhere(ip) : await engine.unban(jail, ip)
     overrides.drop(jail, ip)
-    for (const ban of ledger.allActive()) {
-      if (ban.ip === ip && (jail === null || ban.jail === jail)) ledger.ended(ban.jail, ban.ip, needs.now())
-    }
+    for (const ban of ledger.activeOf(ip, jail)) ledger.ended(ban.jail, ban.ip, needs.now())
     const count = lifted + (wasShielded ? 1 : 0)
     const more = needs.shield.stillCovered(ip)
     if (count === 0) return `${ip} was not banned ${jail === null ? 'in any jail' : `in ${jail}`}${more}`

@@ -1,6 +1,8 @@
-import { asFields } from '../json.ts'
+import { createBannedReader } from './banned.ts'
+import type { BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
+import type { ReadReply } from './socket.ts'
 
 /** The agent's requests to fail2ban. Every method throws EngineDown or EngineRefused. */
 /** Counts of a jail, by the names of the heartbeat. */
@@ -25,8 +27,8 @@ export interface Engine {
   actions(jail: string): Promise<string[]>
   /** The value of an action's option, with some of its tags still in it; null if the action has no such option. */
   actionOption(jail: string, action: string, option: string): Promise<string | null>
-  /** jail -> addresses banned now. */
-  banned(): Promise<Map<string, Set<string>>>
+  /** jail -> addresses banned now, or at most `maxAge` milliseconds ago. A list that did not change is the same object. */
+  banned(maxAge?: number): Promise<BannedPlaces>
   /** Which jails ban each of these addresses; those that are not banned may be left out. */
   jailsThatBan(ips: readonly string[]): Promise<Map<string, readonly string[]>>
   isBanned(jail: string, ip: string): Promise<boolean>
@@ -53,6 +55,7 @@ export interface Engine {
 }
 
 export { EngineDown, EngineRefused }
+export type { BannedPlaces }
 
 /** Milliseconds. A jail that is reloaded may have other actions. */
 const propertiesKept = 1000
@@ -93,14 +96,15 @@ export const createEngine = (options: {
     await greeting
   }
 
-  const call = async (words: readonly Word[], timeout?: number): Promise<Pickled> => {
+  const call = async (words: readonly Word[], timeout?: number, read?: ReadReply): Promise<Pickled> => {
     await greet()
-    return socket.call(words, timeout)
+    return socket.call(words, timeout, read)
   }
 
   const list = async (words: readonly Word[]): Promise<string[]> => strings(await call(words))
   const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
 
+  const bannedReader = createBannedReader()
   let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
   /** The options of an action; one answer serves the questions for many options. */
   const propertiesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
@@ -158,13 +162,10 @@ export const createEngine = (options: {
         throw error
       }
     },
-    async banned() {
-      const found = new Map<string, Set<string>>()
-      const reply = await call(['banned'], 20_000)
-      for (const entry of Array.isArray(reply) ? (reply as readonly Pickled[]) : []) {
-        for (const [jail, ips] of Object.entries(asFields(entry))) found.set(jail, new Set(strings(ips as Pickled)))
-      }
-      return found
+    async banned(maxAge = 0) {
+      if (since === null || bannedReader.readAt() < since || options.now() - bannedReader.readAt() >= maxAge)
+        bannedReader.take(await call(['banned'], 20_000, bannedReader.read), options.now())
+      return bannedReader.places()
     },
     async jailsThatBan(ips) {
       if (ips.length === 0) return new Map()

@@ -143,15 +143,15 @@ class Reader {
       case 0x55: // SHORT_BINSTRING
       case 0x43: // SHORT_BINBYTES
       case 0x8c: // SHORT_BINUNICODE
-        return this.push(this.take(this.byte()).toString('utf8'))
+        return this.push(this.string(this.byte()))
       case 0x54: // BINSTRING
       case 0x42: // BINBYTES
       case 0x58: // BINUNICODE
-        return this.push(this.take(this.length4()).toString('utf8'))
+        return this.push(this.string(this.length4()))
       case 0x8d: // BINUNICODE8
       case 0x8e: // BINBYTES8
       case 0x96: // BYTEARRAY8
-        return this.push(this.take(this.length8()).toString('utf8'))
+        return this.push(this.string(this.length8()))
       case 0x56: // UNICODE, in Python's raw-unicode-escape
         return this.push(
           this.line('latin1').replace(
@@ -256,8 +256,9 @@ class Reader {
   private toMark(): Slot[] {
     const mark = this.stack.lastIndexOf(markObject)
     if (mark < 0) throw new PickleError('no mark on the stack')
-    const items = this.stack.splice(mark)
-    return items.slice(1)
+    const items = this.stack.splice(mark + 1)
+    this.stack.pop()
+    return items
   }
 
   private extend(items: Slot[]): void {
@@ -278,8 +279,18 @@ class Reader {
     return this.bytes.subarray(this.at - length, this.at)
   }
 
+  /** Without a view of the bytes for each value: a list of bans has hundreds of thousands. */
   private byte(): number {
-    return this.take(1).readUInt8(0)
+    const value = this.bytes[this.at]
+    if (value === undefined) throw new PickleError('the pickle ends too early')
+    this.at += 1
+    return value
+  }
+
+  private string(length: number): string {
+    if (length < 0 || this.at + length > this.bytes.length) throw new PickleError('the pickle ends too early')
+    this.at += length
+    return this.bytes.toString('utf8', this.at - length, this.at)
   }
 
   private length4(): number {

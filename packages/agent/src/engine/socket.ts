@@ -16,16 +16,20 @@ export class EngineHung extends EngineDown {}
 /** fail2ban understood the request and refused it. */
 export class EngineRefused extends Error {}
 
+/** Reads a reply. Throws PickleError. */
+export type ReadReply = (bytes: Buffer) => Pickled
+
 interface Request {
   readonly words: Word
   readonly timeout: number
+  readonly read: ReadReply
   resolve(reply: Pickled): void
   reject(error: Error): void
 }
 
 export interface EngineSocket {
   /** The data of a good reply. Throws EngineRefused (fail2ban said no) or EngineDown. */
-  call(words: readonly Word[], timeout?: number): Promise<Pickled>
+  call(words: readonly Word[], timeout?: number, read?: ReadReply): Promise<Pickled>
   close(): void
 }
 
@@ -77,7 +81,7 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
     const whole = Buffer.concat(received)
     let reply: Pickled
     try {
-      reply = decodePickle(whole.subarray(0, whole.length - endMark.length))
+      reply = (current?.request.read ?? decodePickle)(whole.subarray(0, whole.length - endMark.length))
     } catch (error) {
       // The mark may be part of a log line inside the reply; the rest is on its way, or the timeout ends this.
       if (errorText(error).includes('too early')) {
@@ -113,10 +117,10 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
   }
 
   return {
-    async call(words: readonly Word[], timeout = 10_000): Promise<Pickled> {
+    async call(words: readonly Word[], timeout = 10_000, read: ReadReply = decodePickle): Promise<Pickled> {
       refuseMarks(words)
       const reply = await new Promise<Pickled>((resolve, reject) => {
-        queue.push({ words, timeout, resolve, reject })
+        queue.push({ words, timeout, read, resolve, reject })
         next()
       })
       return dataOf(reply)

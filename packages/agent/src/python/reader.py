@@ -1,6 +1,6 @@
 """Reads new rows of fail2ban's ban table. Part of stockade-agent; runs under fail2ban's own interpreter with -I.
 
-stdin:  {"db", "last", "key": [jail, ip, timeofban] or null, "rows", "bytes"}
+stdin:  {"db", "last", "key": [jail, ip, timeofban] or null, "rows", "bytes", "brief": without failures and log_lines}
 stdout: a line {"full", "last", "key", "more"}, then one line a row:
         [rowid, jail, ip, timeofban, bantime, failures, log_lines]
 
@@ -58,7 +58,7 @@ def read(ask):
                 more = True
                 break
             key = key_of(row)
-            failures, lines = details(row[5])
+            failures, lines = (0, "") if ask["brief"] else details(row[5])
             line = json.dumps([row[0]] + key + [int(row[4]), failures, lines])
             out.append(line)
             size += len(line)

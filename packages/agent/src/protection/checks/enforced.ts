@@ -1,5 +1,5 @@
 import { actionName } from '../../bans/hook.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BannedPlaces, Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { createRun, holds } from '../firewall/holds.ts'
 import type { Held } from '../firewall/holds.ts'
@@ -12,6 +12,8 @@ import type { Check, Finding } from '../model.ts'
 
 /** More bans of a jail than this are judged by as many of them, chosen at random. */
 const maxBans = 2000
+/** The list of bans may be so old, in milliseconds: a ban that ended since is asked for again before it counts as lost. */
+const listAge = 5000
 /** A ban may have ended between two questions. */
 const secondLookAfter = 200
 
@@ -29,7 +31,7 @@ export const enforcedCheck = (needs: {
 }): Check => {
   const { engine } = needs
   /** The bans of the look before. The firewall actions of a newer ban may still be running. */
-  let before = new Map<string, Set<string>>()
+  let before: BannedPlaces = new Map()
 
   const firewallsOf = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<JailFirewall[]> => {
     const found: JailFirewall[] = []
@@ -99,11 +101,10 @@ export const enforcedCheck = (needs: {
     const missing = await missingProgram(await firewallsOf(jail, 'ipv4'))
     if (missing !== null)
       return { ...bad(jail, `bans of jail ${jail} reach no firewall: ${missing} is not installed`), isProbed: false }
-    const older = [...banned].filter(ip => before.get(jail)?.has(ip))
     const findings: Finding[] = []
     for (const isIPv6 of [false, true]) {
-      const ips = older.filter(ip => ip.includes(':') === isIPv6)
-      if (ips.length > 0) findings.push(await lookAtBans(jail, sample(ips)))
+      const ips = sampleOf(banned, ip => ip.includes(':') === isIPv6 && before.get(jail)?.has(ip) === true)
+      if (ips.length > 0) findings.push(await lookAtBans(jail, ips))
     }
     const [worst] = findings.sort((a, b) => severity[a.state] - severity[b.state])
     return worst ? { ...worst, isProbed: true } : { ...ok(jail), isProbed: false }
@@ -116,10 +117,10 @@ export const enforcedCheck = (needs: {
     looks: 2,
     needsEngine: true,
     async look() {
-      const banned = await engine.banned()
+      const banned = await engine.banned(listAge)
       const findings: (Finding & { isProbed: boolean })[] = []
       for (const jail of await engine.jails()) {
-        const ips = banned.get(jail) ?? new Set()
+        const ips = banned.get(jail) ?? new Set<string>()
         // The jail for bans by command matters once it is used.
         if (jail !== ownJail || ips.size > 0) findings.push(await lookAtJail(jail, ips))
       }
@@ -137,8 +138,18 @@ const notEnforced = (jail: string, why: string, absent: readonly string[]): stri
   return `bans of jail ${jail} are not enforced: ${first}${more} is banned, but ${why}`
 }
 
-const sample = (ips: readonly string[]): readonly string[] => {
-  if (ips.length <= maxBans) return ips
-  const start = Math.floor(Math.random() * ips.length)
-  return [...ips.slice(start), ...ips.slice(0, start)].slice(0, maxBans)
+/** At most `maxBans` of the addresses, each as likely as the others (reservoir sampling). */
+const sampleOf = (ips: Iterable<string>, isMeant: (ip: string) => boolean): readonly string[] => {
+  const chosen: string[] = []
+  let count = 0
+  for (const ip of ips) {
+    if (!isMeant(ip)) continue
+    count += 1
+    if (chosen.length < maxBans) chosen.push(ip)
+    else {
+      const place = Math.floor(Math.random() * count)
+      if (place < maxBans) chosen[place] = ip
+    }
+  }
+  return chosen
 }
