@@ -1,7 +1,10 @@
 import http from 'node:http'
 import https from 'node:https'
 
-/* Waits until the server of this host answers that it is ready, for a quarter of an hour at most, because an upgrade may take long: `systemctl start` returns after it. */
+/*
+ * Waits until the server of this host answers that it is ready, for a quarter of an hour at most, because an upgrade may take long: `systemctl
+ * start` returns after it. With `--once` it asks once, as the health check of a container does.
+ */
 const host = process.env.STOCKADE_HOST || '127.0.0.1'
 const port = process.env.STOCKADE_PORT || '8420'
 const local = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
@@ -33,9 +36,11 @@ const isRunning = () => {
 }
 
 const patience = 900
+const isOnce = process.argv.includes('--once')
 const latest = Date.now() + patience * 1000
 for (;;) {
   if (await isReady()) break
+  if (isOnce) process.exit(1)
   if (!isRunning()) {
     process.stderr.write('stockade: the server has stopped; its log says why\n')
     process.exit(1)

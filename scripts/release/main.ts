@@ -4,13 +4,15 @@ import { createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, rmS
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeDeb } from './deb.ts'
+import { canMakeImage, makeImage } from './image.ts'
+import { pack } from './pack.ts'
 import { debianNames, epoch, root, version } from './places.ts'
 import type { Architecture } from './places.ts'
 import { minisignPublicKey, signEcdsa, signMinisign } from './sign.ts'
 import { makeTree } from './tree.ts'
 
 /*
- * `npm run release`: the tarball, the Debian package, the Node runtimes for hosts, the SBOM, checksums and signatures, in `release/`.
+ * `npm run release`: the tarball, the container image, the Debian package, the Node runtimes for hosts, the SBOM, checksums and signatures, in `release/`.
  * Two runs at the same commit give the same bytes.
  */
 
@@ -19,13 +21,15 @@ const { values } = parseArgs({
     output: { type: 'string', default: join(root, 'release') },
     architecture: { type: 'string', default: process.arch },
     compression: { type: 'string', default: 'xz' },
+    image: { type: 'boolean', default: true },
     key: { type: 'string' },
     'minisign-key': { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
+  allowNegative: true,
 })
 const usage = `npm run release -- [--output FOLDER] [--architecture x64|arm64] [--compression xz|gzip|zstd]
-                   [--key FILE] [--minisign-key FILE]
+                   [--no-image] [--key FILE] [--minisign-key FILE]
 
 --key signs with an ECDSA key on P-256, --minisign-key with an Ed25519 key, both private and in PEM:
   openssl ecparam -name prime256v1 -genkey -noout -out release.key
@@ -77,20 +81,21 @@ const signAgent = async (folder: string, work: string, keys: Keys): Promise<read
   }
   return runtimes
 }
-const pack = (archive: string, folder: string, names: readonly string[]) =>
-  execFileSync('tar', [
-    '--sort=name',
-    `--mtime=@${epoch}`,
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '-C',
-    folder,
-    ...(archive.endsWith('.gz') ? ['-I', 'gzip -n -6'] : []),
-    '-cf',
-    archive,
-    ...names,
-  ])
+const composeFiles = ['compose.yaml', 'compose-postgres.yaml']
+/** The files of the image, where this machine can make one. */
+const writeImage = (asked: { tree: string; work: string; output: string; architecture: Architecture }): string[] => {
+  if (!values.image) return []
+  if (asked.architecture !== process.arch || !canMakeImage()) {
+    say('no container image is made: that needs Debian on the same architecture')
+    return []
+  }
+  say('making the container image')
+  const name = `stockade-${version}-image-${asked.architecture}.tar`
+  mkdirSync(asked.work)
+  makeImage({ ...asked, output: join(asked.output, name) })
+  for (const file of composeFiles) execFileSync('cp', [join(root, 'packaging/oci', file), asked.output])
+  return [name, ...composeFiles]
+}
 
 const architectureOf = (name: string): Architecture => {
   if (name === 'x64' || name === 'arm64') return name
@@ -118,10 +123,17 @@ const release = async () => {
     say('packing the tarball')
     pack(join(output, `${name}.tar.gz`), work, [name])
     pack(join(output, `stockade-agent-runtimes-${version}.tar`), work, runtimes)
+    const images = writeImage({ tree, work: join(work, 'image'), output, architecture })
     say('packing the Debian package')
     const deb = `stockade_${version}-1_${debianNames[architecture]}.deb`
     makeDeb({ tree, output: join(output, deb), architecture, compression })
-    const artefacts = [`${name}.tar.gz`, `stockade-agent-runtimes-${version}.tar`, deb, 'sbom.cdx.json'].sort()
+    const artefacts = [
+      ...images,
+      `${name}.tar.gz`,
+      `stockade-agent-runtimes-${version}.tar`,
+      deb,
+      'sbom.cdx.json',
+    ].sort()
     writeSigned(output, await manifestOf(output, artefacts), keys)
     if (keys.minisign) writeFileSync(join(output, 'minisign.pub'), minisignPublicKey(keys.minisign))
     const sums = await Promise.all(artefacts.map(async file => `${await sumOf(join(output, file))}  ${file}\n`))

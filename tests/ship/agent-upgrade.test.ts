@@ -32,7 +32,7 @@ describe('upgrades of the agent', () => {
   beforeAll(async () => {
     const keyFile = join(folder, 'release.key')
     writeFileSync(keyFile, keys.privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    await release('--output', folder, '--compression', 'gzip', '--key', keyFile)
+    await release('--no-image', '--output', folder, '--compression', 'gzip', '--key', keyFile)
     machine = await boot('bookworm', join(folder, 'machine'), 'host')
     const deb = readdirSync(folder).find(name => name.endsWith('.deb')) ?? ''
     copyFileSync(join(folder, deb), machine.path('root/stockade.deb'))

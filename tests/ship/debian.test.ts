@@ -18,7 +18,7 @@ let deb: string
 
 beforeAll(async () => {
   const output = join(folder, 'release')
-  await release('--output', output, '--compression', 'gzip')
+  await release('--no-image', '--output', output, '--compression', 'gzip')
   deb = join(output, readdirSync(output).find(name => name.endsWith('.deb')) ?? '')
   // The next version of the same files, with another default among the settings.
   const unpacked = join(folder, 'unpacked')

@@ -24,7 +24,7 @@ describe('a fresh machine', () => {
   let token = ''
   let serverId = ''
   beforeAll(async () => {
-    await release('--output', folder, '--compression', 'gzip')
+    await release('--no-image', '--output', folder, '--compression', 'gzip')
     machine = await boot('bookworm', join(folder, 'machine'), 'host')
     const deb = readdirSync(folder).find(name => name.endsWith('.deb')) ?? ''
     copyFileSync(join(folder, deb), machine.path('root/stockade.deb'))
