@@ -20,13 +20,13 @@ const common = {
 const shared = { ...common, isolate: false } as const
 
 /**
- * Files of one group share the workers, and the groups run one after another. Tests with hosts wait four fifths of their time, so five
- * of them keep two cores busy. They also change the network of this machine, at which a browser drops its requests
- * (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages.
+ * Files of one group share the workers, and the groups run one after another. Tests with hosts change the network of this machine, at which a
+ * browser drops its requests (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages. All others share one group, so that no
+ * project waits for the last file of another one. Many of them wait for most of their time: five workers keep two cores busy.
  */
 const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { groupOrder }, maxWorkers })
-const together = workers(0, 3)
-const withHosts = workers(1, 5)
+const ofPages = workers(0, 3)
+const together = workers(1, 5)
 
 /** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
@@ -100,7 +100,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'engine',
-          ...withHosts,
+          ...together,
           include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
@@ -118,7 +118,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'browser',
-          ...together,
+          ...ofPages,
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
