@@ -13,6 +13,7 @@ const programs = {
   launcher: ['launcher.py'],
   probe: ['probe.py'],
   positions: ['positions.py'],
+  journal: ['journal.py'],
 }
 
 /**

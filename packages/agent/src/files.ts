@@ -50,6 +50,16 @@ export const readJson = (path: string): unknown => {
   }
 }
 
+/**
+ * Changes with each commit to an SQLite database that keeps no write-ahead log, and when the file or its mode changes. Null: it changed in the
+ * last 2 s, so that a later change may have the same time stamp, or commits do not change this file, or it is missing.
+ */
+export const databaseMark = (path: string): string | null => {
+  const stat = fs.statSync(path, { throwIfNoEntry: false })
+  if (!stat || fs.existsSync(`${path}-wal`) || Math.abs(Date.now() - stat.ctimeMs) < 2000) return null
+  return `${path}:${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`
+}
+
 export const privateDirectory = (path: string): string => {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 })
   return path

@@ -10,6 +10,8 @@ export interface ConfiguredJail {
   readonly enabled: boolean
   readonly filter: string
   readonly logpath: string
+  /** With its options, such as `systemd[namespace=web]`. */
+  readonly backend: string
   readonly maxretry: number | null
   readonly bantime: number | null
   readonly findtime: number | null
@@ -132,6 +134,7 @@ const jailOf = (value: unknown): ConfiguredJail => {
     enabled: fields['enabled'] === true,
     filter: asText(fields['filter']),
     logpath: asText(fields['logpath']),
+    backend: asText(fields['backend']),
     maxretry: number('maxretry'),
     bantime: number('bantime'),
     findtime: number('findtime'),

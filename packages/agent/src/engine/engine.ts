@@ -22,8 +22,8 @@ export interface Engine {
   counts(jail: string): Promise<JailCounts>
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
   logpath(jail: string): Promise<string[]>
-  /** What the jail reads: files, or the journal. */
-  sources(jail: string): Promise<{ files: string[]; isJournal: boolean }>
+  /** What the jail reads: files, or of the journal what has all `FIELD=value` of one of the groups; null: not the journal. */
+  sources(jail: string): Promise<{ files: string[]; journalMatches: string[][] | null }>
   actions(jail: string): Promise<string[]>
   /** The value of an action's option, with some of its tags still in it; null if the action has no such option. */
   actionOption(jail: string, action: string, option: string): Promise<string | null>
@@ -148,7 +148,9 @@ export const createEngine = (options: {
     logpath: jail => list(['get', jail, 'logpath']),
     async sources(jail) {
       const filter = pairs(pairs(await call(['status', jail, 'short'])).get('Filter') ?? null)
-      return { files: strings(filter.get('File list')), isJournal: filter.has('Journal matches') }
+      const isJournal = filter.has('Journal matches')
+      const journalMatches = isJournal ? lists(await call(['get', jail, 'journalmatch'])) : null
+      return { files: strings(filter.get('File list')), journalMatches }
     },
     actions: jail => list(['get', jail, 'actions']),
     async actionOption(jail, action, option) {
@@ -192,10 +194,7 @@ export const createEngine = (options: {
     },
     attach: async (jail, name, file, extra) =>
       void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
-    async databaseFile() {
-      const path = await call(['get', 'dbfile'])
-      return typeof path === 'string' && path !== '' && path !== 'None' ? path : null
-    },
+    databaseFile: async () => pathOf(await call(['get', 'dbfile'])),
     async logTarget() {
       const target = await call(['get', 'logtarget'])
       return typeof target === 'string' && target.startsWith('/') ? target : null
@@ -222,6 +221,11 @@ const portions = (values: readonly string[]): string[][] => {
 
 const strings = (value: Pickled | undefined): string[] =>
   Array.isArray(value) ? (value as readonly Pickled[]).map(item => String(item)) : []
+
+const pathOf = (value: Pickled): string | null =>
+  typeof value === 'string' && value !== '' && value !== 'None' ? value : null
+
+const lists = (value: Pickled): string[][] => (Array.isArray(value) ? (value as readonly Pickled[]).map(strings) : [])
 
 /** fail2ban's status is a list of [name, value] pairs. */
 const countOf = (value: Pickled | undefined): number => Number(value ?? 0)

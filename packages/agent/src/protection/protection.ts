@@ -8,7 +8,7 @@ import type { Log } from '../log.ts'
 import type { Options } from '../options.ts'
 import type { Outbox } from '../outbox.ts'
 import type { Interpreter } from '../python/interpreter.ts'
-import { positions } from '../python/programs.ts'
+import { journal, positions as positionsProgram } from '../python/programs.ts'
 import { errorText } from '../text.ts'
 import type { Transport } from '../transport.ts'
 import { agentCheck } from './checks/agent.ts'
@@ -26,8 +26,10 @@ import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
 import type { Probe } from '../self-test/probe.ts'
 import { ownAddresses } from '../self-test/host-self-test.ts'
+import { createJournalJails } from './journal/journal-jails.ts'
 import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
+import { createPositions } from './log-positions.ts'
 import type { Check } from './model.ts'
 import { defaultPatience } from './tracker.ts'
 import { createWatch } from './watch.ts'
@@ -56,6 +58,7 @@ export const createProtection = (needs: {
 }): Watch => {
   const { engine, config, python, options } = needs
   const pace = options.checkPace
+  const positions = createPositions({ python, program: positionsProgram })
   const packets = createPacketProof({
     ...needs,
     addresses: ownAddresses,
@@ -66,12 +69,16 @@ export const createProtection = (needs: {
     engineCheck(needs),
     jailCheck(needs),
     ignoreCheck({ engine, now: needs.now }),
-    logCheck({ engine, python, positions }),
+    logCheck({
+      engine,
+      positions,
+      journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
+    }),
     enforcedCheck({ engine, programs: createPrograms(config), packets, nft: options.nft }),
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck(options),
-    databaseCheck({ engine, python, positions }),
+    databaseCheck({ engine, positions }),
     configCheck(needs),
     clockCheck(needs.transport),
     agentCheck({ waitingBytes: needs.outbox.bytes }),

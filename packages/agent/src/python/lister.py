@@ -2,8 +2,8 @@
 
 stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
          "logpaths": [paths, globs or variables such as %(sshd_log)s]}
-stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "maxretry", "bantime", "findtime",
-         "ignoreip"}], "logpaths": [those of the asked that lead to a file]}
+stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "backend", "maxretry", "bantime",
+         "findtime", "ignoreip"}], "logpaths": [those of the asked that lead to a file]}
 """
 import glob
 import json
@@ -22,6 +22,7 @@ OPTIONS = {
     "enabled": ["bool", False],
     "filter": ["string", ""],
     "logpath": ["string", ""],
+    "backend": ["string", ""],
     "maxretry": ["string", None],
     "bantime": ["string", None],
     "findtime": ["string", None],
@@ -71,6 +72,7 @@ def main():
             "enabled": bool(found.get("enabled")),
             "filter": (found.get("filter") or "").split("[")[0].strip(),
             "logpath": found.get("logpath") or "",
+            "backend": found.get("backend") or "",
             "maxretry": number(found.get("maxretry")),
             "bantime": number(found.get("bantime")),
             "findtime": number(found.get("findtime")),

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import type { Engine } from '../../engine/engine.ts'
-import type { Interpreter } from '../../python/interpreter.ts'
 import { errorText } from '../../text.ts'
+import type { ReadPositions } from '../log-positions.ts'
 import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
@@ -10,11 +10,7 @@ const minFreeBytes = 100 * 1024 * 1024
 const minFreeShare = 0.05
 
 /** Whether fail2ban's bans survive its next restart: its database is there, is readable and has room. */
-export const databaseCheck = (needs: {
-  engine: Pick<Engine, 'databaseFile'>
-  python: Interpreter
-  positions: string
-}): Check => ({
+export const databaseCheck = (needs: { engine: Pick<Engine, 'databaseFile'>; positions: ReadPositions }): Check => ({
   id: 'database',
   every: 60_000,
   badAfter: 0,
@@ -27,7 +23,7 @@ export const databaseCheck = (needs: {
     if (!fs.existsSync(file))
       return [bad(null, `fail2ban's database ${file} is gone: its bans do not survive a restart`)]
     try {
-      await needs.python.run(needs.positions, { db: file })
+      await needs.positions(file)
     } catch (error) {
       return [bad(null, `fail2ban's database ${file} cannot be read: ${errorText(error)}`)]
     }

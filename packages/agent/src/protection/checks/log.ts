@@ -2,8 +2,8 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
-import { asList, asText } from '../../json.ts'
-import type { Interpreter } from '../../python/interpreter.ts'
+import type { JournalJails } from '../journal/journal-jails.ts'
+import type { ReadPositions } from '../log-positions.ts'
 import { bad, ok } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
@@ -21,18 +21,18 @@ interface Progress {
 /** Whether each jail has logs to read, and reads them. */
 export const logCheck = (needs: {
   engine: Pick<Engine, 'jails' | 'sources' | 'databaseFile'>
-  python: Interpreter
-  positions: string
+  positions: ReadPositions
+  journalJails: JournalJails
 }): Check => {
   const { engine } = needs
   const progress = new Map<string, Progress>()
   const readable = new Map<string, number>()
 
-  const positionsNow = async (): Promise<Map<string, number> | null> => {
+  const positionsNow = async (): Promise<ReadonlyMap<string, number> | null> => {
     const file = await engine.databaseFile()
     if (file === null) return null
     try {
-      return parsePositions(await needs.python.run(needs.positions, { db: file }))
+      return await needs.positions(file)
     } catch {
       // The state of the database is the finding of another check.
       return null
@@ -64,24 +64,19 @@ export const logCheck = (needs: {
     async look() {
       const positions = await positionsNow()
       const findings: Finding[] = []
+      const ofJournal = new Map<string, string[][]>()
       for (const jail of await engine.jails()) {
         if (jail === ownJail) continue
-        const { files, isJournal } = await engine.sources(jail)
-        if (files.length === 0 && !isJournal) findings.push(bad(jail, `jail ${jail} reads no log: it has no source`))
+        const { files, journalMatches } = await engine.sources(jail)
+        if (files.length === 0 && journalMatches === null)
+          findings.push(bad(jail, `jail ${jail} reads no log: it has no source`))
+        if (journalMatches !== null) ofJournal.set(jail, journalMatches)
         for (const path of files) findings.push(judgePath(jail, path, positions?.get(`${jail}|${path}`)))
       }
-      return findings
+      return [...findings, ...(await needs.journalJails.look(ofJournal))]
     },
   }
 }
-
-const parsePositions = (text: string): Map<string, number> =>
-  new Map(
-    asList(JSON.parse(text) as unknown).map(row => {
-      const [jail, path, position] = asList(row)
-      return [`${asText(jail)}|${asText(path)}`, Number(position)]
-    }),
-  )
 
 /**
  * fail2ban may leave the position of the last lines unsaved until the log grows again. So a log counts as unread only when
