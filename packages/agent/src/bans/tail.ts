@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { databaseMark } from '../files.ts'
 import { errorText } from '../text.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
@@ -37,7 +38,8 @@ export const createTail = (needs: {
   let debounce: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let queued: Promise<void> | null = null
-  let readMark = ''
+  /** Of the file when it was read last; null: it has to be read. */
+  let readMark: string | null = null
   const ticker = setInterval(() => void look(), readEvery)
 
   const watch = (): void => {
@@ -64,12 +66,9 @@ export const createTail = (needs: {
     void look()
   }
 
-  /** Reads only if the file changed since the last read. A change within 2 s may have the same time stamp. */
   const look = async (): Promise<void> => {
     if (file === null) return
     if (watcher === null) watch()
-    const stat = fs.statSync(file, { throwIfNoEntry: false })
-    if (stat && markOf(stat) === readMark) return
     await drain().catch(() => undefined)
   }
 
@@ -92,7 +91,10 @@ export const createTail = (needs: {
   const readAll = async (): Promise<void> => {
     if (file === null) return
     const path = file
-    const stat = fs.statSync(path, { throwIfNoEntry: false })
+    const mark = databaseMark(path)
+    // A program has to read the file, so a file that did not change is not read again.
+    if (mark !== null && mark === readMark && memory.started) return
+    readMark = null
     try {
       for (let more = true; more;) {
         const isReported = memory.started || needs.backfill
@@ -105,7 +107,7 @@ export const createTail = (needs: {
         if (moved) needs.saved.changed()
         more = read.more
       }
-      readMark = stat && Date.now() - stat.mtimeMs > 2000 ? markOf(stat) : ''
+      readMark = mark
       trouble.over()
     } catch (error) {
       // fail2ban has not created the table yet, so there are no bans.
@@ -124,7 +126,7 @@ export const createTail = (needs: {
     follow(path: string | null): void {
       if (path !== file) {
         file = path
-        readMark = ''
+        readMark = null
         watch()
       }
       if (path === null && !memory.started) {
@@ -142,5 +144,3 @@ export const createTail = (needs: {
     },
   }
 }
-
-const markOf = (stat: fs.Stats): string => `${stat.ino}:${stat.size}:${stat.mtimeMs}`
