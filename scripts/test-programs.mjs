@@ -16,6 +16,8 @@ const needed = [
   ['chromium', 'chromium'],
   ['openssl', 'openssl'],
   ['haproxy', 'haproxy'],
+  ['zsh', 'zsh'],
+  ['fish', 'fish'],
 ]
 const found = program =>
   (process.env.PATH ?? '')

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { Failure, Misuse } from './failure.ts'
+import type { Profile } from './profiles.ts'
 
 export interface Connection {
   readonly url: string
@@ -9,24 +10,25 @@ export interface Connection {
   readonly client: Client
 }
 
+const keyOfFile = (file: string, name: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Misuse(`${name} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+  }
+}
+const checkedKey = (text: string): string => {
+  const key = text.trim()
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Misuse('The API key is empty or holds characters that no key has.')
+  return key
+}
 /** The key comes from the environment or a file: an argument would stand in the process list and the shell's history. */
 const keyFrom = (env: NodeJS.ProcessEnv): string => {
   const { STOCKADE_API_KEY: given, STOCKADE_API_KEY_FILE: file } = env
   if (given && file) throw new Misuse('STOCKADE_API_KEY and STOCKADE_API_KEY_FILE are both set; set one of them.')
   if (!given && !file)
     throw new Misuse('Set STOCKADE_API_KEY, or STOCKADE_API_KEY_FILE to the name of a file with the key in it.')
-  let key = given ?? ''
-  if (file)
-    try {
-      key = readFileSync(file, 'utf8')
-    } catch (error) {
-      throw new Misuse(
-        `STOCKADE_API_KEY_FILE can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`,
-      )
-    }
-  key = key.trim()
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Misuse('The API key is empty or holds characters that no key has.')
-  return key
+  return checkedKey(file ? keyOfFile(file, 'STOCKADE_API_KEY_FILE') : (given ?? ''))
 }
 
 const urlFrom = (given: string): string => {
@@ -64,10 +66,10 @@ const reasonOf = (error: unknown): string => {
   return reasons[code] ?? (code || String(cause?.message ?? error.message))
 }
 
-/** Speaks to one Stockade; whatever is not an answer of Stockade's becomes a sentence that names the address. */
-export const connect = (given: string, env: NodeJS.ProcessEnv): Connection => {
-  const url = urlFrom(given)
-  const key = keyFrom(env)
+/** Speaks to one Stockade, by its address and the key of the environment, or by a profile; whatever is not an answer of Stockade's becomes a sentence that names the address. */
+export const connect = (given: string, env: NodeJS.ProcessEnv, profile: Profile | null = null): Connection => {
+  const url = urlFrom(profile?.url ?? given)
+  const key = profile ? checkedKey(keyOfFile(profile.keyFile, profile.keyFile)) : keyFrom(env)
   const speak: typeof fetch = async (input, init) => {
     let reply: Response
     try {

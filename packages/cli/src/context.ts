@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { connect } from './connection.ts'
 import type { Connection } from './connection.ts'
+import { Misuse } from './failure.ts'
+import { profileNamed } from './profiles.ts'
 
 /** What every command is given beside its own arguments. */
 export interface Context extends Connection {
@@ -8,7 +10,11 @@ export interface Context extends Connection {
   readonly json: boolean
 }
 
+const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command)
 export const contextOf = (command: Command): Context => {
-  const { url, json } = command.optsWithGlobals<{ url: string; json?: boolean }>()
-  return { ...connect(url, process.env), json: json === true }
+  const { url, json, profile } = command.optsWithGlobals<{ url: string; json?: boolean; profile?: string }>()
+  if (profile !== undefined && rootOf(command).getOptionValueSource('url') === 'cli')
+    throw new Misuse('Give --url or --profile, not both: a profile has its own address.')
+  const named = profile === undefined ? null : profileNamed(profile, process.env)
+  return { ...connect(url, process.env, named), json: json === true }
 }

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { Command, Option } from 'commander'
+import { addAgentCommands } from './agents.ts'
+import { addAlertCommands } from './alerts.ts'
+import { addBanList } from './bans.ts'
+import { addChannelCommands } from './channels.ts'
+import { addCommandCommands } from './commands.ts'
+import { addFeedCommands } from './feeds.ts'
+import { addFleetCommands } from './fleet.ts'
+import { addApprovals } from './approve.ts'
+import { addJailCommands } from './jails.ts'
+import { addKeyCommands } from './keys.ts'
+import { addLicense } from './license.ts'
+import { addListCommands } from './lists.ts'
+import { addKnock } from './knock.ts'
+import { addOrders } from './orders.ts'
+import { addReport } from './report.ts'
+import { addRuleCommands } from './rules.ts'
+import { addSelfTest } from './self-test.ts'
+import { addServerCommands } from './servers.ts'
+import { addOperatorKeys } from './signing.ts'
+import { addSiemCommands } from './siem.ts'
+import { addTemplateCommands } from './templates.ts'
+import { addWhitelistCommands } from './whitelist.ts'
+import { addWhoAmI } from './whoami.ts'
+import { addCompletion } from './completion.ts'
+import { addProfiles } from './profiles.ts'
+
+/* The command line of operators, whole. */
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** Set before the commands are added: they take it over. */
+export const program = new Command('stockade')
+  .description('Speaks to a Stockade server.')
+  .version(version)
+  .addOption(
+    new Option('--url <address>', 'where Stockade answers').env('STOCKADE_URL').default('http://localhost:8420'),
+  )
+  .addOption(new Option('--profile <name>', 'address and key of this profile').env('STOCKADE_PROFILE'))
+  .option('--json', "print the API's answer as JSON")
+  .configureHelp({ showGlobalOptions: true })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'stockade: ')) })
+  .exitOverride()
+
+addServerCommands(program)
+addAgentCommands(program)
+addAlertCommands(program)
+addChannelCommands(program)
+addBanList(program)
+addOrders(program)
+addFleetCommands(program)
+addListCommands(program)
+addRuleCommands(program)
+addFeedCommands(program)
+addReport(program)
+addApprovals(program)
+addJailCommands(program)
+addCommandCommands(program)
+addSelfTest(program)
+addTemplateCommands(program)
+addWhitelistCommands(program)
+addKeyCommands(program)
+addKnock(program)
+addLicense(program)
+addSiemCommands(program)
+addOperatorKeys(program)
+addWhoAmI(program)
+addProfiles(program)
+addCompletion(program)
+program.addHelpText(
+  'after',
+  `
+On the host of the server, with its STOCKADE_* environment:
+  admin setup-code               make a new link for the first administrator
+  admin reset-password USERNAME  make a temporary password
+  admin reset-mfa USERNAME       turn the second factor off
+  admin recount                  compare the sums of bans with the bans
+  audit verify                   say whether the audit log was changed, removed or cut off
+  doctor                         check the installation
+
+The API key comes from STOCKADE_API_KEY, from the file that STOCKADE_API_KEY_FILE names, or from the profile.
+Exit codes: 0 done, 1 refused or failed, 2 given wrongly.`,
+)
