@@ -57,6 +57,10 @@ export const makeDeb = (asked: {
     ['share/systemd/stockade.service', 'usr/lib/systemd/system/stockade.service'],
     ['share/stockade.env', 'etc/stockade/stockade.env'],
     ['share/doc', 'usr/share/doc/stockade'],
+    ['share/man', 'usr/share/man'],
+    ['share/bash-completion', 'usr/share/bash-completion'],
+    ['share/zsh', 'usr/share/zsh'],
+    ['share/fish', 'usr/share/fish'],
   ] as const) {
     mkdirSync(dirname(at(to)), { recursive: true })
     renameSync(at(`usr/lib/stockade/${from}`), at(to))
@@ -67,6 +71,9 @@ export const makeDeb = (asked: {
   put('usr/share/doc/stockade/copyright', copyright())
   put('usr/share/doc/stockade/changelog.gz', gzipSync(readFileSync(at('usr/share/doc/stockade/CHANGELOG.md'))))
   rmSync(at('usr/share/doc/stockade/CHANGELOG.md'))
+  const page = 'usr/share/man/man1/stockade.1'
+  put(`${page}.gz`, gzipSync(readFileSync(at(page))))
+  rmSync(at(page))
   const kilobytes = Number(execFileSync('du', ['-sk', '--apparent-size', stage], { encoding: 'utf8' }).split('\t')[0])
   put('DEBIAN/control', control(architecture, kilobytes))
   put('DEBIAN/conffiles', '/etc/stockade/stockade.env\n')

@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { completionScripts } from '../../packages/cli/src/completion.ts'
+import { manualPage } from './man.ts'
 import { epoch, root, version } from './places.ts'
 import type { Architecture } from './places.ts'
 import { licencesOf, sbomOf, thirdParties } from './third-party.ts'
@@ -56,6 +58,14 @@ const settle = (path: string): void => {
   lutimesSync(path, epoch, epoch)
 }
 
+/** The manual page, and completion for each shell, where Debian looks for them below `/usr`. */
+const forShells = (): Readonly<Record<string, string>> => ({
+  'share/man/man1/stockade.1': manualPage(),
+  'share/bash-completion/completions/stockade': completionScripts.bash,
+  'share/zsh/vendor-completions/_stockade': completionScripts.zsh,
+  'share/fish/vendor_completions.d/stockade.fish': completionScripts.fish,
+})
+
 /** Makes the tree of a release in a folder of that name, which is emptied before. `architecture`: x64 or arm64. */
 export const makeTree = (folder: string, architecture: Architecture): void => {
   const node = join(root, `node_modules/node-linux-${architecture}/bin/node`)
@@ -70,6 +80,10 @@ export const makeTree = (folder: string, architecture: Architecture): void => {
   const packages = thirdParties(architecture)
   writeFileSync(join(folder, 'THIRD-PARTY.txt'), licencesOf(packages))
   writeFileSync(join(folder, 'sbom.cdx.json'), sbomOf(packages))
+  for (const [path, text] of Object.entries(forShells())) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
   writeFileSync(join(folder, 'VERSION'), `${version}\n`)
   settle(folder)
 }

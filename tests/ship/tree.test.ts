@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,6 +65,23 @@ describe('the tree of a release', () => {
     expect((await stockade('doctor')).stdout).not.toMatch(/^fail/m)
     await stockade('backup', join(folder, 'saved'), '--plain')
     expect((await stockade('--version')).stdout).toBe(readFileSync(join(tree, 'VERSION'), 'utf8'))
+  })
+  it('has a manual page of all commands, and completion for three shells', async () => {
+    const page = join(tree, 'share/man/man1/stockade.1')
+    const text = readFileSync(page, 'utf8')
+    const help = (await stockade('--help')).stdout.replace(/^[^]*\nCommands:/, '').replace(/\n\n[^]*$/, '')
+    const commands = [...help.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter(name => name !== 'help')
+    expect(commands.length).toBeGreaterThan(25)
+    for (const command of commands)
+      expect(text).toMatch(new RegExp(`^\\.SS ${command.replaceAll('-', '\\\\-')}\\b`, 'm'))
+    const groff = existsSync('/usr/bin/groff') ? await run('groff', ['-man', '-ww', '-z', page]) : { stderr: '' }
+    expect(groff.stderr).toBe('')
+    for (const [shell, path] of [
+      ['bash', 'bash-completion/completions/stockade'],
+      ['zsh', 'zsh/vendor-completions/_stockade'],
+      ['fish', 'fish/vendor_completions.d/stockade.fish'],
+    ] as const)
+      expect((await stockade('completion', shell)).stdout).toBe(readFileSync(join(tree, 'share', path), 'utf8'))
   })
   it('names no path of the machine that built it', async () => {
     const found = await run('grep', ['-rlF', checkout, tree]).catch(() => ({ stdout: '' }))
