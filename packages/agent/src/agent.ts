@@ -177,10 +177,11 @@ export const startAgent = async (
 
   // The shield
   const floor = createFloor({ baseUrl: identity.base_url, peer: transport.peer, now })
+  const kernel = openKernel(options.nft)
   const hostShield = createHostShield({
     stateDirectory: options.state,
     runDirectory: options.run,
-    kernel: openKernel(options.nft),
+    kernel,
     loginSources,
     whitelist,
     floor,
@@ -254,6 +255,7 @@ export const startAgent = async (
     floor,
     bans: { ledger, overrides, whitelist, drain: tail.drain },
     probe,
+    generation: kernel.generation,
     whyNotProbe: () => policy.whyNotCommand('self-test', {}),
     options,
     onLevel,

@@ -27,11 +27,13 @@ import type { Shield } from '../shield/model.ts'
 import type { Probe } from '../self-test/probe.ts'
 import { ownAddresses } from '../self-test/host-self-test.ts'
 import { createJournalJails } from './journal/journal-jails.ts'
+import { createNftListings } from './firewall/nft-listings.ts'
 import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
 import { createPositions } from './log-positions.ts'
 import type { Check } from './model.ts'
 import { defaultPatience } from './tracker.ts'
+import type { Patience } from './tracker.ts'
 import { createWatch } from './watch.ts'
 import type { Watch } from './watch.ts'
 
@@ -48,6 +50,8 @@ export const createProtection = (needs: {
   shield: Shield
   floor: Parameters<typeof keepCheck>[0]['floor']
   bans: Pick<Parameters<typeof keepCheck>[0], 'ledger' | 'overrides' | 'whitelist' | 'drain'>
+  /** Changes with each change of nftables; null when the kernel cannot be asked. */
+  generation: () => number | null
   /** Sends test packets, unless the host's policy refuses them. */
   probe: Probe
   whyNotProbe: () => string | null
@@ -58,6 +62,7 @@ export const createProtection = (needs: {
 }): Watch => {
   const { engine, config, python, options } = needs
   const pace = options.checkPace
+  const nft = createNftListings({ nft: options.nft, generation: needs.generation })
   const positions = createPositions({ python, program: positionsProgram })
   const packets = createPacketProof({
     ...needs,
@@ -74,10 +79,10 @@ export const createProtection = (needs: {
       positions,
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
-    enforcedCheck({ engine, programs: createPrograms(config), packets, nft: options.nft }),
+    enforcedCheck({ engine, programs: createPrograms(config), packets, nft }),
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
-    publishedCheck(options),
+    publishedCheck({ nft }),
     databaseCheck({ engine, positions }),
     configCheck(needs),
     clockCheck(needs.transport),
@@ -88,13 +93,7 @@ export const createProtection = (needs: {
   return createWatch({
     ...needs,
     checks: checks.map(check => ({ ...check, every: check.every * pace, badAfter: check.badAfter * pace })),
-    patience: {
-      okAfter: defaultPatience.okAfter * pace,
-      steadyAfter: defaultPatience.steadyAfter * pace,
-      failedAfter: defaultPatience.failedAfter * pace,
-      hold: defaultPatience.hold * pace,
-      longestHold: defaultPatience.longestHold * pace,
-    },
+    patience: patienceAt(pace),
     onChange(report, isLevelNew) {
       try {
         writeDurably(file, JSON.stringify(report))
@@ -105,6 +104,14 @@ export const createProtection = (needs: {
     },
   })
 }
+
+const patienceAt = (pace: number): Patience => ({
+  okAfter: defaultPatience.okAfter * pace,
+  steadyAfter: defaultPatience.steadyAfter * pace,
+  failedAfter: defaultPatience.failedAfter * pace,
+  hold: defaultPatience.hold * pace,
+  longestHold: defaultPatience.longestHold * pace,
+})
 
 /** What the running agent found last, for the command line; null if it wrote nothing. */
 export const readProtection = (

@@ -5,6 +5,7 @@ import { createRun, holds } from '../firewall/holds.ts'
 import type { Held } from '../firewall/holds.ts'
 import { firewallOf } from '../firewall/kinds.ts'
 import type { Firewall } from '../firewall/kinds.ts'
+import type { NftListings } from '../firewall/nft-listings.ts'
 import type { PacketProof } from '../firewall/packet-proof.ts'
 import type { Programs } from '../firewall/programs.ts'
 import { bad, ok, severity, unknown, warning } from '../model.ts'
@@ -27,7 +28,7 @@ export const enforcedCheck = (needs: {
   engine: Pick<Engine, 'jails' | 'banned' | 'actions' | 'actionOption'>
   programs: Programs
   packets: PacketProof
-  nft: readonly string[]
+  nft: NftListings
 }): Check => {
   const { engine } = needs
   /** The bans of the look before. The firewall actions of a newer ban may still be running. */

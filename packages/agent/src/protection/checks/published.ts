@@ -1,5 +1,6 @@
 import { readText } from '../../files.ts'
 import { runProgram } from '../../process.ts'
+import type { NftListings } from '../firewall/nft-listings.ts'
 import { unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
@@ -10,7 +11,7 @@ const timeout = 20_000
  * Ports that are translated to containers or other hosts. Their packets are forwarded, so a jail whose rule is in the
  * input chain does not stop them.
  */
-export const publishedCheck = (needs: { nft: readonly string[] }): Check => ({
+export const publishedCheck = (needs: { nft: NftListings }): Check => ({
   id: 'published',
   every: 60_000,
   badAfter: 0,
@@ -20,9 +21,9 @@ export const publishedCheck = (needs: { nft: readonly string[] }): Check => ({
     const ports = new Map<string, string>()
     let forwarded = ''
     for (const family of ['ip', 'ip6', 'inet']) {
-      const listed = await runProgram([...needs.nft, '-t', 'list', 'tables', family], { timeout })
+      const listed = await needs.nft(['-t', 'list', 'tables', family])
       for (const [, table = ''] of listed.stdout.matchAll(/^table \S+ (\S+)$/gm)) {
-        const rules = await runProgram([...needs.nft, '-t', 'list', 'table', family, table], { timeout })
+        const rules = await needs.nft(['-t', 'list', 'table', family, table])
         for (const [port, target] of translations(rules.stdout)) ports.set(port, target)
         forwarded += jailSetsIn(rules.stdout)
       }

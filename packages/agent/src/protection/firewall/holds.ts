@@ -1,6 +1,7 @@
 import { runProgram } from '../../process.ts'
 import type { Ran } from '../../process.ts'
 import type { Firewall } from './kinds.ts'
+import type { NftListings } from './nft-listings.ts'
 
 /** Whether a firewall drops what comes from some addresses. `why` says what is missing, as the end of a sentence. */
 export type Held =
@@ -14,14 +15,13 @@ const unknown = (why: string): Held => ({ state: 'unknown', why })
 
 const timeout = 20_000
 
-/** Programs run once for all questions of one look. `nft`: how this agent calls nft. */
-export const createRun = (nft: readonly string[]): Run => {
+/** Programs run once for all questions of one look. */
+export const createRun = (nft: NftListings): Run => {
   const results = new Map<string, Promise<Ran>>()
   return command => {
     const [program = '', ...rest] = command
-    const called = program === 'nft' ? [...nft, ...rest] : command
-    const key = called.join('\0')
-    const known = results.get(key) ?? runProgram(called, { timeout })
+    const key = command.join('\0')
+    const known = results.get(key) ?? (program === 'nft' ? nft(rest) : runProgram(command, { timeout }))
     results.set(key, known)
     return known
   }

@@ -1,0 +1,36 @@
+import { runProgram } from '../../process.ts'
+import type { Ran } from '../../process.ts'
+
+const timeout = 20_000
+/** A longer listing is not worth its memory. */
+const longestKept = 64 * 1024
+
+/** Runs `nft list …` and `nft get …`; the words are those behind the program. */
+export type NftListings = (words: readonly string[]) => Promise<Ran>
+
+/**
+ * Starts nft only after nftables changed, where the kernel says so by its generation number. Elements with a timeout vanish without a
+ * new generation, so a listing that shows a timeout is made each time; `-t` leaves elements out.
+ */
+export const createNftListings = (needs: {
+  nft: readonly string[]
+  /** Changes with each change of nftables; null when the kernel cannot be asked. */
+  generation: () => number | null
+}): NftListings => {
+  let keptOf: number | null = null
+  const kept = new Map<string, Ran>()
+
+  return async words => {
+    const generation = needs.generation()
+    if (generation === null || generation !== keptOf) kept.clear()
+    keptOf = generation
+    const key = words.join('\0')
+    const known = kept.get(key)
+    if (known) return known
+    const ran = await runProgram([...needs.nft, ...words], { timeout })
+    const isLasting = words[0] === '-t' || !/\btimeout\b/.test(ran.stdout)
+    if (generation !== null && keptOf === generation && ran.code === 0 && ran.stdout.length <= longestKept && isLasting)
+      kept.set(key, ran)
+    return ran
+  }
+}
