@@ -32,6 +32,12 @@ describe.runIf(hasBrowser)('feeds', () => {
     await server?.close()
   })
 
+  it('is found from the address of the lists', async () => {
+    await go(desktop.page, 'lists')
+    await desktop.page.waitForURL('**/fleet-bans')
+    await desktop.page.getByRole('link', { name: 'Feeds' }).click()
+    await desktop.page.waitForURL('**/lists/feeds')
+  })
   it('is previewed, created, and shows its URL once, with lines for a program', async () => {
     const { page, complaints } = desktop
     await go(page, 'lists/feeds')

@@ -244,6 +244,14 @@ const wall = createRoute({
     throw redirect({ to: '/', search: { kiosk: '1' }, replace: true })
   },
 })
+/** The first of the tabs, for who shortens the address of another one. */
+const lists = createRoute({
+  getParentRoute: () => inside,
+  path: '/lists',
+  beforeLoad: () => {
+    throw redirect({ to: '/fleet-bans', replace: true })
+  },
+})
 const blocklists = createRoute({
   getParentRoute: () => inside,
   path: '/lists/blocklists',
@@ -515,6 +523,7 @@ export const router = createRouter({
       lookUp,
       ip,
       fleetBans,
+      lists,
       blocklists,
       sharingRules,
       feeds,
