@@ -18,6 +18,7 @@ export const addBanList = (program: Command): void => {
   program
     .command('bans')
     .description('list bans, newest first')
+    .option('-q, --q <search>', 'a search as in the dashboard, such as "jail:sshd -country:NL"')
     .option('--server <name-or-id>', 'of this server')
     .option('--jail <jail>', 'of this jail')
     .option('--ip <address-or-cidr>', 'of this address, or of all in a range')
@@ -30,6 +31,7 @@ export const addBanList = (program: Command): void => {
     .action(
       async (
         options: {
+          q?: string
           server?: string
           jail?: string
           ip?: string

@@ -82,8 +82,9 @@ export const connect = (given: string, env: NodeJS.ProcessEnv, profile: Profile 
     if (reply.status >= 300 && reply.status < 400)
       throw new Failure(`${url} sends on to ${to ?? 'somewhere else'}. Give that address with --url or STOCKADE_URL.`)
     const type = reply.headers.get('content-type') ?? ''
-    // One answer is text; any other that is no JSON comes from somebody else.
-    const fits = type.includes('json') || (/^text\/(plain|csv)\b/.test(type) && reply.url.includes('/whitelist/export'))
+    // A few answers are text; any other that is no JSON comes from somebody else.
+    const isText = /\/(whitelist\/export|whitelist\.txt|bans\/export|audit\/export|feeds\/[^/]+)(\?|$)/.test(reply.url)
+    const fits = type.includes('json') || (/^text\/(plain|csv)\b/.test(type) && isText)
     if (!fits && (reply.ok || reply.status === 404))
       throw new Failure(`What answers at ${url} is not Stockade. Is the address right?`)
     return reply

@@ -7,6 +7,9 @@ import { addChannelCommands } from './channels.ts'
 import { addCommandCommands } from './commands.ts'
 import { addFeedCommands } from './feeds.ts'
 import { addFleetCommands } from './fleet.ts'
+import { addApi } from './api.ts'
+import { addAttackers } from './attackers.ts'
+import { addUserCommands } from './users.ts'
 import { addApprovals } from './approve.ts'
 import { addJailCommands } from './jails.ts'
 import { addKeyCommands } from './keys.ts'
@@ -48,6 +51,7 @@ addAgentCommands(program)
 addAlertCommands(program)
 addChannelCommands(program)
 addBanList(program)
+addAttackers(program)
 addOrders(program)
 addFleetCommands(program)
 addListCommands(program)
@@ -61,11 +65,13 @@ addSelfTest(program)
 addTemplateCommands(program)
 addWhitelistCommands(program)
 addKeyCommands(program)
+addUserCommands(program)
 addKnock(program)
 addLicense(program)
 addSiemCommands(program)
 addOperatorKeys(program)
 addWhoAmI(program)
+addApi(program)
 addProfiles(program)
 addCompletion(program)
 program.addHelpText(
