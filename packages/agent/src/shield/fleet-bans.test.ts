@@ -294,11 +294,13 @@ describe('fleet bans on a host', () => {
     server.set(new Map([[1, ban(1, '198.51.100.7')]]), [1])
     model.fail(true)
     await first.fleet.take(server.desired())
-    expect(await first.fleet.report()).toMatchObject({ held: 0, digest: digestOf(new Map()) })
+    const reason = 'the kernel of this host did not take it: the shield is full'
+    const refused = [{ id: 1, reason }]
+    expect(await first.fleet.report()).toMatchObject({ held: 0, digest: digestOf(new Map()), refused })
     expect(first.fleet.isUnsettled()).toBe(true)
     model.fail(false)
     await first.fleet.judgeAgain()
-    expect((await first.fleet.report())?.held).toBe(1)
+    expect(await first.fleet.report()).toMatchObject({ held: 1, refused: [] })
     fs.writeFileSync(join(directory, 'fleet-bans.json'), '{"version": 7, "bans": [[1')
     const second = await start()
     expect(second.fleet.version()).toBe(0)

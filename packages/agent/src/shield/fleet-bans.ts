@@ -166,6 +166,26 @@ export const createFleetBans = (needs: {
     throw new Error('the fleet bans that the server gives do not match their digest')
   }
 
+  /** What the kernel holds. A kernel that cannot be read proves nothing, and the next judgement tries it again. */
+  const readBack = async (): Promise<ReadonlyMap<string, number | null>> => {
+    try {
+      return await shield.endsInKernel(store.wanted())
+    } catch (error) {
+      failure = errorText(error)
+      for (const entry of store.wanted().keys()) unsure.add(entry)
+      trouble.tell(`shield: the fleet bans in force cannot be read: ${failure}`)
+      return new Map()
+    }
+  }
+  /** The bans that the kernel should hold and does not, with why: else the server would wait for them for ever. */
+  const missingFrom = (held: ReadonlyMap<string, number | null>, why: string): FleetReport['refused'][number][] => {
+    const wanted = store.wanted()
+    const reason = `the kernel of this host did not take it: ${why}`.slice(0, maxReason)
+    return [...store.state().bans.values()]
+      .filter(({ entry }) => wanted.has(entry) && !held.has(entry))
+      .map(({ id }) => ({ id, reason }))
+  }
+
   return {
     version: () => store.state().version,
     take: desired =>
@@ -194,8 +214,9 @@ export const createFleetBans = (needs: {
           const notCovered = supported ? 'the shield is switched off on this server' : (reason ?? 'it has no shield')
           return { version, held: 0, digest: digestOf(new Map()), refused: [], notCovered: notCovered.slice(0, 500) }
         }
-        const held = await shield.endsInKernel(store.wanted())
-        return { version, held: held.size, digest: digestOf(held), refused: rows, notCovered: null }
+        const held = await readBack()
+        const missing = failure === null ? [] : missingFrom(held, failure)
+        return { version, held: held.size, digest: digestOf(held), refused: [...rows, ...missing], notCovered: null }
       }),
     judgeAgain: () =>
       inTurn(async () => {
