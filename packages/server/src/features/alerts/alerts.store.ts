@@ -137,10 +137,18 @@ export const forgetSilences = async (sql: Sql, before: number): Promise<void> =>
   await sql.deleteFrom('alert_silences').where('ends_at', '<', before).execute()
 }
 
-/** Channels that fail since before a time, with their words. */
-export const stuckChannels = (sql: Sql, before: number) =>
-  sql
+/**
+ * Channels that fail since before a time, with their words. A delivery that was under way when its channel was deleted or
+ * switched off still writes its failure, so only channels that can send count.
+ */
+export const stuckChannels = async (sql: Sql, before: number) => {
+  const rows = await sql
     .selectFrom('notification_channels')
     .select(['channel', 'last_error', 'failing_since'])
     .where('failing_since', '<', before)
     .execute()
+  if (rows.length === 0) return rows
+  const enabled = await sql.selectFrom('channels').select('id').where('enabled', '=', 1).execute()
+  const names = new Set(enabled.map(({ id }) => `channel:${id}`))
+  return rows.filter(({ channel }) => !channel.startsWith('channel:') || names.has(channel))
+}

@@ -12,7 +12,13 @@ import type { Step } from '../../outgoing/steps.ts'
 import { DeliveryFailure } from '../notifications/delivery.ts'
 import type { Message } from '../notifications/message.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
-import { addNotifications, channelRow, forgetChannel, saveChannel } from '../notifications/notifications.store.ts'
+import {
+  addNotifications,
+  channelRow,
+  forgetChannel,
+  forgetChannelState,
+  saveChannel,
+} from '../notifications/notifications.store.ts'
 import type { Channel } from '../notifications/notifications.store.ts'
 import {
   allChannels,
@@ -233,6 +239,7 @@ export const createChannels = (needs: {
         const row = await deleteChannelRow(change.sql, Number(id))
         if (!row) throw gone(id)
         await forgetChannel(change.sql, `channel:${row.id}`)
+        await forgetChannelState(change.sql, `channel:${row.id}`)
         await change.record({ name: 'channel.delete', author, data: { name: row.name, preset: row.preset } })
       })
       return { message: 'The channel is deleted.' }

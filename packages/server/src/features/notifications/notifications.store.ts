@@ -130,6 +130,10 @@ export const forgetChannel = async (sql: Sql, channel: QueueName): Promise<void>
   await sql.deleteFrom('notifications').where('channel', '=', channel).execute()
   await sql.deleteFrom('notification_overflow').where('channel', '=', channel).execute()
 }
+/** The state of a channel that is deleted. */
+export const forgetChannelState = async (sql: Sql, channel: QueueName): Promise<void> => {
+  await sql.deleteFrom('notification_channels').where('channel', '=', channel).execute()
+}
 export const forgetBefore = async (sql: Sql, before: number): Promise<void> => {
   await sql.deleteFrom('notifications').where('created_at', '<', before).execute()
 }
