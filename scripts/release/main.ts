@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, createPublicKey } from 'node:crypto'
-import { createReadStream, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeDeb } from './deb.ts'
@@ -72,7 +81,9 @@ const signAgent = async (folder: string, work: string, keys: Keys): Promise<read
     ...runtimes.map(name => join(root, 'packages/server/dist/runtime', name)),
     work,
   ])
-  const manifest = await manifestOf(work, ['stockade-agent.mjs', ...runtimes.sort()])
+  const names = ['stockade-agent.mjs', ...runtimes.sort()]
+  for (const name of names) chmodSync(join(work, name), 0o644)
+  const manifest = await manifestOf(work, names)
   if (keys.ecdsa) {
     writeSigned(folder, manifest, keys)
     // Hosts that were given no key keep this one at their installation; from then on it decides.
@@ -102,6 +113,8 @@ const architectureOf = (name: string): Architecture => {
   throw new Error('--architecture is x64 or arm64')
 }
 const release = async () => {
+  // Modes are part of the archives, whoever packs them.
+  process.umask(0o022)
   const { compression } = values
   const architecture = architectureOf(values.architecture)
   const output = resolve(process.env.INIT_CWD ?? '.', values.output)
