@@ -12,12 +12,15 @@ const escaped = (text: string): string =>
     .replaceAll('-', '\\-')
     .replace(/^([.'])/gm, '\\&$1')
 
-const optionLines = ({ flags, description, hidden, defaultValue, argChoices }: Option): string[] => {
+const optionLines = (option: Option): string[] => {
+  const { flags, description, hidden, defaultValue, argChoices } = option
+  // A default that is a moment has words of its own: the page must not depend on the time of its making.
+  const usual = option.defaultValueDescription ?? String(defaultValue)
   if (hidden) return []
   const hasDefault = defaultValue !== undefined && typeof defaultValue !== 'boolean'
   const notes = [
     ...(argChoices ? [`one of: ${argChoices.join(', ')}`] : []),
-    ...(hasDefault ? [`default: ${String(defaultValue)}`] : []),
+    ...(hasDefault ? [`default: ${usual}`] : []),
   ]
   const more = notes.length > 0 ? ` (${notes.join('; ')})` : ''
   return ['.TP', `.B ${escaped(flags)}`, escaped(description + more)]
