@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { aHost, startServer } from '../../packages/server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../packages/server/src/testing/index.ts'
 import { describeHosts, loudly } from '../engine/host.ts'
@@ -58,7 +58,10 @@ describeHosts('a feed', () => {
       body: { bans: [bad, bad6].map(ip => ({ ip, jail: 'sshd', ban_duration: 86_400 })) },
     })
     await admin.client.call('POST /fleet/bans', { body: { entry: '203.0.113.64/26', target: { all: true } } })
-    ;({ token } = await admin.client.call('POST /fleet/feeds', { body: { name: 'consumers' } }))
+  })
+  // Each test has a feed of its own, since a feed may be read 60 times a minute.
+  beforeEach(async context => {
+    ;({ token } = await admin.client.call('POST /fleet/feeds', { body: { name: context.task.name } }))
   })
   afterEach(async () => {
     for (const child of children.splice(0)) {
@@ -110,12 +113,12 @@ describeHosts('a feed', () => {
     for (const source of [bad, inRange, bad6]) expect([source, await statusFrom(source, 8000)]).toEqual([source, 0])
     expect(await statusFrom(good, 8000)).toBe(200)
     await web.client.call('POST /bans/batch', { body: { unbans: [{ ip: bad, jail: 'sshd' }] } })
-    await expect.poll(() => fetched('format=plain')).not.toContain(bad)
+    await expect.poll(() => fetched('format=plain'), { interval: 1000 }).not.toContain(bad)
     await inside('nft', '-f', await saved('feed.nft', 'format=nft'))
     expect(await statusFrom(bad, 8000)).toBe(200)
     expect(await statusFrom(inRange, 8000)).toBe(0)
     await web.client.call('POST /bans/batch', { body: { bans: [{ ip: bad, jail: 'sshd', ban_duration: 86_400 }] } })
-    await expect.poll(() => fetched('format=plain')).toContain(bad)
+    await expect.poll(() => fetched('format=plain'), { interval: 1000 }).toContain(bad)
     await inside('nft', 'delete', 'table', 'inet', 'stockade-feed')
   })
 

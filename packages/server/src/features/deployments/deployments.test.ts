@@ -398,6 +398,8 @@ describe('where it is', () => {
         const [order] = await poll(quiet)
         const look = async () =>
           seen.add(`${n % 2 === 0 ? 'put' : 'taken'}: ${await standing(storage, order?.id ?? '', name)}`)
+        // The state before is seen for sure; those in between only as often as there is time.
+        await look()
         let over = false
         const looking = (async () => {
           while (!over) {
