@@ -307,8 +307,10 @@ describe('the queue', () => {
       }
     })()
     const looks: { size: number; rows: number }[] = []
+    const sizes = () => new Set(looks.map(({ size }) => size)).size
     const look = async () => {
-      for (let n = 0; n < 60; n++) {
+      // On a busy machine the first bans may come after 60 looks.
+      for (let n = 0; n < 60 || sizes() < 2; n++) {
         const { queue_size, events } = await admin.call('GET /siem/queue', { query: { limit: 1000 } })
         looks.push({ size: queue_size, rows: events.length })
       }
@@ -316,7 +318,6 @@ describe('the queue', () => {
     await Promise.all([1, 2, 3, 4].map(look)).finally(() => (over = true))
     await changing
     expect(looks.filter(({ size, rows }) => size !== rows)).toEqual([])
-    expect(new Set(looks.map(({ size }) => size)).size).toBeGreaterThan(1)
     await admin.call('DELETE /siem/queue')
   })
   test('keeps nothing while it is off', async () => {
