@@ -137,6 +137,11 @@ onStage('the shield of a real host', [], scene => {
     await passes(() => neighbours.reachesHost(sources.other), 'a banned address without a table')
     expect(await host.agentCommand('shield-load')).toMatch(/the shield holds \d+ bans/)
     expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    const before = await host.inside('nft', '-a', 'list', 'table', 'inet', 'stockade_shield')
+    expect(await host.agentCommand('shield', 'status')).toContain('the agent does not run; its table is in the kernel')
+    const handles = (text: string): string[] => text.match(/handle \d+/g) ?? []
+    const after = await host.inside('nft', '-a', 'list', 'table', 'inet', 'stockade_shield')
+    expect(handles(after)).toEqual(handles(before))
     await host.startAgent()
     await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
   })

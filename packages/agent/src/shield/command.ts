@@ -1,22 +1,25 @@
 import { createLog } from '../log.ts'
 import type { Options } from '../options.ts'
+import { errorText } from '../text.ts'
 import { parseList } from '../whitelist/list.ts'
 import { createStore } from '../whitelist/store.ts'
 import { answerRequest, askAgent } from './control.ts'
 import type { ShieldRequest } from './control.ts'
 import { openKernel, openShield } from './open.ts'
+import type { Kernel } from './kernel.ts'
 import type { Shield } from './shield.ts'
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /** The shield without an agent: what is on the disk, and the kernel. Reports wait for the agent's next start. */
-const standaloneShield = (options: Options): Shield => {
+const standaloneShield = (options: Options): { readonly shield: Shield; readonly kernel: Kernel } => {
   const text = createStore(options.state).text()
   const kept = text === null ? [] : parseList(text, 0, null)
   const log = createLog({ verbose: options.verbose, stamp: false })
+  const kernel = openKernel(options.nft)
   const { shield } = openShield({
     stateDirectory: options.state,
-    kernel: openKernel(options.nft),
+    kernel,
     kept: () => kept,
     isWhitelisted: () => false,
     answers: () => Promise.resolve(false),
@@ -27,12 +30,12 @@ const standaloneShield = (options: Options): Shield => {
     now: Date.now,
     log: { ...log, info: log.debug },
   })
-  return shield
+  return { shield, kernel }
 }
 
 /** Before the network is up: puts the bans of the last run into the kernel. @throws Error if that is not possible */
 export const loadShield = async (options: Options): Promise<string> => {
-  const shield = standaloneShield(options)
+  const { shield } = standaloneShield(options)
   await shield.start()
   const { supported, reason } = shield.report()
   if (!supported) throw new Error(`the shield is not supported on this host: ${reason ?? ''}`)
@@ -44,13 +47,26 @@ export const shieldCommand = async (words: readonly string[], options: Options):
   const request = parseRequest(words, options.duration)
   let answer = await askAgent(options.run, request)
   if (answer === null) {
-    const shield = standaloneShield(options)
+    const { shield, kernel } = standaloneShield(options)
+    if (request.verb === 'status') return statusWithoutAgent(shield, kernel)
     await shield.start()
     answer = await answerRequest(shield, request, Date.now)
   }
   const text = answer.lines.join('\n')
   if (!answer.isDone) throw new Error(text)
   return text
+}
+
+/** Changes nothing: an agent may be starting at this moment, and the table is its own. */
+const statusWithoutAgent = async (shield: Shield, kernel: Kernel): Promise<string> => {
+  const damage = await kernel.damage().catch((error: unknown) => `can not be read: ${errorText(error)}`)
+  const isThere = damage === null || damage === 'was changed by somebody'
+  const state = shield.offUntil() === undefined ? 'the agent does not run; its table ' : 'off; its table '
+  return [
+    `shield: ${state}${isThere ? 'is in the kernel' : damage}`,
+    `bans: ${shield.bans().length}`,
+    `through ${kernel.driver}`,
+  ].join('\n')
 }
 
 const parseRequest = ([verb = 'status', ip, ...rest]: readonly string[], duration: string | null): ShieldRequest => {

@@ -23,6 +23,7 @@ const quiet = { info: () => undefined, warn: () => undefined, debug: () => undef
 const modelKernel = (now: () => number) => {
   let elements: Map<string, number | null> | null = null
   let generation = 0
+  let foreign = 0
   let isFailing = false
   const put = (placed: Iterable<Placed>): void => {
     for (const { set, entry, timeout } of placed)
@@ -72,7 +73,7 @@ const modelKernel = (now: () => number) => {
     },
     damage: () => Promise.resolve(elements === null ? 'is gone' : null),
     generation: () => generation,
-    foreign: () => null,
+    foreign: () => foreign,
     remove: () => change(() => (elements = null)),
   }
   return {
@@ -80,6 +81,7 @@ const modelKernel = (now: () => number) => {
     flush() {
       elements = null
       generation += 1
+      foreign += 1
     },
     fail(should: boolean) {
       isFailing = should

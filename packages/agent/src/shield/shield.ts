@@ -25,7 +25,9 @@ const trialRetry = 1000
 /** The kernel ends the ban of a test by itself, in case the agent dies meanwhile. */
 const testTime = 60_000
 const slowLookEvery = 60_000
-const retryStartEvery = 600_000
+/** A first start may only have met another program; a kernel without nftables does not change. */
+const firstRetry = 1000
+const slowestRetry = 600_000
 /** As the interface bounds it. */
 const maxReason = 300
 /** How much earlier than ordered the kernel may end a ban: its clock and the server's differ a little. */
@@ -76,6 +78,7 @@ export const createShield = (needs: {
   let isFallbackOld = true
   let isStopped = false
   let slowLookAt = 0
+  let retryDelay = firstRetry
 
   // A clock without a battery starts in the past. Time has not gone back since the file was written.
   const savedOffset = Math.max(saved.offset, saved.savedAt - now())
@@ -148,7 +151,6 @@ export const createShield = (needs: {
         entries.flatMap(wantedNow),
         entries.filter(entry => wantedNow(entry).length === 0),
       )
-      watch.noteGeneration()
       for (const { entry } of added)
         if ((await table.find(entry)) === null)
           throw new Error(`the kernel took the ban of ${entry}, but does not hold it`)
@@ -229,11 +231,6 @@ export const createShield = (needs: {
     )
   }
 
-  const changeForTest = async (added: readonly Wanted[], removed: readonly string[]): Promise<void> => {
-    await table.change(added, removed)
-    watch.noteGeneration()
-  }
-
   const setOff = (until: number | null | undefined): Promise<void> =>
     inTurn(async () => {
       offUntil = until
@@ -241,7 +238,6 @@ export const createShield = (needs: {
       if (!isSupported) return
       if (until === undefined) await watch.load()
       else await kernel.remove()
-      watch.noteGeneration()
       saveFallback()
       log.warn(`shield: switched ${until === undefined ? 'on' : 'off'}`)
     })
@@ -313,7 +309,6 @@ export const createShield = (needs: {
     follow: (change, onTrial = []) =>
       inTurn(async () => {
         const entries = change()
-        // Without a change of ours the next look must see what others did.
         if (!isOn() || entries.length + onTrial.length === 0) return
         isFallbackOld = true
         const tried = onTrial.map(entry => ({ entry, timeout: trialTime }))
@@ -325,7 +320,6 @@ export const createShield = (needs: {
           )
         }
         if (tried.length > 0) await table.change(tried, [])
-        watch.noteGeneration()
       }),
     followLists: change =>
       inTurn(async () => {
@@ -333,7 +327,6 @@ export const createShield = (needs: {
         if (!isOn()) return
         isFallbackOld = true
         await table.takeLists()
-        watch.noteGeneration()
       }),
     holdsList: list => inTurn(async () => isOn() && table.holdsList(list)),
     listed: () => (isOn() ? kernel.listed() : null),
@@ -357,7 +350,6 @@ export const createShield = (needs: {
       await watch.guarded(() =>
         inTurn(async () => {
           await table.keep()
-          watch.noteGeneration()
           isFallbackOld = true
         }),
       )
@@ -368,23 +360,25 @@ export const createShield = (needs: {
       endExpired()
       if (typeof offUntil === 'number' && offUntil <= now()) await watch.guarded(() => setOff(undefined))
       if (needs.steadyNow() < slowLookAt) return
-      slowLookAt = needs.steadyNow() + (isSupported ? slowLookEvery : retryStartEvery)
+      slowLookAt = needs.steadyNow() + (isSupported ? slowLookEvery : retryDelay)
       if (isUnsaved) save()
-      if (!isSupported) await inTurn(start)
-      else if (isOn()) await watch.guarded(() => inTurn(watch.lookSlowly))
+      if (!isSupported) {
+        retryDelay = Math.min(slowestRetry, retryDelay * 2)
+        await inTurn(start)
+      } else if (isOn()) await watch.guarded(() => inTurn(watch.lookSlowly))
       saveFallback()
     },
     testBan: {
       whyNot: () => (isOn() ? null : isSupported ? 'the shield is switched off' : reason),
       isKept: entry => inTurn(() => table.isKept(entry)),
-      hold: entry => inTurn(() => changeForTest([{ entry, timeout: testTime }], [])),
+      hold: entry => inTurn(() => table.change([{ entry, timeout: testTime }], [])),
       stopped: entry =>
         inTurn(async () => {
           const found = await table.find(entry)
           if (found === null) throw new Error(`the kernel does not hold the ban of ${entry}`)
           return found.packets
         }),
-      release: entry => inTurn(() => changeForTest([], [entry])),
+      release: entry => inTurn(() => table.change([], [entry])),
     },
     allDropped: () => (isOn() ? kernel.dropped() : null),
     droppedFrom: entry => inTurn(async () => (isOn() ? ((await table.find(entry))?.packets ?? null) : null)),

@@ -6,17 +6,15 @@ import type { Kernel } from './kernel.ts'
 import type { ShieldHealth } from './model.ts'
 import type { ShieldTable } from './table.ts'
 
-/** Without a generation number a look starts several programs. */
+/** Where the kernel does not say whether somebody changed nftables, a look starts several programs. */
 const blindLookEvery = 5000
 
 export interface Watch {
   /** Puts everything into the kernel. */
   load(): Promise<void>
-  /** The agent itself has changed the table. */
-  noteGeneration(): void
-  /** Cheap while nobody changes nftables. Restores a table that somebody deleted or changed. */
+  /** Cheap while nobody else changes nftables. Restores a table that somebody deleted or changed. */
   look(): Promise<void>
-  /** Finds what no generation number shows: lost elements, tracking that was switched on, a clock that jumped. */
+  /** Finds what no count of transactions shows: lost elements, tracking that was switched on, a clock that jumped. */
   lookSlowly(): Promise<void>
   /** Logs a failure once and keeps it for `state`. The next look tries again. */
   guarded(work: () => Promise<void>): Promise<void>
@@ -40,16 +38,12 @@ export const createWatch = (needs: {
   let damage: string | null = null
   let repairs = 0
   let lastRepairAt: number | null = null
-  let seenGeneration: number | null = null
+  let seenForeign: number | null = null
   let blindLookAt = 0
-
-  const noteGeneration = (): void => {
-    seenGeneration = kernel.generation()
-  }
 
   const load = async (): Promise<void> => {
     await table.load()
-    noteGeneration()
+    seenForeign = kernel.foreign()
     drift.settle()
     damage = null
   }
@@ -62,15 +56,15 @@ export const createWatch = (needs: {
 
   return {
     load,
-    noteGeneration,
     async look() {
-      const generation = kernel.generation()
-      if (generation === null ? needs.steadyNow() < blindLookAt : generation === seenGeneration) return
+      // Our own changes do not count, so they hide nothing that others do at the same time.
+      const foreign = kernel.foreign()
+      if (foreign === null ? needs.steadyNow() < blindLookAt : foreign === seenForeign) return
       blindLookAt = needs.steadyNow() + blindLookEvery
       const found = await table.damage()
       if (found === null) {
         damage = null
-        seenGeneration = generation
+        seenForeign = foreign
         return
       }
       damage = `the table ${found}`
@@ -93,7 +87,7 @@ export const createWatch = (needs: {
       } catch (error) {
         damage = errorText(error)
         // The next look must not take the table for whole.
-        seenGeneration = null
+        seenForeign = null
         trouble.tell(`shield: ${damage}`)
       }
     },
