@@ -43,7 +43,7 @@ describe("the watch over the shield's table", () => {
   it('sees what another program did, whatever the agent changed after it', async () => {
     const { world, watch } = scene()
     await watch.load()
-    // The agent's own changes do not count here, so they can not hide this one.
+    // The agent's own changes do not count here, so they cannot hide this one.
     world.foreign += 1
     world.isThere = false
     await watch.look()

@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Client } from '@stockade/client'
+import type { ConditionKind } from '@stockade/contract'
+import { openStorage } from '../../admin/storage.ts'
+import { readConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
+import { day, hour, minute } from '../../core/clock.ts'
+import type { Database } from '../../db/database.ts'
+import { aLicence, eventually, freshDatabase, movableClock, startServer } from '../../testing/index.ts'
+import type { TestServer } from '../../testing/index.ts'
+import { noBackupYet, writeBackupState } from '../backups/backups.store.ts'
+import { createServiceConditions } from './service-conditions.ts'
+
+/* Each condition of the installation, provoked: with its database, its licence, a certificate of openssl and a small disk. */
+
+const clock = movableClock()
+const folder = mkdtempSync(join(tmpdir(), 'stockade-conditions-'))
+const smallDisk = mkdtempSync(join(tmpdir(), 'stockade-disk-'))
+/** Needs root, and a machine that lets it mount. */
+const mountSmallDisk = (): boolean => {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'stockade-test', smallDisk], { stdio: 'ignore' })
+    return true
+  } catch {
+    process.stderr.write('!!! No disk can be mounted here, so the test of a full one is skipped.\n')
+    return false
+  }
+}
+const isMounted = mountSmallDisk()
+let server: TestServer
+let admin: Client
+let db: Database
+let base: Config
+let drop: (() => Promise<void>) | null = null
+
+/** The titles that a kind has now; null where it could not look. */
+const titles = async (kind: ConditionKind, config: Partial<Config> = {}, storage = db) => {
+  const look = createServiceConditions({
+    db: storage,
+    clock,
+    config: { ...base, ...config },
+    license: { read: () => admin.call('GET /settings/license') as never },
+  })
+  return (await look()).get(kind)?.map(({ title }) => title) ?? null
+}
+
+beforeAll(async () => {
+  const database = await freshDatabase()
+  drop = database?.drop ?? null
+  const dataDir = join(folder, 'data')
+  server = await startServer({ clock, dataDir, ...(database ? { databaseUrl: database.url } : {}) })
+  admin = (await server.setUp()).client
+  base = readConfig({
+    STOCKADE_DATA_DIR: dataDir,
+    ...(database ? { STOCKADE_DATABASE_URL: database.url, STOCKADE_SECRET_KEY: 'x'.repeat(32) } : {}),
+  })
+  db = await openStorage(base)
+})
+afterAll(async () => {
+  await db.close()
+  await server.close()
+  await drop?.()
+  if (isMounted) execFileSync('umount', ['--lazy', smallDisk])
+  rmSync(smallDisk, { recursive: true })
+  rmSync(folder, { recursive: true })
+})
+
+test('nothing is wrong with a new installation', async () => {
+  const look = createServiceConditions({
+    db,
+    clock,
+    config: base,
+    license: { read: () => admin.call('GET /settings/license') as never },
+  })
+  // The disk of the machine that runs the tests may be nearly full.
+  const found = [...(await look())].filter(([kind]) => kind !== 'storage-full')
+  expect(found.filter(([, findings]) => findings === null || findings.length > 0)).toEqual([])
+  expect(found.map(([kind]) => kind).sort()).toEqual(
+    [
+      'notifications-stuck',
+      'siem-stuck',
+      'storage-slow',
+      'backup-missing',
+      'licence-ending',
+      'certificate-ending',
+    ].sort(),
+  )
+})
+
+test('a SIEM that takes nothing is stuck after five minutes, until it is switched off', async () => {
+  const refusing = createServer(socket => socket.destroy())
+  await new Promise<void>(resolve => refusing.listen(0, '127.0.0.1', resolve))
+  const { port } = refusing.address() as AddressInfo
+  const target = { format: 'json', host: '127.0.0.1', port, protocol: 'http' } as const
+  await admin.call('PATCH /siem/settings', {
+    body: { ...target, events: ['whitelist_add'], enabled: true, batch_size: 1, flush_interval: 1 },
+  })
+  await admin.call('POST /whitelist', { body: { ip: '198.51.100.7' } })
+  await eventually(async () => expect((await admin.call('GET /siem/status')).last_error).not.toBeNull(), 30)
+  expect(await titles('siem-stuck')).toEqual([])
+  clock.forward((6 * minute) / 1000)
+  expect(await titles('siem-stuck')).toEqual(['The SIEM takes no events'])
+  await admin.call('PATCH /siem/settings', { body: { enabled: false } })
+  expect(await titles('siem-stuck')).toEqual([])
+  refusing.close()
+})
+
+test('a storage that takes a second for an empty query is slow', async () => {
+  const ping = async () => {
+    const until = performance.now() + 1100
+    while (performance.now() < until) await new Promise(resolve => setTimeout(resolve, 50))
+    await db.ping()
+  }
+  expect(await titles('storage-slow', {}, { ...db, ping })).toEqual(['The storage is slow'])
+  expect(await titles('storage-slow')).toEqual([])
+})
+
+test.skipIf(!isMounted)('a disk with less than a tenth free is nearly full', async () => {
+  expect(await titles('storage-full', { dataDir: smallDisk })).toEqual([])
+  writeFileSync(join(smallDisk, 'rows'), Buffer.alloc(1_000_000))
+  expect(await titles('storage-full', { dataDir: smallDisk })).toEqual(['The disk is nearly full'])
+  rmSync(join(smallDisk, 'rows'))
+  expect(await titles('storage-full', { dataDir: smallDisk })).toEqual([])
+  expect(await titles('storage-full', { dataDir: join(smallDisk, 'gone') })).toBeNull()
+})
+
+test('a backup that is older than 26 hours is missing, where backups are scheduled', async () => {
+  const config = { backups: readConfig({ STOCKADE_BACKUP_DIR: join(folder, 'backups') }).backups }
+  expect(await titles('backup-missing', config)).toEqual(['There is no recent backup'])
+  await writeBackupState(db.write, { ...noBackupYet, savedAt: clock() })
+  expect(await titles('backup-missing', config)).toEqual([])
+  clock.forward((26 * hour) / 1000 + 1)
+  expect(await titles('backup-missing', config)).toEqual(['There is no recent backup'])
+  expect(await titles('backup-missing')).toEqual([])
+})
+
+test('a certificate of the operator is told two weeks before its end, and one of our own never', async () => {
+  const certFile = join(folder, 'cert.pem')
+  const keyFile = join(folder, 'cert.key')
+  const make = (days: number) =>
+    execFileSync(
+      'openssl',
+      `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=stockade.example -days ${days}`
+        .split(' ')
+        .concat('-keyout', keyFile, '-out', certFile),
+      { stdio: 'ignore' },
+    )
+  // The certificate starts at the time of the machine; the clock of the test is ahead by then.
+  const ahead = Math.ceil((clock() - Date.now()) / day)
+  make(ahead + 20)
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })).toEqual([])
+  make(ahead + 10)
+  const [ending] = (await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })) ?? []
+  expect(ending).toMatch(/^The certificate ends in (9|10|11) days$/)
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: true } })).toEqual([])
+  clock.forward((12 * day) / 1000)
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })).toEqual([
+    'The certificate has ended',
+  ])
+  writeFileSync(certFile, 'no certificate')
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })).toBeNull()
+})
+
+test('a licence is told two weeks before its end', async () => {
+  const { client } = await server.signIn()
+  admin = client
+  const ending = (days: number) => aLicence({ issuedAt: clock() + days, expiresAt: clock() + days * day })
+  await admin.call('POST /settings/license', { body: { license_key: ending(20) } })
+  expect(await titles('licence-ending')).toEqual([])
+  await admin.call('POST /settings/license', { body: { license_key: ending(10) } })
+  clock.forward(1)
+  expect(await titles('licence-ending')).toEqual(['The licence ends in 10 days'])
+})
