@@ -46,6 +46,7 @@ import { rules } from './migrations/0054-rules.ts'
 import { feeds } from './migrations/0055-feeds.ts'
 import { alerts } from './migrations/0057-alerts.ts'
 import { queuedSums } from './migrations/0062-queued-sums.ts'
+import { feedChanges } from './migrations/0063-feed-changes.ts'
 import { selfTests } from './migrations/0044-self-tests.ts'
 
 /** Every change of the schema by its name, in order. */
@@ -93,6 +94,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0057-alerts': alerts(engine),
   '0060-reports': reports(engine),
   '0062-queued-sums': queuedSums(engine),
+  '0063-feed-changes': feedChanges(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

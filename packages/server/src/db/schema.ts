@@ -279,6 +279,10 @@ export interface FeedsTable {
   updated_at: number
   used_at: number | null
   used_from: string | null
+  /** Names what it held when it was last read; null: never read. */
+  digest: string | null
+  /** Since when it holds that; 0: never read. */
+  changed_at: Generated<number>
 }
 export interface ReportSchedulesTable {
   id: Generated<number>

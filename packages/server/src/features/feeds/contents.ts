@@ -30,9 +30,9 @@ export interface Loaded {
   /** Names what it holds. */
   readonly digest: string
   readonly loadedAt: number
-  /** Since when it holds this, as far as this process knows. */
-  readonly changedAt: number
 }
+/** What is read of a feed. An older reading than `changed_at` is out of date: another process saw a change since. */
+export type ReadFeed = Pick<FeedRow, 'id' | 'contents' | 'changed_at'>
 
 /** A consumer that asks each second gets the same text for so long. */
 const fresh = 5 * second
@@ -44,7 +44,7 @@ export const createFeedReader = (needs: {
   readonly registry: Pick<Registry, 'all'>
   readonly cuts: { now(): Promise<Cuts> }
   readonly contextAt: (now: number) => SearchContext
-}): ((row: Pick<FeedRow, 'id' | 'contents'>) => Promise<Loaded>) => {
+}): ((row: ReadFeed) => Promise<Loaded>) => {
   const { db, clock } = needs
   const loaded = new Map<string, Loaded>()
   const underWay = new Map<string, Promise<Loaded>>()
@@ -70,7 +70,7 @@ export const createFeedReader = (needs: {
     const once = [...new Map(all.map(range => [range.text, range])).values()]
     return { ranges: once.slice(0, contents.maximum), isTruncated: once.length > contents.maximum }
   }
-  const load = async (row: Pick<FeedRow, 'contents'>, before: Loaded | undefined): Promise<Loaded> => {
+  const load = async (row: ReadFeed): Promise<Loaded> => {
     const now = clock()
     const contents = contentsOf(row)
     const { ranges, isTruncated } = await read(contents, now)
@@ -84,17 +84,17 @@ export const createFeedReader = (needs: {
     const hash = createHash('sha256')
     for (const entries of [single, collapsed]) hash.update(`${entries.ipv4.join()} ${entries.ipv6.join()} `)
     const digest = hash.digest('hex').slice(0, 32)
-    const changedAt = before?.digest === digest ? before.changedAt : now
-    return { single, collapsed, isTruncated, digest, loadedAt: now, changedAt }
+    return { single, collapsed, isTruncated, digest, loadedAt: now }
   }
 
   return row => {
     const key = `${row.id} ${row.contents}`
     const known = loaded.get(key)
-    if (known && Math.abs(clock() - known.loadedAt) < fresh) return Promise.resolve(known)
+    const isFresh = known && known.loadedAt >= row.changed_at && Math.abs(clock() - known.loadedAt) < fresh
+    if (isFresh) return Promise.resolve(known)
     const running =
       underWay.get(key) ??
-      load(row, known)
+      load(row)
         .then(next => {
           // Another contents of the feed is not asked for any more.
           for (const other of loaded.keys()) if (other.startsWith(`${row.id} `)) loaded.delete(other)

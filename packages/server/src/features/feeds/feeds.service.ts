@@ -4,7 +4,7 @@ import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, QueryOf, ReplyOf, feeds as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
-import { iso, isoOrNull, minute } from '../../core/clock.ts'
+import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { conflict, notFound } from '../../core/problem.ts'
@@ -14,8 +14,17 @@ import { readSearch } from '../../db/search.ts'
 import type { Change, Events } from '../../events/events.ts'
 import { createFeedBudgets } from './budgets.ts'
 import { contentsOf } from './contents.ts'
-import type { Contents, Loaded } from './contents.ts'
-import { allFeeds, countFeeds, deleteFeed, findFeed, findFeedBy, insertFeed, updateFeed } from './feeds.store.ts'
+import type { Contents, Loaded, ReadFeed } from './contents.ts'
+import {
+  allFeeds,
+  countFeeds,
+  deleteFeed,
+  findFeed,
+  findFeedBy,
+  insertFeed,
+  noteFeedContents,
+  updateFeed,
+} from './feeds.store.ts'
 import type { FeedRow } from './feeds.store.ts'
 import { renderFeed } from './formats.ts'
 import type { Entries } from './formats.ts'
@@ -34,6 +43,8 @@ export interface Served {
   readonly text: string
   readonly gzip: Buffer
 }
+/** What a feed holds, and since when. */
+type Shown = Loaded & { readonly changedAt: number }
 export interface FeedsService {
   list(): Promise<ReplyOf<typeof contract.listFeeds>>
   /** @throws Problem 400, 409 where the name is taken or there are too many */
@@ -61,7 +72,7 @@ export const createFeeds = (needs: {
   /** Several processes share the database. */
   readonly isShared: boolean
   readonly baseUrl: () => string
-  readonly load: (row: Pick<FeedRow, 'id' | 'contents'>) => Promise<Loaded>
+  readonly load: (row: ReadFeed) => Promise<Loaded>
 }): FeedsService => {
   const { db, clock, events } = needs
   const texts = new Map<string, Promise<Served>>()
@@ -120,7 +131,13 @@ export const createFeeds = (needs: {
     await updateFeed(db.write, row.id, { used_at: now, used_from: ip })
   }
 
-  const render = async (row: FeedRow, loaded: Loaded, asked: Asked, version: string): Promise<Served> => {
+  /** `Last-Modified` counts in seconds: a change is at least one second later than the one before. */
+  const changedAtOf = async (row: FeedRow, { digest, loadedAt }: Loaded): Promise<number> => {
+    if (row.digest === digest) return row.changed_at
+    const nextSecond = (Math.floor(row.changed_at / second) + 1) * second
+    return noteFeedContents(db.write, row.id, digest, Math.max(loadedAt, nextSecond))
+  }
+  const render = async (row: FeedRow, loaded: Shown, asked: Asked, version: string): Promise<Served> => {
     const { format = 'plain', family = 'both', set = 'stockade-feed' } = asked
     const isCollapsed = asked.collapse === true || alwaysCollapsed.has(format)
     const held = isCollapsed ? loaded.collapsed : loaded.single
@@ -163,7 +180,8 @@ export const createFeeds = (needs: {
     },
     async preview(input) {
       // No feed has the id 0, so the reading of a preview never replaces that of a feed.
-      const loaded = await needs.load({ id: 0, contents: JSON.stringify(contentsWith(usual, input)) })
+      const contents = JSON.stringify(contentsWith(usual, input))
+      const loaded = await needs.load({ id: 0, contents, changed_at: 0 })
       return previewOf(loaded)
     },
     async change(actor, id, { name, ...input }) {
@@ -191,7 +209,8 @@ export const createFeeds = (needs: {
       if (!row) throw notFound('There is no such feed. Its token may have been replaced.')
       await spend(row.id)
       await noteUse(row, ip)
-      const loaded = await needs.load(row)
+      const held = await needs.load(row)
+      const loaded = { ...held, changedAt: await changedAtOf(row, held) }
       const { format = 'plain', collapse = false, family = 'both', set = 'stockade-feed' } = asked
       const version = sha256(`${loaded.digest} ${row.name} ${format} ${collapse} ${family} ${set}`).slice(0, 32)
       const served = texts.get(version) ?? render(row, loaded, asked, version)
@@ -221,7 +240,7 @@ type FeedEvent = 'feed.create' | 'feed.update' | 'feed.rotate' | 'feed.delete'
 /** Sets of ranges refuse entries that overlap. */
 const alwaysCollapsed = new Set<string>(['cidr', 'nft', 'ipset'])
 
-const asJson = ({ name }: FeedRow, loaded: Loaded, { ipv4, ipv6 }: Entries): string => {
+const asJson = ({ name }: FeedRow, loaded: Shown, { ipv4, ipv6 }: Entries): string => {
   const entries = [...ipv4, ...ipv6]
   return JSON.stringify({
     name,

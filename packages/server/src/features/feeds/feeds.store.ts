@@ -21,6 +21,17 @@ export const insertFeed = (sql: Sql, row: Insertable<FeedsTable>): Promise<FeedR
   sql.insertInto('feeds').values(row).returningAll().executeTakeFirstOrThrow()
 export const updateFeed = (sql: Sql, id: number, set: Partial<Omit<FeedRow, 'id'>>): Promise<FeedRow | undefined> =>
   sql.updateTable('feeds').set(set).where('id', '=', id).returningAll().executeTakeFirst()
+/** Notes what a feed holds from `changedAt` on, unless another process noted the same. Answers since when it holds that. */
+export const noteFeedContents = async (sql: Sql, id: number, digest: string, changedAt: number): Promise<number> => {
+  const noted = await sql
+    .updateTable('feeds')
+    .set({ digest, changed_at: changedAt })
+    .where('id', '=', id)
+    .where(eb => eb.or([eb('digest', 'is', null), eb('digest', '<>', digest)]))
+    .returning('changed_at')
+    .executeTakeFirst()
+  return noted?.changed_at ?? (await findFeed(sql, id))?.changed_at ?? changedAt
+}
 export const deleteFeed = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('feeds').where('id', '=', id).execute()
 }

@@ -162,6 +162,7 @@ describe('a feed', () => {
     expect((await get(token, 'format=nginx', { 'if-none-match': etag })).status).toBe(200)
     later()
     expect((await get(token, '', { 'if-none-match': etag })).status, 'read again, and the same').toBe(304)
+    expect((await get(token)).headers['last-modified'], 'whichever process answers').toBe(modified)
     const zipped = await get(token, '', { 'accept-encoding': 'gzip' })
     expect(zipped.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(zipped.body).toString()).toBe(first.text)
@@ -170,6 +171,9 @@ describe('a feed', () => {
     const changed = await get(token, '', { 'if-none-match': etag })
     expect(changed.status).toBe(200)
     expect(changed.text).toContain('198.51.100.90')
+    const again = await get(token, '', { 'if-modified-since': modified })
+    expect(again.status, 'a change is never within the second of the one before').toBe(200)
+    expect(again.headers['last-modified']).toBe(changed.headers['last-modified'])
   })
 
   test('comes in every format, each an exact text', async () => {
