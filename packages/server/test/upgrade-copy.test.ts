@@ -15,13 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Takes back what two migrations did: so was the database of an older version. */
 const olderSchema = [
-  'drop table fleet_bans',
-  'drop table fleet_state',
-  'drop table fleet_hosts',
   'drop index commands_address',
-  'alter table servers drop column machine',
-  'alter table servers drop column clone',
-  "delete from kysely_migration where name in ('0036-clones', '0040-address-commands', '0045-fleet-bans')",
+  'alter table feeds drop column digest',
+  'alter table feeds drop column changed_at',
+  "delete from kysely_migration where name in ('0063-feed-changes', '0064-address-commands')",
   "update meta set value = '0.0.9' where key = 'schema.version'",
 ]
 const refusalOf = (options: Options): Promise<string> =>
@@ -81,7 +78,7 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
     const copy = join(dataDir, copies.sort().at(-1) ?? '')
     expect(await run('restore', copy)).toMatchObject({ code: 1, err: expect.stringContaining('--replace') })
     expect(await run('restore', copy, '--replace')).toMatchObject({ code: 0, err: '' })
-    expect(migrationsIn(dataDir)).not.toContain('0045-fleet-bans')
+    expect(migrationsIn(dataDir)).not.toContain('0063-feed-changes')
     const back = await spawnServer({ dataDir })
     const { servers } = await (await back.signIn()).client.call('GET /servers', {})
     expect(servers.map(({ hostname }) => hostname)).toEqual(['web-01'])
@@ -103,7 +100,7 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
     const server = await spawnServer({ dataDir, env: { STOCKADE_MIGRATE_COPY: 'no' } })
     await server.close()
     expect(copiesIn(dataDir)).toEqual([])
-    expect(migrationsIn(dataDir)).toContain('0045-fleet-bans')
+    expect(migrationsIn(dataDir)).toContain('0063-feed-changes')
   })
 
   const isRoot = process.getuid?.() === 0
@@ -155,9 +152,9 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
         expect(db.prepare('pragma quick_check').get()).toEqual({ quick_check: 'ok' })
         expect(db.prepare('select count(*) as n from commands').get()).toEqual({ n: pieces })
         // The migration before the one that failed is taken back with it.
-        expect(db.prepare("select 1 from pragma_table_info('servers') where name = 'machine'").get()).toBeUndefined()
+        expect(db.prepare("select 1 from pragma_table_info('feeds') where name = 'digest'").get()).toBeUndefined()
       })
-      expect(migrationsIn(dataDir)).not.toContain('0036-clones')
+      expect(migrationsIn(dataDir)).not.toContain('0063-feed-changes')
       const server = await spawnServer({ dataDir })
       expect((await (await server.signIn()).client.call('GET /servers', {})).servers).toHaveLength(1)
       await server.close()
@@ -188,7 +185,7 @@ test.runIf(engine === 'postgres')('a large PostgreSQL database changes only when
     for (const statement of olderSchema) await client.query(statement)
     const confirmed = await spawnServer({ ...options, env: { STOCKADE_MIGRATE: 'yes' } })
     await confirmed.stop()
-    expect((await client.query("select 1 from kysely_migration where name = '0045-fleet-bans'")).rowCount).toBe(1)
+    expect((await client.query("select 1 from kysely_migration where name = '0063-feed-changes'")).rowCount).toBe(1)
   } finally {
     await client.end()
     await database?.drop()

@@ -1,12 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Kysely } from 'kysely'
 import type { Database } from '../src/db/database.ts'
 import { openPostgres } from '../src/db/postgres.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
-import { freshDatabase, spawnServer } from '../src/testing/index.ts'
+import { engine, freshDatabase, spawnServer } from '../src/testing/index.ts'
 import type { Options } from '../src/testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stockade-upgrade-'))
@@ -52,7 +54,7 @@ describe('a schema that is newer than the program', () => {
     expect(refused).not.toMatch(/^\s+at /m)
   })
   test('is opened where that version says that this one can read it', async () => {
-    await say('schema.min_reader', '0045-fleet-bans')
+    await say('schema.min_reader', '0063-feed-changes')
     const server = await spawnServer(options)
     expect((await server.signIn()).token).not.toBe('')
     await server.close()
@@ -64,5 +66,112 @@ describe('a schema that is newer than the program', () => {
         await db.read.selectFrom('meta').select('value').where('key', '=', 'schema.version').executeTakeFirst(),
       ).toEqual({ value: '9.8.7' })
     })
+  })
+})
+
+/** What a schema is, whatever order its columns were added in. */
+const schemaQueries: Readonly<Record<typeof engine, readonly string[]>> = {
+  sqlite: [
+    `select t.name, c.name as col, c.type, c."notnull", c.dflt_value, c.pk from sqlite_master t, pragma_table_info(t.name) c
+      where t.type in ('table', 'view') order by t.name, c.name`,
+    `select t.name, f."from" as col, f."table" as other, f.on_delete from sqlite_master t, pragma_foreign_key_list(t.name) f order by 1, 2`,
+    `select type, name, sql from sqlite_master where type in ('index', 'view', 'trigger') order by 1, 2`,
+  ],
+  postgres: [
+    `select table_name, column_name, data_type, is_nullable, column_default, identity_generation, identity_start
+      from information_schema.columns where table_schema = 'public' order by 1, 2`,
+    `select conrelid::regclass::text as t, conname, pg_get_constraintdef(oid) from pg_constraint
+      where connamespace = 'public'::regnamespace and contype <> 'n' order by 1, 2`,
+    `select indexname, indexdef from pg_indexes where schemaname = 'public' order by 1`,
+    `select viewname, definition from pg_views where schemaname = 'public' order by 1`,
+    `select tgname, pg_get_triggerdef(oid) from pg_trigger where not tgisinternal order by 1`,
+    `select relname, relreplident, reloptions, relpersistence from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+  ],
+}
+
+describe('data of the last development build', () => {
+  const dump = readFileSync(join(import.meta.dirname, `schemas/development.${engine}.sql`), 'utf8')
+  /** Runs statements one by one in what `options` names, and answers with the rows of each. */
+  const execute = async ({ dataDir, databaseUrl }: Options, statements: readonly string[]): Promise<string[]> => {
+    const answers: string[] = []
+    const keep = (rows: unknown) => answers.push(JSON.stringify(rows ?? []).replaceAll(/(\\n|\s)+/g, ' '))
+    if (databaseUrl) {
+      const client = new pg.Client({ connectionString: databaseUrl })
+      await client.connect()
+      try {
+        for (const statement of statements) keep((await client.query(statement)).rows)
+      } finally {
+        await client.end()
+      }
+    } else {
+      const db = new DatabaseSync(join(dataDir ?? '', 'stockade.sqlite3'))
+      try {
+        for (const statement of statements)
+          if (statement === dump) db.exec(statement)
+          else keep(db.prepare(statement).all())
+      } finally {
+        db.close()
+      }
+    }
+    return answers
+  }
+  const drops: (() => Promise<void>)[] = []
+  afterAll(async () => {
+    for (const drop of drops) await drop()
+  })
+  const loaded = async (name: string): Promise<Options> => {
+    const database = await freshDatabase()
+    if (database) drops.push(database.drop)
+    const options: Options = {
+      dataDir: join(folder, name),
+      env: { STOCKADE_SECRET_KEY: 'test-secret-of-thirty-two-characters' },
+      ...(database ? { databaseUrl: database.url } : {}),
+    }
+    mkdirSync(options.dataDir ?? '', { recursive: true })
+    const empty = database ? ['drop schema public cascade', 'create schema public'] : []
+    await execute(options, [...empty, dump])
+    return options
+  }
+  const refusalOf = (options: Options): Promise<string> =>
+    spawnServer(options).then(
+      () => 'It started.',
+      (error: Error) => error.message,
+    )
+
+  test('is brought to the schema that a new installation has, and serves what it held', async () => {
+    const options = await loaded('development')
+    const [held] = await execute(options, ['select count(*) as n from bans'])
+    expect(held).toMatch(/"n":"?12"?/)
+    const server = await spawnServer(options)
+    try {
+      const { client } = await server.signIn()
+      const { servers } = await client.call('GET /servers', {})
+      expect(servers.map(({ hostname }) => hostname).sort()).toEqual(['db-01', 'web-01'])
+      expect((await client.call('GET /whitelist', {})).whitelist).toMatchObject([{ ip: '198.51.100.7' }])
+      const { channels } = await client.call('GET /channels', {})
+      expect(channels.find(({ name }) => name === 'hook')?.fields).toContainEqual({
+        name: 'url',
+        value: null,
+        set: true,
+      })
+    } finally {
+      await server.stop()
+    }
+
+    const other = await freshDatabase()
+    if (other) drops.push(other.drop)
+    const created: Options = { dataDir: join(folder, 'new'), ...(other ? { databaseUrl: other.url } : {}) }
+    await (await spawnServer(created)).stop()
+    const queries = schemaQueries[engine]
+    const [upgraded, expected] = [await execute(options, queries), await execute(created, queries)]
+    for (const [n] of queries.entries()) expect(JSON.parse(upgraded[n] ?? '')).toEqual(JSON.parse(expected[n] ?? ''))
+  })
+  test('is refused with a sentence where that build was not up to date itself', async () => {
+    const options = await loaded('partial')
+    await execute(options, ["delete from kysely_migration where name = '0062-queued-sums'"])
+    expect(await refusalOf(options)).toMatch(
+      /Stockade can't start: the data is from a development build before the first release \(schema 0060-reports\), .* Start it once with the last build before 0\.1\.0/,
+    )
   })
 })

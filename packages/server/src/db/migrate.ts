@@ -3,98 +3,16 @@ import { Migrator } from 'kysely/migration'
 import type { Migration } from 'kysely/migration'
 import { version } from '../core/places.ts'
 import type { Database } from './database.ts'
-import { stampSchema, storedSchema } from './schema-state.ts'
-import { foundation } from './migrations/0001-foundation.ts'
-import { identity } from './migrations/0002-identity.ts'
-import { rateCounts } from './migrations/0003-rate-counts.ts'
-import { whitelist } from './migrations/0004-whitelist.ts'
-import { templates } from './migrations/0005-templates.ts'
-import { reputation } from './migrations/0006-reputation.ts'
-import { notifications } from './migrations/0007-notifications.ts'
-import { audit } from './migrations/0008-audit.ts'
-import { portknock } from './migrations/0009-portknock.ts'
-import { siem } from './migrations/0010-siem.ts'
-import { preferences } from './migrations/0011-preferences.ts'
-import { whitelistEnds } from './migrations/0012-whitelist-ends.ts'
-import { keyUses } from './migrations/0013-key-uses.ts'
-import { invitations } from './migrations/0014-invitations.ts'
-import { lists } from './migrations/0015-lists.ts'
-import { proof } from './migrations/0016-proof.ts'
-import { guessing } from './migrations/0018-guessing.ts'
-import { keyLimits } from './migrations/0017-key-limits.ts'
-import { quotas } from './migrations/0020-quotas.ts'
-import { auditChain } from './migrations/0021-audit-chain.ts'
-import { hostPolicy } from './migrations/0025-host-policy.ts'
-import { passkeys } from './migrations/0030-passkeys.ts'
-import { seals } from './migrations/0031-seals.ts'
-import { accessHash } from './migrations/0032-access-hash.ts'
-import { reportVersions } from './migrations/0033-report-versions.ts'
-import { protection } from './migrations/0034-protection.ts'
-import { adopted } from './migrations/0035-adopted.ts'
-import { clones } from './migrations/0036-clones.ts'
-import { addressCommands } from './migrations/0040-address-commands.ts'
-import { metricsHistory } from './migrations/0041-metrics-history.ts'
-import { removedBans } from './migrations/0042-removed-bans.ts'
-import { droppedPackets } from './migrations/0047-dropped-packets.ts'
-import { fleetBans } from './migrations/0045-fleet-bans.ts'
-import { blocklists } from './migrations/0052-blocklists.ts'
-import { agentRollouts } from './migrations/0050-agent-rollouts.ts'
-import { serverTags } from './migrations/0051-tags.ts'
-import { channels } from './migrations/0056-channels.ts'
-import { reports } from './migrations/0060-reports.ts'
-import { rules } from './migrations/0054-rules.ts'
-import { feeds } from './migrations/0055-feeds.ts'
-import { alerts } from './migrations/0057-alerts.ts'
-import { queuedSums } from './migrations/0062-queued-sums.ts'
+import { renameChain, stampSchema, storedSchema } from './schema-state.ts'
+import { firstSchema } from './migrations/0001-schema.ts'
 import { feedChanges } from './migrations/0063-feed-changes.ts'
-import { selfTests } from './migrations/0044-self-tests.ts'
+import { addressCommands } from './migrations/0064-address-commands.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
-  '0001-foundation': foundation(engine),
-  '0002-identity': identity(engine),
-  '0003-rate-counts': rateCounts(engine),
-  '0004-whitelist': whitelist(engine),
-  '0005-templates': templates(engine),
-  '0006-reputation': reputation(engine),
-  '0007-notifications': notifications(engine),
-  '0008-audit': audit(engine),
-  '0009-portknock': portknock(engine),
-  '0010-siem': siem(engine),
-  '0011-preferences': preferences(engine),
-  '0012-whitelist-ends': whitelistEnds(engine),
-  '0013-key-uses': keyUses(engine),
-  '0014-invitations': invitations(engine),
-  '0015-lists': lists(engine),
-  '0016-proof': proof(engine),
-  '0017-key-limits': keyLimits(),
-  '0018-guessing': guessing(engine),
-  '0020-quotas': quotas(engine),
-  '0021-audit-chain': auditChain(engine),
-  '0025-host-policy': hostPolicy(),
-  '0030-passkeys': passkeys(engine),
-  '0031-seals': seals(),
-  '0032-access-hash': accessHash(),
-  '0033-report-versions': reportVersions(engine),
-  '0034-protection': protection(engine),
-  '0035-adopted': adopted(),
-  '0036-clones': clones(),
-  '0040-address-commands': addressCommands(engine),
-  '0041-metrics-history': metricsHistory(engine),
-  '0042-removed-bans': removedBans(engine),
-  '0044-self-tests': selfTests(engine),
-  '0045-fleet-bans': fleetBans(engine),
-  '0047-dropped-packets': droppedPackets(engine),
-  '0050-agent-rollouts': agentRollouts(engine),
-  '0051-tags': serverTags(engine),
-  '0052-blocklists': blocklists(engine),
-  '0054-rules': rules(engine),
-  '0055-feeds': feeds(engine),
-  '0056-channels': channels(engine),
-  '0057-alerts': alerts(engine),
-  '0060-reports': reports(engine),
-  '0062-queued-sums': queuedSums(engine),
+  '0001-schema': firstSchema(engine),
   '0063-feed-changes': feedChanges(engine),
+  '0064-address-commands': addressCommands(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -122,6 +40,7 @@ export const unhurried = (engine: Database['engine'], { up }: Migration): Migrat
 export const migrate = async (db: Database): Promise<void> => {
   const known = knownMigrations(db.engine)
   const stored = await storedSchema(db)
+  if (stored.done.length > 0) await renameChain(db)
   const unknown = stored.done.filter(name => !known.includes(name))
   const migrator = new Migrator({
     db: db.write,

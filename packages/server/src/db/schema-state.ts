@@ -11,6 +11,38 @@ export interface StoredSchema {
   /** The migration that a program must know to open the data: later ones only added what it can do without. */
   readonly minReader: string | null
 }
+/**
+ * Development builds before the first release had a chain of migrations, which ended with this one. What the whole chain led to is what
+ * `0001-schema` makes.
+ */
+const lastOfChain = '0062-queued-sums'
+const chainStart = '0001-foundation'
+
+/** Names of migrations, with one name for the whole chain of development builds. */
+const named = (names: readonly string[]): readonly string[] =>
+  names.includes(lastOfChain) ? ['0001-schema', ...names.filter(name => name > lastOfChain)] : names
+
+/** Of a development build that was not at the end of its chain: no release can bring it up to date. */
+export const isUnreleased = ({ done }: Pick<StoredSchema, 'done'>): boolean => done.includes(chainStart)
+
+/** Renames the chain of a development build, so that the migrator finds what it knows. */
+export const renameChain = async (db: Pick<Database, 'write'>): Promise<void> => {
+  const migrations = db.write.withTables<{ kysely_migration: { name: string; timestamp: string } }>()
+  await migrations.transaction().execute(async sql => {
+    const chain = await sql
+      .selectFrom('kysely_migration')
+      .selectAll()
+      .where('name', '=', lastOfChain)
+      .executeTakeFirst()
+    if (!chain) return
+    await sql.deleteFrom('kysely_migration').where('name', '<=', lastOfChain).execute()
+    await sql
+      .insertInto('kysely_migration')
+      .values({ ...chain, name: '0001-schema' })
+      .execute()
+  })
+}
+
 const keys = { version: 'schema.version', minReader: 'schema.min_reader' } as const
 
 const schemaKeys: readonly string[] = Object.values(keys)
@@ -29,7 +61,7 @@ export const storedSchema = async (db: Pick<Database, 'read'>): Promise<StoredSc
     ? await db.read.selectFrom('meta').selectAll().where('key', 'in', schemaKeys).execute()
     : []
   const of = (key: string) => said.find(row => row.key === key)?.value ?? null
-  return { done: rows.map(({ name }) => name), version: of(keys.version), minReader: of(keys.minReader) }
+  return { done: named(rows.map(({ name }) => name)), version: of(keys.version), minReader: of(keys.minReader) }
 }
 
 export const stampSchema = async (sql: Kysely<Schema>, version: string, minReader: string): Promise<void> => {
@@ -47,7 +79,11 @@ export const stampSchema = async (sql: Kysely<Schema>, version: string, minReade
 /** `current`, or how a schema differs from the one that this code knows; a newer one that it can open is `current`. */
 export type SchemaState = 'current' | 'none' | 'older' | 'newer'
 
-export const stateOf = ({ done, minReader }: Omit<StoredSchema, 'version'>, known: readonly string[]): SchemaState => {
+export const stateOf = (
+  { done: names, minReader }: Omit<StoredSchema, 'version'>,
+  known: readonly string[],
+): SchemaState => {
+  const done = named(names)
   const isReadable = minReader !== null && known.includes(minReader)
   if (!isReadable && done.some(name => !known.includes(name))) return 'newer'
   if (done.length === 0) return 'none'

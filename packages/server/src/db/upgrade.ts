@@ -5,7 +5,7 @@ import { isDiskFull } from '../core/disk.ts'
 import { version } from '../core/places.ts'
 import type { Database } from './database.ts'
 import { knownMigrations, migrate } from './migrate.ts'
-import { stateOf, storedSchema } from './schema-state.ts'
+import { isUnreleased, stateOf, storedSchema } from './schema-state.ts'
 import type { StoredSchema } from './schema-state.ts'
 import { copyBeforeUpgrade, upgradeCopies } from './upgrade-copy.ts'
 
@@ -18,6 +18,12 @@ const refuseNewer = (db: Database, { done, version: writer }: StoredSchema, know
   throw new ConfigError(
     `the data is from ${writer === null ? 'a newer Stockade' : `Stockade ${writer}`} (schema ${schema}), and this is the older version ${version}. ` +
       `Run that version, or go back to the state before the upgrade: ${copy ? `stockade restore ${copy} --replace` : 'restore a backup that was made then'}.`,
+  )
+}
+const refuseUnreleased = ({ done }: StoredSchema): never => {
+  throw new ConfigError(
+    `the data is from a development build before the first release (schema ${done.at(-1) ?? ''}), which this version can't bring up to date. ` +
+      'Start it once with the last build before 0.1.0, then with this version.',
   )
 }
 const refuseUnconfirmed = async (db: Database): Promise<void> => {
@@ -50,6 +56,7 @@ export const openUpgraded = async <D extends Database>(
     const known = knownMigrations(db.engine)
     const stored = await storedSchema(db)
     const state = stateOf(stored, known)
+    if (isUnreleased(stored)) refuseUnreleased(stored)
     if (state === 'newer') refuseNewer(db, stored, known)
     if (state === 'older' && db.file === null && !config.isUpgradeConfirmed) await refuseUnconfirmed(db)
     if (state === 'older' && db.file !== null && config.isUpgradeCopied) {

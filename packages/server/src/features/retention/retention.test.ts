@@ -12,7 +12,6 @@ import { readConfig } from '../../config.ts'
 import { day } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { createReader } from '../../events/reader.ts'
-import { migrate } from '../../db/migrate.ts'
 import { aHost, engine, eventually, freshDatabase, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 import { recount } from './recount.store.ts'
@@ -229,27 +228,6 @@ describe('bans', () => {
     expect((await runRecount(stage, '--repair')).code).toBe(0)
     expect(await recount(db.read, db.engine)).toEqual([])
     expect((await admin.call('GET /bans')).total).toBe(total + 1)
-  })
-
-  test('a database from before there were lists and totals of the fleet is brought up to date', async () => {
-    const { admin, db } = stage
-    const queries = [{}, { jail: 'sshd' }, { country: 'ZZ' }, { server_id: stage.hosts[0]?.id ?? '' }]
-    const seen = () => Promise.all(queries.map(query => admin.call('GET /bans', { query })))
-    // The views of that time know nothing of bans that wait for their sums.
-    await allSummed(db)
-    const before = await seen()
-    await sql`drop view ban_fleet`.execute(db.write)
-    await sql`drop table rolled_ban_fleet`.execute(db.write)
-    for (const of of db.engine === 'sqlite' ? ['server', 'jail', 'country'] : []) {
-      await sql`drop view ${sql.ref(`${of}_bans`)}`.execute(db.write)
-      await sql`drop table ${sql.ref(`rolled_${of}_bans`)}`.execute(db.write)
-      const column = sql.ref(of === 'server' ? 'server_no' : `${of}_id`)
-      await sql`create index ${sql.ref(`bans_${of}`)} on bans (${column}, banned_at)`.execute(db.write)
-    }
-    await sql`delete from kysely_migration where name = '0015-lists'`.execute(db.write)
-    await migrate(db)
-    expect(await seen()).toEqual(before)
-    expect(await recount(db.read, db.engine)).toEqual([])
   })
 
   test('eight writers against a retention that does not stop: nothing is miscounted, nobody is refused', async () => {
