@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { root } from './sources.ts'
+import { allSources, root } from './sources.ts'
+import { endpointsPage } from './specification.ts'
 
 test('every file that ARCHITECTURE.md names by package exists', () => {
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -10,4 +11,34 @@ test('every file that ARCHITECTURE.md names by package exists', () => {
   )
   expect(named.length).toBeGreaterThan(30)
   expect(named.filter(path => !existsSync(join(root, 'packages', path)))).toEqual([])
+})
+
+test('the list of endpoints in the specification is that of the contract', () => {
+  const page = readFileSync(join(root, 'docs/spec/endpoints.md'), 'utf8')
+  expect(page, 'run `npm run spec`').toBe(endpointsPage())
+})
+
+test('documents link to files that exist', () => {
+  const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].concat(
+    readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.md'))
+      .map(path => join('docs', path)),
+  )
+  const links = documents.flatMap(path =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, to = '']) => ({
+      from: path,
+      to: join(dirname(path), to),
+    })),
+  )
+  expect(links.length).toBeGreaterThan(30)
+  expect(links.filter(({ to }) => !existsSync(join(root, to)))).toEqual([])
+})
+
+test('every page of the specification that code cites exists', () => {
+  const inSuite = allSources().filter(({ path }) => path.includes('/conformance/'))
+  const labels = inSuite.flatMap(({ text }) => [...text.matchAll(/\bspec ([a-z]+(?:-[a-z]+)?)(?=[:'`;,])/g)])
+  const paths = allSources().flatMap(({ text }) => [...text.matchAll(/docs\/spec\/([\w-]+)\.md/g)])
+  expect(labels.length).toBeGreaterThan(200)
+  const pages = new Set([...labels, ...paths].map(([, page = '']) => page))
+  expect([...pages].filter(page => !existsSync(join(root, `docs/spec/${page}.md`)))).toEqual(['NAME'])
 })

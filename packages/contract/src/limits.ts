@@ -1,4 +1,4 @@
-/** Every bound of the interface (section 8) and of the decisions (sections 1 and 14). Sizes in bytes, times in seconds. */
+/** Every bound of the interface (docs/spec/limits.md). Sizes in bytes, times in seconds. */
 export const bounds = {
   page: 100_000_000,
   body: 1024 * 1024,

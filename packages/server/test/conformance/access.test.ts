@@ -7,7 +7,7 @@ import type { Caller, Given, Host, Place } from './talk.ts'
 import { newKey, oneUser } from './resources.ts'
 import { extended, integer, text, time } from './kinds.ts'
 
-/* Who may do what, and what every endpoint does alike: decisions.md 1, 2, 3 and 14. */
+/* Who may do what, and what every endpoint does alike: docs/spec/access.md, conventions.md and errors.md. */
 
 let place: Place
 let here: Host
@@ -52,7 +52,7 @@ const harmless = ({ endpoint }: Row): Given => ({
 })
 
 type Who = 'nobody' | 'viewer' | 'operator' | 'admin' | 'readKey' | 'writeKey' | 'adminKey' | 'hostKey' | 'hostReadKey'
-/** decisions 3: nothing, or how each is refused; who is not named is let through. */
+/** spec access: nothing, or how each is refused; who is not named is let through. */
 const refusedFor: Record<Needs, Partial<Record<Who, 401 | 403>>> = {
   nobody: {},
   session: { nobody: 401, readKey: 403, writeKey: 403, adminKey: 403, hostKey: 403, hostReadKey: 403 },
@@ -74,7 +74,7 @@ const refusedFor: Record<Needs, Partial<Record<Who, 401 | 403>>> = {
   },
 }
 
-describe('decisions 3: who may do what', { retry: 0 }, () => {
+describe('spec access: who may do what', { retry: 0 }, () => {
   test('each endpoint refuses whom it should and nobody else', async () => {
     there = await whatIsThere()
     const callers: Record<Who, Caller> = {
@@ -116,7 +116,7 @@ describe('decisions 3: who may do what', { retry: 0 }, () => {
       { message: text, access_type: 'specific', server_count: 1 },
     )
     await says(admin('GET /users/{userId}', { userId: 2 }), 200, oneUser.but({ server_access: 'specific' }))
-    const why = 'decisions 3: a single read outside is 403'
+    const why = 'spec access: a single read outside is 403'
     for (const stranger of [operator, elsewhere.agent])
       for (const endpoint of [
         'GET /servers/{serverId}',
@@ -131,7 +131,7 @@ describe('decisions 3: who may do what', { retry: 0 }, () => {
         'DELETE /templates/{templateId}/servers/{serverId}',
       ])
         await refuses(stranger(endpoint, there), 403, why)
-    const filter = 'decisions 2: an id in a filter that exists outside the access is 403'
+    const filter = 'spec errors: an id in a filter that exists outside the access is 403'
     for (const endpoint of ['GET /bans', 'GET /commands', 'GET /bans/stats', 'GET /portknock/active'])
       await refuses(operator(endpoint, { query: `server_id=${here.id}` }), 403, filter)
     for (const [endpoint, total] of [
@@ -141,25 +141,25 @@ describe('decisions 3: who may do what', { retry: 0 }, () => {
       ['GET /portknock/sequences', 0],
     ] as const)
       same(
-        `decisions 3: lists are filtered, ${endpoint}`,
+        `spec access: lists are filtered, ${endpoint}`,
         ((await operator(endpoint)).json as { total: unknown }).total,
         total,
       )
     await refuses(
       elsewhere.agent('GET /servers/{serverId}/commands/pending', { serverId: here.id }),
       403,
-      'decisions 2: an API key bound to another server',
+      'spec errors: an API key bound to another server',
     )
     await refuses(
       elsewhere.agent('GET /servers/{serverId}', { serverId: unknownId }),
       404,
-      'decisions 2: an unknown id in the path',
+      'spec errors: an unknown id in the path',
     )
     await admin('PUT /users/{userId}/server-access', { userId: 2, body: { access_type: 'all' } })
   })
 })
 
-describe('decisions 1: what every endpoint does alike', { retry: 0 }, () => {
+describe('spec conventions: what every endpoint does alike', { retry: 0 }, () => {
   test('unknown fields and parameters are 400 and named', async () => {
     const wrong: string[] = []
     for (const row of endpoints) {
@@ -181,36 +181,36 @@ describe('decisions 1: what every endpoint does alike', { retry: 0 }, () => {
       const allowed = new Set(known.filter(([, template]) => fits(path, template)).map(([method]) => method))
       const other = ['PUT', 'PATCH', 'POST', 'DELETE'].find(method => !allowed.has(method)) ?? 'PUT'
       const reply = await place.nobody(`${other} ${path}`, there)
-      wrong.push(...refusalDeviations(reply, 405).map(what => `decisions 1: ${other} ${path}: ${what}`))
+      wrong.push(...refusalDeviations(reply, 405).map(what => `spec conventions: ${other} ${path}: ${what}`))
       const said = (reply.headers.get('allow') ?? '').split(', ').sort()
-      if (String(said) !== String([...allowed].sort())) wrong.push(`decisions 1: ${path} allows ${String(said)}`)
+      if (String(said) !== String([...allowed].sort())) wrong.push(`spec conventions: ${path} allows ${String(said)}`)
     }
     expect(wrong).toEqual([])
   })
 
   test('an unknown path under /api is 404', async () => {
     for (const path of ['/nope', '/servers/x/y/z', '/auth/provider_c', '//api/nope', '//api/v2/servers', '//api/'])
-      await refuses(place.nobody(`GET ${path}`), 404, 'decisions 1: an unknown path under /api')
+      await refuses(place.nobody(`GET ${path}`), 404, 'spec conventions: an unknown path under /api')
   })
 
   test('bodies are JSON objects of at most 1 MiB, or 16 MiB where lists are sent', async () => {
     const { admin } = place
     const send = (plain: string, type = 'application/json') =>
       admin('POST /whitelist', { plain, headers: { 'content-type': type } })
-    await refuses(send('{"ip":'), 400, 'decisions 2: malformed JSON')
-    await refuses(send('["192.0.2.9"]'), 400, 'decisions 2: failed validation')
+    await refuses(send('{"ip":'), 400, 'spec errors: malformed JSON')
+    await refuses(send('["192.0.2.9"]'), 400, 'spec errors: failed validation')
     await refuses(
       send('ip=192.0.2.9', 'application/x-www-form-urlencoded'),
       415,
-      'decisions 2: a body that is not JSON',
+      'spec errors: a body that is not JSON',
     )
-    await refuses(send('{"ip":"192.0.2.9"}', 'text/plain'), 415, 'decisions 2: a body that is not JSON')
-    await refuses(send('', 'text/plain'), 400, 'decisions 2: an empty body counts as {}, whatever the type', 'ip')
+    await refuses(send('{"ip":"192.0.2.9"}', 'text/plain'), 415, 'spec errors: a body that is not JSON')
+    await refuses(send('', 'text/plain'), 400, 'spec errors: an empty body counts as {}, whatever the type', 'ip')
     const mebi = 2 ** 20
     const filled = (start: string, size: number) => start + 'x'.repeat(size - start.length - 2) + '"}'
     const sized = (size: number) => filled('{"ip":"192.0.2.9","description":"', size)
-    await refuses(send(sized(mebi)), 400, 'decisions 1: 1 MiB is taken and read', 'description')
-    await refuses(send(sized(mebi + 1)), 413, 'decisions 1: larger than 1 MiB')
+    await refuses(send(sized(mebi)), 400, 'spec conventions: 1 MiB is taken and read', 'description')
+    await refuses(send(sized(mebi + 1)), 413, 'spec conventions: larger than 1 MiB')
     const imported = (size: number) =>
       admin('POST /whitelist/import', {
         plain: filled('{"content":"#', size),
@@ -220,26 +220,26 @@ describe('decisions 1: what every endpoint does alike', { retry: 0 }, () => {
       imported(16 * mebi),
       200,
       { imported: 0, skipped: 0, errors: [text], error_count: 0, ids: [integer] },
-      'decisions 1: 16 MiB',
+      'spec conventions: 16 MiB',
     )
-    await refuses(imported(16 * mebi + 1), 413, 'decisions 1: larger than 16 MiB')
+    await refuses(imported(16 * mebi + 1), 413, 'spec conventions: larger than 16 MiB')
   })
 
   test('one may sign in by cookie, and changes then need an Origin of ours', async () => {
     const body = { username: 'viewer', password: passwords.viewer }
     const set = (await place.nobody('POST /auth/login', { body })).headers.get('set-cookie') ?? ''
-    expect.soft(set, 'decisions 3: HttpOnly; SameSite=Lax').toMatch(/HttpOnly.*SameSite=Lax|SameSite=Lax.*HttpOnly/i)
-    expect.soft(set, 'decisions 3: Secure when the base URL is https').not.toMatch(/Secure/i)
+    expect.soft(set, 'spec access: HttpOnly; SameSite=Lax').toMatch(/HttpOnly.*SameSite=Lax|SameSite=Lax.*HttpOnly/i)
+    expect.soft(set, 'spec access: Secure when the base URL is https').not.toMatch(/Secure/i)
     const cookie = set.split(';')[0] ?? ''
     const { url } = place.server
     const change = (headers: Record<string, string>) =>
       place.nobody('DELETE /users/{userId}/sessions', { userId: 3, headers: { cookie, ...headers } })
-    await refuses(change({}), 403, 'decisions 3: a change by cookie must carry an Origin')
-    await refuses(change({ origin: 'http://elsewhere.example' }), 403, 'decisions 3: an Origin of the base URL')
+    await refuses(change({}), 403, 'spec access: a change by cookie must carry an Origin')
+    await refuses(change({ origin: 'http://elsewhere.example' }), 403, 'spec access: an Origin of the base URL')
     const ended = { message: text, terminated_count: integer }
-    await says(change({ origin: url }), 200, ended, "decisions 3: the request's own host")
-    await says(change({ referer: `${url}/users` }), 200, ended, 'decisions 3: or Referer')
-    same('decisions 3: reading needs none', (await place.nobody('GET /auth/me', { headers: { cookie } })).status, 200)
+    await says(change({ origin: url }), 200, ended, "spec access: the request's own host")
+    await says(change({ referer: `${url}/users` }), 200, ended, 'spec access: or Referer')
+    same('spec access: reading needs none', (await place.nobody('GET /auth/me', { headers: { cookie } })).status, 200)
   })
 
   test('around the API', async () => {
@@ -248,7 +248,7 @@ describe('decisions 1: what every endpoint does alike', { retry: 0 }, () => {
     await says(nobody('GET /ready'), 200, { status: 'ok' })
     await says(nobody('GET /setup'), 200, { required: false })
     const first = { code: 'x', username: 'first', email: 'f@corp.example', password: passwords.admin }
-    await refuses(nobody('POST /setup', { body: first }), 409, 'decisions 12b: set up already')
+    await refuses(nobody('POST /setup', { body: first }), 409, 'spec service: set up already')
     await says(
       nobody('GET /auth/options'),
       200,
@@ -260,17 +260,17 @@ describe('decisions 1: what every endpoint does alike', { retry: 0 }, () => {
           setup_required: false,
           server_time: time,
         },
-        { 'dashboard 10': { base_url: text, timezone: text }, 'no page': { demo: false } },
+        { 'spec endpoints': { base_url: text, timezone: text }, 'no page': { demo: false } },
       ),
     )
     for (const path of ['//api/docs', '//api/openapi.json', '//metrics', '//install.sh', '//agent/stockade-agent.mjs'])
-      same(`decisions 9 and 12b: ${path} is served`, (await nobody(`GET ${path}`)).status, 200)
+      same(`spec agent and 12b: ${path} is served`, (await nobody(`GET ${path}`)).status, 200)
     const { paths } = (await nobody('GET //api/openapi.json')).json as { paths: Record<string, object> }
     const described = Object.entries(paths).flatMap(([path, of]) =>
       Object.keys(of).map(method => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
     )
     same(
-      'interface 4: every endpoint is served and described',
+      'spec endpoints: every endpoint is served and described',
       endpoints.map(({ endpoint }) => endpoint).filter(endpoint => !described.includes(endpoint)),
       [],
     )

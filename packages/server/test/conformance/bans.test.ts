@@ -36,7 +36,7 @@ import {
 } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
-/* interface.md 4.6 and decisions.md 7 and 12: bans, and the live feed that tells of them. */
+/* docs/spec/bans.md and live-feed.md: bans, and the live feed that tells of them. */
 
 /** The reputation database: scores, and an error on demand. */
 let broken = false
@@ -69,7 +69,7 @@ const reported = (body: object, as: Shape = reportedBan) =>
 const order = (body: object, serverId = web.id) => place.operator('POST /servers/{serverId}/bans', { serverId, body })
 const total = async (query: string) => ((await place.viewer('GET /bans', { query })).json as { total: unknown }).total
 
-describe('interface 4.6: Bans', { retry: 0 }, () => {
+describe('spec bans: Bans', { retry: 0 }, () => {
   test('are reported by hosts', async () => {
     const first = await reported(
       { ip: '8.8.8.8', jail: 'sshd', log_lines: 'one\ntwo', ban_duration: 3600 },
@@ -96,28 +96,24 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
         expires_at: time,
         reputation_score: null,
       }),
-      'decisions 14: asn is written AS15169',
+      'spec bans: asn is written AS15169',
     )
     same(
-      'decisions 7: expires_at = banned_at + ban_duration',
+      'spec bans: expires_at = banned_at + ban_duration',
       Date.parse(read.expires_at) - Date.parse(read.banned_at),
       3_600_000,
     )
-    same(
-      'decisions 7: banned_by engine, active',
-      [read.banned_by, read.active, read.unbanned_at],
-      ['engine', true, null],
-    )
+    same('spec bans: banned_by engine, active', [read.banned_by, read.active, read.unbanned_at], ['engine', true, null])
     const least = await reported({ ip: '203.0.113.9', jail: 'sshd', of_a_newer_agent: 1 })
     await says(
       place.viewer('GET /bans/{banId}', { banId: least.id }),
       200,
       oneBan.but({ log_lines: '', ban_duration: null, expires_at: null }),
-      'decisions 14: log_lines "", ban_duration null',
+      'spec limits: log_lines "", ban_duration null',
     )
     const event_id = randomUUID()
     const forGood = { ip: '203.0.113.10', jail: 'sshd', event_id, ban_duration: -1 }
-    same('decisions 7: the same event_id is the same ban', await reported(forGood), await reported(forGood))
+    same('spec bans: the same event_id is the same ban', await reported(forGood), await reported(forGood))
     for (const [ip, canonical] of [
       ['::ffff:203.0.113.12', '203.0.113.12'],
       ['2001:DB8:0::0:5', '2001:db8::5'],
@@ -127,7 +123,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       await reported({ ip, jail: 'sshd' }, { ...reportedBan, ip: canonical })
     const ahead = await reported({ ip: '203.0.113.13', jail: 'sshd', banned_at: '2199-01-01T00:00:00Z' })
     same(
-      'decisions 7: not in the future by more than 5 minutes, else now',
+      'spec bans: not in the future by more than 5 minutes, else now',
       Date.parse(ahead.banned_at) <= Date.now() + 1000,
       true,
     )
@@ -137,10 +133,10 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
     )
     const long = await reported({ ip: '203.0.113.14', jail: 'sshd', log_lines: 'x'.repeat(70_000) })
     const { length } = (await says(place.viewer('GET /bans/{banId}', { banId: long.id }), 200, oneBan)).log_lines
-    same('decisions 14: log_lines to 64 KiB, longer is cut with a mark', length > 65_000 && length < 66_000, true)
+    same('spec limits: log_lines to 64 KiB, longer is cut with a mark', length > 65_000 && length < 66_000, true)
     const ok = { ip: '203.0.113.9', jail: 'sshd' }
     await refusesEach(
-      "decisions 14: agent's /bans ip, jail; Bounds; decisions 1: IP addresses",
+      "spec limits: agent's /bans ip, jail; Bounds; spec conventions: IP addresses",
       [
         ['ip', { jail: 'sshd' }],
         ['jail', { ip: '203.0.113.9' }],
@@ -158,7 +154,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       ],
       report,
     )
-    await takesEach('decisions 14: ban_duration -1 or 1 to 31536000', [1, 31_536_000], ban_duration =>
+    await takesEach('spec limits: ban_duration -1 or 1 to 31536000', [1, 31_536_000], ban_duration =>
       report({ ip: '192.0.2.44', jail: 'other', ban_duration }),
     )
   })
@@ -180,31 +176,27 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       { results: [{ event_id: text, id: orNull(id), error: orNull(text) }] },
     )
     same(
-      "decisions 7: an unban's id is the row it ended, or null",
+      "spec bans: an unban's id is the row it ended, or null",
       [results[2]?.id, results[3]?.id],
       [results[0]?.id, null],
     )
     same(
-      'decisions 7: error or null',
+      'spec bans: error or null',
       results.map(({ error }) => error === null),
       [true, false, true, true],
     )
     const row = await says(place.viewer('GET /bans/{banId}', { banId: results[0]?.id }), 200, oneBan)
-    same('decisions 7: unbanned_at, active', [row.active, typeof row.unbanned_at], [false, 'string'])
+    same('spec bans: unbanned_at, active', [row.active, typeof row.unbanned_at], [false, 'string'])
     const bans = Array.from({ length: 1001 }, () => ({ ip: '192.0.2.45', jail: 'many', event_id: randomUUID() }))
-    await refuses(web.agent('POST /bans/batch', { body: { bans } }), 400, 'decisions 7: up to 1000', 'bans')
-    same(
-      'decisions 7: up to 1000',
-      (await web.agent('POST /bans/batch', { body: { bans: bans.slice(1) } })).status,
-      200,
-    )
+    await refuses(web.agent('POST /bans/batch', { body: { bans } }), 400, 'spec bans: up to 1000', 'bans')
+    same('spec bans: up to 1000', (await web.agent('POST /bans/batch', { body: { bans: bans.slice(1) } })).status, 200)
   })
 
   test('are listed', async () => {
     const { viewer } = place
     const { bans } = await says(viewer('GET /bans'), 200, { bans: [ban], ...onePage(50) })
     const times = bans.map(({ banned_at }) => banned_at)
-    same('decisions 1: newest first', times, [...times].sort().reverse())
+    same('spec conventions: newest first', times, [...times].sort().reverse())
     for (const [query, found] of [
       ['ip=203.0.113.9', 1],
       ['ip=203.0.113.0/24', 7],
@@ -218,10 +210,10 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       ['from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:01Z', 1],
       ['to=2026-01-01T00:00:00Z', 0],
     ] as const)
-      same(`interface 4.6, GET /bans: ${query}`, await total(query), found)
-    await takesEach('interface 8: 100', ['limit=100'], query => viewer('GET /bans', { query }))
+      same(`spec bans, GET /bans: ${query}`, await total(query), found)
+    await takesEach('spec limits: 100', ['limit=100'], query => viewer('GET /bans', { query }))
     await refusesEach(
-      'interface 4.6: filters; decisions 1: from, to, limit; decisions 2: unknown id in a query',
+      'spec bans: filters; spec conventions: from, to, limit; spec errors: unknown id in a query',
       [
         ['ip', 'ip=zz'],
         ['country', 'country=USAX'],
@@ -236,8 +228,8 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       ],
       query => viewer('GET /bans', { query }),
     )
-    await refuses(viewer('GET /bans/{banId}', { banId: 999_999 }), 404, 'decisions 2: unknown id in the path')
-    await refuses(viewer('GET /bans/{banId}', { banId: 'abc' }), 400, 'interface 4.6: integer')
+    await refuses(viewer('GET /bans/{banId}', { banId: 999_999 }), 404, 'spec errors: unknown id in the path')
+    await refuses(viewer('GET /bans/{banId}', { banId: 'abc' }), 400, 'spec bans: integer')
   })
 
   test('are made and lifted by operators', async () => {
@@ -249,15 +241,15 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
     const ip = '203.0.113.30'
     const body = { ip, jail: 'sshd', duration: 600, reason: 'scan' }
     const made = await says(operator('POST /servers/{serverId}/bans', { serverId, body }), 201, queued)
-    same('interface 4.5: ban-ip', await paramsOf(made.command_id), body)
+    same('spec commands: ban-ip', await paramsOf(made.command_id), body)
     const least = await says(order({ ip: '203.0.113.31' }), 201, queued)
-    same('decisions 7: default stockade, 86400', await paramsOf(least.command_id), {
+    same('spec bans: default stockade, 86400', await paramsOf(least.command_id), {
       ip: '203.0.113.31',
       jail: 'stockade',
       duration: 86_400,
     })
     await refusesEach(
-      'decisions 7: a manual CIDR; decisions 14: duration, reason',
+      'spec bans: a manual CIDR; spec limits: duration, reason',
       [
         ['ip', {}],
         ['ip', { ip: 'x' }],
@@ -272,64 +264,60 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       body => order(body),
     )
     await takesEach(
-      'decisions 7: no wider than /16 (IPv4) or /32 (IPv6)',
+      'spec bans: no wider than /16 (IPv4) or /32 (IPv6)',
       [{ ip: '198.51.0.0/16' }, { ip: '2001:db8::/32' }, { ip, duration: -1, reason: 'x'.repeat(500) }],
       body => order(body),
     )
     for (const guarded of ['127.0.0.1', '::1', '127.1.0.0/16'])
-      await refuses(order({ ip: guarded }), 409, "decisions 7: loopback, a server's own and the caller's address")
-    same('decisions 7: unless force', (await order({ ip: '127.0.0.1', force: true })).status, 201)
-    await refuses(order({ ip }, unknownId), 404, 'decisions 2: unknown id in the path')
+      await refuses(order({ ip: guarded }), 409, "spec bans: loopback, a server's own and the caller's address")
+    same('spec bans: unless force', (await order({ ip: '127.0.0.1', force: true })).status, 201)
+    await refuses(order({ ip }, unknownId), 404, 'spec errors: unknown id in the path')
 
     await web.agent('GET /servers/{serverId}/commands/pending', { serverId })
     const row = await reported({ ip, jail: 'sshd', ban_duration: 600, command_id: made.command_id })
     await says(viewer('GET /bans/{banId}', { banId: row.id }), 200, oneBan)
     const banned_by = async () =>
       ((await viewer('GET /bans/{banId}', { banId: row.id })).json as { banned_by: unknown }).banned_by
-    same('decisions 7: banned_by is the operator', await banned_by(), 'operator')
+    same('spec bans: banned_by is the operator', await banned_by(), 'operator')
     const lifted = await says(
       operator('DELETE /servers/{serverId}/bans/{ip}', { serverId, ip, query: 'jail=sshd' }),
       200,
       queued,
     )
-    same('interface 4.5: unban-ip', await paramsOf(lifted.command_id), { ip, jail: 'sshd' })
+    same('spec commands: unban-ip', await paramsOf(lifted.command_id), { ip, jail: 'sshd' })
     const everywhere = await says(operator('DELETE /servers/{serverId}/bans/{ip}', { serverId, ip }), 200, queued)
-    same('decisions 7: without jail, one unban-ip with jail *', await paramsOf(everywhere.command_id), {
+    same('spec bans: without jail, one unban-ip with jail *', await paramsOf(everywhere.command_id), {
       ip,
       jail: '*',
     })
     await web.agent('GET /servers/{serverId}/commands/pending', { serverId })
     await web.agent('POST /commands/{commandId}/result', { commandId: lifted.command_id, body: { success: true } })
     const after = await says(viewer('GET /bans/{banId}', { banId: row.id }), 200, oneBan)
-    same(
-      "decisions 14: a command's result sets unbanned_at",
-      [after.active, typeof after.unbanned_at],
-      [false, 'string'],
-    )
+    same("spec bans: a command's result sets unbanned_at", [after.active, typeof after.unbanned_at], [false, 'string'])
     await refuses(
       operator('DELETE /servers/{serverId}/bans/{ip}', { serverId, ip: 'zz' }),
       400,
-      'decisions 1: IP addresses',
+      'spec conventions: IP addresses',
     )
     for (const address of ['2001:db8::5', '198.51.100.0/24'])
       same(
-        `interface 4.6: DELETE of ${address}`,
+        `spec bans: DELETE of ${address}`,
         (await operator('DELETE /servers/{serverId}/bans/{ip}', { serverId, ip: address })).status,
         200,
       )
 
     const entry = { ip: '203.0.113.77' }
     await operator('POST /whitelist', { body: entry })
-    const refused = await refuses(order(entry), 409, 'decisions 2: an address that the whitelist covers', entry.ip)
-    expect.soft(refused.text, 'decisions 2: message names the entry').toContain(entry.ip)
-    await refuses(order({ ip: '203.0.113.0/24' }), 409, 'decisions 7: covering no whitelisted address')
+    const refused = await refuses(order(entry), 409, 'spec errors: an address that the whitelist covers', entry.ip)
+    expect.soft(refused.text, 'spec errors: message names the entry').toContain(entry.ip)
+    await refuses(order({ ip: '203.0.113.0/24' }), 409, 'spec bans: covering no whitelisted address')
     const covered = await reported({ ...entry, jail: 'sshd' })
-    same('decisions 7: stored and answered', (await viewer('GET /bans/{banId}', { banId: covered.id })).status, 200)
+    same('spec bans: stored and answered', (await viewer('GET /bans/{banId}', { banId: covered.id })).status, 200)
     const { commands } = (await viewer('GET /commands', { query: `type=unban-ip&server_id=${serverId}` })).json as {
       commands: { params: { ip: string } }[]
     }
     same(
-      'decisions 7: and an unban-ip is queued',
+      'spec bans: and an unban-ip is queued',
       commands.some(({ params }) => params.ip === entry.ip),
       true,
     )
@@ -346,7 +334,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
         bans_by_day: [{ date, count: integer }],
       },
       {
-        'dashboard 10': {
+        'spec endpoints': {
           from: time,
           to: time,
           series: [{ start: time, count: integer }],
@@ -370,31 +358,31 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
         query || 'default day',
       )
       same(
-        'decisions 1: bans_by_hour, always 24 rows, 0 to 23',
+        'spec conventions: bans_by_hour, always 24 rows, 0 to 23',
         got.bans_by_hour.map(({ hour }) => hour),
         [...Array(24).keys()],
       )
       same(
-        'decisions 5: bans_by_* complete',
+        'spec commands: bans_by_* complete',
         [sum(got.bans_by_hour), sum(got.bans_by_day), sum(got.bans_by_jail)],
         [got.total_bans, got.total_bans, got.total_bans],
       )
       const dates = got.bans_by_day.map(day => day.date)
       const since = Date.now() - days * 86_400_000
       same(
-        'decisions 1: bans_by_day, one row for each UTC date, oldest first',
+        'spec conventions: bans_by_day, one row for each UTC date, oldest first',
         [dates[0], dates.length],
         [new Date(since).toISOString().slice(0, 10), days + 1],
       )
     }
     same(
-      'interface 4.6: server_id',
+      'spec bans: server_id',
       ((await place.viewer('GET /bans/stats', { query: `server_id=${db.id}` })).json as { total_bans: unknown })
         .total_bans,
       0,
     )
     await refusesEach(
-      'interface 4.6: period; decisions 2: unknown id in a query',
+      'spec bans: period; spec errors: unknown id in a query',
       [
         ['period', 'period=year'],
         ['period', 'period='],
@@ -409,7 +397,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
     const pastBan = extended(
       { server: 'web.example', jail: 'sshd', banned_at: time },
       {
-        'dashboard 10': { id, server_id: uuid, expires_at: orNull(time), unbanned_at: orNull(time), active: yesNo },
+        'spec endpoints': { id, server_id: uuid, expires_at: orNull(time), unbanned_at: orNull(time), active: yesNo },
         'no page': { reason: orNull(anyObject), dropped_packets: orNull(integer) },
       },
     )
@@ -429,7 +417,7 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
         reputation: null,
       },
       {
-        'dashboard 10': {
+        'spec endpoints': {
           active_bans: [pastBan],
           matched_whitelist: null,
           is_you: false,
@@ -444,17 +432,17 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
       viewer('GET /bans/lookup/{ip}', { ip: '8.8.8.8' }),
       200,
       lookup,
-      'decisions 7: reputation is null when reporting is off',
+      'spec bans: reputation is null when reporting is off',
     )
     const banId = ban_history[0]?.id
-    await refuses(viewer('GET /bans/lookup/{ip}', { ip: 'zz' }), 400, 'decisions 1: IP addresses')
-    await refuses(operator('POST /bans/{banId}/report', { banId }), 409, 'decisions 2: not configured or disabled')
+    await refuses(viewer('GET /bans/lookup/{ip}', { ip: 'zz' }), 400, 'spec conventions: IP addresses')
+    await refuses(operator('POST /bans/{banId}/report', { banId }), 409, 'spec errors: not configured or disabled')
     await admin('PATCH /settings/reputation', { body: { enabled: true, api_key: 'a-key' } })
     const done = { message: text, reputation_score: 91 }
     await says(operator('POST /bans/{banId}/report', { banId }), 200, done)
     const before = asked
-    await says(operator('POST /bans/{banId}/report', { banId }), 200, done, 'decisions 7: reported within 15 minutes')
-    same('decisions 7: 200 with the last score', asked, before)
+    await says(operator('POST /bans/{banId}/report', { banId }), 200, done, 'spec bans: reported within 15 minutes')
+    same('spec bans: 200 with the last score', asked, before)
     await says(
       viewer('GET /bans/{banId}', { banId }),
       200,
@@ -469,15 +457,15 @@ describe('interface 4.6: Bans', { retry: 0 }, () => {
         reputation: { score: 87, reports: 42, last_reported: time },
       }),
     )
-    await refuses(operator('POST /bans/{banId}/report', { banId: 999_999 }), 404, 'decisions 2: unknown id in the path')
+    await refuses(operator('POST /bans/{banId}/report', { banId: 999_999 }), 404, 'spec errors: unknown id in the path')
     broken = true
     const other = await reported({ ip: '8.8.4.4', jail: 'sshd' })
-    await refuses(operator('POST /bans/{banId}/report', { banId: other.id }), 502, 'decisions 2: the other side failed')
+    await refuses(operator('POST /bans/{banId}/report', { banId: other.id }), 502, 'spec errors: the other side failed')
     broken = false
   })
 })
 
-describe('decisions 12: the live feed', { retry: 0 }, () => {
+describe('spec live-feed: the live feed', { retry: 0 }, () => {
   interface Message {
     readonly type: string
     readonly data: unknown
@@ -506,7 +494,7 @@ describe('decisions 12: the live feed', { retry: 0 }, () => {
     const elsewhere = await place.signIn('operator', passwords.operator)
     const feed = await open(['stockade.v1', `bearer.${token}`])
     const other = await open(['stockade.v1', `bearer.${elsewhere}`])
-    same('decisions 14: the server answers stockade.v1', feed.protocol, 'stockade.v1')
+    same('spec live-feed: the server answers stockade.v1', feed.protocol, 'stockade.v1')
     await web.agent('POST /servers/heartbeat', { body: { hostname: 'web.example' } })
     const made = await reported({ ip: '203.0.113.60', jail: 'sshd' })
     const event_id = randomUUID()
@@ -521,18 +509,18 @@ describe('decisions 12: the live feed', { retry: 0 }, () => {
       async () => types(),
       told => wanted.every(type => told.has(type)),
     )
-    same('decisions 12: the types', [...types()].sort(), wanted)
+    same('spec live-feed: the types', [...types()].sort(), wanted)
     const message = {
       type: oneOf('ban', 'unban', 'server', 'command', 'whitelist', 'notice'),
       data: maybe(like(/./)),
       at: time,
     }
     for (const told of feed.heard)
-      same('decisions 12: { type, data, at }', deviations({ ...told, data: 'some' }, message), [])
+      same('spec live-feed: { type, data, at }', deviations({ ...told, data: 'some' }, message), [])
     const told = feed.heard.find(({ type, data }) => type === 'ban' && (data as { id: number }).id === made.id)
-    same('decisions 12: data of a ban is the ban', deviations(told?.data, ban, 'data'), [])
+    same('spec live-feed: data of a ban is the ban', deviations(told?.data, ban, 'data'), [])
     same(
-      'decisions 12: filtered by what the caller may see',
+      'spec live-feed: filtered by what the caller may see',
       other.heard.filter(({ type }) => /ban/.test(type)),
       [],
     )
@@ -544,10 +532,15 @@ describe('decisions 12: the live feed', { retry: 0 }, () => {
     const body = { username: 'viewer', password: passwords.viewer }
     const cookie = (await place.nobody('POST /auth/login', { body })).headers.get('set-cookie')?.split(';')[0] ?? ''
     for (const [why, status, protocols, headers] of [
-      ['decisions 2: no credential', 401, [], {}],
-      ['decisions 2: an unknown credential', 401, ['stockade.v1', 'bearer.nonsense'], {}],
-      ['decisions 14: a cookie with a foreign Origin is 403', 403, [], { cookie, origin: 'http://elsewhere.example' }],
-      ['decisions 12: session cookie', 101, [], { cookie, origin: place.server.url }],
+      ['spec errors: no credential', 401, [], {}],
+      ['spec errors: an unknown credential', 401, ['stockade.v1', 'bearer.nonsense'], {}],
+      [
+        'spec live-feed: a cookie with a foreign Origin is 403',
+        403,
+        [],
+        { cookie, origin: 'http://elsewhere.example' },
+      ],
+      ['spec live-feed: session cookie', 101, [], { cookie, origin: place.server.url }],
     ] as const) {
       const feed = await open([...protocols], headers)
       feed.close()

@@ -1,5 +1,5 @@
 /*
- * Every endpoint of interface.md 4.1 to 4.11 and of decisions.md 9 and 12b, with who may use it (decisions.md 3 and 14).
+ * Every endpoint of the interface as it was first published, with who may use it (docs/spec/access.md). `spec NAME` is docs/spec/NAME.md.
  * Written down by hand; nothing here is read from the server's own table.
  */
 
@@ -18,7 +18,7 @@ const section = (page: string, rows: Record<string, Needs>): Row[] =>
   Object.entries(rows).map(([endpoint, needs]) => ({ page, endpoint, needs }))
 
 export const endpoints: readonly Row[] = [
-  ...section('interface 4.1', {
+  ...section('spec access', {
     'POST /auth/login': 'nobody',
     'POST /auth/mfa/verify': 'nobody',
     'POST /auth/refresh': 'nobody',
@@ -34,13 +34,13 @@ export const endpoints: readonly Row[] = [
     'GET /auth/provider_b': 'nobody',
     'GET /auth/provider_b/callback': 'nobody',
   }),
-  ...section('interface 4.2', {
+  ...section('spec access', {
     'POST /keys': 'admin',
     'DELETE /keys/{keyId}': 'oneself',
     'GET /users/{userId}/keys': 'oneself',
     'POST /users/{userId}/keys': 'oneself',
   }),
-  ...section('interface 4.3', {
+  ...section('spec access', {
     'GET /users': 'admin',
     'GET /users/{userId}': 'oneself',
     'POST /users': 'admin',
@@ -53,7 +53,7 @@ export const endpoints: readonly Row[] = [
     'DELETE /users/{userId}/sessions/{sessionId}': 'oneself',
     'DELETE /users/{userId}/sessions': 'oneself',
   }),
-  ...section('interface 4.4', {
+  ...section('spec servers', {
     'GET /servers': 'read',
     'GET /servers/{serverId}': 'read',
     'POST /servers': 'admin',
@@ -64,7 +64,7 @@ export const endpoints: readonly Row[] = [
     'GET /servers/{serverId}/stats': 'read',
     'POST /servers/{serverId}/regenerate-token': 'admin',
   }),
-  ...section('interface 4.5', {
+  ...section('spec commands', {
     'GET /commands': 'read',
     'GET /commands/{commandId}': 'read',
     'POST /servers/{serverId}/commands': 'write',
@@ -75,7 +75,7 @@ export const endpoints: readonly Row[] = [
     'POST /commands/{commandId}/result': 'agent',
     'GET /commands/stats': 'read',
   }),
-  ...section('interface 4.6', {
+  ...section('spec bans', {
     'GET /bans': 'read',
     'GET /bans/{banId}': 'read',
     'POST /bans': 'agent',
@@ -85,7 +85,7 @@ export const endpoints: readonly Row[] = [
     'GET /bans/lookup/{ip}': 'read',
     'POST /bans/{banId}/report': 'write',
   }),
-  ...section('interface 4.7', {
+  ...section('spec whitelist', {
     'GET /whitelist': 'read',
     'GET /whitelist/{id}': 'read',
     'POST /whitelist': 'fleet',
@@ -99,7 +99,7 @@ export const endpoints: readonly Row[] = [
     'GET /whitelist/sync-status': 'read',
     'POST /whitelist/sync': 'write',
   }),
-  ...section('interface 4.8', {
+  ...section('spec templates', {
     'GET /templates': 'read',
     'GET /templates/{templateId}': 'read',
     'POST /templates': 'admin',
@@ -111,7 +111,7 @@ export const endpoints: readonly Row[] = [
     'POST /templates/validate': 'write',
     'GET /templates/{templateId}/status': 'read',
   }),
-  ...section('interface 4.9', {
+  ...section('spec settings', {
     'GET /settings': 'admin',
     'PATCH /settings': 'admin',
     'GET /settings/chat': 'admin',
@@ -130,7 +130,7 @@ export const endpoints: readonly Row[] = [
     'POST /settings/import': 'admin',
     'GET /settings/audit': 'admin',
   }),
-  ...section('interface 4.10', {
+  ...section('spec portknock', {
     'GET /portknock/sequences': 'read',
     'GET /portknock/sequences/{sequenceId}': 'read',
     'POST /portknock/sequences': 'admin',
@@ -144,7 +144,7 @@ export const endpoints: readonly Row[] = [
     'DELETE /portknock/blocked/{ip}': 'write',
     'GET /portknock/stats': 'read',
   }),
-  ...section('interface 4.11', {
+  ...section('spec siem', {
     'GET /siem/settings': 'admin',
     'PATCH /siem/settings': 'admin',
     'POST /siem/test': 'admin',
@@ -157,8 +157,8 @@ export const endpoints: readonly Row[] = [
     'POST /siem/replay': 'admin',
     'GET /siem/replay/{jobId}': 'admin',
   }),
-  ...section('decisions 7', { 'POST /bans/batch': 'agent' }),
-  ...section('decisions 9', {
+  ...section('spec bans', { 'POST /bans/batch': 'agent' }),
+  ...section('spec agent', {
     'POST /agent/enroll': 'nobody',
     'GET /agent/state': 'agent',
     'POST /agent/state/ack': 'agent',
@@ -166,7 +166,7 @@ export const endpoints: readonly Row[] = [
     'POST /agent/results': 'agent',
     'POST /agent/knocks': 'agent',
   }),
-  ...section('decisions 12b', {
+  ...section('spec service', {
     'GET /setup': 'nobody',
     'POST /setup': 'nobody',
     'GET /auth/options': 'nobody',
@@ -176,7 +176,7 @@ export const endpoints: readonly Row[] = [
 ]
 
 const pages = new Map(endpoints.map(({ page, endpoint }) => [endpoint, page]))
-/** Where an endpoint is described; what stands in no table is a matter of decisions 1. */
-export const pageOf = (endpoint: string): string => pages.get(endpoint) ?? 'decisions 1'
-/** Port knocking and SIEM need a Pro licence (interface 8). */
-export const isPro = ({ page }: Row): boolean => page === 'interface 4.10' || page === 'interface 4.11'
+/** Where an endpoint is described; what stands in no table is a matter of the conventions. */
+export const pageOf = (endpoint: string): string => pages.get(endpoint) ?? 'spec conventions'
+/** Port knocking and SIEM need a Pro licence (spec limits). */
+export const isPro = ({ page }: Row): boolean => page === 'spec portknock' || page === 'spec siem'

@@ -18,7 +18,7 @@ import {
 import { aPlace, refuses, refusesEach, same, says, saysDone, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
-/* interface.md 4.4 and 4.5, decisions.md 9: servers, their agents, commands. */
+/* docs/spec/servers.md, commands.md and agent.md: servers, their agents, commands. */
 
 const baseUrl = 'https://stockade.corp.example/fort'
 let place: Place
@@ -51,18 +51,18 @@ const deployed = {
 } as const
 const handedOut = extended(
   { id: uuid, type: text, params: anyObject },
-  { 'decisions 5': { template: maybe(deployed) } },
+  { 'spec commands': { template: maybe(deployed) } },
 )
 const heartbeat = extended(
   { message: text, commands: [handedOut] },
-  { 'decisions 6': { desired_state: { version: text }, heartbeat_interval: 30 } },
+  { 'spec servers': { desired_state: { version: text }, heartbeat_interval: 30 } },
 )
 const installs = like(
   /^curl -fsSL https:\/\/stockade\.corp\.example\/fort\/install\.sh \| sudo sh -s -- --token \S+$/,
   'curl -fsSL {base_url}/install.sh | sudo sh -s -- --token <INSTALL_TOKEN>',
 )
 
-describe('interface 4.4: Servers', { retry: 0 }, () => {
+describe('spec servers: Servers', { retry: 0 }, () => {
   test('are registered, read and changed', async () => {
     const { admin, viewer } = place
     const made = await says(
@@ -74,13 +74,13 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
         description: 'one',
         install_command: installs,
       }),
-      'decisions 1: RFC 5952; decisions 6: install_command',
+      'spec conventions: RFC 5952; spec servers: install_command',
     )
     await says(
       admin('POST /servers', { body: { hostname: 'least.example' } }),
       201,
       newServer.but({ ip_address: null, description: '' }),
-      'decisions 14: hostname is required',
+      'spec limits: hostname is required',
     )
     const pending = oneServer.but({
       status: 'pending',
@@ -94,14 +94,14 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     })
     const serverId = made.id
     const read = await says(viewer('GET /servers/{serverId}', { serverId }), 200, pending)
-    same('interface 2: api_key returned once at creation', 'api_key' in read || 'install_command' in read, false)
+    same('spec endpoints: api_key returned once at creation', 'api_key' in read || 'install_command' in read, false)
     const changed = extended(
       { id: uuid, hostname: text, description: 'two', updated_at: time },
       { 'no page': { tags: [text] } },
     )
     const change = (body: object) => admin('PATCH /servers/{serverId}', { serverId, body })
     await says(admin('PATCH /servers/{serverId}', { serverId, body: { description: 'two' } }), 200, changed)
-    await says(change({}), 200, changed, 'decisions 14: an empty PATCH changes nothing')
+    await says(change({}), 200, changed, 'spec conventions: an empty PATCH changes nothing')
     await says(admin('POST /servers/{serverId}/regenerate-token', { serverId }), 200, { install_command: installs })
     const told = await place.operator('POST /servers/{serverId}/commands', { serverId, body: { type: 'reload-all' } })
     const commandId = (told.json as { id: string }).id
@@ -109,13 +109,13 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     await refuses(
       place.as(made.api_key)('POST /servers/heartbeat', { body: beat }),
       401,
-      'decisions 6: its keys stop at once',
+      'spec servers: its keys stop at once',
     )
     await says(
       admin('GET /commands/{commandId}', { commandId }),
       200,
       oneCommand.but({ status: 'failed', server: { id: serverId, hostname: 'v6.example' } }),
-      'decisions 5: deleting a server cancels its pending commands',
+      'spec commands: deleting a server cancels its pending commands',
     )
     for (const endpoint of [
       'GET /servers/{serverId}',
@@ -125,15 +125,15 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
       'GET /servers/{serverId}/stats',
       'POST /servers/{serverId}/regenerate-token',
     ])
-      await refuses(admin(endpoint, { serverId }), 404, 'decisions 2: unknown id in the path')
-    await refuses(admin('GET /servers/{serverId}', { serverId: '7' }), 400, 'decisions 1: server ids are UUIDs')
+      await refuses(admin(endpoint, { serverId }), 404, 'spec errors: unknown id in the path')
+    await refuses(admin('GET /servers/{serverId}', { serverId: '7' }), 400, 'spec conventions: server ids are UUIDs')
   })
 
   test('bounds', async () => {
     const ask = (changes: object) => place.admin('POST /servers', { body: { hostname: 'x.example', ...changes } })
     const label = 'a'.repeat(63)
     await refusesEach(
-      'decisions 14: hostname 1 to 253, descriptions to 1000; decisions 1: IP addresses',
+      'spec limits: hostname 1 to 253, descriptions to 1000; spec conventions: IP addresses',
       [
         ['hostname', { hostname: undefined }],
         ['hostname', { hostname: '' }],
@@ -149,12 +149,16 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
       ask,
     )
     await takesEach(
-      'decisions 14: hostname 1 to 253, descriptions to 1000',
+      'spec limits: hostname 1 to 253, descriptions to 1000',
       [{ hostname: 'x' }, { hostname: `${label}.${label}.${label}.${'b'.repeat(61)}`, description: 'x'.repeat(1000) }],
       ask,
     )
     const mapped = await ask({ ip_address: '::ffff:192.0.2.77' })
-    same('decisions 1: IPv4-mapped IPv6 as IPv4', (mapped.json as { ip_address: unknown }).ip_address, '192.0.2.77')
+    same(
+      'spec conventions: IPv4-mapped IPv6 as IPv4',
+      (mapped.json as { ip_address: unknown }).ip_address,
+      '192.0.2.77',
+    )
   })
 
   test('heartbeats', async () => {
@@ -164,7 +168,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
       web.agent('POST /servers/heartbeat', { body: { hostname: 'web.example', of_a_newer_agent: 1 } }),
       200,
       heartbeat,
-      "decisions 1: the agent's endpoints ignore unknown fields; decisions 14: hostname",
+      "spec conventions: the agent's endpoints ignore unknown fields; spec limits: hostname",
     )
     await web.agent('POST /servers/heartbeat', { body: { ...beat, hostname: 'renamed.example' } })
     await says(
@@ -180,10 +184,10 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
         metrics: { cpu_percent: 12.5, memory_percent: 40, disk_percent: 71.2, uptime: 86_400 },
         last_heartbeat: time,
       }),
-      'decisions 6: online at each heartbeat; the name that an operator gave stays',
+      'spec servers: online at each heartbeat; the name that an operator gave stays',
     )
     await refusesEach(
-      'interface 4.4: heartbeat',
+      'spec servers: heartbeat',
       [
         ['hostname', {}],
         ['cpu_percent', { ...beat, metrics: { cpu_percent: 'hot' } }],
@@ -212,16 +216,20 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
         }),
       ],
     })
-    same('decisions 1: an empty list is []', (await admin('GET /servers/{serverId}/jails', { serverId: db.id })).json, {
-      jails: [],
-    })
+    same(
+      'spec conventions: an empty list is []',
+      (await admin('GET /servers/{serverId}/jails', { serverId: db.id })).json,
+      {
+        jails: [],
+      },
+    )
   })
 
   test('the list', async () => {
     const { viewer } = place
     const { servers } = await says(viewer('GET /servers'), 200, { servers: [server], ...onePage(20) })
     const names = servers.map(({ hostname }) => hostname)
-    same('decisions 1: by hostname', names, [...names].sort())
+    same('spec conventions: by hostname', names, [...names].sort())
     for (const [query, hostnames] of [
       ['status=online', ['web.example']],
       ['status=offline', []],
@@ -231,17 +239,17 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
       ['search=%25', []],
     ] as const)
       same(
-        `interface 4.4: GET /servers, ${query}`,
+        `spec servers: GET /servers, ${query}`,
         ((await viewer('GET /servers', { query })).json as { servers: { hostname: string }[] }).servers.map(
           s => s.hostname,
         ),
         hostnames,
       )
-    await takesEach('interface 4.4: status', ['status=all', 'limit=100', 'limit=1'], query =>
+    await takesEach('spec servers: status', ['status=all', 'limit=100', 'limit=1'], query =>
       viewer('GET /servers', { query }),
     )
     await refusesEach(
-      'interface 4.4: status, max 100; decisions 1: page, limit; decisions 14: empty values',
+      'spec servers: status, max 100; spec conventions: page, limit; spec conventions: empty values',
       [
         ['status', 'status=bad'],
         ['status', 'status='],
@@ -267,7 +275,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
         bans_by_hour: [{ hour: like(/^\d\d:00$/, 'HH:00'), count: integer }],
       },
       {
-        'dashboard 10': {
+        'spec endpoints': {
           from: time,
           to: time,
           series: [{ start: time, count: integer }],
@@ -280,14 +288,14 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     for (const ip of ['8.8.8.8', '8.8.8.8', '203.0.113.5'])
       await web.agent('POST /bans', { body: { ip, jail: 'sshd' } })
     const got = await says(place.viewer('GET /servers/{serverId}/stats', { serverId }), 200, stats)
-    same('interface 4.4: stats', [got.total_bans, got.bans_period, got.unique_ips], [3, 3, 2])
-    same('interface 4.4: top_jails', got.top_jails, [{ name: 'sshd', count: 3 }])
+    same('spec servers: stats', [got.total_bans, got.bans_period, got.unique_ips], [3, 3, 2])
+    same('spec servers: top_jails', got.top_jails, [{ name: 'sshd', count: 3 }])
     const hours = got.bans_by_hour.map(({ hour }) => hour)
-    same('decisions 1: 24 rows "00:00" to "23:00"', [hours.length, hours[0], hours[23]], [24, '00:00', '23:00'])
+    same('spec conventions: 24 rows "00:00" to "23:00"', [hours.length, hours[0], hours[23]], [24, '00:00', '23:00'])
     for (const query of ['period=day', 'period=week', 'period=month'])
       await says(place.viewer('GET /servers/{serverId}/stats', { serverId, query }), 200, stats, query)
     const year = { serverId, query: 'period=year' }
-    await refuses(place.viewer('GET /servers/{serverId}/stats', year), 400, 'interface 4.4: period', 'period')
+    await refuses(place.viewer('GET /servers/{serverId}/stats', year), 400, 'spec servers: period', 'period')
   })
 
   test('agents enrol with a token that works once', async () => {
@@ -302,24 +310,24 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     const sent = { hostname: 'db.example', os: 'Debian 12', engine_version: '1.1.0', agent_version: '1.0.0', agent_id }
     const enrol = (body: object) => nobody('POST /agent/enroll', { body })
     await says(db.agent('POST /servers/heartbeat', { body: { hostname: 'db.example' } }), 200, heartbeat)
-    await refuses(enrol({ ...sent, token: old }), 401, 'decisions 6: regenerate-token voids the old')
+    await refuses(enrol({ ...sent, token: old }), 401, 'spec servers: regenerate-token voids the old')
     const { api_key } = await says(
       nobody('POST /agent/enroll', { body: { ...sent, token, of_a_newer_agent: true } }),
       201,
       { server_id: db.id, api_key: apiKey },
     )
-    await refuses(enrol({ ...sent, token }), 401, 'decisions 6: the token works once')
-    await refuses(enrol({}), 400, 'decisions 9: enroll { token, ... }', 'token')
+    await refuses(enrol({ ...sent, token }), 401, 'spec servers: the token works once')
+    await refuses(enrol({}), 400, 'spec agent: enroll { token, ... }', 'token')
     const agent = as(api_key)
     const own = { hostname: 'db.example', agent_id, capabilities: { nftables: true } }
     await says(agent('POST /servers/heartbeat', { body: own }), 200, heartbeat)
     await refuses(
       agent('POST /servers/heartbeat', { body: { ...own, agent_id: clone } }),
       409,
-      'decisions 6: a second agent_id within the offline window',
+      'spec servers: a second agent_id within the offline window',
     )
     same(
-      'decisions 14: the api_key of POST /servers goes on, as it was used itself; a heartbeat without agent_id is accepted',
+      'spec servers: the api_key of POST /servers goes on, as it was used itself; a heartbeat without agent_id is accepted',
       (await db.agent('POST /servers/heartbeat', { body: { hostname: 'db.example' } })).status,
       200,
     )
@@ -340,7 +348,7 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     )
     const etag = (await agent('GET /agent/state')).headers.get('etag') ?? ''
     const unchanged = await agent('GET /agent/state', { headers: { 'if-none-match': etag } })
-    same('decisions 9: If-None-Match, 304', unchanged.status, 304)
+    same('spec agent: If-None-Match, 304', unchanged.status, 304)
     await saysDone(
       agent('POST /agent/state/ack', {
         body: { version: state.version, whitelist_version: state.whitelist.version, entry_count: 0, error: null },
@@ -349,11 +357,11 @@ describe('interface 4.4: Servers', { retry: 0 }, () => {
     const { servers } = (await admin('GET /whitelist/sync-status')).json as {
       servers: { id: string; sync_status: string }[]
     }
-    same('decisions 8: sync_status', servers.find(({ id }) => id === db.id)?.sync_status, 'synced')
+    same('spec settings: sync_status', servers.find(({ id }) => id === db.id)?.sync_status, 'synced')
   })
 })
 
-describe('interface 4.5: Commands', { retry: 0 }, () => {
+describe('spec commands: Commands', { retry: 0 }, () => {
   const newCommand = { id: uuid, type: text, status: 'pending', created_at: time } as const
   const jail = { jail: 'sshd' }
   const order = (body: object, serverId = web.id) =>
@@ -372,7 +380,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       await says(
         web.agent('GET /servers/{serverId}/commands/pending', { serverId: web.id }),
         200,
-        extended({ commands: [handedOut] }, { 'decisions 6': { desired_state: { version: text } } }),
+        extended({ commands: [handedOut] }, { 'spec servers': { desired_state: { version: text } } }),
       )
     ).commands
 
@@ -392,7 +400,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     ] as const)
       await says(order({ type, params }), 201, { ...newCommand, type })
     await takesEach(
-      'decisions 5: duration (-1 for permanent), reason; jail * for unban-ip; decisions 14: Bounds',
+      'spec commands: duration (-1 for permanent), reason; jail * for unban-ip; spec limits: Bounds',
       [
         { type: 'ban-ip', params: { ...jail, ip, duration: -1, reason: 'x'.repeat(500) } },
         { type: 'ban-ip', params: { ...jail, ip, duration: 1 } },
@@ -403,7 +411,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       order,
     )
     await refusesEach(
-      'decisions 5: types and required params, anything else is 400',
+      'spec commands: types and required params, anything else is 400',
       [
         ['type', {}],
         ['type', { type: 'rm-rf' }],
@@ -425,7 +433,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       ],
       order,
     )
-    await refuses(order({ type: 'reload-all' }, unknownId), 404, 'decisions 2: unknown id in the path')
+    await refuses(order({ type: 'reload-all' }, unknownId), 404, 'spec errors: unknown id in the path')
   })
 
   test('batches', async () => {
@@ -436,19 +444,19 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       extended(
         {
           commands: [
-            extended({ id: uuid, server_id: uuid, status: 'pending' }, { 'dashboard 10': { params_index: 0 } }),
+            extended({ id: uuid, server_id: uuid, status: 'pending' }, { 'spec endpoints': { params_index: 0 } }),
           ],
         },
-        { 'dashboard 10': { batch_id: uuid } },
+        { 'spec endpoints': { batch_id: uuid } },
       ),
     )
     same(
-      'interface 4.5: one command a server',
+      'spec commands: one command a server',
       commands.map(({ server_id }) => server_id),
       server_ids,
     )
     await refusesEach(
-      'decisions 14: batch server_ids (not empty), type; decisions 2: an unknown id in a body',
+      'spec limits: batch server_ids (not empty), type; spec errors: an unknown id in a body',
       [
         ['server_ids', { type: 'reload-all' }],
         ['server_ids', { server_ids: [], type: 'reload-all' }],
@@ -463,20 +471,20 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     const { viewer } = place
     const { commands } = await says(viewer('GET /commands'), 200, { commands: [command], ...onePage(50) })
     const ids = commands.map(({ id }) => id)
-    same('decisions 1: newest first', ids, [...ids].sort().reverse())
-    same('decisions 14: initiated_by is a username', commands[0]?.initiated_by, 'operator')
+    same('spec conventions: newest first', ids, [...ids].sort().reverse())
+    same('spec commands: initiated_by is a username', commands[0]?.initiated_by, 'operator')
     const total = async (query: string) => ((await viewer('GET /commands', { query })).json as { total: number }).total
-    same('interface 4.5: type', await total('type=reload-all&status=pending'), 1)
-    same('interface 4.5: server_id', await total(`server_id=${db.id}`), 1)
-    same('decisions 1: from inclusive', (await total(`from=${commands[0]?.created_at ?? ''}`)) >= 1, true)
+    same('spec commands: type', await total('type=reload-all&status=pending'), 1)
+    same('spec commands: server_id', await total(`server_id=${db.id}`), 1)
+    same('spec conventions: from inclusive', (await total(`from=${commands[0]?.created_at ?? ''}`)) >= 1, true)
     const first =
       (await total('limit=1')) &&
       (
         (await viewer('GET /commands', { query: 'limit=100' })).json as { commands: { created_at: string }[] }
       ).commands.at(-1)
-    same('decisions 1: to exclusive', await total(`to=${first ? first.created_at : ''}`), 0)
+    same('spec conventions: to exclusive', await total(`to=${first ? first.created_at : ''}`), 0)
     await refusesEach(
-      'interface 4.5: filters; decisions 1: from, to, limit; decisions 2: unknown id in a query',
+      'spec commands: filters; spec conventions: from, to, limit; spec errors: unknown id in a query',
       [
         ['status', 'status=bad'],
         ['type', 'type=bad'],
@@ -509,12 +517,12 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
         result: { success: false, output: 'Cancelled by operator', exit_code: null },
         completed_at: time,
       }),
-      'decisions 5: DELETE on a pending command',
+      'spec commands: DELETE on a pending command',
     )
     await refuses(
       operator('DELETE /commands/{commandId}', { commandId: cancelled }),
       409,
-      'interface 4.5: only pending commands',
+      'spec commands: only pending commands',
     )
     const [good, bad, least, many] = [
       await idOf('jail-status', jail),
@@ -524,11 +532,11 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     ]
     const got = (await pending()).map(({ id }) => id)
     same(
-      'decisions 5: handed out, but never what is cancelled',
+      'spec commands: handed out, but never what is cancelled',
       [got.includes(good), got.includes(cancelled)],
       [true, false],
     )
-    same('decisions 5: again only after 30 s', await pending(), [])
+    same('spec commands: again only after 30 s', await pending(), [])
     await says(
       read(good),
       200,
@@ -537,23 +545,23 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     await refuses(
       operator('DELETE /commands/{commandId}', { commandId: good }),
       409,
-      'interface 3: a running command is not interrupted',
+      'spec commands: a running command is not interrupted',
     )
     await refuses(
       operator('POST /commands/{commandId}/retry', { commandId: good }),
       409,
-      'decisions 2: retrying one that is not failed or timed out',
+      'spec errors: retrying one that is not failed or timed out',
     )
 
     const result = (commandId: string, body: object) =>
       web.agent('POST /commands/{commandId}/result', { commandId, body })
     const fine = { success: true, output: 'fine', exit_code: 0 }
     await saysDone(web.agent('POST /commands/{commandId}/result', { commandId: good, body: fine }))
-    await saysDone(result(good, fine), 'decisions 5: the same result again is 200')
-    await refuses(result(good, { ...fine, success: false }), 409, 'decisions 5: another result')
+    await saysDone(result(good, fine), 'spec commands: the same result again is 200')
+    await refuses(result(good, { ...fine, success: false }), 409, 'spec commands: another result')
     await says(read(good), 200, oneCommand.but({ status: 'completed', result: fine, completed_at: time }))
-    await refuses(result(bad, {}), 400, 'decisions 14: result success', 'success')
-    await refuses(result(unknownId, fine), 404, 'decisions 2: unknown id in the path')
+    await refuses(result(bad, {}), 400, 'spec limits: result success', 'success')
+    await refuses(result(unknownId, fine), 404, 'spec errors: unknown id in the path')
     await saysDone(result(bad, { success: false, output: 'x'.repeat(70_000), exit_code: 1, of_a_newer_agent: 1 }))
     const failed = await says(
       read(bad),
@@ -561,13 +569,13 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       oneCommand.but({ status: 'failed', result: { success: false, output: text, exit_code: 1 } }),
     )
     const { length } = failed.result.output
-    same('decisions 5: output is kept up to 64 KiB, then cut with a mark', length > 65_000 && length < 66_000, true)
+    same('spec commands: output is kept up to 64 KiB, then cut with a mark', length > 65_000 && length < 66_000, true)
     await saysDone(result(least, { success: true }))
     await says(
       read(least),
       200,
       oneCommand.but({ result: { success: true, output: '', exit_code: null } }),
-      'decisions 14: output "", exit_code null',
+      'spec limits: output "", exit_code null',
     )
     const retried = await says(operator('POST /commands/{commandId}/retry', { commandId: bad }), 201, {
       ...newCommand,
@@ -578,14 +586,14 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     await refuses(
       operator('POST /commands/{commandId}/retry', { commandId: good }),
       409,
-      'interface 3: original is failed or timeout',
+      'spec commands: original is failed or timeout',
     )
     for (const endpoint of [
       'GET /commands/{commandId}',
       'DELETE /commands/{commandId}',
       'POST /commands/{commandId}/retry',
     ])
-      await refuses(operator(endpoint, { commandId: unknownId }), 404, 'decisions 2: unknown id in the path')
+      await refuses(operator(endpoint, { commandId: unknownId }), 404, 'spec errors: unknown id in the path')
 
     const { results } = await says(
       web.agent('POST /agent/results', {
@@ -600,15 +608,15 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       { results: [{ id: uuid, error: orNull(text) }] },
     )
     same(
-      'decisions 9: error or null',
+      'spec agent: error or null',
       results.map(({ error }) => error === null),
       [true, false],
     )
     const tooMany = { results: Array.from({ length: 101 }, () => ({ id: unknownId, success: true })) }
-    await refuses(web.agent('POST /agent/results', { body: tooMany }), 400, 'decisions 9: up to 100', 'results')
+    await refuses(web.agent('POST /agent/results', { body: tooMany }), 400, 'spec agent: up to 100', 'results')
     const { commands } = await says(web.agent('POST /servers/heartbeat', { body: beat }), 200, heartbeat)
     same(
-      'decisions 5: a heartbeat hands out too',
+      'spec commands: a heartbeat hands out too',
       commands.map(({ id }) => id),
       [retried.id],
     )
@@ -618,7 +626,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     const poll = (query: string, serverId = web.id) =>
       web.agent('GET /servers/{serverId}/commands/pending', { serverId, query })
     await refusesEach(
-      'decisions 5: wait 0 to 55',
+      'spec commands: wait 0 to 55',
       [
         ['wait', 'wait=56'],
         ['wait', 'wait=-1'],
@@ -631,23 +639,23 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     const waiting = commandsOf(poll('wait=55'))
     const id = await idOf('jail-status', jail)
     same(
-      'decisions 5: answers as soon as there is a command',
+      'spec commands: answers as soon as there is a command',
       (await waiting).map(command => command.id),
       [id],
     )
     const forState = poll('wait=55')
     await place.operator('POST /whitelist', { body: { ip: '192.0.2.9' } })
-    same("decisions 5: or the server's desired state changed", await commandsOf(forState), [])
+    same("spec commands: or the server's desired state changed", await commandsOf(forState), [])
     const started = Date.now()
-    same('decisions 5: else an empty list', await commandsOf(poll('wait=1')), [])
-    same('decisions 5: after wait seconds', Date.now() - started >= 950, true)
+    same('spec commands: else an empty list', await commandsOf(poll('wait=1')), [])
+    same('spec commands: after wait seconds', Date.now() - started >= 950, true)
     const server_ids = [db.id]
     await place.operator('POST /commands/batch', {
       body: { server_ids, type: 'jail-status', params_list: Array.from({ length: 52 }, (_, n) => ({ jail: `j${n}` })) },
     })
     const fetch = async () =>
       (await commandsOf(db.agent('GET /servers/{serverId}/commands/pending', { serverId: db.id }))).length
-    same('decisions 5: at most 50 in one answer', [await fetch(), await fetch()], [50, 3])
+    same('spec commands: at most 50 in one answer', [await fetch(), await fetch()], [50, 3])
   })
 
   test('statistics', async () => {
@@ -655,7 +663,7 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
       total: integer,
       by_status: extended(
         { completed: integer, failed: integer, timeout: integer },
-        { 'decisions 5': { cancelled: integer } },
+        { 'spec commands': { cancelled: integer } },
       ),
       by_type: counts,
       avg_execution_time_ms: orNull(number),
@@ -663,16 +671,16 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
     }
     const got = await says(place.viewer('GET /commands/stats'), 200, stats)
     same(
-      'decisions 5: failed leaves cancelled out',
+      'spec commands: failed leaves cancelled out',
       [got.by_status.completed, got.by_status.failed, got.by_status.cancelled],
       [3, 1, 2],
     )
     // The ban of one second that was asked above times out meanwhile on a busy machine.
     const { completed, failed, timeout } = got.by_status
     const rate = Math.round((completed * 1000) / (completed + failed + timeout)) / 10
-    same('decisions 5: success_rate in percent, one decimal', got.success_rate, rate)
+    same('spec commands: success_rate in percent, one decimal', got.success_rate, rate)
     same(
-      'decisions 5: by_type, plus other',
+      'spec commands: by_type, plus other',
       [got.by_type.other, Object.values(got.by_type).reduce((a, b) => a + b)],
       [0, got.total],
     )
@@ -681,9 +689,9 @@ describe('interface 4.5: Commands', { retry: 0 }, () => {
         place.viewer('GET /commands/stats', { query: `period=${period}&server_id=${db.id}` }),
         200,
         { ...stats, success_rate: null, avg_execution_time_ms: null },
-        'decisions 5: null with nothing finished',
+        'spec commands: null with nothing finished',
       )
-    await refuses(place.viewer('GET /commands/stats', { query: 'period=year' }), 400, 'interface 4.5: period', 'period')
+    await refuses(place.viewer('GET /commands/stats', { query: 'period=year' }), 400, 'spec commands: period', 'period')
   })
 })
 

@@ -53,14 +53,14 @@ export const counts: Kind<Record<string, number>> = kind(
   value => anyObject.deviations(value, '').length === 0 && Object.values(value as object).every(Number.isInteger),
 )
 
-// decisions 1: ids, timestamps
+// spec conventions: ids, timestamps
 export const id: Kind<number> = kind('an integer from 1', value => Number.isInteger(value) && Number(value) >= 1)
 export const uuid = like(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, 'a version 7 UUID')
 export const anyUuid = like(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID')
 export const time = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a time in UTC with milliseconds')
 export const date = like(/^\d{4}-\d\d-\d\d$/, 'a date')
 
-/** That, or null where it is unknown or does not apply (decisions 1: what is absent is null). */
+/** That, or null where it is unknown or does not apply (spec conventions: what is absent is null). */
 export const orNull = <const S extends Shape>(shape: S): Kind<Read<S> | null> => ({
   words: `${words(shape)} or null`,
   deviations: (value, at) => (value === null ? [] : deviations(value, shape, at)),

@@ -8,7 +8,7 @@ import { licence, newKey, newServer, signedIn } from './resources.ts'
 import { callerOf, passwords, refusalDeviations, refuses, same, says, saysDone, unknownId } from './talk.ts'
 import type { Caller, Reply } from './talk.ts'
 
-/* interface.md 8, decisions.md 12b and 13: a server as newcomers have it: not set up, no licence, budgets as they come. */
+/* docs/spec/limits.md and service.md: a server as newcomers have it: not set up, no licence, budgets as they come. */
 
 let server: SpawnedServer
 let nobody: Caller
@@ -26,21 +26,21 @@ const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const headerOf = (reply: Reply, name: string) => Number(reply.headers.get(`x-ratelimit-${name}`) ?? Number.NaN)
 const budgetOf = (reply: Reply) => [headerOf(reply, 'limit'), headerOf(reply, 'remaining')]
 
-test('decisions 12b: the first administrator, by a code on the console', { retry: 0 }, async () => {
+test('spec service: the first administrator, by a code on the console', { retry: 0 }, async () => {
   await says(nobody('GET /setup', from('198.51.100.1')), 200, { required: true })
   const body = { code: server.setupCode, username: 'first', email: 'f@corp.example', password: passwords.admin }
   const setUp = (changes: object) => nobody('POST /setup', { body: { ...body, ...changes }, ...from('198.51.100.1') })
-  await refuses(setUp({ code: 'wrong' }), 401, 'decisions 2: an unknown credential')
-  await refuses(setUp({ username: 'x' }), 400, 'interface 2: User', 'username')
+  await refuses(setUp({ code: 'wrong' }), 401, 'spec errors: an unknown credential')
+  await refuses(setUp({ username: 'x' }), 400, 'spec endpoints: User', 'username')
   await says(nobody('POST /setup', { body, ...from('198.51.100.1') }), 201, {
     ...signedIn,
     user: { ...signedIn.user, role: 'Admin' },
   })
-  await refuses(setUp({}), 409, 'decisions 12b: set up already')
-  same('decisions 13: STOCKADE_DATA_DIR, mode 0700', statSync(server.dataDir).mode & 0o777, 0o700)
+  await refuses(setUp({}), 409, 'spec service: set up already')
+  same('spec service: STOCKADE_DATA_DIR, mode 0700', statSync(server.dataDir).mode & 0o777, 0o700)
 })
 
-describe('interface 8: the licence', { retry: 0 }, () => {
+describe('spec limits: the licence', { retry: 0 }, () => {
   let rules: Caller
   let reads: Caller
 
@@ -81,9 +81,9 @@ describe('interface 8: the licence', { retry: 0 }, () => {
     const first = await says(add('a.example'), 201, newServer)
     for (const hostname of ['b.example', 'c.example']) await says(add(hostname), 201, newServer)
     await says(rules('GET /settings/license'), 200, personal.but({ servers_used: 3 }))
-    await refuses(add('d.example'), 402, 'decisions 2: more servers than server_limit')
+    await refuses(add('d.example'), 402, 'spec errors: more servers than server_limit')
     await saysDone(rules('DELETE /servers/{serverId}', { serverId: first.id }))
-    await says(add('d.example'), 201, newServer, 'decisions 6: the slot of a deleted server is free')
+    await says(add('d.example'), 201, newServer, 'spec servers: the slot of a deleted server is free')
     const body = { license_key: aLicence({ serverLimit: 25 }) }
     await says(rules('POST /settings/license', { body }), 200, {
       message: text,
@@ -91,50 +91,50 @@ describe('interface 8: the licence', { retry: 0 }, () => {
       server_limit: 25,
       features: { ...features, siem: true, port_knocking: true },
     })
-    same('interface 8: Pro opens SIEM', (await rules('GET /siem/settings')).status, 200)
+    same('spec limits: Pro opens SIEM', (await rules('GET /siem/settings')).status, 200)
   })
 })
 
-describe('interface 8: rates', { retry: 0 }, () => {
+describe('spec limits: rates', { retry: 0 }, () => {
   const body = { username: 'first', password: passwords.admin }
   const signIn = (address: string) => nobody('POST /auth/login', { body, ...from(address) })
 
   test('sensitive endpoints: 10 a minute for an address', async () => {
     const first = await signIn('198.51.100.2')
-    same('interface 8: sensitive endpoints, 10 requests per minute', budgetOf(first), [10, 9])
+    same('spec limits: sensitive endpoints, 10 requests per minute', budgetOf(first), [10, 9])
     const seconds = headerOf(first, 'reset') - Date.now() / 1000
-    expect.soft(seconds > -2 && seconds < 62, 'interface 8: X-RateLimit-Reset, Unix time in seconds').toBe(true)
+    expect.soft(seconds > -2 && seconds < 62, 'spec limits: X-RateLimit-Reset, Unix time in seconds').toBe(true)
     const refresh = () => nobody('POST /auth/refresh', { body: { refresh_token: 'x' }, ...from('198.51.100.2') })
     for (let n = 1; n < 10; n++) await refresh()
-    const refused = await refuses(refresh(), 429, 'interface 7: rate limit exceeded')
+    const refused = await refuses(refresh(), 429, 'spec errors: rate limit exceeded')
     same(
-      'decisions 2: Retry-After and the three X-RateLimit-* headers',
+      'spec errors: Retry-After and the three X-RateLimit-* headers',
       [...budgetOf(refused), Number.isInteger(headerOf(refused, 'reset'))],
       [10, 0, true],
     )
     expect
-      .soft((refused.json as { message: string }).message, 'interface 7: message says to retry after a period')
+      .soft((refused.json as { message: string }).message, 'spec errors: message says to retry after a period')
       .toMatch(/\d/)
     await refuses(
       nobody('POST /auth/login', { plain: '{', ...from('198.51.100.2') }),
       429,
-      'decisions 14: before the body is read',
+      'spec errors: before the body is read',
     )
-    same('decisions 13: for each address', (await signIn('198.51.100.3')).status, 200)
+    same('spec service: for each address', (await signIn('198.51.100.3')).status, 200)
   })
 
   test('standard endpoints: 100 a minute for a credential', async () => {
     const signed = await says(nobody('POST /auth/login', { body, ...from('198.51.100.4') }), 200, signedIn)
     const admin = callerOf(server.url, signed.access_token)
-    same('interface 8: standard endpoints, 100 requests per minute', budgetOf(await admin('GET /servers')), [100, 99])
-    same('interface 8: X-RateLimit-Remaining', budgetOf(await admin('GET /bans/{banId}', { banId: 99 })), [100, 98])
+    same('spec limits: standard endpoints, 100 requests per minute', budgetOf(await admin('GET /servers')), [100, 99])
+    same('spec limits: X-RateLimit-Remaining', budgetOf(await admin('GET /bans/{banId}', { banId: 99 })), [100, 98])
     for (let n = 0; n < 10; n++)
-      same('interface 8: keys, 10', (await admin('POST /keys', { body: { name: 'k' } })).status, 201)
-    await refuses(admin('POST /keys', { body: { name: 'k' } }), 429, 'interface 8: sensitive endpoints (login, keys)')
-    await refuses(admin('DELETE /keys/{keyId}', { keyId: 1 }), 429, 'decisions 14: POST and DELETE of keys')
+      same('spec limits: keys, 10', (await admin('POST /keys', { body: { name: 'k' } })).status, 201)
+    await refuses(admin('POST /keys', { body: { name: 'k' } }), 429, 'spec limits: sensitive endpoints (login, keys)')
+    await refuses(admin('DELETE /keys/{keyId}', { keyId: 1 }), 429, 'spec limits: POST and DELETE of keys')
     for (let n = 0; n < 98; n++) await admin('GET /auth/me')
-    const refused = await refuses(admin('GET /servers'), 429, 'interface 8: 100 requests per minute')
-    same('interface 8: X-RateLimit-*', budgetOf(refused), [100, 0])
-    await refuses(nobody('GET /servers', from('198.51.100.5')), 401, 'decisions 14: order of refusals')
+    const refused = await refuses(admin('GET /servers'), 429, 'spec limits: 100 requests per minute')
+    same('spec limits: X-RateLimit-*', budgetOf(refused), [100, 0])
+    await refuses(nobody('GET /servers', from('198.51.100.5')), 401, 'spec errors: order of refusals')
   })
 })

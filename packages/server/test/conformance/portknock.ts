@@ -5,19 +5,19 @@ import { blockedIp, knock, opening, onePage, sequence } from './resources.ts'
 import { refuses, refusesEach, same, says, saysDone, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
-/* interface.md 4.10, decisions.md 10: port knocking. */
+/* docs/spec/portknock.md: port knocking. */
 
 let place: Place
 let web: Host
 let db: Host
 let first: Record<string, unknown>
 
-/** decisions 14: what a sequence has when nothing else was asked for. */
+/** spec limits: what a sequence has when nothing else was asked for. */
 const usual = { protocol: 'tcp', timeout: 30, knock_timeout: 10, max_attempts: 5, block_duration: 3600 } as const
 
-/** The claims of interface.md 4.10 on a place with one host. */
+/** The claims of spec portknock on a place with one host. */
 export const portknockClaims = (given: () => WithHost) =>
-  describe('interface 4.10: Port knocking', { retry: 0 }, () => {
+  describe('spec portknock: Port knocking', { retry: 0 }, () => {
     beforeAll(async () => {
       ;({ place, web } = given())
       db = await place.host('db.example')
@@ -35,16 +35,16 @@ export const portknockClaims = (given: () => WithHost) =>
         201,
         extended({ id, name: 'ssh', protected_port: 22, knock_ports: [integer], created_at: time }, warned),
       )
-      same('interface 4.10: knock_ports', made.knock_ports, [9000, 7000, 8000])
+      same('spec portknock: knock_ports', made.knock_ports, [9000, 7000, 8000])
       const one = { sequenceId: made.id }
       const read = await says(
         operator('GET /portknock/sequences/{sequenceId}', one),
         200,
         sequence.but({ ...usual, knock_ports: [integer] }),
-        'decisions 14: required',
+        'spec limits: required',
       )
       same(
-        'interface 2: servers',
+        'spec endpoints: servers',
         read.servers.map(({ id, hostname }) => [id, hostname]),
         [[web.id, 'web.example']],
       )
@@ -53,20 +53,20 @@ export const portknockClaims = (given: () => WithHost) =>
         viewer('GET /portknock/sequences/{sequenceId}', one),
         200,
         secret,
-        'decisions 3: knock_ports is a secret and needs write',
+        'spec access: knock_ports is a secret and needs write',
       )
       await says(operator('GET /portknock/sequences'), 200, { sequences: [sequence], total: 1 })
       await says(viewer('GET /portknock/sequences'), 200, { sequences: [secret], total: 1 })
       const changed = extended({ id, name: 'ssh', knock_ports: [integer], timeout: 60, updated_at: time }, warned)
       const change = (body: object) => admin('PATCH /portknock/sequences/{sequenceId}', { ...one, body })
       await says(admin('PATCH /portknock/sequences/{sequenceId}', { ...one, body: { timeout: 60 } }), 200, changed)
-      await says(change({}), 200, changed, 'decisions 14: an empty PATCH')
-      await refuses(change({ protected_port: 7000 }), 400, 'decisions 10: the protected port not among them')
+      await says(change({}), 200, changed, 'spec conventions: an empty PATCH')
+      await refuses(change({ protected_port: 7000 }), 400, 'spec portknock: the protected port not among them')
       for (const endpoint of ['GET', 'PATCH', 'DELETE'])
         await refuses(
           admin(`${endpoint} /portknock/sequences/{sequenceId}`, { sequenceId: 999 }),
           404,
-          'decisions 2: unknown id in the path',
+          'spec errors: unknown id in the path',
         )
     })
 
@@ -74,9 +74,9 @@ export const portknockClaims = (given: () => WithHost) =>
       const ports = (count: number) => Array.from({ length: count }, (_, n) => 9900 + count * 100 + ((n * 37) % 100))
       const ask = (changes: object) =>
         place.admin('POST /portknock/sequences', { body: { ...first, name: 'other', ...changes } })
-      await refuses(ask({ name: 'ssh' }), 409, 'decisions 2: sequence name taken')
+      await refuses(ask({ name: 'ssh' }), 409, 'spec errors: sequence name taken')
       await refusesEach(
-        'decisions 10: knock_ports, protocol; decisions 14: Bounds, required',
+        'spec portknock: knock_ports, protocol; spec limits: Bounds, required',
         [
           ['name', { name: undefined }],
           ['protected_port', { protected_port: undefined }],
@@ -105,7 +105,7 @@ export const portknockClaims = (given: () => WithHost) =>
         ask,
       )
       await takesEach(
-        'decisions 10 and 14: Bounds',
+        'spec portknock and 14: Bounds',
         [
           {
             name: 'x'.repeat(100),
@@ -140,22 +140,22 @@ export const portknockClaims = (given: () => WithHost) =>
         200,
         extended(
           { message: text, ip: '127.0.0.1', protected_port: 22, expires_at: time },
-          { 'decisions 10': { confirmed: false } },
+          { 'spec portknock': { confirmed: false } },
         ),
       )
-      same('decisions 10: waits up to 2 s', Date.now() - started < 6000, true)
+      same('spec portknock: waits up to 2 s', Date.now() - started < 6000, true)
       await refuses(
         operator('POST /portknock/knock', { body: { ...body, server_id: db.id } }),
         404,
-        'decisions 14: a sequence that is not on that server',
+        'spec portknock: a sequence that is not on that server',
       )
       await refuses(
         operator('POST /portknock/knock', { body: { ...body, sequence_name: 'nope' } }),
         404,
-        'decisions 14: a sequence that is not on that server',
+        'spec portknock: a sequence that is not on that server',
       )
       await refusesEach(
-        'interface 4.10: { server_id, sequence_name }; decisions 2: unknown id in a body',
+        'spec portknock: { server_id, sequence_name }; spec errors: unknown id in a body',
         [
           ['server_id', { ...body, server_id: unknownId }],
           ['server_id', { sequence_name: 'ssh' }],
@@ -182,10 +182,10 @@ export const portknockClaims = (given: () => WithHost) =>
         web.agent('POST /agent/knocks', { body: { events } }),
         200,
         { results: [{ event_id: text, ok: yesNo, error: orNull(text) }] },
-        'decisions 14',
+        'spec portknock',
       )
       same(
-        'decisions 14: ok',
+        'spec portknock: ok',
         results.map(({ ok }) => ok),
         [true, true, true, false],
       )
@@ -194,30 +194,30 @@ export const portknockClaims = (given: () => WithHost) =>
         openings: [opening.but({ sequence_name: 'ssh', protected_port: 22 })],
         total: 2,
       })
-      same('interface 4.10: openings', openings.map(({ ip }) => ip).sort(), ['127.0.0.1', '203.0.113.70'])
-      same('interface 4.10: server_id', (await viewer('GET /portknock/active', { query: `server_id=${db.id}` })).json, {
+      same('spec portknock: openings', openings.map(({ ip }) => ip).sort(), ['127.0.0.1', '203.0.113.70'])
+      same('spec portknock: server_id', (await viewer('GET /portknock/active', { query: `server_id=${db.id}` })).json, {
         openings: [],
         total: 0,
       })
       const one = { openingId: openings[0]?.id }
       await saysDone(operator('DELETE /portknock/active/{openingId}', one))
-      await refuses(operator('DELETE /portknock/active/{openingId}', one), 404, 'decisions 2: unknown id in the path')
+      await refuses(operator('DELETE /portknock/active/{openingId}', one), 404, 'spec errors: unknown id in the path')
 
       const { history, total } = await says(
         viewer('GET /portknock/history'),
         200,
         { history: [knock], ...onePage(50) },
-        'decisions 1: default 50',
+        'spec conventions: default 50',
       )
       same(
-        'decisions 1: newest first',
+        'spec conventions: newest first',
         history.map(({ id }) => id),
         history.map(({ id }) => id).sort((a, b) => b - a),
       )
       const found = async (query: string) =>
         ((await viewer('GET /portknock/history', { query })).json as { total: unknown }).total
       same(
-        'interface 4.10: status, sequence_id, server_id',
+        'spec portknock: status, sequence_id, server_id',
         [
           await found('status=failed'),
           await found('sequence_id=1'),
@@ -227,13 +227,15 @@ export const portknockClaims = (given: () => WithHost) =>
         [1, total, total, 0],
       )
       same(
-        'interface 2: reason, present on failures',
+        'spec endpoints: reason, present on failures',
         history.find(({ status }) => status === 'failed')?.reason,
         'wrong port',
       )
-      await takesEach('decisions 1: maximum 100', ['limit=100'], query => viewer('GET /portknock/history', { query }))
+      await takesEach('spec conventions: maximum 100', ['limit=100'], query =>
+        viewer('GET /portknock/history', { query }),
+      )
       await refusesEach(
-        'interface 4.10: filters; decisions 2: unknown id in a query',
+        'spec portknock: filters; spec errors: unknown id in a query',
         [
           ['status', 'status=x'],
           ['limit', 'limit=101'],
@@ -253,10 +255,10 @@ export const portknockClaims = (given: () => WithHost) =>
       await refuses(
         operator('DELETE /portknock/blocked/{ip}', { ip: '203.0.113.71' }),
         404,
-        'decisions 2: unknown id in the path',
+        'spec errors: unknown id in the path',
       )
-      await refuses(operator('DELETE /portknock/blocked/{ip}', { ip: 'zz' }), 400, 'decisions 1: IP addresses')
-      same('interface 4.10: { blocked, total }', (await viewer('GET /portknock/blocked')).json, {
+      await refuses(operator('DELETE /portknock/blocked/{ip}', { ip: 'zz' }), 400, 'spec conventions: IP addresses')
+      same('spec portknock: { blocked, total }', (await viewer('GET /portknock/blocked')).json, {
         blocked: [],
         total: 0,
       })
@@ -275,20 +277,20 @@ export const portknockClaims = (given: () => WithHost) =>
           top_ips: [{ ip: text, attempts: integer }],
         })
         same(
-          'interface 4.10: stats add up',
+          'spec portknock: stats add up',
           [got.failed, got.blocked, got.successful + got.failed + got.blocked],
           [1, 1, got.total_attempts],
         )
       }
       same(
-        'decisions 5: period defaults to day',
+        'spec commands: period defaults to day',
         ((await place.viewer('GET /portknock/stats')).json as { period: unknown }).period,
         'day',
       )
       await refuses(
         place.viewer('GET /portknock/stats', { query: 'period=year' }),
         400,
-        'interface 4.10: period',
+        'spec portknock: period',
         'period',
       )
     })
@@ -297,6 +299,6 @@ export const portknockClaims = (given: () => WithHost) =>
       const { admin, viewer } = place
       await saysDone(admin('DELETE /portknock/sequences/{sequenceId}', { sequenceId: 1 }))
       const { history } = await says(viewer('GET /portknock/history'), 200, { history: [knock], ...onePage(50) })
-      same('interface 2: sequence_name', history[0]?.sequence_name, 'ssh')
+      same('spec endpoints: sequence_name', history[0]?.sequence_name, 'ssh')
     })
   })

@@ -16,13 +16,13 @@ import {
 } from './kinds.ts'
 
 /*
- * interface.md 2: resources and their fields. Beside them, by page, what goes beyond: `decisions N`, `dashboard 10`
- * (what the dashboard's pages need), or `no page`: served, and described only by the server's own document.
+ * Resources and their fields, as the interface was first published. Beside them what was added since, by page of docs/spec: `spec NAME`
+ * (`spec endpoints`: what the dashboard's pages need), or `no page`: served, and described only by the server's own document.
  */
 
 export const role = oneOf('Admin', 'Operator', 'Viewer')
 export const permission = oneOf('read', 'write', 'admin')
-/** `svc_` followed by 32 random characters (interface 5). */
+/** `svc_` followed by 32 random characters (spec access). */
 export const apiKey = like(/^svc_[A-Za-z0-9_-]{32}$/, 'svc_ and 32 characters')
 export const serverRef = { id: uuid, hostname: text }
 
@@ -38,7 +38,7 @@ const userFields = {
   created_at: time,
   updated_at: time,
 } as const
-const userMore = { 'dashboard 10': { mfa_required: yesNo }, 'no page': { invite_expires_at: orNull(time) } } as const
+const userMore = { 'spec endpoints': { mfa_required: yesNo }, 'no page': { invite_expires_at: orNull(time) } } as const
 export const user = extended(userFields, userMore)
 export const oneUser = extended(
   { ...userFields, server_access: oneOf('all', 'specific') },
@@ -70,17 +70,17 @@ const keyLimits = { scopes: orNull([text]), source_networks: orNull([text]), tag
 export const listedKey = extended(
   { id, name: text, prefix: text, permissions: permission, last_used: orNull(time), created_at: time },
   {
-    'dashboard 10': { server_id: orNull(uuid), expires_at: orNull(time), last_used_from: orNull(text) },
+    'spec endpoints': { server_id: orNull(uuid), expires_at: orNull(time), last_used_from: orNull(text) },
     'no page': keyLimits,
   },
 )
 export const newKey = extended(
   { id, name: text, key: apiKey, permissions: permission, created_at: time },
-  { 'dashboard 10': { server_id: orNull(uuid), expires_at: orNull(time) }, 'no page': keyLimits },
+  { 'spec endpoints': { server_id: orNull(uuid), expires_at: orNull(time) }, 'no page': keyLimits },
 )
 export const newUserKey = extended(
   { id, name: text, key: apiKey, permissions: permission, expires_at: orNull(time), created_at: time },
-  { 'dashboard 10': { server_id: orNull(uuid) }, 'no page': keyLimits },
+  { 'spec endpoints': { server_id: orNull(uuid) }, 'no page': keyLimits },
 )
 
 // Jail
@@ -148,7 +148,7 @@ export const server = extended(serverFields, {
 export const oneServer = extended(
   { ...serverFields, bans_today: integer, jails: [jailSummary] },
   {
-    'dashboard 10': { key_rotated_at: orNull(time), install: anyObject },
+    'spec endpoints': { key_rotated_at: orNull(time), install: anyObject },
     'no page': {
       ...quarantined,
       ...policy,
@@ -184,7 +184,7 @@ const commandFields = {
   created_at: time,
   completed_at: orNull(time),
 } as const
-const commandMore = { 'decisions 5': { cancelled: yesNo }, 'dashboard 10': { batch_id: orNull(uuid) } } as const
+const commandMore = { 'spec commands': { cancelled: yesNo }, 'spec endpoints': { batch_id: orNull(uuid) } } as const
 export const command = extended(
   {
     ...commandFields,
@@ -220,12 +220,12 @@ const banFields = {
   reported_to_reputation_db: yesNo,
 } as const
 const banMore = {
-  'decisions 7': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid) },
+  'spec bans': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid) },
   'no page': { origin: orNull('adopted'), dropped_packets: orNull(integer), dropped_at: orNull(time) },
 } as const
 export const ban = extended(banFields, {
   ...banMore,
-  'dashboard 10': {
+  'spec endpoints': {
     expires_at: orNull(time),
     whitelisted: yesNo,
     // Not in the live feed and in what goes to a SIEM.
@@ -238,7 +238,7 @@ export const oneBan = extended(
   { ...banFields, expires_at: orNull(time), reputation_score: orNull(integer) },
   {
     ...banMore,
-    'dashboard 10': { whitelisted: yesNo },
+    'spec endpoints': { whitelisted: yesNo },
     'no page': { ...banMore['no page'], reason: orNull(anyObject) },
   },
 )
@@ -255,7 +255,7 @@ export const reportedBan = {
 // Whitelist entry
 export const entry = extended(
   { id, ip: text, description: text, created_by: text, created_at: time, updated_at: time },
-  { 'dashboard 10': { expires_at: orNull(time) } },
+  { 'spec endpoints': { expires_at: orNull(time) } },
 )
 
 // Template: lists leave the two texts out.
@@ -291,7 +291,7 @@ export const sequence = extended(
     knock_timeout: integer,
     max_attempts: integer,
     block_duration: integer,
-    // decisions 10: `state` and `error` of each server.
+    // spec portknock: `state` and `error` of each server.
     servers: [{ ...serverRef, state: oneOf('enforced', 'pending', 'unsupported', 'failed'), error: orNull(text) }],
     created_at: time,
     updated_at: time,
@@ -308,7 +308,7 @@ export const opening = extended(
     opened_at: time,
     expires_at: time,
   },
-  { 'decisions 10': { confirmed: yesNo } },
+  { 'spec portknock': { confirmed: yesNo } },
 )
 export const knock = {
   id,
@@ -342,7 +342,7 @@ export const siemSettings = extended(
     batch_size: integer,
     flush_interval: integer,
   },
-  { 'decisions 11': { token_set: yesNo, path: orNull(text), tls_verify: yesNo, ca_cert: orNull(text) } },
+  { 'spec siem': { token_set: yesNo, path: orNull(text), tls_verify: yesNo, ca_cert: orNull(text) } },
 )
 
 // System settings
@@ -381,7 +381,7 @@ export const emailSettings = extended(
     daily_summary_hour: integer,
   },
   {
-    'decisions 8': { notify_bans: yesNo, notify_syncs: yesNo, notify_errors: yesNo, smtp_pass_set: yesNo },
+    'spec settings': { notify_bans: yesNo, notify_syncs: yesNo, notify_errors: yesNo, smtp_pass_set: yesNo },
     'no page': delivery,
   },
 )
@@ -407,7 +407,7 @@ export const licence = extended(
   },
   { 'no page': { state: text, authority_set: yesNo, self_issue: yesNo } },
 )
-// decisions 8: GETs show `*_set` in place of secrets.
+// spec settings: GETs show `*_set` in place of secrets.
 const secretSet = { client_secret_set: yesNo } as const
 export const oauthSettings = extended(
   {
@@ -434,7 +434,7 @@ export const auditEntry = {
   timestamp: time,
 } as const
 
-/** The body of a login (interface 4.1); decisions 4: `mfa_setup_required` where a second factor is still to be made. */
+/** The body of a login (spec access): `mfa_setup_required` where a second factor is still to be made. */
 export const signedIn = {
   access_token: like(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT'),
   refresh_token: text,
@@ -442,7 +442,7 @@ export const signedIn = {
   user: { id, username: text, email: text, role },
 } as const
 
-/** A page of a list (interface 1.5), as it stands where nothing was asked for. */
+/** A page of a list (spec conventions), as it stands where nothing was asked for. */
 export const onePage = (limit: number) => ({ total: integer, page: 1, limit }) as const
 
 /** The refusal of a command that hosts accept only with a signature. */

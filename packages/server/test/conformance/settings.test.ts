@@ -29,7 +29,7 @@ import {
 } from './talk.ts'
 import type { Place, Reply } from './talk.ts'
 
-/* interface.md 4.9, decisions.md 4 and 8: settings, and signing in with the two external providers. */
+/* docs/spec/settings.md and access.md: settings, and signing in with the two external providers. */
 
 /** A webhook's receiver, and what the first provider answers once a person has agreed. */
 const posts: string[] = []
@@ -96,7 +96,7 @@ afterAll(async () => {
   mail.close()
 })
 
-describe('interface 4.9: Settings', { retry: 0 }, () => {
+describe('spec settings: Settings', { retry: 0 }, () => {
   test('the four sections', async () => {
     const { admin } = place
     await says(
@@ -111,7 +111,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
         notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
         integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
       },
-      'decisions 8: defaults',
+      'spec settings: defaults',
     )
     const change = (body: object) => admin('PATCH /settings', { body })
     const { updated_fields } = await says(
@@ -126,14 +126,14 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       200,
       { message: text, updated_fields: [text] },
     )
-    same('interface 4.9: array of dotted paths', [...updated_fields].sort(), [
+    same('spec settings: array of dotted paths', [...updated_fields].sort(), [
       'integrations.reputation_rate_limit',
       'notifications.daily_summary',
       'notifications.daily_summary_hour',
       'security.password_min_length',
       'service.site_name',
     ])
-    same('decisions 14: an empty PATCH changes nothing', (await change({})).json, {
+    same('spec conventions: an empty PATCH changes nothing', (await change({})).json, {
       message: expect.any(String),
       updated_fields: [],
     })
@@ -141,11 +141,11 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
     await refuses(
       admin('POST /users', { body: short }),
       400,
-      'decisions 4: password_min_length from settings',
+      'spec access: password_min_length from settings',
       'password',
     )
     await refusesEach(
-      'interface 2: System settings; decisions 4: password_min_length 8 to 128',
+      'spec endpoints: System settings; spec access: password_min_length 8 to 128',
       [
         ['servic', { servic: {} }],
         ['colour', { service: { colour: 1 } }],
@@ -163,7 +163,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       change,
     )
     await takesEach(
-      'decisions 4: password_min_length 8 to 128; interface 2: hour',
+      'spec access: password_min_length 8 to 128; spec endpoints: hour',
       [
         { security: { password_min_length: 128 } },
         { security: { password_min_length: 8 } },
@@ -192,31 +192,31 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       admin('GET /settings/chat'),
       200,
       first,
-      'decisions 8: daily_summary_hour is one value; writing daily_summary writes both',
+      'spec settings: daily_summary_hour is one value; writing daily_summary writes both',
     )
-    await refuses(check(), 409, 'decisions 2: not configured or disabled')
+    await refuses(check(), 409, 'spec errors: not configured or disabled')
     await saysDone(
       admin('PATCH /settings/chat', { body: { enabled: true } }),
-      'decisions 8: enabled without a target is stored',
+      'spec settings: enabled without a target is stored',
     )
-    await refuses(check(), 409, 'decisions 8: the test is 409')
+    await refuses(check(), 409, 'spec settings: the test is 409')
     await saysDone(change({ webhook_url: `${outsideUrl}/hook` }))
     const step = { name: text, ok: yesNo, ms: number, detail: text } as const
     await says(
       admin('POST /settings/chat/test'),
       200,
-      extended({ message: text }, { 'dashboard 10': { steps: [step] } }),
+      extended({ message: text }, { 'spec endpoints': { steps: [step] } }),
     )
-    same('interface 4.9: the webhook was called', posts.includes('POST /hook'), true)
+    same('spec settings: the webhook was called', posts.includes('POST /hook'), true)
     await change({ webhook_url: `${outsideUrl}/fails` })
     const failed = await check()
     same(
-      'decisions 2: 502 Bad Gateway when it failed',
+      'spec errors: 502 Bad Gateway when it failed',
       [failed.status, (failed.json as { error: unknown }).error],
       [502, 'Bad Gateway'],
     )
     await refusesEach(
-      'decisions 8: never link-local or metadata addresses, nor our own listener; decisions 1: unknown fields',
+      'spec settings: never link-local or metadata addresses, nor our own listener; spec conventions: unknown fields',
       [
         ['webhook_url', { webhook_url: 'http://169.254.169.254/x' }],
         ['webhook_url', { webhook_url: 'http://[fe80::1]/x' }],
@@ -229,13 +229,13 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
     )
     const views = async () =>
       ((await admin('GET /settings')).json as { notifications: Record<string, unknown> }).notifications
-    same('decisions 8: notifications.* are views', (await views()).chat_enabled, true)
+    same('spec settings: notifications.* are views', (await views()).chat_enabled, true)
     await admin('PATCH /settings', { body: { notifications: { chat_enabled: false, daily_summary: false } } })
     await says(
       admin('GET /settings/chat'),
       200,
       chatSettings.but({ enabled: false, daily_summary: false }),
-      'decisions 8: changing one changes the other',
+      'spec settings: changing one changes the other',
     )
   })
 
@@ -248,7 +248,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       200,
       emailSettings.but({ enabled: false, smtp_host: null, smtp_user: null, from_address: null, recipients: [text] }),
     )
-    await refuses(check('ops@corp.example'), 409, 'decisions 2: not configured or disabled')
+    await refuses(check('ops@corp.example'), 409, 'spec errors: not configured or disabled')
     const body = {
       enabled: true,
       smtp_host: '127.0.0.1',
@@ -266,7 +266,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       emailSettings.but({ enabled: true, smtp_host: '127.0.0.1', smtp_port: mailPort, smtp_tls: false }),
     )
     same(
-      'interface 2: smtp_pass never returned; decisions 8: *_set',
+      'spec endpoints: smtp_pass never returned; spec settings: *_set',
       [read.text.includes('a-secret'), (read.json as { smtp_pass_set: unknown }).smtp_pass_set],
       [false, true],
     )
@@ -275,12 +275,12 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
     await says(
       admin('POST /settings/email/test', { body: { recipient: 'who@corp.example' } }),
       200,
-      extended({ message: text }, { 'dashboard 10': { steps: [step] } }),
+      extended({ message: text }, { 'spec endpoints': { steps: [step] } }),
     )
-    same('interface 4.9: { recipient }', recipients.includes('who@corp.example'), true)
-    await refuses(check('x'), 400, 'interface 4.9: { recipient }', 'recipient')
+    same('spec settings: { recipient }', recipients.includes('who@corp.example'), true)
+    await refuses(check('x'), 400, 'spec settings: { recipient }', 'recipient')
     await refusesEach(
-      'interface 2: E-mail settings',
+      'spec endpoints: E-mail settings',
       [
         ['smtp_port', { smtp_port: 0 }],
         ['smtp_port', { smtp_port: 65_536 }],
@@ -311,9 +311,9 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       200,
       reputationSettings.but({ enabled: true, api_key_set: true, rate_limit: 300 }),
     )
-    same('interface 2: api_key (input only)', 'api_key' in read, false)
+    same('spec endpoints: api_key (input only)', 'api_key' in read, false)
     await refusesEach(
-      'interface 2: Reputation settings',
+      'spec endpoints: Reputation settings',
       [
         ['api_key_set', { api_key_set: true }],
         ['rate_limit', { rate_limit: 'x' }],
@@ -334,13 +334,13 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
         registered_to: 'Tests',
         features: { reputation: true, custom_templates: true, siem: true, terminal: false, port_knocking: true },
       }),
-      'decisions 8: everything on except terminal',
+      'spec settings: everything on except terminal',
     )
     const good = aLicence({ serverLimit: 25, expiresAt: Date.now() + 86_400_000 })
     const activate = (license_key: string) => admin('POST /settings/license', { body: { license_key } })
     for (const bad of ['rubbish', `${good.slice(0, -6)}AAAAAA`, aLicence({ expiresAt: Date.now() - 1000 })])
-      await refuses(activate(bad), 400, 'decisions 8: invalid, expired or tampered: 400')
-    await refuses(admin('POST /settings/license', { body: {} }), 400, 'interface 4.9: { license_key }', 'license_key')
+      await refuses(activate(bad), 400, 'spec settings: invalid, expired or tampered: 400')
+    await refuses(admin('POST /settings/license', { body: {} }), 400, 'spec settings: { license_key }', 'license_key')
     await says(admin('POST /settings/license', { body: { license_key: good } }), 200, {
       message: text,
       tier: 'pro',
@@ -357,7 +357,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       exported_at: time,
       settings: systemSettings,
     })
-    expect.soft(JSON.stringify(exported), 'decisions 8: export has no secrets').not.toMatch(/a-secret|a-key/)
+    expect.soft(JSON.stringify(exported), 'spec settings: export has no secrets').not.toMatch(/a-secret|a-key/)
     const load = (body: object) => admin('POST /settings/import', { body })
     const done = { message: text, updated_sections: [text] } as const
     const service = { site_name: 'Imported' }
@@ -366,15 +366,15 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       200,
       done,
     )
-    same('decisions 14: names the sections written', merged.updated_sections, ['service'])
+    same('spec settings: names the sections written', merged.updated_sections, ['service'])
     const settings = async () => await says(admin('GET /settings'), 200, systemSettings)
     same(
-      'interface 4.9: merge true updates only provided settings',
+      'spec settings: merge true updates only provided settings',
       (await settings()).integrations.reputation_rate_limit,
       300,
     )
     const replaced = await says(load({ settings: { service }, merge: false }), 200, done)
-    same('decisions 14: with merge: false all four', [...replaced.updated_sections].sort(), [
+    same('spec settings: with merge: false all four', [...replaced.updated_sections].sort(), [
       'integrations',
       'notifications',
       'security',
@@ -382,18 +382,18 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
     ])
     const after = await settings()
     same(
-      'decisions 8: merge: false resets what is absent to defaults',
+      'spec settings: merge: false resets what is absent to defaults',
       [after.integrations.reputation_rate_limit, after.notifications.daily_summary_hour, after.service.site_name],
       [1000, 8, 'Imported'],
     )
     same(
-      'decisions 8: but keeps stored secrets',
+      'spec settings: but keeps stored secrets',
       ((await admin('GET /settings/reputation')).json as { api_key_set: unknown }).api_key_set,
       true,
     )
-    await says(load(exported), 200, done, 'decisions 14: takes an export as it is; merge true')
+    await says(load(exported), 200, done, 'spec settings: takes an export as it is; merge true')
     await refusesEach(
-      'decisions 8: another version: 400; validates everything before changing anything',
+      'spec settings: another version: 400; validates everything before changing anything',
       [
         ['version', { ...exported, version: '2' }],
         ['settings', {}],
@@ -402,7 +402,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       ],
       load,
     )
-    same('decisions 8: before changing anything', (await settings()).service.site_name, 'Fort')
+    same('spec settings: before changing anything', (await settings()).service.site_name, 'Fort')
   })
 
   test('the audit log', async () => {
@@ -410,7 +410,7 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
     const { entries, total } = await says(admin('GET /settings/audit'), 200, { entries: [auditEntry], ...onePage(50) })
     const ids = entries.map(({ id }) => id)
     same(
-      'decisions 1: newest first',
+      'spec conventions: newest first',
       ids,
       [...ids].sort((a, b) => b - a),
     )
@@ -421,30 +421,30 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
         }
       ).entries
     const all = await list('limit=100')
-    same('interface 1.5: total', total >= all.length, true)
+    same('spec conventions: total', total >= all.length, true)
     for (const action of ['auth.login', 'user.create', 'settings.update', 'license.activate'])
       same(
-        `decisions 8: ${action}`,
+        `spec settings: ${action}`,
         all.some(entry => entry.action === action),
         true,
       )
     const changes = all.filter(({ action }) => action === 'settings.update')
     same(
-      'interface 2: field, old_value, new_value',
+      'spec endpoints: field, old_value, new_value',
       changes.every(({ details }) => ['field', 'old_value', 'new_value'].every(name => name in details)),
       true,
     )
-    expect.soft(JSON.stringify(all), 'decisions 8: secrets as "***"').not.toMatch(/a-secret|a-key/)
-    expect.soft(JSON.stringify(changes), 'decisions 8: secrets as "***"').toContain('"***"')
+    expect.soft(JSON.stringify(all), 'spec settings: secrets as "***"').not.toMatch(/a-secret|a-key/)
+    expect.soft(JSON.stringify(changes), 'spec settings: secrets as "***"').toContain('"***"')
     same(
-      'decisions 8: a prefix ending in .',
+      'spec settings: a prefix ending in .',
       (await list('action=auth.')).every(({ action }) => action.startsWith('auth.')),
       true,
     )
-    same('interface 4.9: user_id', [...new Set((await list('user_id=3')).map(({ user }) => user))], ['viewer'])
-    same('decisions 1: to exclusive', await list('to=2026-01-01T00:00:00Z'), [])
+    same('spec settings: user_id', [...new Set((await list('user_id=3')).map(({ user }) => user))], ['viewer'])
+    same('spec conventions: to exclusive', await list('to=2026-01-01T00:00:00Z'), [])
     await refusesEach(
-      'interface 4.9: filters; decisions 1: audit maximum 100; decisions 2: unknown id in a query',
+      'spec settings: filters; spec conventions: audit maximum 100; spec errors: unknown id in a query',
       [
         ['limit', 'limit=101'],
         ...notDecimal,
@@ -455,11 +455,11 @@ describe('interface 4.9: Settings', { retry: 0 }, () => {
       ],
       query => admin('GET /settings/audit', { query }),
     )
-    await refuses(admin('DELETE /settings/audit'), 405, 'decisions 8: no endpoint changes or deletes entries')
+    await refuses(admin('DELETE /settings/audit'), 405, 'spec settings: no endpoint changes or deletes entries')
   })
 })
 
-describe('interface 5.7: external providers', { retry: 0 }, () => {
+describe('spec access: external providers', { retry: 0 }, () => {
   const locationOf = (reply: Reply) => new URL(reply.headers.get('location') ?? '', place.server.url)
   /** A redirect to there; the interface does not say which of them. */
   const saysRedirect = async (asked: Promise<Reply>, why: string) => {
@@ -481,9 +481,9 @@ describe('interface 5.7: external providers', { retry: 0 }, () => {
       200,
       oauthSettings.but({ default_role: 'Viewer', local_login_disabled: false }),
     )
-    await refuses(change({ local_login_disabled: true }), 409, "decisions 4: it can't lock everyone out")
+    await refuses(change({ local_login_disabled: true }), 409, "spec access: it can't lock everyone out")
     await refusesEach(
-      'interface 2: OAuth settings',
+      'spec endpoints: OAuth settings',
       [
         ['default_role', { default_role: 'x' }],
         ['x', { provider_a: { x: 1 } }],
@@ -495,16 +495,16 @@ describe('interface 5.7: external providers', { retry: 0 }, () => {
     await saysDone(admin('PATCH /settings/oauth', { body: { provider_a: provider, provider_b: provider } }))
     const read = await admin('GET /settings/oauth')
     expect
-      .soft(read.text, 'interface 2: client_id_set; input adds client_id, client_secret')
+      .soft(read.text, 'spec endpoints: client_id_set; input adds client_id, client_secret')
       .not.toMatch(/an-id|a-secret/)
     same(
-      'interface 2: client_id_set',
+      'spec endpoints: client_id_set',
       (read.json as { provider_a: { client_id_set: unknown } }).provider_a.client_id_set,
       true,
     )
     const { providers } = (await nobody('GET /auth/options')).json as { providers: { id: string; label: string }[] }
     same(
-      'decisions 12b: providers: [ { id, label } ]',
+      'spec service: providers: [ { id, label } ]',
       providers.map(({ id }) => id),
       ['provider_a', 'provider_b'],
     )
@@ -514,17 +514,17 @@ describe('interface 5.7: external providers', { retry: 0 }, () => {
     const { nobody } = place
     for (const [asked, path] of [
       [
-        saysRedirect(nobody('GET /auth/provider_a'), 'interface 4.1: redirect to the external identity provider'),
+        saysRedirect(nobody('GET /auth/provider_a'), 'spec access: redirect to the external identity provider'),
         '/login/oauth/authorize',
       ],
       [
-        saysRedirect(nobody('GET /auth/provider_b'), 'interface 4.1: redirect to the external identity provider'),
+        saysRedirect(nobody('GET /auth/provider_b'), 'spec access: redirect to the external identity provider'),
         '/authorize',
       ],
     ] as const) {
       const { origin, pathname, searchParams } = locationOf(await asked)
       same(
-        'decisions 4: authorization code with state and PKCE',
+        'spec access: authorization code with state and PKCE',
         [
           origin,
           pathname,
@@ -538,15 +538,15 @@ describe('interface 5.7: external providers', { retry: 0 }, () => {
     for (const asked of [
       saysRedirect(
         nobody('GET /auth/provider_a/callback', { query: 'code=x&state=bad&iss=a&scope=b&whatever=1' }),
-        'decisions 1: the OAuth callbacks ignore unknown parameters',
+        'spec conventions: the OAuth callbacks ignore unknown parameters',
       ),
       saysRedirect(
         nobody('GET /auth/provider_b/callback', { query: 'error=access_denied&state=bad' }),
-        'decisions 1: and take error in place of code',
+        'spec conventions: and take error in place of code',
       ),
     ])
       same(
-        'decisions 4: redirect to the login page with an error code',
+        'spec access: redirect to the login page with an error code',
         locationOf(await asked).searchParams.has('error'),
         true,
       )
@@ -562,15 +562,15 @@ describe('interface 5.7: external providers', { retry: 0 }, () => {
           query: `code=abc&state=${state}`,
           headers: { cookie: cookiesOf(away) },
         }),
-        'interface 4.1: redirect to the dashboard',
+        'spec access: redirect to the dashboard',
       )
     }
     const errorOf = async () => locationOf(await comeBack()).searchParams.get('error')
-    same('decisions 4: empty allow-lists admit nobody', typeof (await errorOf()), 'string')
+    same('spec access: empty allow-lists admit nobody', typeof (await errorOf()), 'string')
     await change({ provider_a: { allowed_users: ['octo-cat'] }, default_role: 'admin' })
     const signed = await comeBack()
     same(
-      'interface 5.7: ends in a session cookie and a redirect to the dashboard',
+      'spec access: ends in a session cookie and a redirect to the dashboard',
       [locationOf(signed).searchParams.has('error'), /HttpOnly/i.test(signed.headers.getSetCookie().join())],
       [false, true],
     )
@@ -579,26 +579,26 @@ describe('interface 5.7: external providers', { retry: 0 }, () => {
       nobody('GET /users/me', { headers: { cookie } }),
       200,
       oneUser.but({ username: 'octo_cat', oauth_provider: 'provider_a', role: 'Admin' }),
-      'decisions 4: a new user gets default_role; other characters to _',
+      'spec access: a new user gets default_role; other characters to _',
     )
     const own = { cookie, origin: place.server.url }
     await refuses(
       nobody('POST /auth/password', { headers: own, body: { current_password: 'x', new_password: passwords.admin } }),
       409,
-      'decisions 4: a user without a password',
+      'spec access: a user without a password',
     )
     await refuses(
       nobody('POST /auth/mfa/disable', { headers: own, body: { password: 'x' } }),
       409,
-      'decisions 4: a user without a password',
+      'spec access: a user without a password',
     )
     person = { id: 78, login: 'octo-cat', email: 'admin@corp.example' }
-    same('decisions 4: e-mail taken', await errorOf(), 'account_exists')
+    same('spec access: e-mail taken', await errorOf(), 'account_exists')
     await saysDone(change({ local_login_disabled: true }))
     await refuses(
       nobody('POST /auth/login', { body: { username: 'admin', password: passwords.admin } }),
       403,
-      'decisions 4: password login answers 403',
+      'spec access: password login answers 403',
     )
     await change({ local_login_disabled: false })
   })

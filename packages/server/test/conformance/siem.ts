@@ -32,7 +32,7 @@ import {
 } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
-/* interface.md 4.11 and 6, decisions.md 11 and 14: events go to a SIEM. */
+/* docs/spec/siem.md: events go to a SIEM. */
 
 /** A syslog receiver, and one that takes HTTP. */
 let syslog = ''
@@ -55,7 +55,7 @@ let web: Host
 let streamPort = 0
 let httpPort = 0
 
-/** interface 6: event types with their severities. */
+/** spec siem: event types with their severities. */
 const severities = {
   ban: 5,
   unban: 2,
@@ -69,9 +69,9 @@ const severities = {
 const change = (body: object) => place.admin('PATCH /siem/settings', { body })
 const reportBan = (ip: string) => web.agent('POST /bans', { body: { ip, jail: 'sshd' } })
 const queueSize = async () => ((await place.admin('GET /siem/queue')).json as { queue_size: number }).queue_size
-const steps = { 'dashboard 10': { steps: [{ name: text, ok: yesNo, ms: number, detail: text }] } } as const
+const steps = { 'spec endpoints': { steps: [{ name: text, ok: yesNo, ms: number, detail: text }] } } as const
 const tested = extended({ message: text, event_id: anyUuid }, steps)
-/** decisions 11: the canonical event. */
+/** spec siem: the canonical event. */
 const event = {
   id: anyUuid,
   type: text,
@@ -83,9 +83,9 @@ const event = {
   data: anyObject,
 } as const
 
-/** The claims of interface.md 4.11 on a place with one host. */
+/** The claims of spec siem on a place with one host. */
 export const siemClaims = (given: () => WithHost) =>
-  describe('interface 4.11: SIEM', { retry: 0 }, () => {
+  describe('spec siem: SIEM', { retry: 0 }, () => {
     beforeAll(async () => {
       ;({ place, web } = given())
       streamPort = await listening(stream)
@@ -112,12 +112,12 @@ export const siemClaims = (given: () => WithHost) =>
           batch_size: 100,
           flush_interval: 5,
         }),
-        'decisions 14: SIEM defaults',
+        'spec limits: SIEM defaults',
       )
-      same('decisions 14: all eight events', read.events, Object.keys(severities))
-      await saysDone(admin('PATCH /siem/settings', { body: {} }), 'decisions 14: an empty PATCH')
+      same('spec limits: all eight events', read.events, Object.keys(severities))
+      await saysDone(admin('PATCH /siem/settings', { body: {} }), 'spec conventions: an empty PATCH')
       await refusesEach(
-        'interface 2: SIEM settings; decisions 8, 11 and 14: targets, Bounds',
+        'spec endpoints: SIEM settings; spec settings, 11 and 14: targets, Bounds',
         [
           ['host', { enabled: true }],
           ['format', { format: 'x' }],
@@ -136,7 +136,7 @@ export const siemClaims = (given: () => WithHost) =>
         change,
       )
       await takesEach(
-        'decisions 14: Bounds',
+        'spec limits: Bounds',
         [
           { min_severity: 10, batch_size: 1, flush_interval: 1 },
           { min_severity: 0, batch_size: 1000, flush_interval: 3600 },
@@ -153,7 +153,7 @@ export const siemClaims = (given: () => WithHost) =>
         additional_event_types: [eventType],
       })
       same(
-        'interface 6: default_severity',
+        'spec siem: default_severity',
         Object.fromEntries(event_types.map(one => [one.id, one.default_severity])),
         severities,
       )
@@ -165,24 +165,24 @@ export const siemClaims = (given: () => WithHost) =>
         const reply = await admin('POST /siem/test')
         const { error, message } = (reply.json ?? {}) as { error?: unknown; message?: unknown }
         same(
-          `interface 7: SIEM test cannot reach its target, ${why}`,
+          `spec errors: SIEM test cannot reach its target, ${why}`,
           [reply.status, error, typeof message],
           [400, 'Connection failed', 'string'],
         )
       }
-      await unreachable('decisions 14: no host counts as unreachable')
+      await unreachable('spec siem: no host counts as unreachable')
       await change({ host: '127.0.0.1', port: await freePort() })
       await unreachable('nobody listens')
       await change({ port: streamPort })
-      const { event_id } = await says(admin('POST /siem/test'), 200, tested, 'decisions 14: works while disabled')
+      const { event_id } = await says(admin('POST /siem/test'), 200, tested, 'spec siem: works while disabled')
       await until(
         async () => syslog,
         got => got.includes(event_id),
       )
       expect
-        .soft(syslog, 'decisions 11: RFC 5424, octet-counted, facility 10')
+        .soft(syslog, 'spec siem: RFC 5424, octet-counted, facility 10')
         .toMatch(/^\d+ <8[0-7]>1 \d{4}-\d\d-\d\dT\S+ \S+ stockade \S+ test \[stockade@32473 /)
-      expect.soft(syslog, 'decisions 14: structured data id').toContain(`id="${event_id}"`)
+      expect.soft(syslog, 'spec siem: structured data id').toContain(`id="${event_id}"`)
     })
 
     test('the queue', async () => {
@@ -197,20 +197,20 @@ export const siemClaims = (given: () => WithHost) =>
       } as const
       await says(admin('GET /siem/queue'), 200, queue)
       same(
-        'interface 4.11: limit',
+        'spec siem: limit',
         ((await admin('GET /siem/queue', { query: 'limit=1' })).json as { events: object[] }).events.length,
         1,
       )
-      await takesEach('decisions 1: maximum 1000', ['limit=1000'], query => admin('GET /siem/queue', { query }))
+      await takesEach('spec conventions: maximum 1000', ['limit=1000'], query => admin('GET /siem/queue', { query }))
       await refusesEach(
-        'decisions 1: maximum 1000',
+        'spec conventions: maximum 1000',
         [['limit', 'limit=1001'], ...notDecimal.filter(([name]) => name === 'limit'), ['limit', 'limit=0']],
         query => admin('GET /siem/queue', { query }),
       )
       await says(admin('POST /siem/flush'), 200, { message: text, events_sent: 0, events_failed: integer })
       const after = await says(admin('GET /siem/queue'), 200, queue)
       same(
-        'interface 6.2: a queued event carries retry_count',
+        'spec siem: a queued event carries retry_count',
         [after.queue_size >= 2, after.events.some(({ retry_count }) => retry_count >= 1)],
         [true, true],
       )
@@ -229,13 +229,13 @@ export const siemClaims = (given: () => WithHost) =>
         message: text,
         events_discarded: integer,
       })
-      same('interface 4.11: queued events are discarded', [events_discarded >= 2, await queueSize()], [true, 0])
+      same('spec siem: queued events are discarded', [events_discarded >= 2, await queueSize()], [true, 0])
       await change({ port: streamPort })
       await reportBan('203.0.113.91')
       await until(queueSize, size => size >= 1)
       const sent = await says(admin('POST /siem/flush'), 200, { message: text, events_sent: integer, events_failed: 0 })
       same(
-        'interface 6.3: flushed (send now)',
+        'spec siem: flushed (send now)',
         [
           sent.events_sent >= 1,
           (
@@ -258,15 +258,15 @@ export const siemClaims = (given: () => WithHost) =>
         by_hour: [{ hour: integer, count: integer }],
         delivery_stats: { sent: integer, failed: integer, retried: integer, success_rate: orNull(number) },
       } as const
-      const got = await says(place.admin('GET /siem/stats'), 200, stats, 'decisions 5: period defaults to day')
+      const got = await says(place.admin('GET /siem/stats'), 200, stats, 'spec commands: period defaults to day')
       same(
-        'decisions 14: hour is 0 to 23',
+        'spec siem: hour is 0 to 23',
         got.by_hour.map(({ hour }) => hour),
         [...Array(24).keys()],
       )
       for (const period of ['day', 'week', 'month'])
         await says(place.admin('GET /siem/stats', { query: `period=${period}` }), 200, { ...stats, period })
-      await refuses(place.admin('GET /siem/stats', { query: 'period=x' }), 400, 'interface 4.11: period', 'period')
+      await refuses(place.admin('GET /siem/stats', { query: 'period=x' }), 400, 'spec siem: period', 'period')
     })
 
     test('events by HTTP', async () => {
@@ -284,7 +284,7 @@ export const siemClaims = (given: () => WithHost) =>
           .filter(({ path }) => path === '/ingest')
           .flatMap(({ body }) => JSON.parse(body) as { id: string; type: string; data: unknown }[])
       same(
-        'decisions 14: type test, severity 1, passes every filter',
+        'spec siem: type test, severity 1, passes every filter',
         deviations(
           received().find(({ id }) => id === event_id),
           { ...event, type: 'test', severity: 1, server: null },
@@ -297,12 +297,12 @@ export const siemClaims = (given: () => WithHost) =>
       await admin('POST /siem/flush')
       const told = received().filter(({ type }) => type !== 'test')
       same(
-        'interface 6.1: only types listed, severity at or above min_severity',
+        'spec siem: only types listed, severity at or above min_severity',
         told.map(({ type }) => type),
         ['ban'],
       )
       same(
-        'decisions 11: the canonical event; data of a ban is the Ban resource',
+        'spec siem: the canonical event; data of a ban is the Ban resource',
         deviations(told[0], {
           ...event,
           type: 'ban',
@@ -316,13 +316,13 @@ export const siemClaims = (given: () => WithHost) =>
       await says(admin('POST /siem/test'), 200, tested)
       const collected = posts.find(({ path }) => path.startsWith('/services/collector/event'))
       same(
-        "decisions 11: the HTTP Event Collector's event endpoint with a token",
+        "spec siem: the HTTP Event Collector's event endpoint with a token",
         collected?.authorization,
         'Splunk a-token',
       )
       const read = await says(admin('GET /siem/settings'), 200, siemSettings)
       same(
-        'decisions 11: token input only, token_set',
+        'spec siem: token input only, token_set',
         [JSON.stringify(read).includes('a-token'), read.token_set],
         [false, true],
       )
@@ -348,11 +348,11 @@ export const siemClaims = (given: () => WithHost) =>
       const read = async () => says(admin('GET /siem/replay/{jobId}', { jobId: started.job_id }), 200, job)
       await admin('POST /siem/flush')
       const ended = await until(read, ({ status }) => status !== 'running')
-      same('decisions 11: completed', [ended.status, ended.events_sent, ended.progress_percent], ['completed', 3, 100])
-      await refuses(admin('GET /siem/replay/{jobId}', { jobId: unknownId }), 404, 'decisions 2: unknown id in the path')
+      same('spec siem: completed', [ended.status, ended.events_sent, ended.progress_percent], ['completed', 3, 100])
+      await refuses(admin('GET /siem/replay/{jobId}', { jobId: unknownId }), 404, 'spec errors: unknown id in the path')
       const ask = (body: object) => admin('POST /siem/replay', { body })
       await refusesEach(
-        'decisions 14: replay from, to; decisions 1: from later than to',
+        'spec limits: replay from, to; spec conventions: from later than to',
         [
           ['from', { to }],
           ['to', { from }],
@@ -363,10 +363,10 @@ export const siemClaims = (given: () => WithHost) =>
         ask,
       )
       await change({ enabled: false })
-      await refuses(ask({ from: to, to: from }), 400, 'decisions 14: 400 comes before 409', 'from')
-      await refuses(ask({ from, to }), 409, 'decisions 14: 409 (state)')
+      await refuses(ask({ from: to, to: from }), 400, 'spec errors: 400 comes before 409', 'from')
+      await refuses(ask({ from, to }), 409, 'spec errors: 409 (state)')
       await change({ enabled: true })
       const long = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
-      await says(ask(long), 200, { message: text, events_to_replay: 0, job_id: uuid }, 'decisions 14: event_types: all')
+      await says(ask(long), 200, { message: text, events_to_replay: 0, job_id: uuid }, 'spec limits: event_types: all')
     })
   })

@@ -76,11 +76,11 @@ export const says = async <const S extends Shape>(
   const reply = await asked
   const claim = `${titleOf(reply.endpoint)}: ${status} ${words(shape)}${sentence ? ` (${sentence})` : ''}`
   expect(reply.status, `${claim}, got: ${reply.text.slice(0, 400)}`).toBe(status)
-  expect.soft(reply.headers.get('content-type'), `${claim}: JSON (interface 1.2)`).toMatch(/^application\/json/)
+  expect.soft(reply.headers.get('content-type'), `${claim}: JSON (spec conventions)`).toMatch(/^application\/json/)
   expect.soft(deviations(reply.json, shape), claim).toEqual([])
   return reply.json as Read<S>
 }
-/** The reply is `{ message }`, as simple actions have it (interface 1.4). */
+/** The reply is `{ message }`, as simple actions have it (spec conventions). */
 export const saysDone = (asked: Promise<Reply>, sentence?: string) => says(asked, 200, { message: text }, sentence)
 
 /** The reply is text of that type, for the few that are no JSON; gives the reply. */
@@ -104,7 +104,7 @@ const phrases: Record<number, string> = {
   429: 'Too Many Requests',
   502: 'Bad Gateway',
 }
-/** What no error body may hold (decisions 2): SQL, stacks, files of the server. */
+/** What no error body may hold (spec errors): SQL, stacks, files of the server. */
 const inner = /SQLITE|select .* from|at .*\.[jt]s:\d|node_modules|packages\/server/i
 
 /** The field by `details`, or an id in the sentence. */
@@ -112,7 +112,7 @@ const names = (body: { message?: unknown; details?: unknown }, naming: string) =
   String(body.message).includes(naming) ||
   (Array.isArray(body.details) &&
     body.details.some(({ path }: { path?: unknown }) => String(path).split('.').includes(naming)))
-/** How an error body deviates from decisions 2; `naming`: the field that its message has to name. */
+/** How an error body deviates from spec errors; `naming`: the field that its message has to name. */
 export const refusalDeviations = (reply: Reply, status: number, naming?: string): string[] => {
   if (reply.status !== status) return [`status ${reply.status}, not ${status}: ${reply.text.slice(0, 200)}`]
   const body = (reply.json ?? {}) as { error?: unknown; message?: unknown; details?: unknown }
@@ -151,7 +151,7 @@ export const refusesEach = async <T>(
   for (const [naming, sent] of rows)
     await refuses(ask(sent), 400, `${why}: ${JSON.stringify(sent).slice(0, 100)}`, naming)
 }
-/** Integers are decimal (decisions 1); each of these names `limit`, and the last ones `page`. */
+/** Integers are decimal (spec conventions); each of these names `limit`, and the last ones `page`. */
 export const notDecimal: readonly (readonly [naming: string, query: string])[] = [
   ...['1e1', '%2B5', '+5', '%205', '0x10', '5.0', '1_0'].map(value => ['limit', `limit=${value}`] as const),
   ...['1e1', '%2B5', '0x10'].map(value => ['page', `page=${value}`] as const),
@@ -265,7 +265,7 @@ export const aPlaceWithHost = async (): Promise<WithHost> => {
 }
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-/** The code of RFC 6238 (SHA-1, 6 digits, 30 s; decisions 4), so many steps from now. */
+/** The code of RFC 6238 (SHA-1, 6 digits, 30 s; spec access), so many steps from now. */
 export const totp = (secret: string, steps = 0): string => {
   const bits = [...secret].map(digit => digits.indexOf(digit).toString(2).padStart(5, '0')).join('')
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map(byte => Number.parseInt(byte, 2)))

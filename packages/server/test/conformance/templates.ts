@@ -4,7 +4,7 @@ import { oneTemplate, template } from './resources.ts'
 import { refuses, refusesEach, same, says, saysDone, takesEach, unknownId } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
-/* interface.md 4.8, decisions.md 8 and 14: templates of jails. */
+/* docs/spec/templates.md: templates of jails. */
 
 let place: Place
 let web: Host
@@ -20,36 +20,36 @@ const mine = {
 }
 const made = { id, name: text, display_name: text, type: 'custom', created_at: time } as const
 
-/** The claims of interface.md 4.8 on a place with one host. */
+/** The claims of spec templates on a place with one host. */
 export const templatesClaims = (given: () => WithHost) =>
-  describe('interface 4.8: Templates', { retry: 0 }, () => {
+  describe('spec templates: Templates', { retry: 0 }, () => {
     beforeAll(() => void ({ place, web } = given()))
 
     test('built-in ones are there and stay as they are', async () => {
       const { admin, viewer } = place
       const { templates, total } = await says(viewer('GET /templates'), 200, { templates: [template], total: integer })
-      same('decisions 8: at least 30', [total >= 30, templates.length], [true, total])
+      same('spec templates: at least 30', [total >= 30, templates.length], [true, total])
       const sshd = await says(
         viewer('GET /templates/{templateId}', { templateId: 'sshd' }),
         200,
         oneTemplate.but({ name: 'sshd', type: 'builtin', jail_config: like(/^\[sshd\]$/m) }),
       )
       same(
-        'interface 4.8: id or name',
+        'spec templates: id or name',
         (await viewer('GET /templates/{templateId}', { templateId: sshd.id })).json,
         sshd,
       )
       for (const templateId of [9999, 'nope'])
-        await refuses(viewer('GET /templates/{templateId}', { templateId }), 404, 'decisions 2: unknown id in the path')
+        await refuses(viewer('GET /templates/{templateId}', { templateId }), 404, 'spec errors: unknown id in the path')
       await refuses(
         admin('PATCH /templates/{templateId}', { templateId: 'sshd', body: { display_name: 'x' } }),
         403,
-        'interface 4.8: built-in templates cannot be modified',
+        'spec templates: built-in templates cannot be modified',
       )
       await refuses(
         admin('DELETE /templates/{templateId}', { templateId: 'sshd' }),
         403,
-        'interface 4.8: built-in templates cannot be deleted',
+        'spec templates: built-in templates cannot be deleted',
       )
       for (const [query, fits] of [
         ['category=web', (one: { category: string }) => one.category === 'web'],
@@ -60,10 +60,10 @@ export const templatesClaims = (given: () => WithHost) =>
         ],
       ] as const) {
         const found = await says(viewer('GET /templates', { query }), 200, { templates: [template], total: integer })
-        same(`interface 4.8: ${query}`, [found.total > 0, found.templates.every(fits)], [true, true])
+        same(`spec templates: ${query}`, [found.total > 0, found.templates.every(fits)], [true, true])
       }
       await refusesEach(
-        'interface 4.8: category, type',
+        'spec templates: category, type',
         [
           ['type', 'type=x'],
           ['category', 'category=x'],
@@ -74,7 +74,7 @@ export const templatesClaims = (given: () => WithHost) =>
       const { categories } = await says(viewer('GET /templates/categories'), 200, {
         categories: [{ id: text, name: text, description: text, template_count: integer }],
       })
-      same('interface 2: categories', categories.map(({ id }) => id).sort(), ['common', 'custom', 'mail', 'web'])
+      same('spec endpoints: categories', categories.map(({ id }) => id).sort(), ['common', 'custom', 'mail', 'web'])
     })
 
     test('own ones are made, changed and deleted', async () => {
@@ -84,7 +84,7 @@ export const templatesClaims = (given: () => WithHost) =>
         name: 'my-app',
         display_name: 'My app',
       })
-      await refuses(admin('POST /templates', { body: mine }), 409, 'decisions 2: template name taken')
+      await refuses(admin('POST /templates', { body: mine }), 409, 'spec errors: template name taken')
       await says(
         admin('GET /templates/{templateId}', { templateId }),
         200,
@@ -98,7 +98,7 @@ export const templatesClaims = (given: () => WithHost) =>
         admin('POST /templates', { body: least }),
         201,
         { ...made, display_name: 'least' },
-        'decisions 14: display_name: name',
+        'spec limits: display_name: name',
       )
       await says(
         admin('GET /templates/{templateId}', { templateId: 'least' }),
@@ -109,7 +109,7 @@ export const templatesClaims = (given: () => WithHost) =>
           filter_config: '',
           settings: { maxretry: null, bantime: null, findtime: null, logpath: null },
         }),
-        'decisions 14: description "", category custom, settings {}, filter_config ""',
+        'spec limits: description "", category custom, settings {}, filter_config ""',
       )
       const changed = { id, name: 'my-app', display_name: 'New', updated_at: time } as const
       const change = (body: object) => admin('PATCH /templates/{templateId}', { templateId: 'my-app', body })
@@ -121,19 +121,19 @@ export const templatesClaims = (given: () => WithHost) =>
         200,
         changed,
       )
-      await says(change({}), 200, changed, 'decisions 14: an empty PATCH')
-      await refuses(change({ name: 'other' }), 400, 'decisions 8: immutable', 'name')
+      await says(change({}), 200, changed, 'spec conventions: an empty PATCH')
+      await refuses(change({ name: 'other' }), 400, 'spec templates: immutable', 'name')
       for (const endpoint of [
         'PATCH /templates/{templateId}',
         'DELETE /templates/{templateId}',
         'GET /templates/{templateId}/status',
       ])
-        await refuses(admin(endpoint, { templateId: 9999 }), 404, 'decisions 2: unknown id in the path')
+        await refuses(admin(endpoint, { templateId: 9999 }), 404, 'spec errors: unknown id in the path')
       await saysDone(admin('DELETE /templates/{templateId}', { templateId: 'least' }))
       await refuses(
         admin('DELETE /templates/{templateId}', { templateId: 'least' }),
         404,
-        'decisions 2: unknown id in the path',
+        'spec errors: unknown id in the path',
       )
     })
 
@@ -147,7 +147,7 @@ export const templatesClaims = (given: () => WithHost) =>
       const jail = (lines: string) => named('bad', { jail_config: lines })
       const ask = (body: object) => place.admin('POST /templates', { body })
       await refusesEach(
-        'decisions 8: name, options; decisions 14: Bounds',
+        'spec templates: name, options; spec limits: Bounds',
         [
           ['name', named('Upper')],
           ['name', named('1abc')],
@@ -173,9 +173,9 @@ export const templatesClaims = (given: () => WithHost) =>
         ],
         ask,
       )
-      await refuses(ask(named('stockade')), 409, 'decisions 8: reserved, so taken (decisions 2)')
+      await refuses(ask(named('stockade')), 409, 'spec templates: reserved, so taken (spec errors)')
       await takesEach(
-        'decisions 14: Bounds',
+        'spec limits: Bounds',
         [
           named('a'.repeat(24), { description: 'x'.repeat(1000), display_name: 'x'.repeat(100) }),
           named('low', { settings: { maxretry: 1, bantime: -1, findtime: 1 } }),
@@ -192,7 +192,7 @@ export const templatesClaims = (given: () => WithHost) =>
         message: text,
         severity: oneOf('error', 'warning'),
       } as const
-      const problems = { 'dashboard 10': { problems: [problem] } } as const
+      const problems = { 'spec endpoints': { problems: [problem] } } as const
       const { jail_config, filter_config } = mine
       await says(
         place.operator('POST /templates/validate', { body: { jail_config, filter_config } }),
@@ -205,11 +205,11 @@ export const templatesClaims = (given: () => WithHost) =>
         200,
         extended({ valid: false, errors: [text] }, problems),
       )
-      same('interface 4.8: errors', errors.length > 0, true)
+      same('spec templates: errors', errors.length > 0, true)
       await refuses(
         place.operator('POST /templates/validate', { body: { jail_config: 5 } }),
         400,
-        'interface 4.8: jail_config',
+        'spec templates: jail_config',
         'jail_config',
       )
     })
@@ -223,13 +223,13 @@ export const templatesClaims = (given: () => WithHost) =>
         200,
         extended(
           { message: text, commands: [{ server_id: serverId, command_id: uuid }] },
-          { 'dashboard 10': { batch_id: uuid } },
+          { 'spec endpoints': { batch_id: uuid } },
         ),
       )
       const deploy = (body: object, which = templateId) =>
         operator('POST /templates/{templateId}/deploy', { templateId: which, body })
       await refusesEach(
-        'interface 4.8: server_ids; decisions 2: unknown id in a body',
+        'spec templates: server_ids; spec errors: unknown id in a body',
         [
           ['server_ids', {}],
           ['server_ids', { server_ids: [] }],
@@ -237,7 +237,7 @@ export const templatesClaims = (given: () => WithHost) =>
         ],
         deploy,
       )
-      await refuses(deploy(body, 'nope'), 404, 'decisions 2: unknown id in the path')
+      await refuses(deploy(body, 'nope'), 404, 'spec errors: unknown id in the path')
       const poll = async () =>
         (
           (await web.agent('GET /servers/{serverId}/commands/pending', { serverId })).json as {
@@ -246,7 +246,7 @@ export const templatesClaims = (given: () => WithHost) =>
         ).commands
       const order = (await poll()).find(({ id }) => id === deployed.commands[0]?.command_id)
       same(
-        'decisions 8: settings sent win',
+        'spec templates: settings sent win',
         [order?.id, order?.template?.settings.maxretry],
         [deployed.commands[0]?.command_id, 4],
       )
@@ -272,7 +272,7 @@ export const templatesClaims = (given: () => WithHost) =>
       await refuses(
         admin('DELETE /templates/{templateId}', { templateId }),
         409,
-        "decisions 8: deployed somewhere can't be deleted",
+        "spec templates: deployed somewhere can't be deleted",
       )
       const { command_id } = await says(
         operator('DELETE /templates/{templateId}/servers/{serverId}', { templateId, serverId }),
@@ -280,13 +280,13 @@ export const templatesClaims = (given: () => WithHost) =>
         { message: text, command_id: uuid },
       )
       const removal = (await poll()).find(({ id }) => id === command_id)
-      same('interface 4.5: remove-template', removal?.params, { template_name: 'my-app' })
+      same('spec commands: remove-template', removal?.params, { template_name: 'my-app' })
       await finish(command_id, [])
       await says(viewer('GET /templates/{templateId}/status', { templateId }), 200, status(false))
       await refuses(
         operator('DELETE /templates/{templateId}/servers/{serverId}', { templateId, serverId: unknownId }),
         404,
-        'decisions 2: unknown id in the path',
+        'spec errors: unknown id in the path',
       )
       await saysDone(admin('DELETE /templates/{templateId}', { templateId }))
     })

@@ -4,7 +4,7 @@ import { entry, onePage } from './resources.ts'
 import { refuses, refusesEach, same, says, saysDone, saysText, takesEach, unknownId, notDecimal } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
 
-/* interface.md 4.7, decisions.md 8: the whitelist. */
+/* docs/spec/whitelist.md: the whitelist. */
 
 let place: Place
 let web: Host
@@ -12,13 +12,13 @@ let web: Host
 const add = (body: object) => place.operator('POST /whitelist', { body })
 const newEntry = extended(
   { id, ip: text, description: text, created_by: 'operator', created_at: time },
-  { 'dashboard 10': { expires_at: null, lifted_bans: integer } },
+  { 'spec endpoints': { expires_at: null, lifted_bans: integer } },
 )
-const endless = { 'dashboard 10': { expires_at: null } } as const
+const endless = { 'spec endpoints': { expires_at: null } } as const
 
-/** The claims of interface.md 4.7 on a place with one host. */
+/** The claims of spec whitelist on a place with one host. */
 export const whitelistClaims = (given: () => WithHost) =>
-  describe('interface 4.7: Whitelist', { retry: 0 }, () => {
+  describe('spec whitelist: Whitelist', { retry: 0 }, () => {
     beforeAll(() => void ({ place, web } = given()))
 
     test('entries are added, read, changed and removed', async () => {
@@ -33,11 +33,11 @@ export const whitelistClaims = (given: () => WithHost) =>
         ['fc00::/7', 'fc00::/7'],
         ['fe80::/10', 'fe80::/10'],
       ] as const)
-        await says(add({ ip }), 201, newEntry.but({ ip: canonical, description: '' }), 'decisions 1: CIDR')
+        await says(add({ ip }), 201, newEntry.but({ ip: canonical, description: '' }), 'spec conventions: CIDR')
       for (const ip of ['203.0.113.9', '::ffff:203.0.113.9', '10.200.0.0/8'])
-        await refuses(add({ ip }), 409, 'decisions 2: whitelist entry taken')
+        await refuses(add({ ip }), 409, 'spec errors: whitelist entry taken')
       await refusesEach(
-        'decisions 1: IP addresses, CIDR; decisions 14: descriptions to 1000',
+        'spec conventions: IP addresses, CIDR; spec limits: descriptions to 1000',
         [
           ['ip', {}],
           ['ip', { ip: 'x' }],
@@ -55,18 +55,23 @@ export const whitelistClaims = (given: () => WithHost) =>
         ],
         add,
       )
-      await takesEach('decisions 14: descriptions to 1000', [{ ip: '192.0.2.1', description: 'x'.repeat(1000) }], add)
+      await takesEach('spec limits: descriptions to 1000', [{ ip: '192.0.2.1', description: 'x'.repeat(1000) }], add)
       const one = { id: made.id }
       await says(viewer('GET /whitelist/{id}', one), 200, entry.but({ ...body, created_by: 'operator' }))
       const changed = extended({ id, ip: '203.0.113.9', description: 'new', updated_at: time }, endless)
       await says(operator('PATCH /whitelist/{id}', { ...one, body: { description: 'new' } }), 200, changed)
-      await says(operator('PATCH /whitelist/{id}', { ...one, body: {} }), 200, changed, 'decisions 14: an empty PATCH')
+      await says(
+        operator('PATCH /whitelist/{id}', { ...one, body: {} }),
+        200,
+        changed,
+        'spec conventions: an empty PATCH',
+      )
       const readdress = { ...one, body: { ip: '192.0.2.2' } }
-      await refuses(operator('PATCH /whitelist/{id}', readdress), 400, 'interface 4.7: { description }', 'ip')
+      await refuses(operator('PATCH /whitelist/{id}', readdress), 400, 'spec whitelist: { description }', 'ip')
       await saysDone(operator('DELETE /whitelist/{id}', one))
       for (const endpoint of ['GET /whitelist/{id}', 'PATCH /whitelist/{id}', 'DELETE /whitelist/{id}'])
-        await refuses(operator(endpoint, one), 404, 'decisions 2: unknown id in the path')
-      await refuses(viewer('GET /whitelist/{id}', { id: 'abc' }), 400, 'interface 4.7: integer')
+        await refuses(operator(endpoint, one), 404, 'spec errors: unknown id in the path')
+      await refuses(viewer('GET /whitelist/{id}', { id: 'abc' }), 400, 'spec whitelist: integer')
     })
 
     test('many at once', async () => {
@@ -84,21 +89,21 @@ export const whitelistClaims = (given: () => WithHost) =>
         }),
         201,
         { added: 2, entries: [{ id, ip: text }] },
-        'decisions 8: skips duplicates, added counts the new ones',
+        'spec whitelist: skips duplicates, added counts the new ones',
       )
       same(
-        'interface 4.7: entries',
+        'spec whitelist: entries',
         entries.map(({ ip }) => ip),
         ['192.0.2.50', '192.0.2.51'],
       )
       const bulk = (entries?: object[]) => operator('POST /whitelist/bulk', { body: { entries } })
-      await refuses(bulk([{ ip: '192.0.2.60' }, { ip: 'x' }]), 400, 'decisions 8: 400 names the index', '1')
+      await refuses(bulk([{ ip: '192.0.2.60' }, { ip: 'x' }]), 400, 'spec whitelist: 400 names the index', '1')
       same(
-        'decisions 8: all or nothing',
+        'spec whitelist: all or nothing',
         ((await viewer('GET /whitelist', { query: 'search=192.0.2.60' })).json as { total: unknown }).total,
         0,
       )
-      await refuses(bulk(), 400, 'interface 4.7: { entries }', 'entries')
+      await refuses(bulk(), 400, 'spec whitelist: { entries }', 'entries')
     })
 
     test('the list and the check', async () => {
@@ -106,17 +111,17 @@ export const whitelistClaims = (given: () => WithHost) =>
       const { whitelist, total } = await says(viewer('GET /whitelist'), 200, { whitelist: [entry], ...onePage(50) })
       const ids = whitelist.map(one => one.id)
       same(
-        'decisions 1: by insertion',
+        'spec conventions: by insertion',
         ids,
         [...ids].sort((a, b) => a - b),
       )
-      same('interface 1.5: total', total, whitelist.length)
+      same('spec conventions: total', total, whitelist.length)
       await add({ ip: '192.0.2.70', description: 'The Office' })
       for (const query of ['search=OFFICE', 'search=192.0.2.70'])
         await says(viewer('GET /whitelist', { query }), 200, { whitelist: [entry], ...onePage(50), total: 1 }, query)
-      await takesEach('interface 4.7: max 100', ['limit=100'], query => viewer('GET /whitelist', { query }))
+      await takesEach('spec whitelist: max 100', ['limit=100'], query => viewer('GET /whitelist', { query }))
       await refusesEach(
-        'interface 4.7: max 100; decisions 1: page, limit',
+        'spec whitelist: max 100; spec conventions: page, limit',
         [['limit', 'limit=101'], ...notDecimal, ['page', 'page=0'], ['search', 'search=']],
         query => viewer('GET /whitelist', { query }),
       )
@@ -126,11 +131,11 @@ export const whitelistClaims = (given: () => WithHost) =>
         viewer('GET /whitelist/check/{ip}', { ip: '::ffff:10.9.9.9' }),
         200,
         { ip: '10.9.9.9', whitelisted: true, matched_entry: matched('10.9.9.9') },
-        'decisions 8: the most specific entry',
+        'spec whitelist: the most specific entry',
       )
       await says(check('10.8.8.8'), 200, { ip: '10.8.8.8', whitelisted: true, matched_entry: matched('10.0.0.0/8') })
       await says(check('198.51.100.200'), 200, { ip: '198.51.100.200', whitelisted: false, matched_entry: null })
-      await refuses(check('zz'), 400, 'decisions 1: IP addresses')
+      await refuses(check('zz'), 400, 'spec conventions: IP addresses')
     })
 
     test('as plain text', async () => {
@@ -138,17 +143,17 @@ export const whitelistClaims = (given: () => WithHost) =>
       const reply = await saysText(viewer('GET /whitelist.txt'), 'text/plain')
       const lines = reply.text.trimEnd().split('\n')
       const comments = lines.filter(line => line.startsWith('#'))
-      same('interface 4.7: comment header lines first', lines.slice(0, comments.length), comments)
-      expect.soft(comments.join(), 'interface 4.7: generation time').toMatch(/\d{4}-\d\d-\d\dT[\d:.]+Z/)
+      same('spec whitelist: comment header lines first', lines.slice(0, comments.length), comments)
+      expect.soft(comments.join(), 'spec whitelist: generation time').toMatch(/\d{4}-\d\d-\d\dT[\d:.]+Z/)
       same(
-        'interface 4.7: one IP or CIDR per line',
+        'spec whitelist: one IP or CIDR per line',
         lines.slice(comments.length).every(line => /^[\da-f.:]+(\/\d+)?$/.test(line)),
         true,
       )
-      same('interface 4.7: every entry', lines.includes('10.0.0.0/8') && lines.includes('192.0.2.70'), true)
+      same('spec whitelist: every entry', lines.includes('10.0.0.0/8') && lines.includes('192.0.2.70'), true)
       const etag = reply.headers.get('etag') ?? ''
       same(
-        'decisions 8: an ETag and answers 304',
+        'spec whitelist: an ETag and answers 304',
         (await viewer('GET /whitelist.txt', { headers: { 'if-none-match': etag } })).status,
         304,
       )
@@ -166,38 +171,38 @@ export const whitelistClaims = (given: () => WithHost) =>
         operator('POST /whitelist/import', { body: { format: 'plain', content: plain, description_prefix: 'imp: ' } }),
         200,
         imported(2, 1, [{}]),
-        'decisions 8: good lines in, duplicates in skipped',
+        'spec whitelist: good lines in, duplicates in skipped',
       )
-      same('decisions 8: { line, value, error }', [first.errors[0]?.line, first.errors[0]?.value], [4, 'bad'])
+      same('spec whitelist: { line, value, error }', [first.errors[0]?.line, first.errors[0]?.value], [4, 'bad'])
       const { whitelist } = (await viewer('GET /whitelist', { query: 'search=198.51.100.1' })).json as {
         whitelist: { description: string }[]
       }
-      same('interface 4.7: description_prefix', whitelist[0]?.description, 'imp: one')
+      same('spec whitelist: description_prefix', whitelist[0]?.description, 'imp: one')
       const take = (body: object) => operator('POST /whitelist/import', { body })
-      await says(take({ content: '198.51.100.3' }), 200, imported(1, 0), 'decisions 14: format plain')
+      await says(take({ content: '198.51.100.3' }), 200, imported(1, 0), 'spec limits: format plain')
       const csv = await says(
         take({ format: 'csv', content: 'ip,description\n198.51.100.4,"a, b"\nzz,x\n' }),
         200,
         imported(1, 0, [{}]),
       )
-      same('decisions 14: the 1-based line of the text', csv.errors[0]?.line, 3)
+      same('spec whitelist: the 1-based line of the text', csv.errors[0]?.line, 3)
       const list = [{ ip: '198.51.100.5', description: 'j' }, { ip: 'q' }]
       const json = await says(
         take({ format: 'json', content: JSON.stringify(list) }),
         200,
         imported(1, 0, [{}]),
-        'decisions 14: a bare array',
+        'spec whitelist: a bare array',
       )
-      same('decisions 14: for JSON the 1-based entry', json.errors[0]?.line, 2)
+      same('spec whitelist: for JSON the 1-based entry', json.errors[0]?.line, 2)
       const exported = { whitelist: [{ ip: '198.51.100.6', description: '' }], exported_at: '2026-01-01T00:00:00Z' }
       await says(
         take({ format: 'json', content: JSON.stringify(exported) }),
         200,
         imported(1, 0),
-        "decisions 14: the export's form",
+        "spec whitelist: the export's form",
       )
       await refusesEach(
-        'decisions 14: import content (format plain)',
+        'spec limits: import content (format plain)',
         [
           ['content', { format: 'plain' }],
           ['format', { format: 'xml', content: '' }],
@@ -211,14 +216,14 @@ export const whitelistClaims = (given: () => WithHost) =>
         exported_at: time,
       })
       const asPlain = await saysText(viewer('GET /whitelist/export'), 'text/plain')
-      same('interface 4.7: default plain, one entry per line', asPlain.text.split('\n').includes('198.51.100.6'), true)
+      same('spec whitelist: default plain, one entry per line', asPlain.text.split('\n').includes('198.51.100.6'), true)
       const asCsv = await saysText(viewer('GET /whitelist/export', { query: 'format=csv' }), 'text/csv')
-      same('decisions 8: a header ip,description', asCsv.text.startsWith('ip,description'), true)
-      expect.soft(asCsv.text, 'decisions 8: exports escape what a spreadsheet would run').not.toMatch(/,"?=cmd/)
+      same('spec whitelist: a header ip,description', asCsv.text.startsWith('ip,description'), true)
+      expect.soft(asCsv.text, 'spec whitelist: exports escape what a spreadsheet would run').not.toMatch(/,"?=cmd/)
       await refuses(
         viewer('GET /whitelist/export', { query: 'format=xml' }),
         400,
-        'interface 4.7: plain/json/csv',
+        'spec whitelist: plain/json/csv',
         'format',
       )
     })
@@ -258,14 +263,14 @@ export const whitelistClaims = (given: () => WithHost) =>
       await says(operator('POST /whitelist/sync'), 200, { message: text, servers_notified: 1 })
       const some = (server_ids: string[]) => operator('POST /whitelist/sync', { body: { server_ids } })
       await says(some([web.id]), 200, { message: text, servers_notified: 1 })
-      await refuses(some([unknownId]), 400, 'decisions 2: unknown id in a body', unknownId)
+      await refuses(some([unknownId]), 400, 'spec errors: unknown id in a body', unknownId)
       await web.agent('POST /bans', { body: { ip: '192.0.2.90', jail: 'sshd' } })
       await add({ ip: '192.0.2.90' })
       const { commands } = (await viewer('GET /commands', { query: 'type=unban-ip' })).json as {
         commands: { params: unknown }[]
       }
       same(
-        'decisions 14: a new entry queues one unban-ip with jail *',
+        'spec whitelist: a new entry queues one unban-ip with jail *',
         commands.map(({ params }) => params),
         [{ ip: '192.0.2.90', jail: '*' }],
       )
