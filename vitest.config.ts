@@ -11,6 +11,7 @@ const common = {
   // Patient where the machine is busy; what is broken stays broken. While a test is written, a small STOCKADE_TEST_PATIENCE
   // (milliseconds, for pages of a browser too) shows sooner what does not come.
   expect: { poll: { timeout: Number(process.env.STOCKADE_TEST_PATIENCE ?? 60_000) } },
+  setupFiles: process.env.STOCKADE_TEST_CPU ? ['./scripts/test-cpu.mjs'] : [],
 } as const
 
 /**
