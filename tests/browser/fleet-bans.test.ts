@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
@@ -7,7 +9,7 @@ import type { Visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
-/* Fleet bans as an operator makes, follows and lifts them. The host confirms as the agent does. */
+/* Fleet bans and blocklists as an operator makes, follows and removes them. The host confirms as the agent does. */
 
 const shield = { supported: true, mode: 'stateful', owned: true, driver: 'netlink', reason: null } as const
 
@@ -20,7 +22,13 @@ const confirm = async ({ client }: Host): Promise<void> => {
       version: state.version,
       whitelist_version: state.whitelist.version,
       entry_count: state.whitelist.count,
-      shield: { bans: { version, held: count, digest, refused: [] } },
+      shield: {
+        bans: { version, held: count, digest, refused: [] },
+        lists: state.shield.lists.map(list => ({
+          ...{ id: list.id, version: list.version, mode: list.mode, digest: list.digest },
+          held: list.entries,
+        })),
+      },
     },
   })
 }
@@ -188,6 +196,132 @@ describe.runIf(hasBrowser)('fleet bans', () => {
     expect(bans.map(({ entry }) => entry)).toContain('198.51.100.11')
   })
 
+  describe('and blocklists', () => {
+    // A change of a few entries is always taken, so there are some: each second address, so that none are merged.
+    const each = (start: string, first: number) =>
+      Array.from({ length: 30 }, (_, index) => `${start}${first + 2 * index}\n`).join('')
+    const source = createServer((request, reply) => {
+      if (request.url === '/none.txt') reply.writeHead(404).end()
+      else reply.end(each('198.51.100.', 130) + (request.url === '/two.txt' ? each('203.0.113.', 64) : ''))
+    })
+    let url: string
+    beforeAll(async () => {
+      await new Promise<void>(resolve => source.listen(0, '127.0.0.1', resolve))
+      url = `http://127.0.0.1:${(source.address() as AddressInfo).port}`
+    })
+    afterAll(() => {
+      source.closeAllConnections()
+      source.close()
+    })
+    const details = () => desktop.page.getByRole('dialog', { name: 'Partner' })
+    const openDetails = async () => {
+      await desktop.page.getByRole('row', { name: /Partner/ }).hover()
+      await desktop.page.getByRole('button', { name: 'Details of Partner' }).click()
+      await details().waitFor()
+    }
+
+    it('are looked at, subscribed to, and name an address on its page', async () => {
+      const { page } = desktop
+      await go(page, 'lists/blocklists')
+      await page.getByRole('heading', { name: 'No blocklists yet' }).waitFor()
+      await page.getByRole('button', { name: 'Subscribe to a blocklist' }).first().click()
+      const dialog = page.getByRole('dialog', { name: 'Subscribe to a blocklist' })
+      await dialog.getByLabel('List', { exact: true }).selectOption('Another URL')
+      await dialog.getByRole('button', { name: 'Subscribe, only count' }).click()
+      expect(await dialog.getByText('Fill this in.').count()).toBe(2)
+      await dialog.getByLabel('URL', { exact: true }).fill(`${url}/one.txt`)
+      await dialog.getByLabel('Name').fill('Partner')
+      await dialog.getByRole('button', { name: 'Look at it first' }).click()
+      await dialog.getByText(/30 entries, 30 IPv4 addresses/).waitFor()
+      await dialog.getByRole('button', { name: 'Subscribe, only count' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      await openDetails()
+      await details().getByRole('button', { name: 'Read now' }).click()
+      await details().getByText('30 entries, 30 IPv4 addresses').waitFor()
+      await confirm(host)
+      await details().getByText('Every server holds it.').waitFor()
+      await page.keyboard.press('Escape')
+      await go(page, 'ip/198.51.100.176')
+      await page.getByText(/On the blocklist Partner \(198\.51\.100\.176, read .*\), which only counts\./).waitFor()
+      await page.getByText('Never banned', { exact: true }).waitFor()
+    })
+
+    it('are edited within their bounds, and the host holds what was saved', async () => {
+      const { page } = desktop
+      await go(page, 'lists/blocklists')
+      await openDetails()
+      await details().getByRole('button', { name: 'Edit…' }).click()
+      const edit = page.getByRole('dialog', { name: 'Edit Partner' })
+      await settled(page)
+      expect(await breaches(page)).toEqual([])
+      expect(await edit.getByLabel('Maximum change, in percent').inputValue()).toBe('50')
+      await edit.getByLabel('URL', { exact: true }).fill(`${url}/two.txt`)
+      await edit.getByLabel('Maximum entries').fill('0')
+      await edit.getByLabel('Maximum change, in percent').fill('101')
+      await edit.getByRole('button', { name: 'Save' }).click()
+      await edit.getByText('Enter a number from 1 to 200,000.').waitFor()
+      await edit.getByText('Enter a number from 0 to 100.').waitFor()
+      await edit.getByLabel('Maximum entries').fill('1000')
+      await edit.getByLabel('Maximum change, in percent').fill('12,5')
+      await edit.getByLabel('Read every').selectOption('12 h')
+      await edit.getByLabel('Format').selectOption('One entry a line')
+      await edit.getByLabel('Does').selectOption('Drops')
+      await edit.getByLabel('Where').selectOption('These servers')
+      await edit.getByLabel('web-01').check()
+      await edit.getByRole('button', { name: 'Look at it first' }).click()
+      await edit.getByText(/60 entries, 60 IPv4 addresses/).waitFor()
+      await edit.getByRole('button', { name: 'Save' }).click()
+      await edit.waitFor({ state: 'detached' })
+      const { lists } = await admin.client.call('GET /lists')
+      expect(lists).toMatchObject([
+        {
+          ...{ name: 'Partner', source: { kind: 'url', url: `${url}/two.txt` }, format: 'plain', column: null },
+          ...{ interval: 43_200, mode: 'enforce', max_entries: 1000, max_change: 0.125, max_addresses: 2 ** 28 },
+          target: { server_ids: [host.id] },
+        },
+      ])
+    })
+
+    it('refuse a version that changes too much until it is meant, then say whom they drop', async () => {
+      const { page } = desktop
+      await openDetails()
+      await details().getByRole('button', { name: 'Read now' }).click()
+      await details()
+        .getByRole('alert')
+        .getByText(/changes \d+ % of the entries/)
+        .waitFor()
+      await details().getByRole('button', { name: 'Apply the new version' }).click()
+      await details().getByText('60 entries, 60 IPv4 addresses').waitFor()
+      await confirm(host)
+      await details().getByText('Every server holds it.').waitFor()
+      await page.keyboard.press('Escape')
+      await go(page, 'ip/203.0.113.70')
+      await page.getByText('Dropped on 1 server by a blocklist').waitFor()
+      await page.getByRole('link', { name: 'Partner' }).click()
+      await page.waitForURL('**/lists/blocklists')
+    })
+
+    it('say that their source failed, and are unsubscribed with an Undo', async () => {
+      const { page, complaints } = desktop
+      await openDetails()
+      await details().getByRole('button', { name: 'Edit…' }).click()
+      const edit = page.getByRole('dialog', { name: 'Edit Partner' })
+      await edit.getByLabel('URL', { exact: true }).fill(`${url}/none.txt`)
+      await edit.getByRole('button', { name: 'Save' }).click()
+      await edit.waitFor({ state: 'detached' })
+      await openDetails()
+      await details().getByRole('button', { name: 'Read now' }).click()
+      await details().getByRole('alert').getByText('404').waitFor()
+      // There is no version that could be applied.
+      expect(await details().getByRole('button', { name: 'Apply the new version' }).count()).toBe(0)
+      await details().getByRole('button', { name: 'Unsubscribe' }).click()
+      await page.getByRole('heading', { name: 'No blocklists yet' }).waitFor()
+      await page.getByRole('button', { name: 'Undo' }).first().click()
+      await page.getByRole('row', { name: /Partner/ }).waitFor()
+      expect(complaints.filter(said => !said.includes('status of 409'))).toEqual([])
+    })
+  })
+
   it('is accessible on a phone, where a viewer finds nothing to press', async () => {
     await admin.client.call('POST /users', {
       body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
@@ -207,6 +341,12 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       await dialog.waitFor()
       expect(await dialog.getByRole('button', { name: 'Lift everywhere' }).count()).toBe(0)
       expect(await breaches(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await go(page, 'lists/blocklists')
+      await page.getByRole('button', { name: /^Details of Partner/ }).click()
+      const list = page.getByRole('dialog', { name: 'Partner' })
+      await list.waitFor()
+      expect(await list.getByRole('button').allInnerTexts()).toEqual(['', 'Close'])
     } finally {
       await phone.close()
     }

@@ -317,6 +317,8 @@ export const blocklistLine = resource('BlocklistLine', {
   name: field(Type.String(), 'Name of the list.'),
   mode: field(mode, 'What the firewalls do with it.'),
   entry: field(Type.String(), 'The entry that covers the address.'),
+  servers: field(count, 'Servers that the caller sees whose kernel holds the list, as read back there.'),
+  fetched_at: field(nullable(timestamp), 'Time at which the content of the version in force came.'),
 })
 
 export const agentBlocklist = endpoint({

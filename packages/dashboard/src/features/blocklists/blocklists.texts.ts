@@ -2,6 +2,9 @@ import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+/** Of a number in words, as it is shown. */
+const entriesOf = (said: string) => (said === '1' ? '1 entry' : `${said} entries`)
+const addressesOf = (said: string) => (said === '1' ? '1 IPv4 address' : `${said} IPv4 addresses`)
 
 const en = {
   title: 'Blocklists',
@@ -48,6 +51,7 @@ const en = {
   off: 'Switch off',
   refresh: 'Read now',
   accept: 'Apply the new version',
+  change: 'Edit…',
   remove: 'Unsubscribe',
   removed: (name: string) => `${name} leaves the firewalls.`,
   noMatch: 'No blocklist.',
@@ -55,9 +59,30 @@ const en = {
   empty: 'Subscribe to a list that others keep. It only counts at first, so you see whom it would drop.',
   states: { held: 'Held', pending: 'Waiting', refused: 'Refused', not_covered: 'Not covered' },
   more: (count: number) => `${servers(count)} more`,
-  covers: (entries: string, addresses: string) => `${entries} entries, ${addresses} IPv4 addresses`,
+  covers: (entries: string, addresses: string) => `${entriesOf(entries)}, ${addressesOf(addresses)}`,
   dialog: {
     title: 'Subscribe to a blocklist',
+    changeTitle: (name: string) => `Edit ${name}`,
+    format: 'Format',
+    formats: {
+      auto: 'Found by itself',
+      plain: 'One entry a line',
+      'spamhaus-json': 'Spamhaus JSON',
+      hosts: 'Hosts file',
+      csv: 'CSV',
+    },
+    column: 'Column of the address',
+    columnHelp: 'From 1. Default: the first column with an address.',
+    wrongColumn: 'Enter a number from 1 to 100.',
+    interval: 'Read every',
+    maxEntries: 'Maximum entries',
+    maxEntriesHelp: 'A version beyond one of these limits is not applied. The one before stays.',
+    wrongEntries: 'Enter a number from 1 to 200,000.',
+    maxAddresses: 'Maximum IPv4 addresses',
+    wrongAddresses: 'Enter a number from 1 to 4,294,967,296.',
+    maxChange: 'Maximum change, in percent',
+    maxChangeHelp: 'Share of the entries that one look may change.',
+    wrongChange: 'Enter a number from 0 to 100.',
     source: 'List',
     own: 'Another URL',
     countries: 'Countries',
@@ -75,7 +100,7 @@ const en = {
     submit: 'Subscribe, only count',
     first: 'A new list only counts. You enforce it with one click once you have seen its hits.',
     size: (entries: string, addresses: string, share: string) =>
-      `${entries} entries, ${addresses} IPv4 addresses: ${share} of all.`,
+      `${entriesOf(entries)}, ${addressesOf(addresses)}: ${share} of all.`,
     samples: (text: string) => `Begins with ${text}`,
     you: 'It names the address that you come from.',
     sessions: (count: number) =>

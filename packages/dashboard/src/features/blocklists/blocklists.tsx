@@ -19,21 +19,25 @@ import styles from './blocklists.module.css'
 
 const SubscribeDialog = lazy(() => import('./subscribe-dialog.tsx'))
 const DetailDialog = lazy(() => import('./detail-dialog.tsx'))
+const ChangeDialog = lazy(() => import('./change-dialog.tsx'))
+
+type Opened = { readonly what: 'new' } | { readonly what: 'details' | 'change'; readonly list: Blocklist }
 
 /** Lists that others keep, and where they really hold. */
 export const Blocklists = () => {
   const t = textsOf(blocklistsTexts)
   const names = textsOf(shellTexts)
   const { may } = useMay('write')
-  const [open, setOpen] = useState<'new' | Blocklist | null>(null)
+  const [open, setOpen] = useState<Opened | null>(null)
   const close = () => setOpen(null)
+  const showDetails = (list: Blocklist) => setOpen({ what: 'details', list })
   return (
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
       actions={
         may && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen({ what: 'new' })}>
             {t.add}
           </Button>
         )
@@ -41,10 +45,18 @@ export const Blocklists = () => {
     >
       <ListTabs />
       <p className={styles.lead}>{t.lead}</p>
-      <Rows may={may} onNew={() => setOpen('new')} onOpen={setOpen} />
+      <Rows may={may} onNew={() => setOpen({ what: 'new' })} onOpen={showDetails} />
       <Suspense>
-        {open === 'new' && <SubscribeDialog onClose={close} />}
-        {open !== null && open !== 'new' && <DetailDialog given={open} may={may} onClose={close} />}
+        {open?.what === 'new' && <SubscribeDialog onClose={close} />}
+        {open?.what === 'details' && (
+          <DetailDialog
+            given={open.list}
+            may={may}
+            onClose={close}
+            onChange={list => setOpen({ what: 'change', list })}
+          />
+        )}
+        {open?.what === 'change' && <ChangeDialog list={open.list} onClose={close} />}
       </Suspense>
     </Page>
   )

@@ -29,7 +29,13 @@ const tones: Readonly<Record<BlocklistServer['state'], Tone>> = {
 const openStates = ['refused', 'not_covered', 'pending'] as const
 
 /** What a list holds, which servers do not hold it and why, and what can be done about it. */
-const DetailDialog = ({ given, may, onClose }: { given: Blocklist; may: boolean; onClose: () => void }) => {
+const DetailDialog = (props: {
+  given: Blocklist
+  may: boolean
+  onClose: () => void
+  onChange: (list: Blocklist) => void
+}) => {
+  const { given, may, onClose, onChange } = props
   const t = textsOf(blocklistsTexts)
   const list = useQuery({ ...blocklistQuery(given.id), initialData: given }).data
   const all = serversOf(list)
@@ -62,7 +68,7 @@ const DetailDialog = ({ given, may, onClose }: { given: Blocklist; may: boolean;
             <Servers key={state} id={list.id} state={state} count={countOf(list, state)} />
           ))}
         </ul>
-        {may && <Changes list={list} onClose={onClose} />}
+        {may && <Changes list={list} onClose={onClose} onChange={onChange} />}
         <div className={parts.row}>
           <Button variant="default" onClick={onClose}>
             {textsOf(commonTexts).close}
@@ -77,14 +83,16 @@ export default DetailDialog
 const countOf = ({ held }: Blocklist, wanted: (typeof openStates)[number]): number =>
   ({ refused: held.failed, not_covered: held.not_covered, pending: held.pending })[wanted]
 
-const Changes = ({ list, onClose }: { list: Blocklist; onClose: () => void }) => {
+const Changes = (props: { list: Blocklist; onClose: () => void; onChange: (list: Blocklist) => void }) => {
+  const { list, onClose, onChange } = props
   const t = textsOf(blocklistsTexts)
   const [isBusy, setBusy] = useState(false)
   const read = (accept: boolean) => {
     setBusy(true)
     void refresh(list, accept).finally(() => setBusy(false))
   }
-  const isRefused = list.last_error !== null && list.version > 0
+  // The only refusal that `accept_change` gets past, as the API says in its sentence.
+  const isRefused = list.last_error?.includes('% of the entries') && list.version > 0
   return (
     <div className={parts.row}>
       {(['enforce', 'observe', 'off'] as const)
@@ -102,6 +110,9 @@ const Changes = ({ list, onClose }: { list: Blocklist; onClose: () => void }) =>
           {t.accept}
         </Button>
       )}
+      <Button variant="default" onClick={() => onChange(list)}>
+        {t.change}
+      </Button>
       <Button
         variant="default"
         onClick={() => {

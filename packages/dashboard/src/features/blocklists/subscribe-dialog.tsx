@@ -1,48 +1,38 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import type { BlocklistSource } from '@stockade/contract'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
-import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
-import { leftOutWords } from './columns.tsx'
 import { presets } from './presets.ts'
+import { Preview } from './preview.tsx'
 import { readBlocklistsAgain } from './queries.ts'
-import type { BlocklistPreview } from './queries.ts'
+import { SourceField, sourceOf } from './source-fields.tsx'
+import type { SourceKind } from './source-fields.tsx'
 import styles from './blocklists.module.css'
-
-type Kind = 'url' | 'countries' | 'networks'
-
-const words = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean)
 
 /** What is typed, and what the API takes of it. */
 const useTyped = () => {
   const target = useTarget()
   const [choice, setChoice] = useState<string>(presets[0]?.name ?? 'url')
-  const [url, setUrl] = useState('')
-  const [codes, setCodes] = useState('')
-  const [asns, setAsns] = useState('')
+  /** Each kind keeps its text while another one is shown. */
+  const [texts, setTexts] = useState<Readonly<Record<SourceKind, string>>>({ url: '', countries: '', networks: '' })
   const [given, setName] = useState<string>()
   const preset = presets.find(({ name }) => name === choice)
-  const kind: Kind = preset ? 'url' : (choice as Kind)
-  const sources: Readonly<Record<Kind, BlocklistSource>> = {
-    url: { kind: 'url', url: preset?.url ?? url.trim() },
-    countries: { kind: 'countries', countries: words(codes.toUpperCase()) },
-    networks: { kind: 'networks', asns: words(asns).map(text => Number(text.replace(/^AS/i, ''))) },
-  }
-  const typed = { url: preset?.url ?? url, countries: codes, networks: asns }[kind]
+  const kind = preset ? 'url' : (choice as SourceKind)
+  const text = preset?.url ?? texts[kind]
   return {
-    ...{ target, choice, setChoice, url, setUrl, codes, setCodes, asns, setAsns, preset, kind, setName },
+    ...{ target, choice, setChoice, preset, kind, text, setName },
+    setText: (typed: string) => setTexts({ ...texts, [kind]: typed }),
     name: given ?? preset?.name ?? '',
-    source: sources[kind],
-    isFilled: typed.trim() !== '',
+    source: sourceOf(kind, text),
+    isFilled: text.trim() !== '',
   }
 }
 type Typed = ReturnType<typeof useTyped>
@@ -146,58 +136,9 @@ const SourceFields = ({ typed, isTried, onChange }: { typed: Typed; isTried: boo
           </a>
         </p>
       )}
-      {!typed.preset && typed.kind === 'url' && (
-        <TextField
-          label={t.url}
-          help={t.urlHelp}
-          most={2000}
-          kind="url"
-          dir="ltr"
-          value={typed.url}
-          onValue={changed(typed.setUrl)}
-          error={missing}
-        />
-      )}
-      {typed.kind === 'countries' && (
-        <TextField
-          label={t.countryCodes}
-          help={t.countryHelp}
-          most={800}
-          value={typed.codes}
-          onValue={changed(typed.setCodes)}
-          error={missing}
-        />
-      )}
-      {typed.kind === 'networks' && (
-        <TextField
-          label={t.asns}
-          help={t.asnsHelp}
-          most={5000}
-          value={typed.asns}
-          onValue={changed(typed.setAsns)}
-          error={missing}
-        />
+      {!typed.preset && (
+        <SourceField kind={typed.kind} value={typed.text} onValue={changed(typed.setText)} error={missing} />
       )}
     </>
-  )
-}
-
-const Preview = ({ found }: { found: BlocklistPreview }) => {
-  const t = textsOf(blocklistsTexts)
-  const { dialog } = t
-  const { servers, whitelist, sessions, you } = found.conflicts
-  const yours = [...servers, ...whitelist]
-  const share = `${found.share_percent < 0.01 ? '< 0.01' : found.share_percent.toFixed(2)} %`
-  return (
-    <div className={styles.preview} role="status">
-      <b>{dialog.size(number(found.entries), number(found.addresses), share)}</b>
-      {found.samples.length > 0 && <span dir="auto">{dialog.samples(found.samples.slice(0, 3).join(', '))}</span>}
-      <span className={parts.muted}>
-        {t.columns.leftOut}: {leftOutWords(found.left_out)}
-      </span>
-      {yours.length > 0 && <span>{dialog.yours(yours.join(', '))}</span>}
-      {sessions > 0 && <span>{dialog.sessions(sessions)}</span>}
-      {you && <strong>{dialog.you}</strong>}
-    </div>
   )
 }

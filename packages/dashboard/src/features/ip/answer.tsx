@@ -33,6 +33,8 @@ const sentenceOf = (found: LookUp, now: number): readonly [Tone, string] => {
     if (end === Infinity) return ['ban', t.untilUnbanned(on)]
     return ['ban', end === null ? on : t.bannedUntil(on, dayTime(end, now))]
   }
+  const dropping = found.blocklists.filter(({ mode }) => mode === 'enforce').map(({ servers }) => servers)
+  if (Math.max(0, ...dropping) > 0) return ['ban', t.listDropped(Math.max(...dropping))]
   if (found.matched_whitelist) return ['allow', t.whitelisted(found.matched_whitelist.ip)]
   const [newest] = found.ban_history
   const over = newest?.unbanned_at ?? newest?.expires_at ?? null
@@ -105,6 +107,23 @@ const FleetBans = ({ found, brief }: { found: LookUp; brief: boolean }) => {
   ))
 }
 
+/** The blocklists that name it, with what they do. */
+const Lists = ({ found, brief }: { found: LookUp; brief: boolean }) => {
+  const t = textsOf(ipTexts)
+  const times = useWords(now =>
+    found.blocklists.map(({ fetched_at: at }) => (at === null ? '' : dayTime(Date.parse(at), now))).join('\n'),
+  ).split('\n')
+  return found.blocklists.map(({ id, name, mode, entry }, index) => {
+    const said = t.onList[mode === 'enforce' ? 'enforce' : 'observe']('{name}', entry, times[index] ?? '')
+    const shown = <Stranger text={name} most={60} />
+    return (
+      <Fragment key={id}>
+        {filled(said, { name: brief ? shown : <Link to="/lists/blocklists">{shown}</Link> })}
+      </Fragment>
+    )
+  })
+}
+
 /** The state of an address in one sentence, and the reason below it. */
 export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolean }) => {
   const t = textsOf(ipTexts)
@@ -125,6 +144,7 @@ export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolea
           </b>
         )}
         <FleetBans found={found} brief={brief} />
+        <Lists found={found} brief={brief} />
         <Why found={found} brief={brief} />
         {kind && ` ${t.kinds[kind]}`}
       </p>

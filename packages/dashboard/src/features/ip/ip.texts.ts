@@ -69,6 +69,12 @@ const en = {
   bannedOn: (count: number) => `Banned on ${servers(count)}`,
   fleetBanned: (count: number) => `Banned on ${servers(count)} by a fleet ban`,
   fleetBanOf: (entry: string, author: string) => `Fleet ban of ${entry} by ${author}`,
+  listDropped: (count: number) => `Dropped on ${servers(count)} by a blocklist`,
+  onList: {
+    enforce: (name: string, entry: string, time: string) => `On the blocklist ${name} (${entry}, read ${time}). `,
+    observe: (name: string, entry: string, time: string) =>
+      `On the blocklist ${name} (${entry}, read ${time}), which only counts. `,
+  },
   bannedUntil: (on: string, time: string) => `${on} until ${time}`,
   untilUnbanned: (on: string) => `${on}, permanently`,
   notBannedSince: (time: string) => `Not banned since ${time}`,

@@ -142,7 +142,10 @@ test('a list is fetched, cut, held and taken out again', async () => {
   expect(counted.hits.hours).toHaveLength(24)
 
   const found = await admin.client.call('GET /bans/lookup/{ip}', { params: { ip: '198.51.100.9' } })
-  expect(found.blocklists).toEqual([{ id, name: '/drop', mode: 'enforce', entry: '198.51.100.0/24' }])
+  const { fetched_at } = await admin.client.call('GET /lists/{id}', { params: { id } })
+  expect(found.blocklists).toEqual([
+    { id, name: '/drop', mode: 'enforce', entry: '198.51.100.0/24', servers: 1, fetched_at },
+  ])
 
   await admin.client.call('DELETE /lists/{id}', { params: { id } })
   expect((await web.client.call('GET /agent/state')).shield.lists).toEqual([])

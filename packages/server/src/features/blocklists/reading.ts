@@ -201,13 +201,23 @@ export const createBlocklistReading = (needs: {
       const rows = (await allLists(db.read)).filter(
         row => row.mode !== 'off' && row.version > 0 && targeting.isVisible(actor, targetsOf(row.target)),
       )
-      const lines = await Promise.all(
-        rows.map(async (row): Promise<Line[]> => {
-          const entry = (await entriesOfRow(row)).find(matching(ip.text))
-          return entry === undefined ? [] : [{ id: row.id, name: row.name, mode: row.mode as Blocklist['mode'], entry }]
-        }),
+      const found = await Promise.all(
+        rows.map(async row => ({ row, entry: (await entriesOfRow(row)).find(matching(ip.text)) })),
       )
-      return lines.flat()
+      const lines = found.flatMap(({ row, entry }) => (entry === undefined ? [] : [{ row, entry }]))
+      if (lines.length === 0) return []
+      const said = await readSaid()
+      return lines.map(({ row, entry }): Line => {
+        const view = viewOf(actor, row, said)
+        return {
+          id: row.id,
+          name: row.name,
+          mode: view.mode,
+          entry,
+          servers: view.held.applied,
+          fetched_at: view.fetched_at,
+        }
+      })
     },
   }
 }

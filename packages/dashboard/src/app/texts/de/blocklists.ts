@@ -3,6 +3,9 @@ import type { Texts } from '../texts.ts'
 
 const servers = (count: number) => `${count} Server`
 const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
+/** Of a number in words, as it is shown. */
+const entriesOf = (said: string) => (said === '1' ? '1 Eintrag' : `${said} Einträge`)
+const addressesOf = (said: string) => (said === '1' ? '1 IPv4-Adresse' : `${said} IPv4-Adressen`)
 
 export const blocklists: Texts['blocklists'] = {
   title: 'Sperrlisten',
@@ -49,6 +52,7 @@ export const blocklists: Texts['blocklists'] = {
   off: 'Ausschalten',
   refresh: 'Jetzt lesen',
   accept: 'Neue Fassung übernehmen',
+  change: 'Bearbeiten…',
   remove: 'Abbestellen',
   removed: name => `${name} wird aus den Firewalls genommen.`,
   noMatch: 'Keine Sperrliste.',
@@ -56,9 +60,30 @@ export const blocklists: Texts['blocklists'] = {
   empty: 'Abonnieren Sie eine Liste, die andere pflegen. Sie zählt zuerst nur, damit Sie sehen, wen sie treffen würde.',
   states: { held: 'Vorhanden', pending: 'Wartet', refused: 'Abgelehnt', not_covered: 'Nicht abgedeckt' },
   more: count => `${servers(count)} mehr`,
-  covers: (entries, addresses) => `${entries} Einträge, ${addresses} IPv4-Adressen`,
+  covers: (entries, addresses) => `${entriesOf(entries)}, ${addressesOf(addresses)}`,
   dialog: {
     title: 'Sperrliste abonnieren',
+    changeTitle: name => `${name} bearbeiten`,
+    format: 'Format',
+    formats: {
+      auto: 'Wird erkannt',
+      plain: 'Ein Eintrag je Zeile',
+      'spamhaus-json': 'JSON von Spamhaus',
+      hosts: 'hosts-Datei',
+      csv: 'CSV',
+    },
+    column: 'Spalte der Adresse',
+    columnHelp: 'Ab 1. Vorgabe: die erste Spalte mit einer Adresse.',
+    wrongColumn: 'Geben Sie eine Zahl von 1 bis 100 ein.',
+    interval: 'Lesen alle',
+    maxEntries: 'Höchstens Einträge',
+    maxEntriesHelp: 'Eine Fassung über einer dieser Grenzen wird nicht übernommen. Die vorige bleibt.',
+    wrongEntries: 'Geben Sie eine Zahl von 1 bis 200.000 ein.',
+    maxAddresses: 'Höchstens IPv4-Adressen',
+    wrongAddresses: 'Geben Sie eine Zahl von 1 bis 4.294.967.296 ein.',
+    maxChange: 'Höchste Änderung, in Prozent',
+    maxChangeHelp: 'Anteil der Einträge, den ein Abruf ändern darf.',
+    wrongChange: 'Geben Sie eine Zahl von 0 bis 100 ein.',
     source: 'Liste',
     own: 'Andere URL',
     countries: 'Länder',
@@ -75,7 +100,7 @@ export const blocklists: Texts['blocklists'] = {
     preview: 'Zuerst ansehen',
     submit: 'Abonnieren, nur zählen',
     first: 'Eine neue Liste zählt nur. Wenn Sie ihre Treffer gesehen haben, setzen Sie sie mit einem Klick durch.',
-    size: (entries, addresses, share) => `${entries} Einträge, ${addresses} IPv4-Adressen: ${share} von allen.`,
+    size: (entries, addresses, share) => `${entriesOf(entries)}, ${addressesOf(addresses)}: ${share} von allen.`,
     samples: text => `Beginnt mit ${text}`,
     you: 'Sie nennt die Adresse, von der Sie kommen.',
     sessions: count =>

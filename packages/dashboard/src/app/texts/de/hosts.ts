@@ -248,6 +248,11 @@ export const ip: Texts['ip'] = {
   bannedOn: count => `Gesperrt auf ${onServers(count)}`,
   fleetBanned: count => `Durch eine Flottensperre auf ${onServers(count)} gesperrt`,
   fleetBanOf: (entry, author) => `Flottensperre von ${entry}, angelegt von ${author}`,
+  listDropped: count => `Durch eine Sperrliste auf ${onServers(count)} verworfen`,
+  onList: {
+    enforce: (name, entry, time) => `Auf der Sperrliste ${name} (${entry}, gelesen ${time}). `,
+    observe: (name, entry, time) => `Auf der Sperrliste ${name} (${entry}, gelesen ${time}), die nur zählt. `,
+  },
   bannedUntil: (on, time) => `${on} bis ${time}`,
   untilUnbanned: on => `${on}, dauerhaft`,
   notBannedSince: time => `Nicht gesperrt seit ${time}`,

@@ -373,6 +373,11 @@ export const ip: Texts['ip'] = {
   bannedOn: count => `Bloqueada en ${servers(count)}`,
   fleetBanned: count => `Bloqueada en ${servers(count)} por un bloqueo de flota`,
   fleetBanOf: (entry, author) => `Bloqueo de flota de ${entry}, creado por ${author}`,
+  listDropped: count => `Descartada en ${servers(count)} por una lista de bloqueo`,
+  onList: {
+    enforce: (name, entry, time) => `En la lista de bloqueo ${name} (${entry}, leída ${time}). `,
+    observe: (name, entry, time) => `En la lista de bloqueo ${name} (${entry}, leída ${time}), que solo cuenta. `,
+  },
   bannedUntil: (on, time) => `${on} hasta ${time}`,
   untilUnbanned: on => `${on}, de forma permanente`,
   notBannedSince: time => `Sin bloqueo desde ${time}`,

@@ -2,6 +2,9 @@ import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+/** Of a number in words, as it is shown. */
+const entriesOf = (said: string) => (said === '1' ? '1 entrada' : `${said} entradas`)
+const addressesOf = (said: string) => (said === '1' ? '1 dirección IPv4' : `${said} direcciones IPv4`)
 
 export const blocklists: Texts['blocklists'] = {
   title: 'Listas de bloqueo',
@@ -48,6 +51,7 @@ export const blocklists: Texts['blocklists'] = {
   off: 'Desactivar',
   refresh: 'Leer ahora',
   accept: 'Aplicar la nueva versión',
+  change: 'Editar…',
   remove: 'Cancelar la suscripción',
   removed: name => `${name} sale de los cortafuegos.`,
   noMatch: 'Ninguna lista de bloqueo.',
@@ -55,9 +59,30 @@ export const blocklists: Texts['blocklists'] = {
   empty: 'Suscríbase a una lista que mantienen otros. Al principio solo cuenta, para que vea a quién afectaría.',
   states: { held: 'Presente', pending: 'En espera', refused: 'Rechazada', not_covered: 'Sin cobertura' },
   more: count => `${servers(count)} más`,
-  covers: (entries, addresses) => `${entries} entradas, ${addresses} direcciones IPv4`,
+  covers: (entries, addresses) => `${entriesOf(entries)}, ${addressesOf(addresses)}`,
   dialog: {
     title: 'Suscribirse a una lista',
+    changeTitle: name => `Editar ${name}`,
+    format: 'Formato',
+    formats: {
+      auto: 'Se detecta',
+      plain: 'Una entrada por línea',
+      'spamhaus-json': 'JSON de Spamhaus',
+      hosts: 'Archivo hosts',
+      csv: 'CSV',
+    },
+    column: 'Columna de la dirección',
+    columnHelp: 'Desde 1. Por defecto: la primera columna con una dirección.',
+    wrongColumn: 'Introduzca un número de 1 a 100.',
+    interval: 'Leer cada',
+    maxEntries: 'Máximo de entradas',
+    maxEntriesHelp: 'Una versión por encima de uno de estos límites no se aplica. Queda la anterior.',
+    wrongEntries: 'Introduzca un número de 1 a 200.000.',
+    maxAddresses: 'Máximo de direcciones IPv4',
+    wrongAddresses: 'Introduzca un número de 1 a 4.294.967.296.',
+    maxChange: 'Cambio máximo, en porcentaje',
+    maxChangeHelp: 'Parte de las entradas que una lectura puede cambiar.',
+    wrongChange: 'Introduzca un número de 0 a 100.',
     source: 'Lista',
     own: 'Otra URL',
     countries: 'Países',
@@ -74,7 +99,7 @@ export const blocklists: Texts['blocklists'] = {
     preview: 'Ver primero',
     submit: 'Suscribirse, solo contar',
     first: 'Una lista nueva solo cuenta. Cuando haya visto sus paquetes, la aplica con un clic.',
-    size: (entries, addresses, share) => `${entries} entradas, ${addresses} direcciones IPv4: ${share} del total.`,
+    size: (entries, addresses, share) => `${entriesOf(entries)}, ${addressesOf(addresses)}: ${share} del total.`,
     samples: text => `Empieza con ${text}`,
     you: 'Nombra la dirección desde la que usted se conecta.',
     sessions: count =>

@@ -552,6 +552,12 @@ export const ip: Texts['ip'] = {
   bannedOn: count => `Bannie sur ${servers(count)}`,
   fleetBanned: count => `Bannie sur ${servers(count)} par un ban de flotte`,
   fleetBanOf: (entry, author) => `Ban de flotte de ${entry}, créé par ${author}`,
+  listDropped: count => `Rejetée sur ${servers(count)} par une liste de blocage`,
+  onList: {
+    enforce: (name, entry, time) => `Sur la liste de blocage ${name} (${entry}, lue ${time}). `,
+    observe: (name, entry, time) =>
+      `Sur la liste de blocage ${name} (${entry}, lue ${time}), qui ne fait que compter. `,
+  },
   bannedUntil: (on, time) => `${on} jusqu’à ${time}`,
   untilUnbanned: on => `${on}, définitivement`,
   notBannedSince: time => `Plus bannie depuis ${time}`,

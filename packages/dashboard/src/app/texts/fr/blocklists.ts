@@ -2,6 +2,9 @@ import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 const servers = (count: number) => plural(count, { one: '1\u00a0serveur', other: `${count}\u00a0serveurs` })
+/** Of a number in words, as it is shown. */
+const entriesOf = (said: string) => (said === '1' ? '1\u00a0entrée' : `${said}\u00a0entrées`)
+const addressesOf = (said: string) => (said === '1' ? '1\u00a0adresse IPv4' : `${said}\u00a0adresses IPv4`)
 
 export const blocklists: Texts['blocklists'] = {
   title: 'Listes de blocage',
@@ -48,6 +51,7 @@ export const blocklists: Texts['blocklists'] = {
   off: 'Désactiver',
   refresh: 'Lire maintenant',
   accept: 'Appliquer la nouvelle version',
+  change: 'Modifier…',
   remove: 'Se désabonner',
   removed: name => `${name} quitte les pare-feux.`,
   noMatch: 'Aucune liste de blocage.',
@@ -56,9 +60,30 @@ export const blocklists: Texts['blocklists'] = {
     'Abonnez-vous à une liste tenue par d’autres. Elle ne fait d’abord que compter\u00a0: vous voyez qui elle toucherait.',
   states: { held: 'En place', pending: 'En attente', refused: 'Refusée', not_covered: 'Non couvert' },
   more: count => `${servers(count)} de plus`,
-  covers: (entries, addresses) => `${entries}\u00a0entrées, ${addresses}\u00a0adresses IPv4`,
+  covers: (entries, addresses) => `${entriesOf(entries)}, ${addressesOf(addresses)}`,
   dialog: {
     title: 'S’abonner à une liste',
+    changeTitle: name => `Modifier ${name}`,
+    format: 'Format',
+    formats: {
+      auto: 'Détecté',
+      plain: 'Une entrée par ligne',
+      'spamhaus-json': 'JSON de Spamhaus',
+      hosts: 'Fichier hosts',
+      csv: 'CSV',
+    },
+    column: 'Colonne de l’adresse',
+    columnHelp: 'À partir de 1. Par défaut\u00a0: la première colonne qui contient une adresse.',
+    wrongColumn: 'Saisissez un nombre de 1 à 100.',
+    interval: 'Lire toutes les',
+    maxEntries: 'Entrées au maximum',
+    maxEntriesHelp: 'Une version au-delà d’une de ces limites n’est pas appliquée. La précédente reste.',
+    wrongEntries: 'Saisissez un nombre de 1 à 200\u202f000.',
+    maxAddresses: 'Adresses IPv4 au maximum',
+    wrongAddresses: 'Saisissez un nombre de 1 à 4\u202f294\u202f967\u202f296.',
+    maxChange: 'Changement maximal, en pour cent',
+    maxChangeHelp: 'Part des entrées qu’une lecture peut changer.',
+    wrongChange: 'Saisissez un nombre de 0 à 100.',
     source: 'Liste',
     own: 'Autre URL',
     countries: 'Pays',
@@ -75,8 +100,7 @@ export const blocklists: Texts['blocklists'] = {
     preview: 'Regarder d’abord',
     submit: 'S’abonner, compter seulement',
     first: 'Une nouvelle liste ne fait que compter. Après avoir vu ses paquets, vous l’appliquez d’un clic.',
-    size: (entries, addresses, share) =>
-      `${entries}\u00a0entrées, ${addresses}\u00a0adresses IPv4\u00a0: ${share} du total.`,
+    size: (entries, addresses, share) => `${entriesOf(entries)}, ${addressesOf(addresses)}\u00a0: ${share} du total.`,
     samples: text => `Commence par ${text}`,
     you: 'Elle nomme l’adresse d’où vous venez.',
     sessions: count =>

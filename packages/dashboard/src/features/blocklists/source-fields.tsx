@@ -1,0 +1,53 @@
+import type { BlocklistSource } from '@stockade/contract'
+import { TextField } from '../../kit/form-fields.tsx'
+import { textsOf } from '../../lib/texts/catalogue.ts'
+import { blocklistsTexts } from './blocklists.texts.ts'
+
+export type SourceKind = BlocklistSource['kind']
+
+const words = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean)
+
+/** A source as it is typed. */
+export const sourceOf = (kind: SourceKind, typed: string): BlocklistSource => {
+  switch (kind) {
+    case 'url':
+      return { kind, url: typed.trim() }
+    case 'countries':
+      return { kind, countries: words(typed.toUpperCase()) }
+    case 'networks':
+      return { kind, asns: words(typed).map(text => Number(text.replace(/^AS/i, ''))) }
+  }
+}
+/** The text from which `sourceOf` makes the same source. */
+export const textOfSource = ({ kind, url = '', countries = [], asns = [] }: BlocklistSource): string =>
+  ({ url, countries: countries.join(', '), networks: asns.join(', ') })[kind]
+
+const most: Readonly<Record<SourceKind, number>> = { url: 2000, countries: 800, networks: 5000 }
+
+/** The field of a kind of source. */
+export const SourceField = (props: {
+  kind: SourceKind
+  value: string
+  onValue: (value: string) => void
+  error: string | undefined
+}) => {
+  const t = textsOf(blocklistsTexts).dialog
+  const { kind } = props
+  const texts: Readonly<Record<SourceKind, readonly [string, string]>> = {
+    url: [t.url, t.urlHelp],
+    countries: [t.countryCodes, t.countryHelp],
+    networks: [t.asns, t.asnsHelp],
+  }
+  const [label, help] = texts[kind]
+  return (
+    <TextField
+      label={label}
+      help={help}
+      most={most[kind]}
+      {...(kind === 'url' ? { kind: 'url' as const, dir: 'ltr' as const } : {})}
+      value={props.value}
+      onValue={props.onValue}
+      error={props.error}
+    />
+  )
+}
