@@ -200,10 +200,20 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban o
     await page.getByRole('button', { name: 'Ban an address' }).click()
     await dialog.getByLabel('Address or range').fill('192.0.2.55')
     await dialog.getByLabel('Duration').fill('10m')
+    const cut = dialog.getByLabel('End open connections too')
+    await cut.check()
+    // A jail of fail2ban cuts nothing, so nothing is promised.
+    await dialog.getByLabel('Jail').fill('sshd')
+    await cut.waitFor({ state: 'detached' })
+    await dialog.getByLabel('Jail').fill('')
+    await expect.poll(() => cut.isChecked()).toBe(true)
     await dialog.getByRole('button', { name: 'Ban', exact: true }).click()
     await dialog.getByText('Pending').waitFor()
     const [order] = await host.orders()
-    expect(order).toMatchObject({ type: 'ban-ip', params: { ip: '192.0.2.55', jail: 'stockade', duration: 600 } })
+    expect(order).toMatchObject({
+      type: 'ban-ip',
+      params: { ip: '192.0.2.55', jail: 'stockade', duration: 600, cut: true },
+    })
     await host.client.call('POST /bans', {
       body: { ip: '192.0.2.55', jail: 'stockade', ban_duration: 600, command_id: order?.id ?? '' },
     })

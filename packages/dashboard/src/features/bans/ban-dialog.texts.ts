@@ -27,6 +27,8 @@ const en = {
   wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 365d), or perm.',
   reason: 'Reason',
   reasonHelp: 'Optional. Recorded in the audit log.',
+  cut: 'End open connections too',
+  cutMeans: 'Ends TCP connections that are open, and drops answers to connections that the server itself opens.',
   submit: 'Ban',
   submitOn: (count: number) => `Ban on ${servers(count)}`,
   forceOn: (count: number) => `Ban anyway on ${servers(count)}`,

@@ -200,6 +200,8 @@ export const banDialog: Texts['ban-dialog'] = {
   wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 365d) oder perm ein.',
   reason: 'Grund',
   reasonHelp: 'Freiwillig. Wird im Protokoll festgehalten.',
+  cut: 'Auch offene Verbindungen beenden',
+  cutMeans: 'Beendet offene TCP-Verbindungen und verwirft Antworten auf Verbindungen, die der Server selbst öffnet.',
   submit: 'Sperren',
   submitOn: count => `Auf ${onServers(count)} sperren`,
   forceOn: count => `Trotzdem auf ${onServers(count)} sperren`,

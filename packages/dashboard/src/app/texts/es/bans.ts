@@ -32,6 +32,9 @@ export const banDialog: Texts['ban-dialog'] = {
   wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 365d) o perm.',
   reason: 'Motivo',
   reasonHelp: 'Opcional. Figura en el registro de auditoría.',
+  cut: 'Cortar también las conexiones abiertas',
+  cutMeans:
+    'Termina las conexiones TCP abiertas y descarta las respuestas a las conexiones que abre el propio servidor.',
   submit: 'Bloquear',
   submitOn: count => `Bloquear en ${servers(count)}`,
   forceOn: count => `Bloquear de todos modos en ${servers(count)}`,

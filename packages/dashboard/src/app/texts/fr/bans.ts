@@ -299,6 +299,8 @@ export const banDialog: Texts['ban-dialog'] = {
   wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (365d au plus), ou perm.',
   reason: 'Raison',
   reasonHelp: 'Facultative. Elle figure dans le journal d’audit.',
+  cut: 'Couper aussi les connexions ouvertes',
+  cutMeans: 'Termine les connexions TCP ouvertes et rejette les réponses aux connexions que le serveur ouvre lui-même.',
   submit: 'Bannir',
   submitOn: count => `Bannir sur ${servers(count)}`,
   forceOn: count => `La bannir quand même sur ${servers(count)}`,
