@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFailed } from 'vitest'
 import { boot } from './machine.ts'
 import type { Machine } from './machine.ts'
 import { release } from './release.ts'
@@ -40,6 +40,13 @@ describe.each(suites)('the Debian package on %s', suite => {
     copyFileSync(next, machine.path('root/next.deb'))
   }, 900_000)
   afterAll(() => machine?.close())
+  // What the server said is the first question, and gone with the machine.
+  beforeEach(() =>
+    onTestFailed(async () => {
+      const { output } = await machine.attempt('journalctl', '-u', 'stockade', '--no-pager', '-n', '40')
+      process.stderr.write(output)
+    }),
+  )
 
   const install = (file: string, ...more: string[]) =>
     machine.exec(
