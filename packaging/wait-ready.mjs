@@ -10,7 +10,7 @@ const port = process.env.STOCKADE_PORT || '8420'
 const local = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
 // The server answers below the path of its public address.
 const base = URL.parse(process.env.STOCKADE_BASE_URL ?? '')?.pathname.replace(/\/+$/, '') ?? ''
-const isSecure = Boolean(process.env.STOCKADE_TLS_CERT) || process.env.STOCKADE_TLS === 'self'
+const isSecure = Boolean(process.env.STOCKADE_TLS_CERT) || ['self', 'acme'].includes(process.env.STOCKADE_TLS ?? '')
 const url = `${isSecure ? 'https' : 'http'}://${local}:${port}${base}/api/v1/ready`
 
 /** The certificate names the public address, not this one; nothing secret is sent. */

@@ -16,6 +16,7 @@ const needed = [
   ['chromium', 'chromium'],
   ['openssl', 'openssl'],
   ['haproxy', 'haproxy'],
+  ['pebble', 'pebble'],
   ['zsh', 'zsh'],
   ['fish', 'fish'],
 ]

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
+import { readHttpPort, readTls } from './config-tls.ts'
+import type { Reader, TlsConfig } from './config-tls.ts'
 import { parseRange } from './core/ip.ts'
 import { places } from './core/places.ts'
 import { brokenRule } from './core/password-rules.ts'
@@ -23,8 +25,8 @@ export interface Config {
   readonly port: number
   /** Without a slash at its end; null when unset, then `site_url` of the settings counts. */
   readonly baseUrl: string | null
-  /** Certificate and key: the operator's, or the server's own in its data folder. Null: plain http, for a proxy in front to encrypt. */
-  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly isOwn: boolean } | null
+  /** Certificate and key. Null: plain http, for a proxy in front to encrypt. */
+  readonly tls: TlsConfig | null
   /** Port for plain http that leads to https; null: none. */
   readonly httpPort: number | null
   readonly dataDir: string
@@ -79,10 +81,6 @@ const github = 'https://github.com'
 const githubApi = 'https://api.github.com'
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-interface Reader {
-  readonly text: (name: string) => string | null
-  readonly refuse: (name: string, problem: string) => never
-}
 const readChoice = ({ text, refuse }: Reader, name: string, choices: readonly string[], fallback: string): string => {
   const value = text(name) ?? fallback
   return choices.includes(value) ? value : refuse(name, `must be ${choices.join(' or ')}, not "${value}".`)
@@ -108,30 +106,6 @@ const readBackups = ({ text, refuse }: Reader): BackupConfig | null => {
     recipient,
     identityFile: identityFile === null ? null : resolve(identityFile),
   }
-}
-
-/** `off`, `files` with a certificate of the operator's, or `self` with one that the server signs itself. */
-const readTls = ({ text, refuse }: Reader, dataDir: string, isShared: boolean): Config['tls'] => {
-  const [certFile, keyFile] = [text('TLS_CERT'), text('TLS_KEY')]
-  const mode = text('TLS') ?? (certFile !== null || keyFile !== null ? 'files' : 'off')
-  if (mode === 'files') {
-    if (certFile === null || keyFile === null)
-      return refuse('TLS_CERT', 'and STOCKADE_TLS_KEY go together: set both for https, or none.')
-    return { certFile: resolve(certFile), keyFile: resolve(keyFile), isOwn: false }
-  }
-  if (mode !== 'off' && mode !== 'self') return refuse('TLS', `must be off, self or files, not "${mode}".`)
-  if (certFile !== null || keyFile !== null) return refuse('TLS_CERT', `needs STOCKADE_TLS=files, not ${mode}.`)
-  if (mode === 'off') return null
-  if (isShared) return refuse('TLS', 'can be self with SQLite only: several processes need one certificate. Use files.')
-  return { certFile: join(dataDir, 'tls.pem'), keyFile: join(dataDir, 'tls.key'), isOwn: true }
-}
-
-const readHttpPort = ({ text, refuse }: Reader, isEncrypted: boolean): number | null => {
-  const given = text('HTTP_PORT')
-  if (given === null) return null
-  if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535)
-    return refuse('HTTP_PORT', `must be a port from 0 to 65535, not "${given}".`)
-  return isEncrypted ? Number(given) : refuse('HTTP_PORT', 'leads to https: it needs STOCKADE_TLS.')
 }
 
 /**
@@ -224,13 +198,19 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   const broken = password && brokenRule(password, bounds.password.minimum)
   if (broken) refuse('ADMIN_PASSWORD', `${broken}.`)
   const providerAUrl = url('PROVIDER_A_URL', web) ?? github
-  const tls = readTls(reader, dataDir, databaseUrl !== null)
+  const baseUrl = url('BASE_URL', web)
+  const tls = readTls(reader, {
+    dataDir,
+    baseUrl,
+    isShared: databaseUrl !== null,
+    directory: url('ACME_DIRECTORY', ['https:']),
+  })
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8420, 0, 65_535),
-    baseUrl: url('BASE_URL', web),
+    baseUrl,
     tls,
-    httpPort: readHttpPort(reader, tls !== null),
+    httpPort: readHttpPort(reader, tls),
     dataDir,
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     agentDir: resolve(text('AGENT_DIR') ?? places.agent),

@@ -40,12 +40,33 @@ test('https is off, by files of the operator, or by a certificate of the data fo
     certFile: '/etc/a.pem',
     keyFile: '/etc/a.key',
     isOwn: false,
+    acme: null,
   })
   expect(readConfig({ STOCKADE_TLS: 'self', STOCKADE_DATA_DIR: '/srv/data' }).tls).toEqual({
     certFile: '/srv/data/tls.pem',
     keyFile: '/srv/data/tls.key',
     isOwn: true,
+    acme: null,
   })
+})
+
+const acme = { STOCKADE_TLS: 'acme', STOCKADE_BASE_URL: 'https://Stockade.example/below' }
+test('https is by a certificate that is fetched for the name of the base URL, or for those that are given', () => {
+  const { tls, httpPort } = readConfig({ ...acme, STOCKADE_DATA_DIR: '/srv/data' })
+  expect(tls).toEqual({
+    certFile: '/srv/data/acme.pem',
+    keyFile: '/srv/data/acme.key',
+    isOwn: false,
+    acme: {
+      directory: 'https://acme-v02.api.letsencrypt.org/directory',
+      names: ['stockade.example'],
+      email: null,
+      caFile: null,
+    },
+  })
+  expect(httpPort).toBe(80)
+  const names = readConfig({ ...acme, STOCKADE_ACME_NAMES: 'a.example, B.example,a.example' }).tls?.acme?.names
+  expect(names).toEqual(['a.example', 'b.example'])
 })
 
 test('a secret may stand in a file', () => {
@@ -88,7 +109,28 @@ describe('a bad value is refused by name', () => {
       { STOCKADE_BACKUP_DIR: '/b', STOCKADE_BACKUP_RECIPIENT: 'ssh-rsa x' },
       /STOCKADE_BACKUP_RECIPIENT must be a recip/,
     ],
-    [{ STOCKADE_TLS: 'on' }, /STOCKADE_TLS must be off, self or files, not "on"/],
+    [{ STOCKADE_TLS: 'on' }, /STOCKADE_TLS must be off, self, files or acme, not "on"/],
+    [{ STOCKADE_TLS: 'acme' }, /STOCKADE_TLS can be acme only where the name of this server is known/],
+    [{ ...acme, STOCKADE_BASE_URL: 'http://a.example' }, /STOCKADE_BASE_URL must begin with https/],
+    [
+      { ...acme, STOCKADE_BASE_URL: 'https://192.0.2.1' },
+      /STOCKADE_BASE_URL must hold names .* "192\.0\.2\.1" is none/,
+    ],
+    [{ ...acme, STOCKADE_BASE_URL: 'https://[2001:db8::1]' }, /STOCKADE_BASE_URL must hold names/],
+    [{ ...acme, STOCKADE_ACME_NAMES: 'localhost' }, /STOCKADE_ACME_NAMES must hold names .* "localhost" is none/],
+    [{ ...acme, STOCKADE_ACME_NAMES: 'a..example' }, /STOCKADE_ACME_NAMES must hold names/],
+    [{ ...acme, STOCKADE_ACME_NAMES: '*.a.example' }, /STOCKADE_ACME_NAMES must hold names/],
+    [
+      { ...acme, STOCKADE_ACME_NAMES: Array.from({ length: 51 }, (_, n) => `a${n}.example`).join() },
+      /at most 50 names/,
+    ],
+    [{ ...acme, STOCKADE_ACME_EMAIL: 'a@b.example,c@d.example' }, /STOCKADE_ACME_EMAIL must be one e-mail address/],
+    [{ ...acme, STOCKADE_ACME_DIRECTORY: 'http://a.example/dir' }, /STOCKADE_ACME_DIRECTORY must be an address/],
+    [{ STOCKADE_TLS: 'self', STOCKADE_ACME_EMAIL: 'a@b.example' }, /STOCKADE_ACME_EMAIL needs STOCKADE_TLS=acme/],
+    [
+      { ...acme, STOCKADE_DATABASE_URL: 'postgres://x', STOCKADE_SECRET_KEY: 'x'.repeat(32) },
+      /STOCKADE_TLS can be acme with SQLite only/,
+    ],
     [{ STOCKADE_TLS: 'files' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],
     [{ STOCKADE_TLS_KEY: '/etc/tls.key' }, /STOCKADE_TLS_CERT and STOCKADE_TLS_KEY go together/],
     [

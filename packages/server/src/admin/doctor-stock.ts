@@ -6,6 +6,7 @@ import { freeBytes, sizeText } from '../core/disk.ts'
 import type { Database } from '../db/database.ts'
 import { readBackupState } from '../features/backups/backups.store.ts'
 import type { BackupState } from '../features/backups/backups.store.ts'
+import { readAcmeState } from '../http/acme.ts'
 import { sqliteFile } from './storage.ts'
 
 /* What the doctor says of backups, room and the certificate: all that runs out by itself. */
@@ -66,8 +67,11 @@ export function* roomFindings(config: Config): Generator<Finding> {
 
 export function* certificateFindings({ tls }: Config, now: number): Generator<Finding> {
   if (tls === null) return
-  if (tls.isOwn && !existsSync(tls.certFile)) {
-    yield warn(`${tls.certFile} is not there yet; the next start makes it`)
+  const { error, failures, triedAt } = tls.acme ? readAcmeState(tls) : { error: null, failures: 0, triedAt: 0 }
+  if (error !== null)
+    yield warn(`no certificate was fetched ${ageText(now - triedAt)} ago, the ${failures}. try in a row: ${error}`)
+  if ((tls.isOwn || tls.acme) && !existsSync(tls.certFile)) {
+    yield warn(`${tls.certFile} is not there yet; the ${tls.isOwn ? 'next start makes' : 'server fetches'} it`)
     return
   }
   try {

@@ -23,3 +23,24 @@ test('the doctor tells of a certificate that ends soon, has ended, or cannot be 
   expect(saidIn(1)).toMatchObject([{ state: 'fail', text: expect.stringContaining("can't be read") }])
   expect([...certificateFindings(readConfig({}), Date.now())]).toEqual([])
 })
+
+test('the doctor tells why no certificate was fetched', () => {
+  const dataDir = mkdtempSync(join(folder, 'acme-'))
+  const env = { STOCKADE_TLS: 'acme', STOCKADE_BASE_URL: 'https://stockade.example', STOCKADE_DATA_DIR: dataDir }
+  const findings = () => [...certificateFindings(readConfig(env), 7_200_000)]
+  const missing = { state: 'warn', text: `${join(dataDir, 'acme.pem')} is not there yet; the server fetches it` }
+  expect(findings()).toEqual([missing])
+  const state = {
+    directory: 'https://ca.example/dir',
+    account: null,
+    triedAt: 3_600_000,
+    failures: 2,
+    error: 'no name',
+  }
+  writeFileSync(join(dataDir, 'acme.json'), JSON.stringify(state))
+  const failed = { state: 'warn', text: 'no certificate was fetched 1 h ago, the 2. try in a row: no name' }
+  expect(findings()).toEqual([failed, missing])
+  // What is no state of ours counts as none.
+  writeFileSync(join(dataDir, 'acme.json'), '{"failures":"many"')
+  expect(findings()).toEqual([missing])
+})

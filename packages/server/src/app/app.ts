@@ -2,7 +2,6 @@ import type { Server } from 'node:https'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { system } from '../core/author.ts'
-import { second } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { version } from '../core/places.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
@@ -12,10 +11,8 @@ import { createHttp } from '../http/http.ts'
 import { createRateLimits } from '../http/rate-limit.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { createSecurityLog } from '../http/security-log.ts'
-import { openRedirect } from '../http/redirect.ts'
-import { createTlsReload, openTls } from '../http/tls.ts'
-import type { TlsPair } from '../http/tls.ts'
-import type { Job } from '../jobs/jobs.ts'
+import { openCertificate } from './certificate.ts'
+import type { Certificate } from './certificate.ts'
 import { buildFeatures } from './features.ts'
 import { createFollowing } from './follow.ts'
 import { openPlatform } from './platform.ts'
@@ -39,21 +36,22 @@ type Features = Awaited<ReturnType<typeof buildFeatures>>
 
 /** A browser that received it once refuses self-signed certificates of this name for good. */
 const strictly =
-  ({ tls }: Config, baseUrl: () => string) =>
+  ({ isTrusted }: Certificate, baseUrl: () => string) =>
   () =>
-    tls?.isOwn !== true && baseUrl().startsWith('https:')
+    isTrusted() && baseUrl().startsWith('https:')
 
 const openHttp = (
   { core }: Platform,
   features: Features,
-  more: { readonly limits: RateLimits; readonly tls: TlsPair | null; readonly isDraining: () => boolean },
+  more: { readonly limits: RateLimits; readonly certificate: Certificate; readonly isDraining: () => boolean },
 ) => {
   const { config, clock, log, metrics } = core
   const { keys, sessions } = features
   return createHttp({
     ...more,
+    tls: more.certificate.pair,
     log,
-    isStrict: strictly(config, features.baseUrl),
+    isStrict: strictly(more.certificate, features.baseUrl),
     licence: features.license.refusal,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
@@ -82,22 +80,6 @@ const prepareFirstAdmin = async ({ core }: Platform, { users }: Features): Promi
   return null
 }
 
-const tlsJob = (
-  { clock, log }: Platform['core'],
-  needs: Omit<Parameters<typeof createTlsReload>[0], 'clock' | 'log'>,
-): Job => ({
-  name: 'certificate',
-  every: 10 * second,
-  everywhere: true,
-  run: createTlsReload({ ...needs, clock, log }),
-})
-
-/** The port that leads to https, if there is one. @param address of the server itself */
-const openHttpPort = ({ host, httpPort }: Config, baseUrl: () => string, address: string) =>
-  httpPort === null
-    ? null
-    : openRedirect({ host, port: httpPort }, { baseUrl, port: () => Number(new URL(address).port || 443) })
-
 const assemble = async (platform: Platform): Promise<App> => {
   const { core, jobs } = platform
   const { config, log } = core
@@ -111,14 +93,14 @@ const assemble = async (platform: Platform): Promise<App> => {
   if (core.isShared) core.events.subscribe(following.take)
 
   const limits = createRateLimits({ standard: config.rateLimit, sensitive: config.rateLimitSensitive })
-  const tls = config.tls && openTls(config.tls, baseUrl, core.clock)
+  const certificate = openCertificate(core, baseUrl)
   let isDraining = false
-  const http = openHttp(platform, features, { limits, tls, isDraining: () => isDraining })
+  const http = openHttp(platform, features, { limits, certificate, isDraining: () => isDraining })
   const { fastify } = http
   mountServiceRoutes(http, { ...core, isDraining: () => isDraining })
   for (const feature of built) await feature.mount?.(http)
   mountDocuments(http, version, baseUrl)
-  http.fallback(await serveDashboard(fastify, baseUrl, strictly(config, baseUrl)))
+  http.fallback(await serveDashboard(fastify, baseUrl, strictly(certificate, baseUrl)))
   const drain = () => {
     if (isDraining) return
     isDraining = true
@@ -130,10 +112,8 @@ const assemble = async (platform: Platform): Promise<App> => {
   })
   await shareDatabase(platform, following, limits)
   for (const { jobs: own = [] } of built) for (const job of own) jobs.add(job)
-  if (config.tls && tls)
-    jobs.add(tlsJob(core, { ...config.tls, baseUrl, started: tls, server: fastify.server as unknown as Server }))
+  for (const job of certificate.jobsFor(fastify.server as unknown as Server)) jobs.add(job)
   const setupCode = await prepareFirstAdmin(platform, features)
-  let redirect: Awaited<ReturnType<typeof openHttpPort>> = null
 
   return {
     setupCode,
@@ -142,15 +122,14 @@ const assemble = async (platform: Platform): Promise<App> => {
     drain,
     async listen() {
       const address = await fastify.listen({ host: config.host, port: config.port })
-      redirect = await openHttpPort(config, baseUrl, address)
+      await certificate.start(address)
       jobs.start()
       return address
     },
     async close() {
       // A connection that was busy when closing began is idle once it is answered, and would keep the server open.
       const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
-      redirect?.close()
-      redirect?.closeAllConnections()
+      certificate.close()
       await fastify.close().finally(() => clearInterval(idle))
       await jobs.stop()
       for (const feature of built.toReversed()) await feature.close?.()

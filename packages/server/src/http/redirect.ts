@@ -1,7 +1,10 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
-/* The port for plain http beside https: leads browsers to https, and answers programs in a sentence. */
+/*
+ * The port for plain http beside https: leads browsers to https, answers programs in a sentence, and shows an authority that a name is
+ * this server's.
+ */
 
 const tooLate =
   'This server speaks https. A credential that was sent over http can be read on the way: replace it, and use https.\n'
@@ -24,26 +27,38 @@ const refuse = (reply: ServerResponse, text: string): void => {
   reply.writeHead(403, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(text)
 }
 
-const answer = (request: IncomingMessage, reply: ServerResponse, baseUrl: string, port: number): void => {
+const challengePath = '/.well-known/acme-challenge/'
+
+interface To {
+  readonly baseUrl: () => string
+  /** Of https. */
+  readonly port: () => number
+  /** What an ACME authority wants to see for a token; null for one that nobody announced. */
+  readonly challenge?: (token: string) => string | null
+}
+
+const answer = (request: IncomingMessage, reply: ServerResponse, to: To): void => {
   const { headers, method, url = '/' } = request
+  const shown = url.startsWith(challengePath) ? to.challenge?.(url.slice(challengePath.length)) : undefined
+  if (typeof shown === 'string' && method === 'GET') {
+    reply.writeHead(200, { 'content-type': 'application/octet-stream', connection: 'close' }).end(shown)
+    return
+  }
   if (headers.authorization !== undefined || headers.cookie !== undefined) return refuse(reply, tooLate)
   const isPage = (method === 'GET' || method === 'HEAD') && !forPrograms.test(url)
-  const target = isPage ? targetOf(request, baseUrl, port) : null
+  const target = isPage ? targetOf(request, to.baseUrl(), to.port()) : null
   if (target === null) return refuse(reply, useHttps)
   reply.writeHead(308, { location: target, 'cache-control': 'no-store', connection: 'close' }).end()
 }
 
 /**
  * Opens the port. A request with a credential is refused instead of redirected: the credential has been sent in the clear already.
- * @param to the address of the server in its settings, and the port that https listens on
+ * @param to the address of the server in its settings, the port that https listens on, and what is shown to authorities
  */
-export const openRedirect = async (
-  at: { readonly host: string; readonly port: number },
-  to: { readonly baseUrl: () => string; readonly port: () => number },
-): Promise<Server> => {
+export const openRedirect = async (at: { readonly host: string; readonly port: number }, to: To): Promise<Server> => {
   const server = createServer(
     { maxHeaderSize: 8192, requestTimeout: 10_000, headersTimeout: 10_000 },
-    (request, reply) => answer(request, reply, to.baseUrl(), to.port()),
+    (request, reply) => answer(request, reply, to),
   )
   server.maxConnections = 200
   await new Promise<void>((resolve, reject) => {

@@ -15,6 +15,7 @@ import { ConfigError } from '../config.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { parseIp } from '../core/ip.ts'
+import { bytes, der, extension, namesExtension, oid, sequence } from './der.ts'
 
 /*
  * A certificate that the server signs itself, for networks without an authority. Its key stays for ever: hosts are bound to it by a pin,
@@ -28,45 +29,22 @@ export interface TlsFiles {
   readonly isOwn: boolean
 }
 
-/** DER (ITU-T X.690): a tag, the length of the content, the content. */
-const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
-  const content = Buffer.concat(parts)
-  if (content.length < 0x80) return Buffer.concat([Buffer.from([tag, content.length]), content])
-  const length = Buffer.from(content.length.toString(16).padStart(content.length > 0xff ? 4 : 2, '0'), 'hex')
-  return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, content])
-}
-const sequence = (...parts: readonly Uint8Array[]) => der(0x30, ...parts)
-const bytes = (hex: string) => Buffer.from(hex, 'hex')
-/** Object identifiers in DER: RFC 5280 and RFC 5758. */
-const oid = {
-  commonName: bytes('0603550403'),
-  subjectAltName: bytes('0603551d11'),
-  keyUsage: bytes('0603551d0f'),
-  extendedKeyUsage: bytes('0603551d25'),
-  serverAuth: bytes('06082b06010505070301'),
-  ecdsaWithSha256: bytes('06082a8648ce3d040302'),
-} as const
 /** `YYMMDDhhmmssZ`, for years before 2050. */
 const utcTime = (time: number) =>
   der(0x17, Buffer.from(`${new Date(time).toISOString().slice(2, 19).replace(/[-T:]/g, '')}Z`))
 const nameOf = (text: string) => sequence(der(0x31, sequence(oid.commonName, der(0x0c, Buffer.from(text)))))
-const extension = (id: Buffer, value: Buffer) => sequence(id, der(0x04, value))
-const generalName = (name: string) => {
-  const address = parseIp(name)
-  return address ? der(0x87, address.bytes) : der(0x82, Buffer.from(name, 'ascii'))
-}
 
 const lasts = 397 * day
 const renewsBefore = 30 * day
 
 /** An X.509 certificate in PEM for DNS names and addresses; valid from an hour ago, for hosts whose clock is late. */
-const selfSigned = (names: readonly string[], key: KeyObject, now: number): string => {
+export const selfSigned = (names: readonly string[], key: KeyObject, now: number): string => {
   const algorithm = sequence(oid.ecdsaWithSha256)
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   const name = nameOf('Stockade')
   const extensions = sequence(
-    extension(oid.subjectAltName, sequence(...names.map(generalName))),
+    namesExtension(names),
     extension(oid.keyUsage, bytes('03020780')),
     extension(oid.extendedKeyUsage, sequence(oid.serverAuth)),
   )
@@ -98,7 +76,8 @@ export const ownNames = (baseUrl: string): readonly string[] => {
   return [...new Set(named)].filter(name => parseIp(name) !== null || /^[A-Za-z0-9.-]{1,253}$/.test(name))
 }
 
-const write = (file: string, text: string, mode: number) => {
+/** Writes a file whole or not at all. */
+export const write = (file: string, text: string, mode: number): void => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeFileSync(`${file}.new`, text, { mode })
   renameSync(`${file}.new`, file)
@@ -128,7 +107,7 @@ export const pinOf = ({ keyFile }: TlsFiles): string => {
   return `sha256//${createHash('sha256').update(publicKey).digest('base64')}`
 }
 
-const namesIn = ({ subjectAltName = '' }: X509Certificate): ReadonlySet<string> =>
+export const namesIn = ({ subjectAltName = '' }: X509Certificate): ReadonlySet<string> =>
   new Set(
     subjectAltName.split(', ').map(entry => {
       const name = entry.replace(/^(DNS|IP Address):/, '')

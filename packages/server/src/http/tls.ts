@@ -1,4 +1,4 @@
-import { X509Certificate, createPrivateKey } from 'node:crypto'
+import { X509Certificate, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:https'
@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ConfigError } from '../config.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
-import { renewOwn } from './self-signed.ts'
+import { ownNames, renewOwn, selfSigned } from './self-signed.ts'
 import type { TlsFiles } from './self-signed.ts'
 
 export interface TlsPair {
@@ -15,6 +15,8 @@ export interface TlsPair {
   readonly key: Buffer
   /** Milliseconds since 1970. */
   readonly endsAt: number
+  /** Signed by the server for as long as no authority has signed one. */
+  readonly isProvisional: boolean
 }
 
 /** Says what is wrong in a sentence; null where it is fine. */
@@ -39,7 +41,22 @@ const readPair = ({ certFile, keyFile }: Pick<TlsFiles, 'certFile' | 'keyFile'>,
   const [cert, key] = [readFileSync(certFile), readFileSync(keyFile)]
   const fault = faultOf(cert, key, now)
   if (fault !== null) throw new Error(fault)
-  return { cert, key, endsAt: new X509Certificate(cert).validToDate.getTime() }
+  return { cert, key, endsAt: new X509Certificate(cert).validToDate.getTime(), isProvisional: false }
+}
+
+/**
+ * What a server that fetches its certificate starts with: the one that it has, or, so that it can be reached at all, one of its own for
+ * this run.
+ */
+export const openFetched = (files: TlsFiles, baseUrl: () => string, clock: Clock): TlsPair => {
+  try {
+    return readPair(files, clock())
+  } catch {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    const cert = Buffer.from(selfSigned(ownNames(baseUrl()), privateKey, clock()))
+    const key = Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    return { cert, key, endsAt: Infinity, isProvisional: true }
+  }
 }
 
 /** The pair that the server starts with. @throws ConfigError that names the files. */
@@ -72,11 +89,16 @@ export const createTlsReload = (
     readonly server: Pick<Server, 'setSecureContext'>
     readonly clock: Clock
     readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+    /** Set where the certificate is fetched: who fetches it tells what goes wrong. */
+    readonly acme?: object | null
+    /** Called when a pair of the files is served. */
+    readonly taken?: () => void
   },
 ): (() => Promise<void>) => {
-  const { certFile, keyFile, isOwn, baseUrl, server, clock, log } = needs
+  const { certFile, keyFile, isOwn, baseUrl, server, clock, log, taken = () => {} } = needs
   let { endsAt } = needs.started
-  let readVersion: string | null = null
+  // None of the files is served yet where it began with a provisional one.
+  let readVersion: string | null = needs.started.isProvisional ? '' : null
   let refusedVersion: string | null = null
   let warnedAt = 0
   const take = (version: string) => {
@@ -84,6 +106,7 @@ export const createTlsReload = (
       const pair = readPair({ certFile, keyFile }, clock())
       server.setSecureContext({ cert: pair.cert, key: pair.key, minVersion: 'TLSv1.2' })
       endsAt = pair.endsAt
+      taken()
       log.info({ file: certFile, ends: new Date(endsAt).toISOString() }, 'the certificate was read again')
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
@@ -102,7 +125,7 @@ export const createTlsReload = (
     if (readVersion === null) readVersion = version
     else if (version !== readVersion && !versions.includes(null)) take(version)
     const now = clock()
-    if (endsAt - now < warnsBefore && now - warnedAt > day) {
+    if (!needs.acme && endsAt - now < warnsBefore && now - warnedAt > day) {
       warnedAt = now
       log.warn({ file: certFile, ends: new Date(endsAt).toISOString() }, 'the certificate ends soon: renew it')
     }

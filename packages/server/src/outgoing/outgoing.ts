@@ -30,6 +30,8 @@ export interface OutgoingRequest {
   readonly timeout: number
   /** Bytes of the answer that are read; what is beyond is dropped. */
   readonly most?: number
+  /** PEM certificates to trust in place of the system's. */
+  readonly ca?: string
   /** Hears of every step, for endpoints that test a target. */
   readonly note?: Note
 }
@@ -171,7 +173,7 @@ export const createOutgoing = (own: {
   }
   return {
     reach,
-    async request(text, { method = 'GET', headers = {}, body, timeout, most = 64 * 1024, note }) {
+    async request(text, { method = 'GET', headers = {}, body, timeout, most = 64 * 1024, ca, note }) {
       const url = URL.parse(text)
       if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
         throw new Refused('The address must begin with http:// or https://.')
@@ -209,6 +211,7 @@ export const createOutgoing = (own: {
             },
             // A name that TLS checks; an address has none to send.
             ...(tls && !parseIp(url.hostname.replace(/^\[|\]$/g, '')) ? { servername: url.hostname } : {}),
+            ...(ca === undefined ? {} : { ca }),
             signal: deadline,
             agent: false,
           },

@@ -154,17 +154,43 @@ test('a certificate of the operator is told two weeks before its end, and one of
   // The certificate starts at the time of the machine; the clock of the test is ahead by then.
   const ahead = Math.ceil((clock() - Date.now()) / day)
   make(ahead + 20)
-  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })).toEqual([])
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false, acme: null } })).toEqual([])
   make(ahead + 10)
-  const [ending] = (await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })) ?? []
+  const [ending] = (await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false, acme: null } })) ?? []
   expect(ending).toMatch(/^The certificate ends in (9|10|11) days$/)
-  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: true } })).toEqual([])
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: true, acme: null } })).toEqual([])
   clock.forward((12 * day) / 1000)
-  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })).toEqual([
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false, acme: null } })).toEqual([
     'The certificate has ended',
   ])
   writeFileSync(certFile, 'no certificate')
-  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false } })).toBeNull()
+  expect(await titles('certificate-ending', { tls: { certFile, keyFile, isOwn: false, acme: null } })).toBeNull()
+})
+
+test('a certificate that is fetched is told when none could be fetched, and in the last quarter of its life', async () => {
+  const place = mkdtempSync(join(folder, 'acme-'))
+  const files = { certFile: join(place, 'acme.pem'), keyFile: join(place, 'acme.key') }
+  const acme = { directory: 'https://ca.example/dir', names: ['stockade.example'], email: null, caFile: null }
+  const tls = { ...files, isOwn: false, acme }
+  expect(await titles('certificate-ending', { tls })).toEqual([])
+  const state = { directory: acme.directory, account: null, triedAt: 1, failures: 1, error: 'no such name' }
+  writeFileSync(join(place, 'acme.json'), JSON.stringify(state))
+  expect(await titles('certificate-ending', { tls })).toEqual(['No certificate could be fetched'])
+  const ahead = Math.ceil((clock() - Date.now()) / day)
+  execFileSync(
+    'openssl',
+    `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=stockade.example -days ${ahead + 10}`
+      .split(' ')
+      .concat('-keyout', files.keyFile, '-out', files.certFile),
+    { stdio: 'ignore' },
+  )
+  // Its life, as openssl made it, began at the time of the machine.
+  const inLastQuarter = 10 < (ahead + 10) / 4
+  expect((await titles('certificate-ending', { tls }))?.length).toBe(inLastQuarter ? 1 : 0)
+  clock.forward((9 * day) / 1000)
+  expect(await titles('certificate-ending', { tls })).toEqual([
+    expect.stringMatching(/^The certificate ends in [012] days$/),
+  ])
 })
 
 test('a licence is told two weeks before its end', async () => {

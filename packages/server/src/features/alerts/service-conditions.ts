@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts'
 import { day, hour, iso, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
+import { readAcmeState } from '../../http/acme.ts'
 import { readBackupState } from '../backups/backups.store.ts'
 import type { LicenseService } from '../license/license.service.ts'
 import { readState as readSiemState } from '../siem/siem.store.ts'
@@ -88,10 +89,20 @@ const looksOf = (needs: {
     'certificate-ending': async now => {
       // The server renews a certificate of its own by itself.
       if (!config.tls || config.tls.isOwn) return []
-      const at = new X509Certificate(await readFile(config.tls.certFile)).validToDate.getTime()
-      return at < now + endsWithin
-        ? [one(at <= now ? 'The certificate has ended' : `The certificate ends in ${daysUntil(at, now)} days`, iso(at))]
-        : []
+      const { certFile, acme } = config.tls
+      const why = acme ? readAcmeState(config.tls).error : null
+      const pem = await readFile(certFile).catch((error: NodeJS.ErrnoException) => {
+        if (acme && error.code === 'ENOENT') return null
+        throw error
+      })
+      if (pem === null) return why === null ? [] : [one('No certificate could be fetched', why)]
+      const { validFromDate, validToDate } = new X509Certificate(pem)
+      const at = validToDate.getTime()
+      // One that is fetched may live for days only, and is renewed a third of its life before its end.
+      const warnsBefore = acme ? Math.min(endsWithin, (at - validFromDate.getTime()) / 4) : endsWithin
+      if (at >= now + warnsBefore) return []
+      const title = at <= now ? 'The certificate has ended' : `The certificate ends in ${daysUntil(at, now)} days`
+      return [one(title, [iso(at), ...(why === null ? [] : [why])].join('. '))]
     },
   }
 }

@@ -27,6 +27,16 @@ interface Needs {
   readonly config: Pick<Config, 'tls'>
   readonly license: Pick<LicenseService, 'read'>
 }
+/** Null where none has been fetched yet, too. */
+const certificateEnd = async ({ tls }: Needs['config']): Promise<number | null> => {
+  if (!tls) return null
+  const certificate = await readFile(tls.certFile).catch((error: NodeJS.ErrnoException) => {
+    if (tls.acme && error.code === 'ENOENT') return null
+    throw error
+  })
+  return certificate && new X509Certificate(certificate).validToDate.getTime()
+}
+
 const readFigures = async ({ db, config, license }: Needs) => {
   const before = performance.now()
   await db.ping()
@@ -44,7 +54,7 @@ const readFigures = async ({ db, config, license }: Needs) => {
     feeds: await feedUses(sql),
     queues: await queueFigures(sql),
     licenceEnds: expires_at === null ? null : Date.parse(expires_at),
-    certificateEnds: config.tls ? new X509Certificate(await readFile(config.tls.certFile)).validToDate.getTime() : null,
+    certificateEnds: await certificateEnd(config),
   }
 }
 

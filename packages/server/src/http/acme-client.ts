@@ -1,0 +1,234 @@
+import { createHash, createPublicKey, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { second } from '../core/clock.ts'
+import type { Outgoing, OutgoingReply } from '../outgoing/outgoing.ts'
+import { bytes, der, namesExtension, oid, sequence } from './der.ts'
+
+/* The client's side of ACME (RFC 8555) with challenges by http (8.3): one account, one order at a time. */
+
+/** An authority that refused or did not answer; the message is for operators. */
+export class AcmeError extends Error {
+  /** Milliseconds that the authority wants to be left alone. */
+  readonly retryAfter: number
+  constructor(message: string, retryAfter = 0) {
+    super(message)
+    this.retryAfter = retryAfter
+  }
+}
+export interface Account {
+  readonly key: KeyObject
+  /** Its address at the authority; null before it is registered. */
+  readonly url: string | null
+}
+
+interface AcmeProblem {
+  readonly type?: unknown
+  readonly detail?: unknown
+  readonly identifier?: { readonly value?: unknown }
+  readonly subproblems?: readonly AcmeProblem[]
+}
+interface Challenge {
+  readonly type: string
+  readonly url: string
+  readonly token: string
+  readonly error?: AcmeProblem
+}
+interface Authorization {
+  readonly status: string
+  readonly identifier: { readonly value: string }
+  readonly challenges: readonly Challenge[]
+}
+interface Order {
+  readonly status: string
+  readonly authorizations: readonly string[]
+  readonly finalize: string
+  readonly certificate?: string
+  readonly error?: AcmeProblem
+}
+type Directory = Readonly<Record<'newNonce' | 'newAccount' | 'newOrder', string>>
+
+const mostText = 300
+/** Words of somebody else's server, for a log line. */
+const plain = (text: unknown): string =>
+  typeof text === 'string' ? text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, mostText) : ''
+const wordsOf = ({ type, detail, subproblems = [] }: AcmeProblem): string => {
+  const kind = plain(type).split(':').at(-1) ?? ''
+  const parts = subproblems
+    .slice(0, 3)
+    .map(({ identifier, detail: words }) => `${plain(identifier?.value)}: ${plain(words)}`)
+  return [`${plain(detail) || 'no reason given'}${kind ? ` (${kind})` : ''}`, ...parts].join('; ')
+}
+const base64url = (data: string | Buffer) => Buffer.from(data).toString('base64url')
+
+const jwkOf = (key: KeyObject) => {
+  const { crv, kty, x, y } = createPublicKey(key).export({ format: 'jwk' })
+  // Its members in this order are what RFC 7638 hashes.
+  return { crv, kty, x, y }
+}
+/** What is shown at `/.well-known/acme-challenge/TOKEN`. */
+const keyAuthorization = (token: string, key: KeyObject) =>
+  `${token}.${base64url(
+    createHash('sha256')
+      .update(JSON.stringify(jwkOf(key)))
+      .digest(),
+  )}`
+
+/** A request for a certificate (PKCS #10) in DER. */
+const requestFor = (names: readonly string[], key: KeyObject): Buffer => {
+  const extensions = sequence(oid.extensionRequest, der(0x31, sequence(namesExtension(names))))
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' })
+  const content = sequence(bytes('020100'), sequence(), publicKey, der(0xa0, extensions))
+  return sequence(content, sequence(oid.ecdsaWithSha256), der(0x03, Buffer.from([0]), sign('sha256', content, key)))
+}
+
+const retryAfterOf = ({ headers }: OutgoingReply): number => {
+  const given = String(headers['retry-after'] ?? '')
+  const seconds = /^\d{1,9}$/.test(given) ? Number(given) : (Date.parse(given) - Date.now()) / second
+  return seconds > 0 ? seconds * second : 0
+}
+const parse = (text: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Replies are small; a chain of certificates is the largest. */
+const mostBytes = 256 * 1024
+const patience = 15 * second
+const mostNonces = 10
+const mostLooks = 90
+const longestPause = 10 * second
+
+/** Signs and sends; nonces that are refused are replaced, as 6.5 wants. */
+const createTransport = (
+  outgoing: Pick<Outgoing, 'request'>,
+  { directory: directoryUrl, ca }: { readonly directory: string; readonly ca?: string },
+) => {
+  let nonce: string | null = null
+  let found: Directory | null = null
+  const send = async (url: string, body?: string): Promise<OutgoingReply> => {
+    const options = { timeout: patience, most: mostBytes, ...(ca === undefined ? {} : { ca }) }
+    const reply = await outgoing
+      .request(
+        url,
+        body === undefined
+          ? options
+          : { ...options, method: 'POST', headers: { 'content-type': 'application/jose+json' }, body },
+      )
+      .catch((error: Error & { code?: string }) => {
+        throw new AcmeError(`${new URL(url).host} can't be reached: ${error.message || error.code}`)
+      })
+    const given = reply.headers['replay-nonce']
+    if (typeof given === 'string') nonce = given
+    return reply
+  }
+  const refusal = (what: string, reply: OutgoingReply) =>
+    new AcmeError(
+      `the authority refused ${what}: ${wordsOf(parse(reply.text))}, HTTP ${reply.status}`,
+      retryAfterOf(reply),
+    )
+  const directory = async (): Promise<Directory> => {
+    if (found) return found
+    const reply = await send(directoryUrl)
+    const { newNonce, newAccount, newOrder } = parse(reply.text)
+    if (typeof newNonce !== 'string' || typeof newAccount !== 'string' || typeof newOrder !== 'string')
+      throw new AcmeError(`${directoryUrl} is not the directory of an ACME authority (HTTP ${reply.status})`)
+    return (found = { newNonce, newAccount, newOrder })
+  }
+  /** `payload` null reads (6.3). */
+  const post = async (what: string, url: string, payload: object | null, account: Account): Promise<OutgoingReply> => {
+    for (let tries = 1; ; tries += 1) {
+      if (nonce === null) await send((await directory()).newNonce)
+      if (nonce === null) throw new AcmeError('the authority gives no nonces')
+      const who = account.url === null ? { jwk: jwkOf(account.key) } : { kid: account.url }
+      const head = base64url(JSON.stringify({ alg: 'ES256', nonce, url, ...who }))
+      nonce = null
+      const content = payload === null ? '' : base64url(JSON.stringify(payload))
+      const signature = sign('sha256', Buffer.from(`${head}.${content}`), {
+        key: account.key,
+        dsaEncoding: 'ieee-p1363',
+      })
+      const reply = await send(
+        url,
+        JSON.stringify({ protected: head, payload: content, signature: base64url(signature) }),
+      )
+      if (reply.status >= 200 && reply.status < 300) return reply
+      const isStale = String(parse(reply.text).type).endsWith(':badNonce')
+      if (!isStale || tries >= mostNonces) throw refusal(what, reply)
+    }
+  }
+  return { directory, post }
+}
+
+export const createAcmeClient = (
+  outgoing: Pick<Outgoing, 'request'>,
+  authority: { readonly directory: string; readonly ca?: string },
+  signal: AbortSignal,
+) => {
+  const { directory, post } = createTransport(outgoing, authority)
+  const location = ({ headers }: OutgoingReply, what: string): string => {
+    if (typeof headers.location !== 'string') throw new AcmeError(`the authority gives no address for ${what}`)
+    return headers.location
+  }
+  /** Reads until it is as wanted, as often as the authority says. */
+  const until = async <T>(what: string, url: string, account: Account, isDone: (value: T) => boolean): Promise<T> => {
+    for (let looks = 0; looks < mostLooks; looks += 1) {
+      const reply = await post(what, url, null, account)
+      const value = parse(reply.text) as T
+      if (isDone(value)) return value
+      await wait(Math.min(Math.max(retryAfterOf(reply), second / 2), longestPause), null, { signal })
+    }
+    throw new AcmeError(`the authority did not finish ${what} in time`)
+  }
+  const prove = async (url: string, account: Account, show: (token: string, text: string) => void): Promise<void> => {
+    const asked = parse((await post('to read an authorization', url, null, account)).text) as unknown as Authorization
+    if (asked.status === 'valid') return
+    const { value: name } = asked.identifier
+    const challenge = asked.challenges.find(({ type }) => type === 'http-01')
+    if (!challenge) throw new AcmeError(`the authority has no challenge by http for ${plain(name)}`)
+    show(challenge.token, keyAuthorization(challenge.token, account.key))
+    await post('the challenge', challenge.url, {}, account)
+    const isDone = ({ status }: Authorization) => status !== 'pending' && status !== 'processing'
+    const { status, challenges } = await until<Authorization>('an authorization', url, account, isDone)
+    if (status === 'valid') return
+    const error = challenges.find(({ error: each }) => each)?.error
+    throw new AcmeError(
+      `the authority could not verify ${plain(name)}: ${wordsOf(error ?? { detail: `it is ${plain(status)}` })}`,
+    )
+  }
+  return {
+    /** Registers the key, or finds the account that it has. */
+    async register(key: KeyObject, email: string | null): Promise<string> {
+      const contact = email === null ? {} : { contact: [`mailto:${email}`] }
+      const { newAccount } = await directory()
+      const payload = { termsOfServiceAgreed: true, ...contact }
+      return location(await post('the account', newAccount, payload, { key, url: null }), 'the account')
+    },
+    /** Resolves to a chain in PEM. `show` publishes what the authority will ask for. */
+    async issue(
+      names: readonly string[],
+      key: KeyObject,
+      account: Account,
+      show: (token: string, text: string) => void,
+    ): Promise<string> {
+      const identifiers = names.map(value => ({ type: 'dns', value }))
+      const made = await post('the order', (await directory()).newOrder, { identifiers }, account)
+      const orderUrl = location(made, 'the order')
+      const order = parse(made.text) as unknown as Order
+      for (const url of order.authorizations) await prove(url, account, show)
+      const isOpen = ({ status }: Order) => status !== 'pending'
+      const { status } = await until<Order>('the order', orderUrl, account, isOpen)
+      if (status === 'ready')
+        await post('the request', order.finalize, { csr: base64url(requestFor(names, key)) }, account)
+      const isDone = (each: Order) => each.status === 'valid' || each.status === 'invalid'
+      const done = await until<Order>('the certificate', orderUrl, account, isDone)
+      if (done.status !== 'valid' || done.certificate === undefined)
+        throw new AcmeError(`the authority refused the order: ${wordsOf(done.error ?? {})}`)
+      return (await post('the certificate', done.certificate, null, account)).text
+    },
+  }
+}
