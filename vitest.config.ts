@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './scripts/sequence.mjs'
 
 /*
  * The server's suite runs twice, once on each storage engine. Tests that need a host's kernel (network namespaces,
@@ -46,6 +47,7 @@ const sameOnEither = [
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-lines.mjs'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

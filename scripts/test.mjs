@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/* Everything that must hold before a change lands: types, lint, format, then the tests, whose count comes last. */
+/* Everything that must hold before a change lands: types, lint, format, and beside them the tests, whose count comes last. */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const only = process.argv.slice(2)
 const steps = [
@@ -22,12 +23,13 @@ const steps = [
   ],
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']],
 ]
-let failed = false
-/** Runs a check; what it prints is shown when it is done, so that the three do not mix. */
+/** Runs a check; what it prints is shown when it is done, so that it does not mix with the rest. Resolves to whether it passed. */
 const check = ([name, args]) =>
   new Promise(resolve => {
     const started = Date.now()
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    // Tests wait for most of their time: the checks take what they leave.
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', data => (output += data))
     child.on('close', code => {
@@ -35,13 +37,21 @@ const check = ([name, args]) =>
       process.stderr.write(
         `stockade: ${name} ${code === 0 ? 'passed' : 'FAILED'} (${((Date.now() - started) / 1000).toFixed(1)} s)\n`,
       )
-      if (code !== 0) failed = true
-      resolve()
+      resolve(code === 0)
     })
   })
-if (only.length === 0) await Promise.all(steps.map(check))
-const tests = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...only], {
-  cwd: root,
-  stdio: 'inherit',
-})
-process.exit(tests.status !== 0 || failed ? 1 : 0)
+const runTests = () =>
+  new Promise(resolve => {
+    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...only], {
+      cwd: root,
+      stdio: 'inherit',
+    })
+    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => child.kill(signal))
+    child.on('close', code => resolve(code === 0))
+  })
+
+const checks = only.length === 0 ? steps.map(check) : []
+const passed = await Promise.all([...checks, runTests()])
+const failed = steps.filter((_, index) => checks.length > 0 && !passed[index])
+for (const [name] of failed) process.stderr.write(`stockade: ${name} FAILED, see above\n`)
+process.exit(passed.every(Boolean) ? 0 : 1)
