@@ -14,6 +14,11 @@ it('has words for nothing and for many', () =>
   expect(toldOf({ field: 'email.recipients', old_value: [], new_value: ['a@b.example', 'c@d.example'] })).toEqual([
     { name: 'email.recipients', from: '–', to: 'a@b.example, c@d.example' },
   ]))
+it('tells pairs of old and new values one by one', () =>
+  expect(toldOf({ name: 'SSH', fields: ['timeout'], old: { timeout: 30 }, new: { timeout: 60 } })).toEqual([
+    { name: 'timeout', from: '30', to: '60' },
+    { name: 'name', to: 'SSH' },
+  ]))
 it('keeps an old value that has no new one', () =>
   expect(toldOf({ old_hostname: 'web-01' })).toEqual([{ name: 'old_hostname', to: 'web-01' }]))
 it('tells what is within a value in words too', () =>

@@ -18,6 +18,9 @@ const dull = new Set([
   'id',
   'session_id',
   'user_id',
+  'server_id',
+  'sequence_id',
+  'event_id',
   'agent_id',
   'version',
   'valid_agent_id',
@@ -27,19 +30,25 @@ const dull = new Set([
   'from_since',
   'since',
 ])
-const isEmpty = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0
 
 /** The details of an entry as a person would tell them: first what changed from what to what, then the rest. */
 export const toldOf = (details: Readonly<Record<string, unknown>>): readonly Told[] => {
-  const { field, old_value, new_value, ...others } = details
+  const { field, old_value, new_value, ...given } = details
   const changed: Told[] =
     typeof field === 'string' ? [{ name: field, from: words(old_value), to: words(new_value) }] : []
+  const { old: before, new: after, fields: _fields, ...rested } = given
+  const isPair = isObject(before) && isObject(after)
+  if (isPair)
+    for (const name of Object.keys(after)) changed.push({ name, from: words(before[name]), to: words(after[name]) })
+  const others = isPair ? rested : given
   const rest: Told[] = []
   for (const [name, value] of Object.entries(others)) {
     if (dull.has(name) || isEmpty(value) || (name.startsWith('old_') && name.slice(4) in others)) continue
-    const before = `old_${name}`
-    if (before in others) changed.push({ name, from: words(others[before]), to: words(value) })
+    const oldName = `old_${name}`
+    if (oldName in others) changed.push({ name, from: words(others[oldName]), to: words(value) })
     else rest.push({ name, to: words(value) })
   }
   return [...changed, ...rest]

@@ -65,7 +65,16 @@ it('says the rest in words: what changed first, without what the sentence has', 
     }),
   ).toEqual([
     { name: 'Role', from: 'Viewer', to: 'Operator' },
-    { name: 'mfa on', to: 'on' },
+    { name: '2FA', to: 'on' },
+  ])
+  expect(
+    detailsOf({
+      action: 'list.update',
+      details: { id: 3, name: 'DROP', old_mode: 'observe', mode: 'enforce', fields: ['q', 'moon_phase'] },
+    }),
+  ).toEqual([
+    { name: 'Effect', from: 'Only counts', to: 'Drops' },
+    { name: 'Changed', to: 'Search, moon phase' },
   ])
   expect(
     detailsOf({

@@ -82,6 +82,9 @@ const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)
 const inSeconds = /(^|[._])(duration|ban_duration|session_timeout)$/
 const valueWords = (name: string, text: string): string => {
   const t = textsOf(auditTexts)
+  const values = (t.values as Readonly<Record<string, Readonly<Record<string, string>>>>)[name]
+  if (values) return values[text] ?? text
+  if (name === 'fields') return text.split(', ').map(fieldWords).join(', ')
   if (text === 'true') return t.on
   if (text === 'false') return t.off
   if (isTime(text)) return exactTime(Date.parse(text)).slice(0, 19)
