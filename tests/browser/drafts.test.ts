@@ -157,17 +157,27 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await dialog.getByRole('button', { name: 'Discard' }).click()
     questions.splice(0)
   })
-  it('is forgotten with the sign-out', async () => {
+  it('is forgotten with the sign-out, which asks first', async () => {
     await open()
     await name().fill('Hedge')
     expect(
       await page.evaluate(() => Object.keys(localStorage).filter(key => key.startsWith('stockade-draft:'))),
     ).toHaveLength(1)
-    await page
-      .getByRole('button', { name: /Account/i })
-      .last()
-      .click()
-    await page.getByRole('menuitem', { name: /Log out|Sign out/ }).click()
+    const leave = async () => {
+      await page
+        .getByRole('button', { name: /Account/i })
+        .last()
+        .click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    }
+    answer = false
+    questions.splice(0)
+    await leave()
+    await expect.poll(() => questions).toEqual(['confirm'])
+    await isTyped('Hedge')
+    await bar().waitFor()
+    answer = true
+    await leave()
     await page.waitForURL('**/login**')
     expect(
       await page.evaluate(() => Object.keys(localStorage).filter(key => key.startsWith('stockade-draft:'))),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { clearDrafts, readDraft, writeDraft } from './drafts.ts'
+import { clearDrafts, countDrafts, readDraft, writeDraft } from './drafts.ts'
 
 /** Node has no storage of its own without a file: this is one with the browser's behaviour. */
 const storageOf = (): Storage => {
@@ -45,6 +45,12 @@ describe('a draft', () => {
     keep()
     expect(readDraft(7, 'mail', { ...is, host: '' }, now)).toEqual(none)
     expect(readDraft(7, 'mail', { ...is, port: 25 }, now)).toEqual(none)
+  })
+  it('is counted for its user while it lasts', () => {
+    keep()
+    writeDraft(7, 'chat', is, { typed: { name: 'Hedge' }, was: {} }, [], now - 8 * 86_400_000)
+    localStorage.setItem('stockade-draft:7:broken', 'null')
+    expect([countDrafts(7, now), countDrafts(8, now)]).toEqual([1, 0])
   })
   it.each(['{', 'null', '[]', '{"typed":1}', '{"form":"","at":"x","typed":null}'])('is ignored when it is %s', text => {
     localStorage.setItem('stockade-draft:7:mail', text)

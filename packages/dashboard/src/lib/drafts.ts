@@ -63,12 +63,28 @@ export const writeDraft = <T extends object>(
   }
 }
 
+const keysOf = (beginning: string): readonly string[] => {
+  const { localStorage } = globalThis
+  const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? '')
+  return keys.filter(key => key.startsWith(beginning))
+}
+const isFresh = (key: string, now: number): boolean => {
+  const kept: unknown = JSON.parse(globalThis.localStorage.getItem(key) ?? 'null')
+  return isObject(kept) && typeof kept.at === 'number' && now - kept.at <= lasting
+}
+/** On how many forms the user has typed what is not saved. */
+export const countDrafts = (userId: number, now: number): number => {
+  try {
+    return keysOf(keyOf(userId, '')).filter(key => isFresh(key, now)).length
+  } catch {
+    return 0
+  }
+}
+
 /** Forgets the drafts of all users of this browser. */
 export const clearDrafts = (): void => {
   try {
-    const { localStorage } = globalThis
-    const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index))
-    for (const key of keys) if (key?.startsWith(prefix)) localStorage.removeItem(key)
+    for (const key of keysOf(prefix)) globalThis.localStorage.removeItem(key)
   } catch {
     // Then there are none.
   }

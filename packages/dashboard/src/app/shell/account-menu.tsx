@@ -45,8 +45,7 @@ const AccountMenu = ({ me }: { me: Me }) => {
     if (scheme) wear(scheme)
   }
   const leave = async () => {
-    await signOut()
-    await navigate({ to: '/login' })
+    if (await signOut()) await navigate({ to: '/login' })
   }
   return (
     <Menu

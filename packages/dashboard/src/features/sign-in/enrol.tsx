@@ -27,8 +27,7 @@ export const Enrol = () => {
     void navigate({ href: safeReturn(next), replace: true })
   }
   const leave = async () => {
-    await signOut()
-    await navigate({ to: '/login' })
+    if (await signOut()) await navigate({ to: '/login' })
   }
   return (
     <Entry title={t.title} wide>

@@ -1,3 +1,4 @@
+import { plural } from './catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
 
 const en = {
@@ -26,6 +27,11 @@ const en = {
     deployed: 'Deployed',
   },
   leave: 'Leave without saving? Your changes stay in this browser until you return.',
+  signOut: (count: number) =>
+    plural(count, {
+      one: 'Sign out and discard your unsaved changes?',
+      other: `Sign out and discard your unsaved changes on ${count} pages?`,
+    }),
   copy: 'Copy',
   copied: 'Copied',
   copyByHand: 'Selected. Press Ctrl C to copy.',

@@ -75,7 +75,7 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
       if (urls.length > 0)
         setTimeout(() => void copyValue(urls.map(curlOf).join('\n'), t.requestCopied(urls.length)), 50)
       else toasts.show({ text: t.noRequest })
-    } else void signOut().then(() => router.navigate({ to: '/login' }))
+    } else void signOut().then(isOut => (isOut ? router.navigate({ to: '/login' }) : undefined))
   }
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

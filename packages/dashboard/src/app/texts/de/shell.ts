@@ -24,6 +24,11 @@ export const time: Texts['time'] = {
 }
 export const common: Texts['common'] = {
   leave: 'Ohne Speichern verlassen? Ihre Änderungen bleiben in diesem Browser, bis Sie zurückkommen.',
+  signOut: count =>
+    plural(count, {
+      one: 'Abmelden und Ihre ungespeicherten Änderungen verwerfen?',
+      other: `Abmelden und Ihre ungespeicherten Änderungen auf ${count} Seiten verwerfen?`,
+    }),
   product: 'Stockade',
   demo: 'Demo',
   states: {

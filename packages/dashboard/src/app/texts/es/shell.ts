@@ -23,6 +23,11 @@ export const time: Texts['time'] = {
 }
 export const common: Texts['common'] = {
   leave: '¿Salir sin guardar? Sus cambios se quedan en este navegador hasta que vuelva.',
+  signOut: count =>
+    plural(count, {
+      one: '¿Cerrar la sesión y descartar sus cambios sin guardar?',
+      other: `¿Cerrar la sesión y descartar sus cambios sin guardar en ${count} páginas?`,
+    }),
   product: 'Stockade',
   demo: 'Demo',
   states: {

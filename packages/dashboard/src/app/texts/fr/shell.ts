@@ -23,6 +23,11 @@ export const time: Texts['time'] = {
 }
 export const common: Texts['common'] = {
   leave: 'Quitter sans enregistrer\u00a0? Vos modifications restent dans ce navigateur jusqu’à votre retour.',
+  signOut: count =>
+    plural(count, {
+      one: 'Se déconnecter et abandonner vos modifications non enregistrées\u00a0?',
+      other: `Se déconnecter et abandonner vos modifications non enregistrées sur ${count}\u00a0pages\u00a0?`,
+    }),
   product: 'Stockade',
   demo: 'Démo',
   states: {
