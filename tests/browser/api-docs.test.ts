@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, visit } from './browser.ts'
+import { built, hasBrowser, launch, sizes, visit } from './browser.ts'
 
 describe.runIf(hasBrowser)('the API documentation', () => {
   let server: TestServer
@@ -18,7 +18,7 @@ describe.runIf(hasBrowser)('the API documentation', () => {
     await server.close()
   })
 
-  it.each(['desktop', 'phone'] as const)('is searched, follows the scheme and leads back, on a %s', async size => {
+  it.each(sizes)('is searched, follows the scheme and leads back, on a %s', async size => {
     const { page, complaints, close } = await visit(browser, server.url, { viewportName: size })
     try {
       await page.goto(`${server.url}/fleet/api/docs`)

@@ -150,6 +150,7 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
     const admin = await server.setUp()
     const { page, close } = await visit(browser, server.url)
     try {
+      await page.clock.install()
       await page.addInitScript(`WebSocket = class extends EventTarget {
         constructor() { super(); setTimeout(() => this.onclose?.({ code: 1006 })) }
         close() {}
@@ -160,7 +161,8 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
       await page.goto('servers')
       await page.getByText('Live off, every 15 s').waitFor()
       await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-      await page.getByRole('link', { name: 'web-01', exact: true }).waitFor({ timeout: 60_000 })
+      await page.clock.fastForward(15_000)
+      await page.getByRole('link', { name: 'web-01', exact: true }).waitFor()
     } finally {
       await close()
       await server.close()
