@@ -37,8 +37,8 @@ case "${1-}" in
   wait-ready) exec "$node" "$root/lib/wait-ready.mjs" ;;
   admin | audit | doctor | geoip | backup | restore) on_storage "$@" ;;
   license)
-    if [ "${2-}" = self ]; then exec "$node" "$programs/cli/src/main.js" "$@"; fi
-    on_storage "$@"
+    case "${2-}" in keygen | issue) on_storage "$@" ;; esac
+    exec "$node" "$programs/cli/src/main.js" "$@"
     ;;
   *) exec "$node" "$programs/cli/src/main.js" "$@" ;;
 esac

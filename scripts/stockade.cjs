@@ -17,7 +17,9 @@ var root = path.resolve(__dirname, '..')
 var args = process.argv.slice(2)
 var onHost = ['admin', 'audit', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
 var entry = programs.program(
-  onHost || (args[0] === 'license' && args[1] !== 'self') ? 'server/src/admin/main' : 'cli/src/main',
+  onHost || (args[0] === 'license' && (args[1] === 'keygen' || args[1] === 'issue'))
+    ? 'server/src/admin/main'
+    : 'cli/src/main',
 )
 var version = process.versions.node.split('.').map(Number)
 var own = path.join(root, 'node_modules', '.bin', 'node')

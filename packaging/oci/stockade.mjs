@@ -10,7 +10,7 @@ const programOf = () => {
   if (command === 'serve') return ['server/dist/bundle/server/src/main.js', rest]
   if (command === 'healthy') return ['wait-ready.mjs', ['--once']]
   const words = process.argv.slice(2)
-  const isOnStorage = onStorage.includes(command) || (command === 'license' && rest[0] !== 'self')
+  const isOnStorage = onStorage.includes(command) || (command === 'license' && ['keygen', 'issue'].includes(rest[0]))
   return [`server/dist/bundle/${isOnStorage ? 'server/src/admin' : 'cli/src'}/main.js`, words]
 }
 const [program, words] = programOf()

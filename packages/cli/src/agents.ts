@@ -116,9 +116,15 @@ const runList = async (_options: object, command: Command): Promise<void> => {
   )
 }
 
-const acting = (verb: 'pause' | 'resume' | 'abort' | 'rollback') => async (id: number, _: object, command: Command) => {
+const actions = {
+  pause: 'POST /agents/rollouts/{id}/pause',
+  resume: 'POST /agents/rollouts/{id}/resume',
+  abort: 'POST /agents/rollouts/{id}/abort',
+  rollback: 'POST /agents/rollouts/{id}/rollback',
+} as const
+const acting = (verb: keyof typeof actions) => async (id: number, _: object, command: Command) => {
   const { client, json } = contextOf(command)
-  const rollout = await client.call(`POST /agents/rollouts/{id}/${verb}`, { params: { id } })
+  const rollout = await client.call(actions[verb], { params: { id } })
   if (json) printJson(rollout)
   else print(headOf(rollout))
 }

@@ -2,8 +2,10 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { CallInput } from '@stockade/client'
 import { contextOf } from './context.ts'
+import { Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { printJson, printPlace, printTable } from './print.ts'
+import { writeOut } from './printed.ts'
 import { momentOf, shown, wholeOf } from './times.ts'
 
 type Query = NonNullable<CallInput<'GET /bans/attackers'>['query']>
@@ -55,6 +57,23 @@ const runLog = async (query: LogOptions, command: Command): Promise<void> => {
   printPlace('entries', list, list.entries.length)
 }
 
+/** The filters are those of the command above. */
+const runExport = async (_: object, command: Command): Promise<void> => {
+  const { client } = contextOf(command)
+  const { q, action, from, to, limit, page, format, out } = command.optsWithGlobals<
+    LogOptions & { format: 'json' | 'csv'; out?: string }
+  >()
+  if (limit !== undefined || page !== undefined) throw new Misuse('An export has no pages.')
+  const query = {
+    ...(q === undefined ? {} : { q }),
+    ...(action === undefined ? {} : { action }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    format,
+  }
+  writeOut(out, await client.call('GET /settings/audit/export', { query }))
+}
+
 const withTimes = (command: Command): Command =>
   command
     .option('-q, --q <search>', 'a search as in the dashboard, such as "jail:sshd -country:NL"')
@@ -70,7 +89,13 @@ export const addAttackers = (program: Command): void => {
     .addOption(new Option('--sort <by>', 'order').choices(['last', 'first', 'bans', 'servers']))
     .addOption(new Option('--order <direction>', 'of the order').choices(['asc', 'desc']))
     .action(runAttackers)
-  withTimes(program.command('log').description('read the audit log, newest first'))
+  const log = withTimes(program.command('log').description('read the audit log, newest first'))
     .option('--action <name>', 'a whole name, or its beginning up to a dot, such as auth.')
     .action(runLog)
+  log
+    .command('export')
+    .description('print all entries that the filters of "log" find')
+    .addOption(new Option('--format <format>', 'in which form').choices(['json', 'csv']).default('json'))
+    .option('--out <file>', 'into this file, which must not be there yet')
+    .action(runExport)
 }

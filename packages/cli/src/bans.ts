@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import { contextOf } from './context.ts'
+import { addBanFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { printJson, printPlace, printTable } from './print.ts'
 import { momentOf, shown, wholeOf } from './times.ts'
@@ -15,7 +16,7 @@ const truthOf = (text: string): boolean => {
 }
 
 export const addBanList = (program: Command): void => {
-  program
+  const bans = program
     .command('bans')
     .description('list bans, newest first')
     .option('-q, --q <search>', 'a search as in the dashboard, such as "jail:sshd -country:NL"')
@@ -68,4 +69,5 @@ export const addBanList = (program: Command): void => {
         printPlace('bans', list, list.bans.length)
       },
     )
+  addBanFigures(bans)
 }

@@ -103,6 +103,28 @@ const runDeliveries = async (typed: string, _options: object, command: Command):
   )
 }
 
+interface ChangeOptions {
+  readonly rename?: string
+  readonly field?: readonly Field[]
+  readonly on?: boolean
+  readonly off?: boolean
+}
+const runChange = async (typed: string, options: ChangeOptions, command: Command): Promise<void> => {
+  const { rename, field, on, off } = options
+  if (on && off) throw new Misuse('Give --on or --off, not both.')
+  const body = {
+    ...(rename === undefined ? {} : { name: rename }),
+    ...(field === undefined ? {} : { fields: [...field] }),
+    ...(on || off ? { enabled: on === true } : {}),
+  }
+  if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --off.')
+  const { client, json } = contextOf(command)
+  const { id } = await findChannel(client, typed)
+  const done = await client.call('PATCH /channels/{id}', { params: { id }, body })
+  if (json) printJson(done)
+  else print(`Channel ${done.id} ${safe(done.name)} is ${stateOf(done)}.`)
+}
+
 const runRemove = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id, name } = await findChannel(client, typed)
@@ -139,6 +161,12 @@ export const addChannelCommands = (program: Command): void => {
     .action(runAdd)
   const named = (name: string, description: string) =>
     channels.command(name).argument('<channel>', 'id or name of the channel').description(description)
+  named('change', 'Change a channel.')
+    .option('--rename <name>', 'call it so')
+    .option('--field <name=value...>', 'a value of the preset; NAME=@FILE reads it from a file', fieldOf)
+    .option('--on', 'send to it')
+    .option('--off', 'send nothing to it')
+    .action(runChange)
   named('test', 'Send a test message and show each step.').action(runTest)
   named('deliveries', 'List the last deliveries with their answers.').action(runDeliveries)
   named('remove', 'Delete a channel.').action(runRemove)

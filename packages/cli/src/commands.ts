@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
+import { addCommandFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safeLines } from './safe.ts'
@@ -71,6 +72,7 @@ export const addCommandCommands = (program: Command): void => {
       },
     )
 
+  addCommandFigures(commands)
   commands
     .command('cancel')
     .description('cancel commands that wait: no host gets them; exit 1 unless all are cancelled')

@@ -67,9 +67,14 @@ const reasonOf = (error: unknown): string => {
 }
 
 /** Speaks to one Stockade, by its address and the key of the environment, or by a profile; whatever is not an answer of Stockade's becomes a sentence that names the address. */
-export const connect = (given: string, env: NodeJS.ProcessEnv, profile: Profile | null = null): Connection => {
+export const connect = (
+  given: string,
+  env: NodeJS.ProcessEnv,
+  profile: Profile | null = null,
+  needsKey = true,
+): Connection => {
   const url = urlFrom(profile?.url ?? given)
-  const key = profile ? checkedKey(keyOfFile(profile.keyFile, profile.keyFile)) : keyFrom(env)
+  const key = !needsKey ? '' : profile ? checkedKey(keyOfFile(profile.keyFile, profile.keyFile)) : keyFrom(env)
   const speak: typeof fetch = async (input, init) => {
     let reply: Response
     try {

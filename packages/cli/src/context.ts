@@ -11,10 +11,11 @@ export interface Context extends Connection {
 }
 
 const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command)
-export const contextOf = (command: Command): Context => {
+/** @param needsKey whether it is refused without a key */
+export const contextOf = (command: Command, needsKey = true): Context => {
   const { url, json, profile } = command.optsWithGlobals<{ url: string; json?: boolean; profile?: string }>()
   if (profile !== undefined && rootOf(command).getOptionValueSource('url') === 'cli')
     throw new Misuse('Give --url or --profile, not both: a profile has its own address.')
   const named = profile === undefined ? null : profileNamed(profile, process.env)
-  return { ...connect(url, process.env, named), json: json === true }
+  return { ...connect(url, process.env, named, needsKey), json: json === true }
 }

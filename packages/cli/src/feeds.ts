@@ -4,6 +4,7 @@ import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printJson, printTable } from './print.ts'
+import { printReply } from './printed.ts'
 import { safe } from './safe.ts'
 import { shown, wholeOf } from './times.ts'
 
@@ -84,6 +85,13 @@ const runRemove = async (typed: string, { dryRun }: { dryRun?: boolean }, comman
   else print(safe(reply.message))
 }
 
+const runPreview = async (options: FeedOptions, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const found = await client.call('POST /fleet/feeds/preview', { body: bodyOf(options) })
+  if (json) printJson(found)
+  else printReply(found)
+}
+
 const withContents = (command: Command): Command =>
   command
     .option('--search <search>', 'only bans of hosts that this search finds, such as jail:sshd')
@@ -104,6 +112,7 @@ export const addFeedCommands = (program: Command): void => {
     .option('--dry-run', 'say what would be done')
     .action(runAdd)
   withContents(named('change', 'change what a feed holds')).action(runChange)
+  withContents(feeds.command('preview').description('count what a feed would hold')).action(runPreview)
   named('rotate', 'give a feed a new address').action(runRotate)
   named('remove', 'delete a feed; its address is refused')
     .option('--dry-run', 'say what would be done')

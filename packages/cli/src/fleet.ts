@@ -9,7 +9,7 @@ import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { targetOf, whereOf } from './targets.ts'
+import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
 import { durationOf, endOf, shown, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
@@ -230,7 +230,49 @@ const runUnban = async (typed: string, options: UnbanOptions, command: Command):
   if (!json) print('Every server that is online has lifted it.')
 }
 
-const runLookUp = async (ip: string, command: Command): Promise<void> => {
+type ChangeOptions = Pick<BanOptions, 'duration' | 'until' | 'reason' | 'force' | 'server' | 'tag' | 'all'>
+const runChange = async (typed: string, options: ChangeOptions, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const { duration, until, reason, force } = options
+  if (duration !== undefined && until !== undefined) throw new Misuse('Give --duration or --until, not both.')
+  const body = {
+    ...(duration === undefined ? {} : { duration }),
+    ...(until === undefined ? {} : { expires_at: until === 'none' ? null : until }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(isTargeted(options) ? { target: await targetOf(client, options) } : {}),
+  }
+  if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --duration 7d.')
+  const [ban, other] = await bansNamed(client, typed)
+  if (ban === undefined || other !== undefined)
+    throw new Failure(`${safe(typed)} is several fleet bans. Name one by its id: stockade fleet list`)
+  const done = await client.call('PATCH /fleet/bans/{id}', {
+    params: { id: ban.id },
+    body: { ...body, ...(force ? { force } : {}) },
+  })
+  if (json) printJson(done)
+  else print(`Fleet ban ${done.id} of ${done.entry} on ${whereOf(done)}, until: ${untilOf(done)}.`)
+}
+
+const runNeighbours = async (ip: string, command: Command): Promise<void> => {
+  const { client, json } = contextOf(command)
+  const found = await client.call('GET /bans/lookup/{ip}/neighbours', { params: { ip } })
+  if (json) return printJson(found)
+  printFields([
+    ['range', found.range],
+    ['addresses', found.addresses],
+    ['bans', found.total_bans],
+    ['active bans', found.active_bans],
+  ])
+  if (found.entries.length === 0) return
+  print('')
+  printTable(
+    ['ADDRESS', 'BANS', 'ACTIVE'],
+    found.entries.map(entry => [entry.ip, entry.bans, entry.active_bans]),
+  )
+}
+
+const runLookUp = async (ip: string, { neighbours }: { neighbours?: boolean }, command: Command): Promise<void> => {
+  if (neighbours) return runNeighbours(ip, command)
   const { client, json } = contextOf(command)
   const found = await client.call('GET /bans/lookup/{ip}', { params: { ip }, query: {} })
   if (json) return printJson(found)
@@ -252,6 +294,20 @@ const runLookUp = async (ip: string, command: Command): Promise<void> => {
       ban => ['banned', `in ${ban.jail} on ${ban.server} since ${shown(ban.banned_at) ?? ''}`] as const,
     ),
   ])
+}
+
+const addChange = (fleet: Command): void => {
+  withTarget(
+    fleet
+      .command('change')
+      .description('change the end, the reason or the servers of a fleet ban')
+      .argument('<ip-or-id>', 'its address or range, or its id'),
+  )
+    .option('--duration <time>', 'from now: seconds, 30m, 1h, 7d, or perm', durationOf)
+    .option('--until <time>', 'a time, a date, 7d for so long from now, or none', endOf)
+    .option('--reason <text>', 'why, for all who see the ban')
+    .option('--force', 'also when it is your own address, or somebody is logged in from there')
+    .action(runChange)
 }
 
 export const addFleetCommands = (program: Command): void => {
@@ -293,6 +349,7 @@ export const addFleetCommands = (program: Command): void => {
     .description('show a fleet ban, and which servers hold it')
     .argument('<ip-or-id>', 'its address or range, or its id')
     .action((typed: string, _: object, command: Command) => runShow(typed, command))
+  addChange(fleet)
   fleet
     .command('unban')
     .description('lift a fleet ban everywhere; bans that were made in another way stay')
@@ -305,5 +362,6 @@ export const addFleetCommands = (program: Command): void => {
     .command('lookup')
     .description('what is known of an address')
     .argument('<ip>', 'an address')
-    .action((ip: string, _: object, command: Command) => runLookUp(ip, command))
+    .option('--neighbours', 'bans of the range around it')
+    .action(runLookUp)
 }

@@ -17,11 +17,14 @@ import { addLicense } from './license.ts'
 import { addListCommands } from './lists.ts'
 import { addKnock } from './knock.ts'
 import { addOrders } from './orders.ts'
+import { addReady } from './figures.ts'
+import { addPortknock } from './portknock.ts'
 import { addReport } from './report.ts'
 import { addRuleCommands } from './rules.ts'
 import { addSelfTest } from './self-test.ts'
 import { addServerCommands } from './servers.ts'
 import { addOperatorKeys } from './signing.ts'
+import { addSettings } from './settings.ts'
 import { addSiemCommands } from './siem.ts'
 import { addTemplateCommands } from './templates.ts'
 import { addWhitelistCommands } from './whitelist.ts'
@@ -67,10 +70,13 @@ addWhitelistCommands(program)
 addKeyCommands(program)
 addUserCommands(program)
 addKnock(program)
+addPortknock(program)
+addSettings(program)
 addLicense(program)
 addSiemCommands(program)
 addOperatorKeys(program)
 addWhoAmI(program)
+addReady(program)
 addApi(program)
 addProfiles(program)
 addCompletion(program)

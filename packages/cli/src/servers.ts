@@ -4,6 +4,7 @@ import type { ProtectionLevel } from '@stockade/contract'
 import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import { contextOf } from './context.ts'
 import { addEnrolment } from './enrolment.ts'
+import { addServerFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { addQuarantine } from './quarantine.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
@@ -71,6 +72,7 @@ export const addServerCommands = (program: Command): void => {
   addEnrolment(servers)
   addQuarantine(servers)
   addTags(servers)
+  addServerFigures(servers)
 
   program
     .command('server')

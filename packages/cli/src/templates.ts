@@ -12,6 +12,7 @@ import { expectations, judgeSample, readSample } from './sample.ts'
 import type { Expectation } from './sample.ts'
 import { sendSigned } from './signing.ts'
 import { agreeToUnguard } from './ssh.ts'
+import { addTemplateTexts } from './template-texts.ts'
 import { durationOf, wholeOf } from './times.ts'
 
 type Template = Reply<'GET /templates/{templateId}'>
@@ -169,6 +170,7 @@ export const addTemplateCommands = (program: Command): void => {
       print(`\n${safe(status.template_name)} is on ${there} of ${status.servers.length} servers.`)
     })
 
+  addTemplateTexts(templates)
   templates
     .command('validate')
     .description('check a template; exit 1 when it is refused')

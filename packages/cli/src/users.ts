@@ -70,8 +70,14 @@ const runShow = async (typed: string, _options: object, command: Command): Promi
   if (sessions.length === 0) return
   print('')
   printTable(
-    ['SESSION FROM', 'SINCE', 'LAST SEEN', 'PROGRAM'],
-    sessions.map(each => [each.ip_address, shown(each.created_at), shown(each.last_activity), each.user_agent]),
+    ['SESSION FROM', 'SINCE', 'LAST SEEN', 'PROGRAM', 'ID'],
+    sessions.map(each => [
+      each.ip_address,
+      shown(each.created_at),
+      shown(each.last_activity),
+      each.user_agent,
+      String(each.id),
+    ]),
   )
 }
 
@@ -163,9 +169,14 @@ const runResetMfa = async (typed: string, options: { keepKeys?: boolean }, comma
   if (json) printJson(done)
   else print(`${safe(done.message)}${keysNote(done.revoked_keys)}`)
 }
-const runSignOut = async (typed: string, _options: object, command: Command): Promise<void> => {
+const runSignOut = async (typed: string, { session }: { session?: string }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await findUser(client, typed)
+  if (session !== undefined) {
+    const params = { userId: id, sessionId: session }
+    const ended = await client.call('DELETE /users/{userId}/sessions/{sessionId}', { params })
+    return json ? printJson(ended) : print(safe(ended.message))
+  }
   const done = await client.call('DELETE /users/{userId}/sessions', { params: { userId: id } })
   if (json) printJson(done)
   else print(`${done.terminated_count} sessions have ended.`)
@@ -216,6 +227,6 @@ export const addUserCommands = (program: Command): void => {
   withTarget(named('access', 'say which servers a user may see')).action(runAccess)
   keepsKeys(named('reset-password', 'a temporary password, shown once')).action(runResetPassword)
   keepsKeys(named('reset-mfa', 'turn the second factor off, for a lost device')).action(runResetMfa)
-  named('sign-out', 'end all sessions of a user').action(runSignOut)
+  named('sign-out', 'end all sessions of a user, or one').option('--session <id>', 'only this one').action(runSignOut)
   named('remove', 'delete a user').option('--yes', 'yes, without being asked').action(runRemove)
 }

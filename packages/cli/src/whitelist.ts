@@ -1,14 +1,14 @@
-import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { Client } from '@stockade/client'
 import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
-import { Failure } from './failure.ts'
+import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printJson, printPlace, printTable } from './print.ts'
+import { writeOut } from './printed.ts'
 import { safe } from './safe.ts'
-import { shown, wholeOf } from './times.ts'
+import { endOf, shown, wholeOf } from './times.ts'
 
 type Format = 'plain' | 'json' | 'csv'
 const formats: readonly Format[] = ['plain', 'json', 'csv']
@@ -35,6 +35,49 @@ const entryNamed = async (client: Client, typed: string): Promise<{ id: number; 
     if (page * list.limit >= list.total)
       throw new Failure(`${typed} is not on the whitelist. Write the range as it is listed: stockade whitelist list`)
   }
+}
+
+const addChanges = (whitelist: Command): void => {
+  whitelist
+    .command('remove')
+    .description('take entries off, all or none')
+    .argument('<ip-or-id...>', 'an address or range, or an id')
+    .action(async (typed: readonly string[], _: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const ids: number[] = []
+      for (const each of typed) ids.push((await entryNamed(client, each)).id)
+      const [id, ...more] = ids
+      if (id !== undefined && more.length === 0) {
+        const reply = await client.call('DELETE /whitelist/{id}', { params: { id } })
+        return json ? printJson(reply) : print(safe(reply.message))
+      }
+      const reply = await client.call('POST /whitelist/remove', { body: { ids } })
+      if (json) printJson(reply)
+      else print(`${reply.removed} entries are off the whitelist.`)
+    })
+
+  whitelist
+    .command('change')
+    .description('describe an entry anew, or let it end')
+    .argument('<ip-or-id>', 'its address or range, or its id')
+    .option('--description <text>', 'whose it is')
+    .option('--until <time>', 'a time, a date, 7d for so long from now, or none', endOf)
+    .action(
+      async (typed: string, { description, until }: { description?: string; until?: string }, command: Command) => {
+        if (description === undefined && until === undefined)
+          throw new Misuse('Say what to change, such as --until 7d.')
+        const { client, json } = contextOf(command)
+        const { id } = await entryNamed(client, typed)
+        const body = {
+          ...(description === undefined ? {} : { description }),
+          ...(until === undefined ? {} : { expires_at: until === 'none' ? null : until }),
+        }
+        const entry = await client.call('PATCH /whitelist/{id}', { params: { id }, body })
+        if (json) return printJson(entry)
+        const end = entry.expires_at === null ? 'until it is removed' : `until ${shown(entry.expires_at) ?? ''}`
+        print(`${safe(described(entry.ip, entry.description))} is on the whitelist ${end}.`)
+      },
+    )
 }
 
 export const addWhitelistCommands = (program: Command): void => {
@@ -77,17 +120,7 @@ export const addWhitelistCommands = (program: Command): void => {
         print(`${entry.lifted_bans} active ${entry.lifted_bans === 1 ? 'ban is' : 'bans are'} being lifted.`)
     })
 
-  whitelist
-    .command('remove')
-    .description('take an entry off')
-    .argument('<ip-or-id>', 'its address or range, or its id')
-    .action(async (typed: string, _: object, command: Command) => {
-      const { client, json } = contextOf(command)
-      const { id } = await entryNamed(client, typed)
-      const reply = await client.call('DELETE /whitelist/{id}', { params: { id } })
-      if (json) return printJson(reply)
-      print(safe(reply.message))
-    })
+  addChanges(whitelist)
 
   whitelist
     .command('check')
@@ -144,13 +177,7 @@ export const addWhitelistCommands = (program: Command): void => {
     .action(async ({ format, out }: { format: Format; out?: string }, command: Command) => {
       const { client } = contextOf(command)
       const reply = await client.call('GET /whitelist/export', { query: { format } })
-      const text = typeof reply === 'string' ? reply : `${JSON.stringify(reply, null, 2)}\n`
-      if (out === undefined) return void process.stdout.write(text)
-      try {
-        writeFileSync(out, text, { flag: 'wx' })
-      } catch (error) {
-        throw new Failure(`${out} can't be written: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
-      }
+      writeOut(out, reply)
     })
 
   whitelist
