@@ -98,7 +98,6 @@ export const startAgent = async (
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
   const engine = createEngine({
     socketPath,
-    now,
     onUp: () => void cameUp(),
     onDown: () => log.warn('fail2ban is gone; waiting for it'),
   })
@@ -124,7 +123,7 @@ export const startAgent = async (
     log,
   })
   const { ledger, tail, overrides, snapshot, hook } = bans
-  const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook, now, log })
+  const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook, log })
 
   // Operators' signatures
   const seals = createSealGate({

@@ -30,7 +30,7 @@ export const cleanHost = async (options: Options, purge: boolean, say: (text: st
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
   const removed = removeFiles(options.f2bConfig, purge, say)
   say(`removed ${removed} files of ours from ${options.f2bConfig}`)
-  const engine = createEngine({ socketPath, now: Date.now, onUp: () => undefined, onDown: () => undefined })
+  const engine = createEngine({ socketPath, onUp: () => undefined, onDown: () => undefined })
   try {
     if ((await engine.jails()).includes(ownJail)) await engine.stop(ownJail)
     const faults = faultsOf(await config.check(null))

@@ -41,7 +41,7 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
     return `${python.command.join(' ')}: fail2ban ${version.trim().replace(' ', ', Python ')}`
   })
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
-  const engine = createEngine({ socketPath, now: Date.now, onUp: () => undefined, onDown: () => undefined })
+  const engine = createEngine({ socketPath, onUp: () => undefined, onDown: () => undefined })
   await attempt("fail2ban's socket", true, async () => {
     await engine.ping()
     return `fail2ban ${engine.version() ?? ''} at ${socketPath}, jails: ${(await engine.jails()).join(', ') || 'none'}`

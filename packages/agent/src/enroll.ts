@@ -60,7 +60,6 @@ const readToken = (options: Options, env: NodeJS.ProcessEnv): string => {
 const engineVersion = async (socket: string | null): Promise<string> => {
   const engine = createEngine({
     socketPath: socket ?? '/var/run/fail2ban/fail2ban.sock',
-    now: Date.now,
     onUp: () => undefined,
     onDown: () => undefined,
   })

@@ -2,6 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { trustedContext } from './authorities.ts'
+import { createSteps, steadyNow } from './clock.ts'
 import { pinnedAgent } from './pins.ts'
 import { retryAfterOf } from './schedule.ts'
 import type { Budget, Urgency } from './schedule.ts'
@@ -47,7 +48,10 @@ export interface Transport {
   fresh(path: string, known: string | null, ask?: Ask & { maxBytes?: number }): Promise<Fresh | null>
   /** The content at a path. @throws ServerError as `json` does, also where it is larger than `maxBytes` */
   bytes(path: string, maxBytes: number): Promise<Buffer>
-  /** Milliseconds to add to our clock to get the server's, from its last answer; null before the first one. */
+  /**
+   * Milliseconds to add to our clock to get the server's, from its last answer; null before the first one. Somebody who sets our
+   * clock changes this at once.
+   */
   clockOffset(): number | null
   /** The address that the server was last reached at. */
   peer(): string | null
@@ -64,6 +68,7 @@ export const createTransport = (options: {
   authorities?: readonly string[]
   budget: Budget
   now: () => number
+  steadyNow?: () => number
   userAgent: string
 }): Transport => {
   const base = new URL(options.baseUrl)
@@ -77,6 +82,7 @@ export const createTransport = (options: {
   const agent = agentOf({ keepAlive: true, maxSockets: 4 })
   const prefix = base.pathname.replace(/\/+$/, '')
   let offset: number | null = null
+  const steps = createSteps({ now: options.now, steadyNow: options.steadyNow ?? steadyNow })
   let peer: string | null = null
 
   const once = <T>(
@@ -148,6 +154,7 @@ export const createTransport = (options: {
   const noteDate = (header: string | undefined): void => {
     const date = Date.parse(header ?? '')
     if (Number.isNaN(date)) return
+    steps.take()
     const difference = date + 500 - options.now()
     offset = Math.abs(difference) < 2000 ? 0 : Math.round(difference)
   }
@@ -229,7 +236,7 @@ export const createTransport = (options: {
       }
       return ask(() => once('GET', path, { ...settings, headers: { accept: '*/*' }, maxBytes }, read), settings)
     },
-    clockOffset: () => offset,
+    clockOffset: () => (offset === null ? null : offset - steps.since()),
     peer: () => peer,
     close: () => agent.destroy(),
   }

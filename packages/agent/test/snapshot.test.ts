@@ -38,6 +38,7 @@ const build = () => {
     hasTable: () => hasTable,
     renew: (_, ip) => Promise.resolve(renewed.includes(ip)),
     now: () => now,
+    steadyNow: () => now,
     log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
   })
   return { ledger, snapshot }

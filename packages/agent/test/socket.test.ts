@@ -131,7 +131,6 @@ it('the engine says when it came and went', async () => {
   const news: string[] = []
   const engine = createEngine({
     socketPath: path,
-    now: Date.now,
     onUp: () => news.push('up'),
     onDown: () => news.push('down'),
   })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { steadyNow } from '../clock.ts'
 import type { Engine } from '../engine/engine.ts'
 import { installedAction } from '../host.ts'
 import type { Log } from '../log.ts'
@@ -58,9 +59,9 @@ export const createHostBans = (needs: {
   const isFirstRun = !memory.started && !options.backfill
   const tail = createTail({ read, ledger, onJails, memory, saved, backfill: options.backfill, log })
   const { drain, hasTable } = tail
-  const overrides = createOverrides({ engine, ledger, memory, save, drain, now, log })
+  const overrides = createOverrides({ engine, ledger, memory, save, drain, now, steadyNow, log })
   const { renew } = overrides
-  const snapshot = createSnapshot({ engine, ledger, drain, hasTable, renew, isShielded, now, log })
+  const snapshot = createSnapshot({ engine, ledger, drain, hasTable, renew, isShielded, now, steadyNow, log })
   const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
   const file = join(options.state, 'wishes.json')
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })

@@ -1,3 +1,5 @@
+import { createSteps } from '../clock.ts'
+import type { Clocks } from '../clock.ts'
 import { EngineRefused } from '../engine/engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { errorText } from '../text.ts'
@@ -20,18 +22,21 @@ export interface Overrides {
 /**
  * Durations of bans by command. fail2ban's ban command takes no duration, and changing the jail's bantime for a moment
  * would change every other ban in it. So the agent keeps the end itself: it lifts a ban that fail2ban would keep longer
- * and renews one that fail2ban ends earlier. Wall-clock time makes this survive restarts of either.
+ * and renews one that fail2ban ends earlier. Wall-clock time makes this survive restarts of either; when somebody sets the clock, the ends
+ * move with it.
  */
-export const createOverrides = (needs: {
-  engine: Engine
-  ledger: Ledger
-  memory: Memory
-  save: () => void
-  drain: () => Promise<void>
-  now: () => number
-  log: Log
-}): Overrides => {
+export const createOverrides = (
+  needs: {
+    engine: Engine
+    ledger: Ledger
+    memory: Memory
+    save: () => void
+    drain: () => Promise<void>
+    log: Log
+  } & Clocks,
+): Overrides => {
   const { memory, engine } = needs
+  const steps = createSteps(needs)
   let busy = false
 
   const forget = (which: (override: Override) => boolean): void => {
@@ -40,6 +45,14 @@ export const createOverrides = (needs: {
       if (which(override)) found = memory.overrides.delete(place) || found
     }
     if (found) needs.save()
+  }
+
+  const followClock = (): void => {
+    const step = steps.take()
+    if (step === 0) return
+    for (const [place, override] of memory.overrides)
+      if (override.until !== null) memory.overrides.set(place, { ...override, until: override.until + step })
+    needs.save()
   }
 
   return {
@@ -54,6 +67,7 @@ export const createOverrides = (needs: {
       forget(({ ip }) => covers(ip))
     },
     async renew(jail: string, ip: string, expired: boolean): Promise<boolean> {
+      followClock()
       const place = placeKey(jail, ip)
       const override = memory.overrides.get(place)
       if (!override) return false
@@ -74,6 +88,7 @@ export const createOverrides = (needs: {
       if (busy) return
       busy = true
       try {
+        followClock()
         for (const [place, { jail, ip, until }] of memory.overrides) {
           if (until === null || until > needs.now()) continue
           // An unban deletes rows of fail2ban's table, so they must have been read before.

@@ -1,3 +1,4 @@
+import type { Clocks } from '../clock.ts'
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { BannedPlaces, Engine } from '../engine/engine.ts'
@@ -21,25 +22,26 @@ export interface Snapshot {
  * restores its bans (50 a second), so its list is short although nothing ended. Therefore nothing is concluded in the
  * first 10 s, and then only from two snapshots in a row whose list no longer grows.
  */
-export const createSnapshot = (needs: {
-  engine: Engine
-  ledger: Ledger
-  drain: () => Promise<void>
-  hasTable: () => boolean
-  renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
-  /** Whether the shield holds the ban, so that fail2ban does not list it. */
-  isShielded?: (jail: string, ip: string) => boolean
-  now: () => number
-  log: Log
-}): Snapshot => {
+export const createSnapshot = (
+  needs: {
+    engine: Engine
+    ledger: Ledger
+    drain: () => Promise<void>
+    hasTable: () => boolean
+    renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
+    /** Whether the shield holds the ban, so that fail2ban does not list it. */
+    isShielded?: (jail: string, ip: string) => boolean
+    log: Log
+  } & Clocks,
+): Snapshot => {
   const { engine, ledger } = needs
   let missing = new Set<string>()
   let before = 0
-  let quietUntil = 0
+  let quietUntil = -Infinity
 
   const look = async (): Promise<void> => {
     const up = engine.connectedFor()
-    if (up === null || up < graceTime || needs.now() < quietUntil) {
+    if (up === null || up < graceTime || needs.steadyNow() < quietUntil) {
       missing = new Set()
       return
     }
@@ -95,7 +97,7 @@ export const createSnapshot = (needs: {
       }
     },
     unsettled(): void {
-      quietUntil = needs.now() + graceTime
+      quietUntil = needs.steadyNow() + graceTime
       missing = new Set()
     },
   }

@@ -1,3 +1,4 @@
+import { steadyNow } from '../clock.ts'
 import { createBannedReader } from './banned.ts'
 import type { BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
@@ -60,12 +61,7 @@ export type { BannedPlaces }
 /** Milliseconds. A jail that is reloaded may have other actions. */
 const propertiesKept = 1000
 
-export const createEngine = (options: {
-  socketPath: string
-  now: () => number
-  onUp: () => void
-  onDown: () => void
-}): Engine => {
+export const createEngine = (options: { socketPath: string; onUp: () => void; onDown: () => void }): Engine => {
   let version: string | null = null
   let since: number | null = null
   let greeting: Promise<void> | null = null
@@ -87,7 +83,7 @@ export const createEngine = (options: {
       try {
         const answer = await socket.call(['version'])
         version = String(answer)
-        since = options.now()
+        since = steadyNow()
         options.onUp()
       } finally {
         greeting = null
@@ -109,10 +105,10 @@ export const createEngine = (options: {
   /** The options of an action; one answer serves the questions for many options. */
   const propertiesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
     const key = `${jail}|${action}`
-    if (asked?.key !== key || options.now() - asked.at > propertiesKept || since === null)
+    if (asked?.key !== key || steadyNow() - asked.at > propertiesKept || since === null)
       asked = {
         key,
-        at: options.now(),
+        at: steadyNow(),
         names: list(['get', jail, 'actionproperties', action]).then(names => new Set(names)),
       }
     return asked.names
@@ -120,7 +116,7 @@ export const createEngine = (options: {
 
   return {
     version: () => version,
-    connectedFor: () => (since === null ? null : options.now() - since),
+    connectedFor: () => (since === null ? null : steadyNow() - since),
     ping: async () => void (await call(['ping'])),
     async jails() {
       const names = pairs(await call(['status'])).get('Jail list')
@@ -165,8 +161,8 @@ export const createEngine = (options: {
       }
     },
     async banned(maxAge = 0) {
-      if (since === null || bannedReader.readAt() < since || options.now() - bannedReader.readAt() >= maxAge)
-        bannedReader.take(await call(['banned'], 20_000, bannedReader.read), options.now())
+      if (since === null || bannedReader.readAt() < since || steadyNow() - bannedReader.readAt() >= maxAge)
+        bannedReader.take(await call(['banned'], 20_000, bannedReader.read), steadyNow())
       return bannedReader.places()
     },
     async jailsThatBan(ips) {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { steadyNow } from '../clock.ts'
 import type { Hook } from '../bans/hook.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
@@ -29,7 +30,6 @@ export const createOwnJail = (needs: {
   engine: Pick<Engine, 'actionOption' | 'actions' | 'jails' | 'version'>
   loader: Pick<JailLoader, 'start'>
   hook: Pick<Hook, 'run'>
-  now: () => number
   log: Log
 }): OwnJail => {
   const trouble = createOnce(needs.log.warn)
@@ -69,12 +69,12 @@ export const createOwnJail = (needs: {
   return {
     ensure,
     async keep() {
-      if (needs.now() < retryAt) return false
+      if (steadyNow() < retryAt) return false
       try {
         return await ensure()
       } catch (error) {
         if (!(error instanceof EngineDown)) {
-          retryAt = needs.now() + retryEvery
+          retryAt = steadyNow() + retryEvery
           trouble.tell(`the jail ${ownJail} cannot be kept: ${errorText(error)}`)
         }
         return false

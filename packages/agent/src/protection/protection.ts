@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { createEvenTime, steadyNow } from '../clock.ts'
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import { readJson, writeDurably } from '../files.ts'
@@ -68,7 +69,7 @@ export const createProtection = (needs: {
     ...needs,
     addresses: ownAddresses,
     whyNot: needs.whyNotProbe,
-    steadyNow: () => performance.now(),
+    steadyNow,
   })
   const checks: Check[] = [
     engineCheck(needs),
@@ -92,6 +93,7 @@ export const createProtection = (needs: {
   fs.rmSync(file, { force: true })
   return createWatch({
     ...needs,
+    time: createEvenTime({ now: needs.now, steadyNow }),
     checks: checks.map(check => ({ ...check, every: check.every * pace, badAfter: check.badAfter * pace })),
     patience: patienceAt(pace),
     onChange(report, isLevelNew) {

@@ -1,3 +1,4 @@
+import type { EvenTime } from '../clock.ts'
 import { EngineDown } from '../engine/engine.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
@@ -31,11 +32,13 @@ export const createWatch = (needs: {
   patience: Patience
   /** The report has changed. `isLevelNew`: its level too. */
   onChange: (report: ProtectionReport, isLevelNew: boolean) => void
-  now: () => number
+  time: EvenTime
   log: Log
 }): Watch => {
-  const { checks, now, log } = needs
-  const tracker = createTracker(needs)
+  const { checks, log } = needs
+  const { now } = needs.time
+  const timeOf = (at: number): string => new Date(Math.round(needs.time.onClock(at))).toISOString()
+  const tracker = createTracker({ now, patience: needs.patience })
   const timers = new Map<Check, NodeJS.Timeout>()
   const inTurn = createSerial()
   const trouble = createOnce(log.debug)
@@ -51,7 +54,7 @@ export const createWatch = (needs: {
     const count = (...states: string[]): number => entries.filter(({ state }) => states.includes(state)).length
     return {
       level,
-      since: new Date(levelSince).toISOString(),
+      since: timeOf(levelSince),
       summary: shorten(isSettled ? judge(entries).summary : 'The agent is still looking at this server', maxDetail),
       checks: entries
         .filter(({ state }) => state !== 'ok')
@@ -60,7 +63,7 @@ export const createWatch = (needs: {
           id,
           subject: subject === null ? null : shorten(subject, maxSubject),
           state: state === 'ok' ? 'unknown' : state,
-          since: new Date(since).toISOString(),
+          since: timeOf(since),
           detail: shorten(detail, maxDetail),
         })),
       counted: { ok: count('ok'), not_ok: count('bad', 'warning'), unknown: count('unknown') },

@@ -146,6 +146,7 @@ const host = (clock: { now: number }) => {
       onEnded: () => undefined,
       now: () => clock.now,
       steadyNow: () => clock.now,
+      bootNow: () => clock.now,
       log: quiet,
     })
     const fleet = createFleetBans({

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { steadyNow } from '../clock.ts'
 import { readText } from '../files.ts'
 import { createConnection, inheritedChannel } from '../netlink/connection.ts'
 import { nftablesSubsystem } from '../netlink/tables.ts'
@@ -30,7 +31,7 @@ type Needs = Parameters<typeof createShield>[0]
 
 /** The shield of this host, and the fleet bans and blocklists on its disk. */
 export const openShield = (
-  needs: Omit<Needs, 'file' | 'fallbackFile' | 'beside' | 'lists' | 'trackedConnections' | 'steadyNow'> & {
+  needs: Omit<Needs, 'file' | 'fallbackFile' | 'beside' | 'lists' | 'trackedConnections' | 'steadyNow' | 'bootNow'> & {
     stateDirectory: string
   },
 ): { readonly shield: Shield; readonly fleet: FleetStore; readonly lists: ListStore } => {
@@ -44,6 +45,7 @@ export const openShield = (
     lists: lists.lists,
     trackedConnections,
     steadyNow: () => performance.now(),
+    bootNow: steadyNow,
   })
   return { shield, fleet, lists }
 }

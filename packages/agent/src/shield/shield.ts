@@ -1,3 +1,4 @@
+import { createSteps } from '../clock.ts'
 import { removeDurably, writeDurably } from '../files.ts'
 import type { Log } from '../log.ts'
 import { createSerial } from '../serial.ts'
@@ -8,6 +9,7 @@ import type { Kernel } from './kernel.ts'
 import type { Shield } from './model.ts'
 import { needsTrial } from './refusals.ts'
 import type { Mode } from './rules.ts'
+import { createServerTime } from './server-time.ts'
 import { readShieldFile, writeShieldFile } from './store.ts'
 import type { ShieldBan } from './store.ts'
 import type { HeldList } from './list-store.ts'
@@ -64,7 +66,10 @@ export const createShield = (needs: {
   /** A ban is over, at that time on the host's clock. Called again after a restart. */
   onEnded: (ban: ShieldBan, at: number) => void
   now: () => number
+  /** As the kernel's timers: it stands still while the host is suspended. */
   steadyNow: () => number
+  /** It goes on then. Nobody sets either of them. */
+  bootNow: () => number
   log: Log
 }): Shield => {
   const { kernel, now, log } = needs
@@ -80,9 +85,9 @@ export const createShield = (needs: {
   let slowLookAt = 0
   let retryDelay = firstRetry
 
-  // A clock without a battery starts in the past. Time has not gone back since the file was written.
-  const savedOffset = Math.max(saved.offset, saved.savedAt - now())
-  const serverNow = (): number => now() + (needs.clockOffset() ?? savedOffset)
+  const clocks = { now, steadyNow: needs.bootNow, clockOffset: needs.clockOffset }
+  const serverNow = createServerTime(clocks, saved)
+  const steps = createSteps(clocks)
   const drift = createDrift({ serverNow, steadyNow: needs.steadyNow })
   const timeLeft = ({ until, isOnTrial }: Pick<ShieldBan, 'until' | 'isOnTrial'>): number | null => {
     if (isOnTrial) return trialTime
@@ -358,6 +363,8 @@ export const createShield = (needs: {
     look: () => watch.guarded(() => inTurn(async () => (isOn() ? watch.look() : undefined))),
     async tick() {
       endExpired()
+      const step = steps.take()
+      if (typeof offUntil === 'number') offUntil += step
       if (typeof offUntil === 'number' && offUntil <= now()) await watch.guarded(() => setOff(undefined))
       if (needs.steadyNow() < slowLookAt) return
       slowLookAt = needs.steadyNow() + (isSupported ? slowLookEvery : retryDelay)
