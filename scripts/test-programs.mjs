@@ -54,12 +54,12 @@ if (root && !found('chromium-headless-shell'))
   })
 
 /*
- * Receivers of syslog, a web server and ipset are not installed, only unpacked: Debian allows one receiver at a time, and none of them
- * should begin to run on this machine. What they need beyond what is there comes along. Works without root.
+ * Receivers of syslog, a web server, ipset and a library that sets the clock of single programs are not installed, only unpacked: Debian
+ * allows one receiver at a time, and none of them should begin to run on this machine. What they need beyond what is there comes along. Works without root.
  */
 const folder = fileURLToPath(new URL('../node_modules/.cache/stockade-syslog', import.meta.url))
-const receivers = [['rsyslog', 'rsyslog-openssl'], ['syslog-ng-core'], ['nginx-light'], ['ipset']]
-const complete = `${folder}/complete-2`
+const receivers = [['rsyslog', 'rsyslog-openssl'], ['syslog-ng-core'], ['nginx-light'], ['ipset'], ['libfaketime']]
+const complete = `${folder}/complete-3`
 if (!existsSync(complete) && existsSync('/etc/debian_version')) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -79,7 +79,7 @@ if (!existsSync(complete) && existsSync('/etc/debian_version')) {
   if (done && packages.every(name => run('dpkg-deb', '-x', name, folder).status === 0)) mkdirSync(complete)
   else
     process.stderr.write(
-      'stockade: rsyslog, syslog-ng, nginx and ipset were not found; the tests that need them will be skipped\n',
+      'stockade: rsyslog, syslog-ng, nginx, ipset and libfaketime were not found; the tests that need them will be skipped\n',
     )
   for (const name of packages) rmSync(`${folder}/${name}`)
 }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /* The files of a host of the tests: fail2ban's configuration, its programs and logs, and the agent's policy. */
 
@@ -23,6 +24,8 @@ export interface HostSettings {
   readonly banactions?: readonly [string, string]
   /** Programs that this host has under another name or in place of the machine's: name -> path. */
   readonly programs?: Readonly<Record<string, string>>
+  /** Gives fail2ban and the agent a clock that `setClock` sets. Needs `clockLibrary`. */
+  readonly hasOwnClock?: boolean
   /** Runs the agent with the capabilities of its systemd unit instead of all of root's. */
   readonly hasUnitRights?: boolean
 }
@@ -74,9 +77,37 @@ export function writeConfig(directory: string, settings: HostSettings): void {
   )
 }
 
-/** `Nov 21 09:00:00`, local time, as syslog writes it. */
-export function stamp(): string {
-  const now = new Date()
+/** Sets the clock of single programs; unpacked or installed, null where it is neither. */
+export const clockLibrary = ((): string | null => {
+  const architecture = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch as string] ?? ''
+  const unpacked = fileURLToPath(new URL('../../node_modules/.cache/stockade-syslog', import.meta.url))
+  const file = `/usr/lib/${architecture}/faketime/libfaketimeMT.so.1`
+  return [`${unpacked}${file}`, file].find(path => fs.existsSync(path)) ?? null
+})()
+
+/** With this library Python's sleep fails: it sleeps until a time of the steady clock. */
+const ownSleep = `
+import threading, time
+time.sleep = lambda seconds: threading.Event().wait(seconds) and None
+`
+
+/** The environment of programs whose clock the file sets. Their steady clock stays the kernel's. */
+export const ownClock = (directory: string, file: string): Readonly<Record<string, string>> => {
+  if (clockLibrary === null) return {}
+  fs.mkdirSync(join(directory, 'python'))
+  fs.writeFileSync(join(directory, 'python', 'sitecustomize.py'), ownSleep)
+  return {
+    LD_PRELOAD: clockLibrary,
+    DONT_FAKE_MONOTONIC: '1',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    PYTHONPATH: join(directory, 'python'),
+  }
+}
+
+/** `Nov 21 09:00:00`, local time, as syslog writes it, of a clock that is ahead by so many seconds. */
+export function stamp(ahead = 0): string {
+  const now = new Date(Date.now() + ahead * 1000)
   const month =
     ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'][now.getMonth()] ?? ''
   return `${month} ${String(now.getDate()).padStart(2)} ${now.toTimeString().slice(0, 8)}`

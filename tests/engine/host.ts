@@ -20,7 +20,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
-import { installedEngine, stamp, writeConfig, writePolicy } from './host-config.ts'
+import { installedEngine, ownClock, stamp, writeConfig, writePolicy } from './host-config.ts'
 import type { HostSettings } from './host-config.ts'
 
 const run = promisify(execFile)
@@ -38,6 +38,8 @@ export interface Host {
   readonly agentConfig: string
   /** Failed logins of an address in the log that jail `sshd` reads; three in ten minutes are a ban. */
   attack(ip: string, options?: { times?: number; user?: string }): Promise<void>
+  /** Sets the clock of a host with `hasOwnClock`: so many seconds ahead of the real time. */
+  setClock(seconds: number): void
   /** Raw bytes at the end of that log. */
   writeLog(bytes: Buffer | string): Promise<void>
   /** Whether a set of the host's nftables holds the address. */
@@ -138,7 +140,18 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   let startedAt: number | null = null
 
   const engine = settings.engine ?? installedEngine
-  const env = { ...process.env, PATH: `${path('programs')}:${process.env['PATH'] ?? ''}` }
+  const env = {
+    ...process.env,
+    PATH: `${path('programs')}:${process.env['PATH'] ?? ''}`,
+    ...(settings.hasOwnClock === true ? ownClock(directory, path('clock')) : {}),
+  }
+  let ahead = 0
+  const setClock = (seconds: number): void => {
+    ahead = seconds
+    fs.writeFileSync(path('clock.new'), `${seconds < 0 ? '' : '+'}${seconds}s\n`)
+    fs.renameSync(path('clock.new'), path('clock'))
+  }
+  setClock(0)
   const inside = async (...command: string[]): Promise<string> =>
     (await run('ip', ['netns', 'exec', name, ...command], { env, maxBuffer: 64 * 1024 * 1024 })).stdout
   const fail2banClient = join(engine.bin, 'fail2ban-client')
@@ -187,10 +200,11 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
       const lines = Array.from(
         { length: times },
         (_, i) =>
-          `${stamp()} ${name} sshd[${(lastPid += 1)}]: Failed password for invalid user ${user}${i} from ${ip} port ${40000 + i} ssh2\n`,
+          `${stamp(ahead)} ${name} sshd[${(lastPid += 1)}]: Failed password for invalid user ${user}${i} from ${ip} port ${40000 + i} ssh2\n`,
       )
       return fs.promises.appendFile(path('log', 'auth.log'), lines.join(''))
     },
+    setClock,
     writeLog: bytes => fs.promises.appendFile(path('log', 'auth.log'), bytes),
     async bannedInNft(ip) {
       const escaped = ip.replace(/\./g, '\\.')
