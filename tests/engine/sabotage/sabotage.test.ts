@@ -33,6 +33,8 @@ for (const { engine, firewall, isWhole, pace } of settings()) {
     },
     {
       ...firewall.settings(engine.version),
+      // With the real intervals the cases take longer than the usual ten minutes, and need bans of before.
+      bantime: 7200,
       ...(isWhole ? {} : { jailLocal: web }),
       engine,
       hasUnitRights: isWhole,
