@@ -7,6 +7,7 @@ import { neighboursOf, passes, sources } from '../neighbours.ts'
 import { authLog, levelsSince, reports, seen, wellAgain } from '../protection.ts'
 import { carriedOut } from '../scenarios.ts'
 import type { RecordedScene } from '../stage.ts'
+import type { Alerted } from './alerted.ts'
 import { silenceBans, type FirewallKind } from './firewalls.ts'
 
 /* What can go wrong on a host. Each case does it for real, waits until the host says so in words, repairs it, and waits until all is well. */
@@ -16,7 +17,15 @@ export type Case = (scene: RecordedScene, firewall: FirewallKind) => Promise<voi
 const pidOf = (host: Host): number => Number(fs.readFileSync(join(host.directory, 'run', 'f2b.pid'), 'utf8'))
 
 /** The title of the case and how long each report took; printed at the end. */
-export const delays: { readonly what: string; readonly seen: number; readonly well: number }[] = []
+export const delays: {
+  readonly what: string
+  readonly seen: number
+  readonly well: number
+  /** When the receiver of an alert heard of it; null where nobody was asked to send one. */
+  readonly alerted: number | null
+}[] = []
+/** Who hears of it beyond the host's own report, in `npm run test:prometheus`. */
+export const listening: { alerted: Alerted | null } = { alerted: null }
 
 /** The problem is told once, and once it is told that it is over. */
 const told = async (
@@ -33,10 +42,12 @@ const told = async (
     throw error
   }
   const seenAt = Date.now()
-  await act.repair()
+  const firing = Promise.resolve(listening.alerted?.fires(act.level, startedAt))
+  const alerted = (await firing.finally(() => act.repair())) ?? null
   const repairedAt = Date.now()
   await wellAgain(scene)
-  delays.push({ what: act.says.source, seen: seenAt - startedAt, well: Date.now() - repairedAt })
+  delays.push({ what: act.says.source, seen: seenAt - startedAt, well: Date.now() - repairedAt, alerted })
+  await listening.alerted?.ends(act.level, repairedAt)
   const levels = levelsSince(scene, from).filter(level => level !== 'unknown')
   const problems = levels.slice(levels.findIndex(level => level !== 'protected'))
   if (act.level !== 'protected') expect(problems.filter(level => level === 'protected')).toHaveLength(1)
@@ -50,7 +61,7 @@ const restartAll = async (host: Host): Promise<void> => {
 export const printDelays = (title: string): void => {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1)
   loudly(
-    `${title}:\n${delays.map(({ what, seen: s, well }) => `  ${seconds(s)} s, well again ${seconds(well)} s: ${what}`).join('\n')}`,
+    `${title}:\n${delays.map(({ what, seen: s, well, alerted }) => `  ${seconds(s)} s, ${alerted === null ? '' : `alert ${seconds(alerted)} s, `}well again ${seconds(well)} s: ${what}`).join('\n')}`,
   )
   delays.length = 0
 }

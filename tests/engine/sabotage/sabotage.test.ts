@@ -1,6 +1,7 @@
-import { afterAll, it } from 'vitest'
+import { afterAll, beforeAll, it } from 'vitest'
 import { onStage } from '../stage.ts'
-import { iptablesBeside, lastCase, moreCases, printDelays, shortCases } from './cases.ts'
+import { alertedBy } from './alerted.ts'
+import { iptablesBeside, lastCase, listening, moreCases, printDelays, shortCases } from './cases.ts'
 import { settings } from './settings.ts'
 
 const web = `
@@ -28,8 +29,14 @@ for (const { engine, firewall, isWhole, pace } of settings()) {
         ...shortCases,
         ...(isWhole ? moreCases : onlyShortCases),
       }
+      beforeAll(async () => {
+        listening.alerted = await alertedBy(scene())
+      })
       for (const [name, test] of Object.entries(cases)) it(name, () => test(scene(), firewall))
-      afterAll(() => printDelays(title))
+      afterAll(async () => {
+        printDelays(title)
+        await listening.alerted?.stop()
+      })
     },
     {
       ...firewall.settings(engine.version),
