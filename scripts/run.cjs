@@ -60,8 +60,8 @@ function environment() {
   })
 }
 
-/** A small young generation: 30 MB less memory at no CPU that could be measured. */
-var serverOptions = ['--max-semi-space-size=4']
+/** A small young generation: 30 MB less memory at no CPU that could be measured. A bound, so that V8 lets the heap grow in smaller steps. */
+var serverOptions = ['--max-semi-space-size=4', '--max-old-space-size=1024']
 
 /** Runs until it ends, hands signals on, and ends as it ends. */
 function hand(program, args) {

@@ -84,7 +84,7 @@ const config = {
     'STOCKADE_TLS=self',
     // The same as bin/stockade of a release sets.
     'MALLOC_ARENA_MAX=1',
-    'NODE_OPTIONS=--max-semi-space-size=4',
+    'NODE_OPTIONS=--max-semi-space-size=4 --max-old-space-size=1024',
   ],
   Entrypoint: ['/usr/bin/stockade'],
   Cmd: ['serve'],

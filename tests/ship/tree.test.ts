@@ -17,16 +17,19 @@ const folder = mkdtempSync(join(tmpdir(), 'stockade-tree-'))
 const tree = join(folder, 'stockade')
 const dataDir = join(folder, 'data')
 // Nothing of the checkout's environment: neither its Node nor its settings.
-const env = { PATH: '/usr/bin:/bin', STOCKADE_DATA_DIR: dataDir, STOCKADE_PORT: '0', STOCKADE_HOST: '127.0.0.1' }
+const env = {
+  ...{ PATH: '/usr/bin:/bin', STOCKADE_DATA_DIR: dataDir, STOCKADE_PORT: '0', STOCKADE_HOST: '127.0.0.1' },
+  STOCKADE_RATE_LIMIT: '0',
+}
 const stockade = (...args: string[]) => run(join(tree, 'bin/stockade'), args, { env, cwd: '/' })
 
 describe('the tree of a release', () => {
   let server: ChildProcess
   let url: string
+  let log = ''
   beforeAll(async () => {
     makeTree(tree, process.arch === 'arm64' ? 'arm64' : 'x64')
     server = spawn(join(tree, 'bin/stockade'), ['serve'], { env, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] })
-    let log = ''
     server.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text))
     url = await vi.waitFor(
       () => {
@@ -45,6 +48,21 @@ describe('the tree of a release', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
+  /** Of the server, without its processes for long questions. */
+  const megabytes = (): number =>
+    Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024
+  const most = { idle: 160, afterLoad: 220 } as const
+  it(`lives in ${most.idle} MB while nobody asks`, async () => {
+    await expect.poll(megabytes).toBeLessThanOrEqual(most.idle)
+    process.stdout.write(`idle: ${megabytes().toFixed(0)} MB\n`)
+  })
+  it('says what is wrong with the bound of its memory', async () => {
+    const started = run(join(tree, 'bin/stockade'), ['serve'], { env: { ...env, STOCKADE_HEAP_MB: 'much' } })
+    await expect(started).rejects.toMatchObject({
+      code: 1,
+      stderr: 'stockade: STOCKADE_HEAP_MB must be megabytes from 100 to 999999, not "much".\n',
+    })
+  })
   it('serves the dashboard, the API with its page, and the agent', async () => {
     for (const path of ['/', '/api/v1/ready', '/api/docs', '/install.sh', '/agent/stockade-agent.mjs'])
       expect((await fetch(url + path)).status, path).toBe(200)
@@ -58,6 +76,39 @@ describe('the tree of a release', () => {
         .update(readFileSync(join(checkout, 'packages/server/dist/runtime', name)))
         .digest('hex')
       expect(await (await fetch(`${url}/agent/${name}.sha256`)).text()).toBe(`${sum}  ${name}\n`)
+    },
+  )
+  it.runIf(process.env.STOCKADE_TEST_SHIP === '1')(
+    `lives in ${most.afterLoad} MB after 64 callers reported bans`,
+    async () => {
+      const call = async <T>(path: string, key: string, body: object): Promise<T> => {
+        const headers = { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) }
+        const reply = await fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+        expect(reply.ok, `${path} ${reply.status}`).toBe(true)
+        return (await reply.json()) as T
+      }
+      const code = await vi.waitFor(() => {
+        const [, found] = /setup\?code=([\w-]+)/.exec(log) ?? []
+        if (found === undefined) throw new Error('There is no code yet.')
+        return found
+      })
+      const admin = { username: 'admin', email: 'admin@stockade.example', password: 'Sup3r-secret-1' }
+      const made = await call<{ access_token: string }>('/setup', '', { code, ...admin, site_url: url })
+      const { api_key: key } = await call<{ api_key: string }>('/servers', made.access_token, { hostname: 'web-01' })
+      const bans = 50_000
+      let sent = 0
+      const report = async () => {
+        while (sent < bans) {
+          const batch = Array.from({ length: 50 }, () => {
+            sent += 1
+            return { ip: `198.18.${(sent >> 8) & 255}.${sent & 255}`, jail: 'sshd', ban_duration: 600 }
+          })
+          await call('/bans/batch', key, { bans: batch })
+        }
+      }
+      await Promise.all(Array.from({ length: 64 }, report))
+      await expect.poll(megabytes).toBeLessThanOrEqual(most.afterLoad)
+      process.stdout.write(`after ${bans} bans: ${megabytes().toFixed(0)} MB\n`)
     },
   )
   it('checks and saves itself, and has the command line', async () => {

@@ -1,5 +1,4 @@
 import { Secret, TOTP } from 'otpauth'
-import { toDataURL } from 'qrcode'
 
 const period = 30
 
@@ -10,8 +9,10 @@ const totpOf = (secret: string, account: string, issuer: string) =>
 export const newSecret = (): string => new Secret({ size: 20 }).base32
 
 /** The key as the picture that authenticators read: a PNG data URI of its `otpauth://` address. */
-export const qrCode = (secret: string, account: string, issuer: string): Promise<string> =>
-  toDataURL(totpOf(secret, account, issuer).toString(), { errorCorrectionLevel: 'M', margin: 2, width: 240 })
+export const qrCode = async (secret: string, account: string, issuer: string): Promise<string> => {
+  const { toDataURL } = await import('./qr-picture.ts')
+  return toDataURL(totpOf(secret, account, issuer).toString(), { errorCorrectionLevel: 'M', margin: 2, width: 240 })
+}
 
 /** The time step that the code belongs to (RFC 6238), one step of drift allowed; null when it is wrong. */
 export const stepOf = (secret: string, code: string, now: number): number | null => {

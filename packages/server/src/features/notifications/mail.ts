@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { createTransport } from 'nodemailer'
 import { saidBy } from '../../core/text.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
@@ -103,6 +102,7 @@ export const sendMail = async (
   try {
     const to = await outgoing.reach(target.host, target.port)
     watch.resolved(to.address)
+    const { createTransport } = await import('./smtp.ts')
     const transport = createTransport({
       logger: watch.logger as never,
       host: to.address,

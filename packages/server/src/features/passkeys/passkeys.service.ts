@@ -1,10 +1,4 @@
 import { isIP } from 'node:net'
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
 import type { AuthenticatorTransport } from '@simplewebauthn/server'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { Passkey, PasskeyResponse } from '@stockade/contract'
@@ -21,7 +15,6 @@ import type { Change, Events } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { findUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
-import { spkiOf } from './cose.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import {
   findPasskey,
@@ -38,6 +31,8 @@ import {
 import type { PasskeyRow, Purpose } from './passkeys.store.ts'
 
 const challengeLife = 5 * minute
+/** The library and its readers of ASN.1 take megabytes, so they are loaded on first use. */
+const library = () => import('@simplewebauthn/server')
 /** ES256, EdDSA and RS256 (RFC 9053): what browsers offer, and what agents verify. */
 const algorithms = [-7, -8, -257]
 
@@ -109,6 +104,7 @@ export const createPasskeys = (needs: {
   }
   const registered = async (response: PasskeyResponse, challenge: string) => {
     const { rp_id, origin } = site()
+    const { verifyRegistrationResponse } = await library()
     const checked = await verifyRegistrationResponse({
       response: response as never,
       expectedChallenge: challenge,
@@ -133,6 +129,7 @@ export const createPasskeys = (needs: {
       const known = await passkeysOf(db.read, actor.userId)
       if (known.length >= bounds.passkeysPerUser)
         throw conflict(`You have ${known.length} passkeys, which is the most. Remove one first.`)
+      const { generateRegistrationOptions } = await library()
       const options = await generateRegistrationOptions({
         rpName: settings.get('service.site_name'),
         rpID: site().rp_id,
@@ -150,12 +147,14 @@ export const createPasskeys = (needs: {
       if (userId !== actor.userId) throw refused('it was made for another user')
       const { credential, credentialBackedUp } = await registered(response, challenge)
       if (await findPasskey(db.read, credential.id)) throw conflict('This passkey is known already.')
+      const { spkiOf } = await import('./cose.ts')
+      const spki = spkiOf(credential.publicKey)
       const row = await events.change(async change => {
         const { row, count } = await insertPasskey(change.sql, {
           user_id: actor.userId,
           credential_id: credential.id,
           public_key: Buffer.from(credential.publicKey).toString('base64url'),
-          spki: spkiOf(credential.publicKey),
+          spki,
           counter: credential.counter,
           transports: JSON.stringify(response.response.transports ?? []),
           name: tame(name, bounds.passkeyName * 4),
@@ -189,6 +188,7 @@ export const createPasskeys = (needs: {
     async begin(purpose, user) {
       const known = user ? await passkeysOf(db.read, user.id) : []
       if (user && known.length === 0) throw conflict('This account has no passkey.')
+      const { generateAuthenticationOptions } = await library()
       const options = await generateAuthenticationOptions({
         rpID: site().rp_id,
         userVerification: 'required',
@@ -205,6 +205,7 @@ export const createPasskeys = (needs: {
       const owners = [asked.userId, userId].filter(id => id !== null)
       if (owners.some(id => id !== user.id)) throw refused('it belongs to another account')
       const { rp_id, origin } = site()
+      const { verifyAuthenticationResponse } = await library()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: response as never,
         expectedChallenge: asked.challenge,
