@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { selfSigned } from '../../server/src/http/self-signed.ts'
 import { aHost, eventually, freePort, startServer } from '../../server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
@@ -607,6 +610,33 @@ describe('answers that are not to be trusted', () => {
       out: '',
       err: `stockade: What answers at ${stranger.url} is not Stockade. Is the address right?\n`,
     })
+  })
+  test('a certificate that has ended, also one that is trusted otherwise', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    const tls = { key: privateKey.export({ format: 'pem', type: 'pkcs8' }) }
+    const ended = selfSigned(['127.0.0.1'], privateKey, Date.now() - 400 * 86_400_000)
+    const folder = mkdtempSync(join(tmpdir(), 'stockade-ended-'))
+    const file = join(folder, 'ended.pem')
+    writeFileSync(file, ended)
+    let asked = 0
+    const stranger = createSecureServer({ ...tls, cert: ended }, (_, reply) => {
+      asked += 1
+      reply.end()
+    })
+    await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `https://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+      const env = { STOCKADE_URL: url, STOCKADE_API_KEY: key, NODE_EXTRA_CA_CERTS: file }
+      expect(await runWith(env, 'servers')).toEqual({
+        code: 1,
+        out: '',
+        err: `stockade: Can't reach Stockade at ${url}: its certificate has expired.\n`,
+      })
+      expect(asked).toBe(0)
+    } finally {
+      stranger.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
   test('a redirection is named and not followed with the key', async () => {
     const stranger = await answering(301, 'text/plain', '', { location: 'https://stockade.example/api/v1/servers' })
