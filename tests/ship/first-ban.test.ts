@@ -11,6 +11,7 @@ import { release } from './release.ts'
  * holds after a reboot, before the agent runs.
  */
 
+const suites = (process.env.STOCKADE_SHIP_SUITES ?? 'bookworm,trixie').split(',')
 const folder = mkdtempSync(join(tmpdir(), 'stockade-first-'))
 const base = 'https://127.0.0.1:8420'
 const attacker = '10.77.0.2'
@@ -19,21 +20,22 @@ const formerAttacker = '10.77.0.3'
 const hour = 3_600_000
 const password = 'Sup3r-secret-1'
 
-describe('a fresh machine', () => {
+beforeAll(async () => {
+  await release('--no-image', '--output', folder, '--compression', 'gzip')
+}, 900_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe.each(suites)('a fresh machine with %s', suite => {
   let machine: Machine
   let token = ''
   let serverId = ''
   beforeAll(async () => {
-    await release('--no-image', '--output', folder, '--compression', 'gzip')
-    machine = await boot('bookworm', join(folder, 'machine'), 'host')
+    machine = await boot(suite, join(folder, suite), 'host')
     const deb = readdirSync(folder).find(name => name.endsWith('.deb')) ?? ''
     copyFileSync(join(folder, deb), machine.path('root/stockade.deb'))
     await wireAttacker()
   }, 900_000)
-  afterAll(async () => {
-    await machine?.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => machine?.close())
 
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const headers = ['-H', 'Content-Type: application/json', ...(token ? ['-H', `Authorization: Bearer ${token}`] : [])]
