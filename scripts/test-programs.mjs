@@ -19,6 +19,16 @@ const needed = [
   ['pebble', 'pebble'],
   ['zsh', 'zsh'],
   ['fish', 'fish'],
+  // Whole machines and containers, for `npm run test:ship`.
+  ...(process.argv.includes('--ship')
+    ? [
+        ['mmdebstrap', 'mmdebstrap'],
+        ['systemd-nspawn', 'systemd-container'],
+        ['buildah', 'buildah'],
+        ['runc', 'runc'],
+        ['groff', 'groff-base'],
+      ]
+    : []),
 ]
 const found = program =>
   (process.env.PATH ?? '')
