@@ -54,6 +54,8 @@ import { createWire } from './wire.ts'
 
 const lookEvery = 5000
 const snapshotEvery = 15_000
+/** The server hears of a host whose nft hangs, before the shield gives up. */
+const shieldWait = 3000
 const historySeconds = 8 * 24 * 3600
 
 /** Builds and starts the whole agent. `stop` ends it within a few seconds. */
@@ -357,7 +359,7 @@ export const startAgent = async (
   bans.spool.start()
   protection.start()
   await knock.start()
-  await hostShield.start(intervals)
+  await Promise.race([hostShield.start(intervals), new Promise(resolve => setTimeout(resolve, shieldWait))])
   await followPolicy()
   await engine
     .ping()

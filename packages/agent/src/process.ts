@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { basename } from 'node:path'
 import { commandOutput } from './text.ts'
 
 export interface Ran {
@@ -7,19 +8,29 @@ export interface Ran {
   readonly stderr: string
 }
 
+/** The code of a program that was ended because it took too long, as `timeout` has it. */
+export const timedOut = 124
+
 /** Runs a program with an argument array, no shell. Never throws: a program that is missing has code 127. */
 export const runProgram = (
   command: readonly string[],
   options: { timeout?: number; input?: string; maxOutput?: number } = {},
 ): Promise<Ran> => {
   const [program = '', ...args] = command
+  const timeout = options.timeout ?? 60_000
   return new Promise(resolve => {
     const child = execFile(
       program,
       args,
-      { timeout: options.timeout ?? 60_000, maxBuffer: options.maxOutput ?? 64 * 1024 * 1024, killSignal: 'SIGKILL' },
+      { timeout, maxBuffer: options.maxOutput ?? 64 * 1024 * 1024, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
-        const failure = error as (Error & { code?: number | string }) | null
+        const failure = error as (Error & { code?: number | string | null; killed?: boolean }) | null
+        if (failure?.killed === true && typeof failure.code !== 'number')
+          return resolve({
+            code: timedOut,
+            stdout,
+            stderr: `${basename(program)} did not answer within ${timeout / 1000} s`,
+          })
         const code =
           failure === null ? 0 : typeof failure.code === 'number' ? failure.code : failure.code === 'ENOENT' ? 127 : 1
         resolve({ code, stdout, stderr: failure !== null && stderr === '' ? failure.message : stderr })

@@ -126,6 +126,7 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
     lists,
     async start(intervals) {
       await shield.start()
+      if (ending.signal.aborted) return
       wasOn = shield.isOn()
       lookAtTimes(intervals, { shield, fleet, lists, drops, followKept, followRepairs, verify: needs.verify })
       endControl = serveControl(

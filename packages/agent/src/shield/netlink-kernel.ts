@@ -28,7 +28,7 @@ import {
 import type { FoundRule, SetElement } from '../netlink/tables.ts'
 import { KernelRefused } from './kernel.ts'
 import type { Kernel, Placed } from './kernel.ts'
-import { loadScript } from './nft-program.ts'
+import { loadScript, shortScript } from './nft-program.ts'
 import { chainsOf, hitChain, listSetsOf, setsOf, shieldTable, tableText } from './rules.ts'
 import type { Shape } from './rules.ts'
 
@@ -73,7 +73,7 @@ export const createNetlinkKernel = (connection: NetlinkConnection, nft: readonly
     const text = tableText(shape, tryTable, false)
     if (compiled?.text !== text) {
       // The table is there after the first line, so the second never fails.
-      await loadScript(nft, `add table inet ${tryTable}\ndelete table inet ${tryTable}\n${text}`)
+      await loadScript(nft, `add table inet ${tryTable}\ndelete table inet ${tryTable}\n${text}`, shortScript)
       const rules = attempt(() => readRules(connection.ask(getRules(tryTable))))
       attempt(() => commit([deleteTable(tryTable)]))
       compiled = { text, rules }

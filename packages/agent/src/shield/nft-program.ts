@@ -1,15 +1,17 @@
-import { runProgram } from '../process.ts'
+import { runProgram, timedOut } from '../process.ts'
 import { cleanText } from '../text.ts'
 import { KernelRefused } from './kernel.ts'
 
 const readTimeout = 20_000
 const loadTimeout = 120_000
+/** A script without elements. */
+export const shortScript = 20_000
 
 const isAbsent = (stderr: string): boolean => /No such file or directory|does not exist/.test(stderr)
 
 /** Executes a script as one transaction. @throws KernelRefused */
-export const loadScript = async (nft: readonly string[], script: string): Promise<void> => {
-  const ran = await runProgram([...nft, '-f', '-'], { timeout: loadTimeout, input: script })
+export const loadScript = async (nft: readonly string[], script: string, timeout = loadTimeout): Promise<void> => {
+  const ran = await runProgram([...nft, '-f', '-'], { timeout, input: script })
   if (ran.code !== 0) throw refusal(ran)
 }
 
@@ -23,6 +25,9 @@ export const readFromNft = async (nft: readonly string[], args: readonly string[
 
 const refusal = ({ code, stderr }: { code: number; stderr: string }): KernelRefused => {
   if (code === 127) return new KernelRefused('the program nft (nftables) is not installed on this host', 'ENOENT')
+  if (code === timedOut) return new KernelRefused(`the program ${stderr}`, '')
+  if (/Protocol not supported|cache initialization failed: (?:Invalid|Operation not supported)/i.test(stderr))
+    return new KernelRefused('the kernel of this host has no nf_tables', '')
   if (/Operation not permitted|must be root/i.test(stderr))
     return new KernelRefused('the agent is not allowed to change nftables (it needs CAP_NET_ADMIN)', 'EPERM')
   if (/Too many open files/.test(stderr)) return new KernelRefused('the shield is full', 'ENFILE')

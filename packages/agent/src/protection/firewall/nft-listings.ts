@@ -1,7 +1,10 @@
-import { runProgram } from '../../process.ts'
+import { steadyNow } from '../../clock.ts'
+import { runProgram, timedOut } from '../../process.ts'
 import type { Ran } from '../../process.ts'
 
 const timeout = 20_000
+/** After an nft that hung, questions are answered alike for a while: each would hold up the other checks for as long. */
+const hungFor = 60_000
 /** A longer listing is not worth its memory. */
 const longestKept = 64 * 1024
 
@@ -18,9 +21,11 @@ export const createNftListings = (needs: {
   generation: () => number | null
 }): NftListings => {
   let keptOf: number | null = null
+  let hung: { readonly ran: Ran; readonly until: number } | null = null
   const kept = new Map<string, Ran>()
 
   return async words => {
+    if (hung !== null && steadyNow() < hung.until) return hung.ran
     const generation = needs.generation()
     if (generation === null || generation !== keptOf) kept.clear()
     keptOf = generation
@@ -28,6 +33,7 @@ export const createNftListings = (needs: {
     const known = kept.get(key)
     if (known) return known
     const ran = await runProgram([...needs.nft, ...words], { timeout })
+    hung = ran.code === timedOut ? { ran, until: steadyNow() + hungFor } : null
     const isLasting = words[0] === '-t' || !/\btimeout\b/.test(ran.stdout)
     if (generation !== null && keptOf === generation && ran.code === 0 && ran.stdout.length <= longestKept && isLasting)
       kept.set(key, ran)
