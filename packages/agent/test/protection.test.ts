@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { otherEngines } from '../src/protection/checks/engine.ts'
 import { progressOf } from '../src/protection/checks/log.ts'
 import { legacyTranslations, translations } from '../src/protection/checks/published.ts'
 import { firewallOf, parseBan } from '../src/protection/firewall/kinds.ts'
@@ -256,4 +257,24 @@ it('believes a packet only where the same packet of somebody else is answered', 
   expect(isStopped('rst', 'rst', false)).toBe(false)
   expect(isStopped('rst', 'rst', true)).toBeNull()
   expect(isStopped('none', 'none', false)).toBeNull()
+})
+
+it('finds a second fail2ban among the sockets of the server, also one that lost its path', () => {
+  const line = (flags: string, path: string): string => `00000000: 00000002 00000000 ${flags} 0001 01 4711 ${path}`
+  const sockets = [
+    'Num       RefCount Protocol Flags    Type St Inode Path',
+    line('00010000', '/run/fail2ban/fail2ban.sock'),
+    line('00000000', '/run/fail2ban/fail2ban.sock'),
+    line('00010000', '/run/other.sock'),
+    line('00010000', ''),
+  ]
+  const named = (...more: string[]): string[] =>
+    otherEngines([...sockets, ...more].join('\n'), '/run/fail2ban/fail2ban.sock').map(({ detail }) => detail)
+  expect(named()).toEqual([])
+  expect(named(line('00010000', '/run/fail2ban/fail2ban.sock'))).toEqual([
+    'a second fail2ban runs on this server (/run/fail2ban/fail2ban.sock): Stockade does not see what it bans',
+  ])
+  expect(named(line('00010000', '/srv/mail/fail2ban-mail.sock'))).toEqual([
+    'a second fail2ban runs on this server (/srv/mail/fail2ban-mail.sock): Stockade does not see what it bans',
+  ])
 })

@@ -56,7 +56,7 @@ export const createProtection = (needs: {
   /** Sends test packets, unless the host's policy refuses them. */
   probe: Probe
   whyNotProbe: () => string | null
-  options: Pick<Options, 'nft' | 'run' | 'checkPace'>
+  options: Pick<Options, 'nft' | 'run' | 'state' | 'checkPace'>
   onLevel: () => void
   now: () => number
   log: Log
@@ -87,7 +87,7 @@ export const createProtection = (needs: {
     databaseCheck({ engine, positions }),
     configCheck(needs),
     clockCheck(needs.transport),
-    agentCheck({ waitingBytes: needs.outbox.bytes }),
+    agentCheck({ waitingBytes: needs.outbox.bytes, stateDirectory: options.state }),
   ]
   const file = reportFile(options.run)
   fs.rmSync(file, { force: true })

@@ -1,12 +1,18 @@
-import { readText } from '../../files.ts'
-import { ok, warning } from '../model.ts'
+import { join } from 'node:path'
+import { readText, writeDurably } from '../../files.ts'
+import { errorText } from '../../text.ts'
+import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const netAdmin = 1n << 12n
 const halfFull = 32 * 1024 * 1024
 
-/** Whether the agent itself can work: the right to read the firewall, and room for events that wait for the server. */
-export const agentCheck = (needs: { waitingBytes: () => number; read?: (path: string) => string | null }): Check => ({
+/** Whether the agent itself can work: the right to read the firewall, and room for its state and for events that wait for the server. */
+export const agentCheck = (needs: {
+  waitingBytes: () => number
+  stateDirectory: string
+  read?: (path: string) => string | null
+}): Check => ({
   id: 'agent',
   every: 60_000,
   badAfter: 0,
@@ -23,6 +29,17 @@ export const agentCheck = (needs: { waitingBytes: () => number; read?: (path: st
       needs.waitingBytes() > halfFull
         ? warning('events', 'more than half of the space for events that wait for the Stockade server is used')
         : ok('events')
-    return Promise.resolve([rights, events])
+    return Promise.resolve([rights, events, diskFinding(needs.stateDirectory)])
   },
 })
+
+/** Free space alone does not tell: a file system may be read-only, or have a quota. */
+const diskFinding = (directory: string): Finding => {
+  try {
+    writeDurably(join(directory, 'disk-check'), 'The agent writes this to see whether it can.\n')
+    return ok('disk')
+  } catch (error) {
+    const why = errorText(error)
+    return bad('disk', `the agent cannot write to ${directory}: reports and commands have to wait (${why})`)
+  }
+}

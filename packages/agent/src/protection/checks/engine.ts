@@ -1,29 +1,64 @@
+import { basename } from 'node:path'
 import { createEngineSocket, EngineDown, EngineHung } from '../../engine/socket.ts'
-import { bad, ok } from '../model.ts'
-import type { Check } from '../model.ts'
+import { readText } from '../../files.ts'
+import { bad, ok, warning } from '../model.ts'
+import type { Check, Finding } from '../model.ts'
 
 const deadline = 2000
+/** Each look but one in so many leaves other sockets out: the kernel lists those of all programs. */
+const looksForOthers = 12
+const maxNamed = 5
 
-/** Whether fail2ban answers, asked over a connection of its own: the agent's other requests may take long. */
-export const engineCheck = (needs: { socketPath: string }): Check => ({
-  id: 'engine',
-  every: 5000,
-  // A restart takes 2 to 3 s.
-  badAfter: 15_000,
-  looks: 3,
-  needsEngine: false,
-  async look() {
-    const socket = createEngineSocket({ path: needs.socketPath, onLost: () => undefined })
+/** Whether fail2ban answers, asked over a connection of its own: the agent's other requests may take long. And whether there is a second one. */
+export const engineCheck = (needs: { socketPath: string; sockets?: () => string }): Check => {
+  const { socketPath } = needs
+  const sockets = needs.sockets ?? (() => readText('/proc/net/unix') ?? '')
+  let looks = 0
+  let others: readonly Finding[] = []
+
+  const answers = async (): Promise<Finding> => {
+    const socket = createEngineSocket({ path: socketPath, onLost: () => undefined })
     try {
       await socket.call(['ping'], deadline)
-      return [ok(null)]
+      return ok(null)
     } catch (error) {
       if (error instanceof EngineHung)
-        return [bad(null, `fail2ban does not answer (it is stopped or stuck): nothing new is banned`)]
-      if (error instanceof EngineDown) return [bad(null, 'fail2ban is not running: nothing is banned')]
+        return bad(null, `fail2ban does not answer (it is stopped or stuck): nothing new is banned`)
+      if (error instanceof EngineDown) return bad(null, 'fail2ban is not running: nothing is banned')
       throw error
     } finally {
       socket.close()
     }
-  },
-})
+  }
+
+  return {
+    id: 'engine',
+    every: 5000,
+    // A restart takes 2 to 3 s.
+    badAfter: 15_000,
+    looks: 3,
+    needsEngine: false,
+    async look() {
+      if (looks % looksForOthers === 0) others = otherEngines(sockets(), socketPath)
+      looks += 1
+      return [await answers(), ...others]
+    },
+  }
+}
+
+/** A listening socket: the kernel's flag for it. */
+const listening = '00010000'
+
+/** fail2ban that listens on another path, and one that lost its path to the one of today. */
+export const otherEngines = (sockets: string, ours: string): Finding[] => {
+  const paths = sockets
+    .split('\n')
+    .map(line => line.split(/\s+/))
+    .filter(([, , , flags]) => flags === listening)
+    .map(fields => fields.slice(7).join(' '))
+    .filter(path => path === ours || /fail2ban.*\.sock$/.test(basename(path)))
+  const [, ...sameAsOurs] = paths.filter(path => path === ours)
+  return [...new Set([...sameAsOurs, ...paths.filter(path => path !== ours)])]
+    .slice(0, maxNamed)
+    .map(path => warning(path, `a second fail2ban runs on this server (${path}): Stockade does not see what it bans`))
+}

@@ -6,6 +6,8 @@ import type { Check, Finding } from '../model.ts'
 
 const maxNamed = 10
 const timeout = 20_000
+/** The code of a program that is not there: then nothing is forwarded by it. */
+const missing = 127
 
 /**
  * Ports that are translated to containers or other hosts. Their packets are forwarded, so a jail whose rule is in the
@@ -20,15 +22,19 @@ export const publishedCheck = (needs: { nft: NftListings }): Check => ({
   async look() {
     const ports = new Map<string, string>()
     let forwarded = ''
+    const unread: Finding[] = []
     for (const family of ['ip', 'ip6', 'inet']) {
       const listed = await needs.nft(['-t', 'list', 'tables', family])
+      if (listed.code !== 0 && listed.code !== missing && unread.length === 0)
+        unread.push(
+          unknown('nft', `the agent cannot read whether nftables forwards ports: ${firstLine(listed.stderr)}`),
+        )
       for (const [, table = ''] of listed.stdout.matchAll(/^table \S+ (\S+)$/gm)) {
         const rules = await needs.nft(['-t', 'list', 'table', family, table])
         for (const [port, target] of translations(rules.stdout)) ports.set(port, target)
         forwarded += jailSetsIn(rules.stdout)
       }
     }
-    const unread: Finding[] = []
     for (const { program, tables } of legacyPrograms) {
       if (!/^nat$/m.test(readText(tables) ?? '')) continue
       const rules = await runProgram([program, '-w', '-t', 'nat', '-S'], { timeout })
@@ -49,6 +55,8 @@ export const publishedCheck = (needs: { nft: NftListings }): Check => ({
     return [...named, ...unread]
   },
 })
+
+const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''
 
 /** The old interface of the kernel, which nft does not list, and where the kernel names its tables. */
 const legacyPrograms = [
