@@ -76,6 +76,8 @@ export interface AgentOptions {
   readonly baseUrl?: string
   readonly token?: string
   readonly args?: readonly string[]
+  /** A program that starts the agent, with its arguments. */
+  readonly starter?: readonly string[]
   /** False: as on a host without Python or without the capability, so without a netlink socket. */
   readonly hasLauncher?: boolean
   /** Megabytes of its heap, as many as the installed agent has when not given. */
@@ -266,7 +268,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
           'netns',
           'exec',
           name,
-          ...(settings.hasUnitRights === true ? unitRights : []),
+          ...(settingsOfAgent.starter ?? (settings.hasUnitRights === true ? unitRights : [])),
           ...(settingsOfAgent.hasLauncher === false ? [] : ['/usr/bin/python3', '-I', launcherFile]),
           node,
           `--max-old-space-size=${settingsOfAgent.heap ?? 64}`,
