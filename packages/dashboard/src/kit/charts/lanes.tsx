@@ -5,6 +5,10 @@ import { at as placed } from './lane-scale.ts'
 import type { Scale } from './lane-scale.ts'
 import styles from './lanes.module.css'
 
+/** Beyond these shares of the axis words stand before their moment. */
+const endOfTick = 0.93
+const endOfNow = 0.95
+
 /** A time from `from` to `to`; `to` is Infinity for what has no end. */
 export interface Span {
   readonly id: number
@@ -33,7 +37,7 @@ export const Lanes = (props: {
   label: string
   lanes: readonly Lane[]
   most: number
-  /** The share of the axis that one word takes. */
+  /** The share of the axis that six letters take. */
   room: number
   scale: Scale
   now: number
@@ -48,8 +52,8 @@ export const Lanes = (props: {
   const percent = (time: number) => `${(placed(scale, time) * 100).toFixed(2)}%`
   const isNowSeen = now >= scale.from && now <= scale.to
   const labels = useMemo(
-    () => thinned(ticks, scale, room, isNowSeen ? now : null),
-    [ticks, scale, room, now, isNowSeen],
+    () => thinned(ticks, scale, room, isNowSeen ? { at: now, text: props.nowText } : null),
+    [ticks, scale, room, now, isNowSeen, props.nowText],
   )
   return (
     <figure className={styles.figure} aria-label={props.label}>
@@ -87,13 +91,13 @@ export const Lanes = (props: {
             <span
               key={time}
               style={{ insetInlineStart: percent(time) }}
-              data-end={placed(scale, time) > 0.93 || undefined}
+              data-end={placed(scale, time) > endOfTick || undefined}
             >
               {text}
             </span>
           ))}
           {isNowSeen && (
-            <b style={{ insetInlineStart: percent(now) }} data-end={placed(scale, now) > 0.95 || undefined}>
+            <b style={{ insetInlineStart: percent(now) }} data-end={placed(scale, now) > endOfNow || undefined}>
               {props.nowText}
             </b>
           )}
@@ -108,23 +112,29 @@ export const Lanes = (props: {
   )
 }
 
+/** Where words stand, as shares of the width: around their moment, or before it at the end of the axis. */
+const extentOf = (place: number, letters: number, room: number, end: number): readonly [number, number] => {
+  const width = (room * (letters + 1)) / 7
+  return place > end ? [place - width, place] : [place - width / 2, place + width / 2]
+}
+
 /** Words that would stand on others, or say the same again, are left out; the present moment and the ends win. */
 const thinned = (
   ticks: readonly (readonly [number, string])[],
   scale: Scale,
   room: number,
-  now: number | null,
+  now: { readonly at: number; readonly text: string } | null,
 ): readonly (readonly [number, string])[] => {
-  const taken: number[] = now === null ? [] : [placed(scale, now)]
+  // The present moment stands on a ground, which is two letters wider.
+  const taken = now === null ? [] : [extentOf(placed(scale, now.at), now.text.length + 2, room, endOfNow)]
   const said = new Set<string>()
   const [first, last] = [ticks[0], ticks.at(-1)]
   const inTurn = [...(last ? [last] : []), ...(first && first !== last ? [first] : []), ...ticks.slice(1, -1)]
   return inTurn.filter(([time, words]) => {
     if (time < scale.from || time > scale.to || said.has(words)) return false
-    // What stands at the end is a date and a time, and lies before its moment.
-    const place = placed(scale, time)
-    if (taken.some(other => Math.abs(other - place) < (Math.max(other, place) > 0.93 ? room * 1.7 : room))) return false
-    taken.push(place)
+    const [from, to] = extentOf(placed(scale, time), words.length, room, endOfTick)
+    if (taken.some(other => from < other[1] && to > other[0])) return false
+    taken.push([from, to])
     said.add(words)
     return true
   })
