@@ -67,6 +67,58 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     expect(calls.toSorted()).toEqual([...new Set(calls)].sort())
     expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(most)
   })
+
+  /** What it says when all that it asks for, or one request of it, is answered by a refusal. */
+  const failing = async (page: Page, path: string, isFailing: (pathname: string) => boolean, status: number) => {
+    const asked = new Set<string>()
+    await page.route('**/api/v1/**', async route => {
+      const { pathname } = new URL(route.request().url())
+      asked.add(pathname)
+      if (!isFailing(pathname)) return route.continue()
+      const headers: Record<string, string> = status === 429 ? { 'retry-after': '30' } : {}
+      return route.fulfill({ status, headers, json: { error: 'Refused', message: 'Refused by the test.' } })
+    })
+    await page.goto(path)
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await settled(page)
+    await page.unroute('**/api/v1/**')
+    return [...asked]
+  }
+  const refusals = [402, 403, 404, 429]
+  /** What decides on all pages: whether `GET /users/me` is refused says that a second factor is missing. */
+  const isOfShell = (pathname: string) => /^\/api\/v1\/(bootstrap|auth\/.*|users\/me)$/.test(pathname)
+  it('may be refused: each page keeps its heading and says why', async () => {
+    const { page, complaints, close } = await visit(browser, server.url, { storageState: state, viewportName: 'phone' })
+    const unexpected = () => complaints.filter(text => !/status of \d+/.test(text))
+    try {
+      for (const [index, path] of ['bans', 'ip/203.0.113.9', 'servers', 'whitelist', 'fleet-bans', 'audit'].entries()) {
+        const status = refusals[index % refusals.length] ?? 403
+        const asked = await failing(page, path, pathname => !isOfShell(pathname), status)
+        const said = page.getByRole('main').getByText(/Refused by the test\.|Retrying in/)
+        await expect.poll(() => said.count(), { message: `${path}, ${status}` }).toBeGreaterThan(0)
+        expect(unexpected(), path).toEqual([])
+        if (process.env.STOCKADE_TEST_WHOLE !== '1') continue
+        for (const one of asked.filter(pathname => !isOfShell(pathname)))
+          for (const each of refusals) {
+            await failing(page, path, pathname => pathname === one, each)
+            expect(unexpected(), `${path}, ${one}, ${each}`).toEqual([])
+          }
+      }
+    } finally {
+      await close()
+    }
+  })
+  it('may lack the log lines of an address, which it says', async () => {
+    const { page, close } = await visit(browser, server.url, { storageState: state })
+    try {
+      await failing(page, 'ip/203.0.113.9', pathname => pathname === '/api/v1/bans', 403)
+      await page.getByText('Could not load the log lines').waitFor()
+      await page.getByRole('button', { name: 'Retry' }).click()
+      await page.getByText('Could not load the log lines').waitFor({ state: 'detached' })
+    } finally {
+      await close()
+    }
+  })
   it('is little on the page of a server too, and nothing twice', async () => {
     const calls = await callsOf(`servers/${serverId}`)
     expect(calls.toSorted()).toEqual([...new Set(calls)].sort())

@@ -168,7 +168,12 @@ const Name = ({ ip }: { ip: string }) => {
       </span>
     )
   return (
-    <button type="button" className={`${parts.quiet} ${styles.ask}`} disabled={asked} onClick={() => ask(true)}>
+    <button
+      type="button"
+      className={`${parts.quiet ?? ''} ${styles.ask ?? ''}`}
+      disabled={asked}
+      onClick={() => ask(true)}
+    >
       {asked ? textsOf(commonTexts).loading : t.askName}
     </button>
   )

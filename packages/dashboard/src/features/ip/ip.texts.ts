@@ -36,6 +36,7 @@ const en = {
   askName: 'Look up reverse DNS',
   noName: 'No reverse DNS, or no answer in time.',
   whatNeighbours: 'its neighbours',
+  whatEvidence: 'the log lines',
   whatAudit: 'what the audit log says of it',
   neighboursNone: 'No other address of this range was ever banned.',
   times: (count: string, n: number) => plural(n, { one: '1 ban', other: `${count} bans` }),

@@ -63,7 +63,7 @@ const noBans: readonly Ban[] = []
 
 const useEvidence = (ip: string) => {
   const evidence = useQuery(evidenceQuery(ip))
-  return { bans: evidence.data?.bans ?? noBans, isAnswered: hasAnswered(evidence) }
+  return { evidence, bans: evidence.data?.bans ?? noBans, isAnswered: hasAnswered(evidence) }
 }
 
 /** Says that the address was taken out of a longer text. */
@@ -84,7 +84,7 @@ const Known = ({ ip }: { ip: string }) => {
   const [knocks, askKnocks] = useState(false)
   const query = useQuery(lookUpQuery(ip))
   const found = query.data
-  const { bans, isAnswered } = useEvidence(found?.ip ?? ip)
+  const { evidence, bans, isAnswered } = useEvidence(found?.ip ?? ip)
   const isWaiting = query.isPending || (found !== undefined && !isAnswered)
   return (
     <Page
@@ -99,7 +99,7 @@ const Known = ({ ip }: { ip: string }) => {
       <Trouble what={t.what} query={query} />
       {isWaiting && <Waiting />}
       {/* All at once: what comes later would move what is read. */}
-      {found && !isWaiting && <Columns found={found} bans={bans} knocks={knocks} />}
+      {found && !isWaiting && <Columns found={found} bans={bans} evidence={evidence} knocks={knocks} />}
     </Page>
   )
 }
@@ -120,15 +120,23 @@ const BesideAddress = ({ ip, found, isPhone }: { ip: string; found: LookUp | und
   </>
 )
 
-const Columns = ({ found, bans, knocks }: { found: LookUp; bans: readonly Ban[]; knocks: boolean }) => {
+const Columns = (props: {
+  found: LookUp
+  bans: readonly Ban[]
+  evidence: ReturnType<typeof useEvidence>['evidence']
+  knocks: boolean
+}) => {
+  const { found, bans, evidence, knocks } = props
+  const t = textsOf(ipTexts)
   const { may } = useMay('admin')
   return (
     <div className={styles.columns}>
       <div className={styles.column}>
         <Timeline found={found} bans={bans} />
+        <Trouble what={t.whatEvidence} query={evidence} />
         <Evidence bans={bans} />
       </div>
-      <aside className={styles.column} aria-label={textsOf(ipTexts).about}>
+      <aside className={styles.column} aria-label={t.about}>
         <Reputation found={found} />
         <About found={found} />
         <Later load={loadNeighbours} given={{ ip: found.ip }} />

@@ -215,6 +215,7 @@ export const ip: Texts['ip'] = {
   askName: 'Reverse-DNS nachschlagen',
   noName: 'Sie hat keinen Namen, oder ihr Netz hat ihn nicht rechtzeitig genannt.',
   whatNeighbours: 'ihre Nachbarn',
+  whatEvidence: 'die Logzeilen',
   whatAudit: 'was das Protokoll über sie sagt',
   neighboursNone: 'Keine andere Adresse dieses Bereichs war je gesperrt.',
   times: sperren,

@@ -338,6 +338,7 @@ export const ip: Texts['ip'] = {
   askName: 'Consultar el DNS inverso',
   noName: 'No tiene nombre, o su red no respondió a tiempo.',
   whatNeighbours: 'sus vecinas',
+  whatEvidence: 'las líneas de registro',
   whatAudit: 'lo que dice de ella la auditoría',
   neighboursNone: 'Ninguna otra dirección de este rango ha sido bloqueada.',
   times: bansOf,

@@ -520,6 +520,7 @@ export const ip: Texts['ip'] = {
   askName: 'Rechercher le DNS inverse',
   noName: 'Elle n’a pas de nom, ou son réseau n’a pas répondu à temps.',
   whatNeighbours: 'ses voisines',
+  whatEvidence: 'les lignes de journal',
   whatAudit: 'ce qu’en dit le journal d’audit',
   neighboursNone: 'Aucune autre adresse de cette plage n’a jamais été bannie.',
   times: bansOf,
