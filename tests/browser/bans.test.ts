@@ -450,7 +450,7 @@ describe.runIf(hasBrowser)('the list of bans', () => {
     it('offer what can be done with one while it is pointed at', async () => {
       await start('bans?q=ip:203.0.113.30')
       await row('203.0.113.30').hover()
-      await page.getByRole('button', { name: 'Unban 203.0.113.30 everywhere' }).click()
+      await page.getByRole('button', { name: 'Unban everywhere: 203.0.113.30' }).click()
       await page
         .getByRole('dialog')
         .getByRole('button', { name: /^Unban on 1 server/ })

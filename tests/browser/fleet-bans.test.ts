@@ -135,7 +135,8 @@ describe.runIf(hasBrowser)('fleet bans', () => {
   it('is lifted at once, with an Undo', async () => {
     const { page } = desktop
     await page.getByRole('row', { name: /198\.51\.100\.0\/28/ }).hover()
-    await page.getByRole('button', { name: 'Lift the fleet ban of 198.51.100.0/28 everywhere' }).click()
+    expect(await breaches(page)).toEqual([])
+    await page.getByRole('button', { name: 'Lift everywhere: the fleet ban of 198.51.100.0/28' }).click()
     await page.getByText('198.51.100.0/28 is no longer banned on the fleet.').first().waitFor()
     await page.getByText('No fleet ban matches.').waitFor()
     await page.getByRole('button', { name: 'Undo' }).first().click()
@@ -216,6 +217,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
     const details = () => desktop.page.getByRole('dialog', { name: 'Partner' })
     const openDetails = async () => {
       await desktop.page.getByRole('row', { name: /Partner/ }).hover()
+      expect(await breaches(desktop.page)).toEqual([])
       await desktop.page.getByRole('button', { name: 'Details of Partner' }).click()
       await details().waitFor()
     }

@@ -49,7 +49,7 @@ const en = {
   more: (ofBans: string, onServers: string) => `${ofBans} on ${onServers}`,
   moreBans: counted('more ban', 'more bans'),
   unban: 'Unban everywhere',
-  unbanOf: (ip: string) => `Unban ${ip} everywhere`,
+  unbanOf: (ip: string) => `Unban everywhere: ${ip}`,
   copyOf: (ip: string) => `Copy ${ip}`,
   menuOf: (ip: string) => `More for ${ip}`,
   ban: 'Ban on all servers…',

@@ -45,7 +45,7 @@ const en = {
   details: 'Details…',
   open: (name: string) => `Details of ${name}`,
   enforce: 'Enforce',
-  enforceOf: (name: string) => `Drop what comes from ${name}`,
+  enforceOf: (name: string) => `Enforce ${name}: drop what comes from it`,
   observe: 'Only count',
   observeOf: (name: string) => `Only count what comes from ${name}`,
   off: 'Switch off',

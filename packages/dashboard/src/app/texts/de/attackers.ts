@@ -78,7 +78,7 @@ export const attackers: Texts['attackers'] = {
   more: (ofBans, onServers) => `${ofBans} auf ${onServers}`,
   moreBans: zahl('weitere Sperre', 'weitere Sperren'),
   unban: 'Überall entsperren',
-  unbanOf: ip => `${ip} überall entsperren`,
+  unbanOf: ip => `Überall entsperren: ${ip}`,
   copyOf: ip => `${ip} kopieren`,
   menuOf: ip => `Mehr zu ${ip}`,
   ban: 'Auf allen Servern sperren…',

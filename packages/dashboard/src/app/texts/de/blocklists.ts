@@ -46,7 +46,7 @@ export const blocklists: Texts['blocklists'] = {
   details: 'Details…',
   open: name => `Details zu ${name}`,
   enforce: 'Durchsetzen',
-  enforceOf: name => `Verwerfen, was von ${name} kommt`,
+  enforceOf: name => `Durchsetzen: verwerfen, was von ${name} kommt`,
   observe: 'Nur zählen',
   observeOf: name => `Nur zählen, was von ${name} kommt`,
   off: 'Ausschalten',

@@ -82,7 +82,7 @@ export const attackers: Texts['attackers'] = {
   more: (ofBans, onServers) => `${ofBans} en ${onServers}`,
   moreBans: numero('bloqueo más', 'bloqueos más'),
   unban: 'Desbloquear en todas partes',
-  unbanOf: ip => `Desbloquear ${ip} en todas partes`,
+  unbanOf: ip => `Desbloquear en todas partes: ${ip}`,
   copyOf: ip => `Copiar ${ip}`,
   menuOf: ip => `Más para ${ip}`,
   ban: 'Bloquear en todos los servidores…',

@@ -45,7 +45,7 @@ export const blocklists: Texts['blocklists'] = {
   details: 'Detalles…',
   open: name => `Detalles de ${name}`,
   enforce: 'Aplicar',
-  enforceOf: name => `Descartar lo que viene de ${name}`,
+  enforceOf: name => `Aplicar ${name}: descartar lo que viene de ella`,
   observe: 'Solo contar',
   observeOf: name => `Solo contar lo que viene de ${name}`,
   off: 'Desactivar',

@@ -78,7 +78,7 @@ export const attackers: Texts['attackers'] = {
   more: (ofBans, onServers) => `${ofBans} sur ${onServers}`,
   moreBans: nombre('autre ban', 'autres bans'),
   unban: 'Débannir partout',
-  unbanOf: ip => `Débannir ${ip} partout`,
+  unbanOf: ip => `Débannir partout\u00a0: ${ip}`,
   copyOf: ip => `Copier ${ip}`,
   menuOf: ip => `Plus pour ${ip}`,
   ban: 'Bannir sur tous les serveurs…',

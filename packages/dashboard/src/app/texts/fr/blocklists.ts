@@ -45,7 +45,7 @@ export const blocklists: Texts['blocklists'] = {
   details: 'Détails…',
   open: name => `Détails de ${name}`,
   enforce: 'Appliquer',
-  enforceOf: name => `Rejeter ce qui vient de ${name}`,
+  enforceOf: name => `Appliquer ${name}\u00a0: rejeter ce qui en vient`,
   observe: 'Compter seulement',
   observeOf: name => `Compter seulement ce qui vient de ${name}`,
   off: 'Désactiver',

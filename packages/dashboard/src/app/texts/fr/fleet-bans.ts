@@ -34,10 +34,10 @@ export const fleetBans: Texts['fleet-bans'] = {
   failed: count => plural(count, { one: '1 l’a refusé.', other: `${count} l’ont refusé.` }),
   notCovered: count =>
     plural(count, { one: '1 ne peut pas l’appliquer.', other: `${count} ne peuvent pas l’appliquer.` }),
-  details: 'Serveurs…',
+  details: 'Détails…',
   open: entry => `Détails de ${entry}`,
   lift: 'Lever partout',
-  liftOf: entry => `Lever partout le ban de flotte de ${entry}`,
+  liftOf: entry => `Lever partout\u00a0: le ban de flotte de ${entry}`,
   change: 'Modifier…',
   changeOf: entry => `Modifier le ban de flotte de ${entry}`,
   lifted: entry => `${entry} n’est plus bannie sur la flotte. Ses autres bans restent.`,
