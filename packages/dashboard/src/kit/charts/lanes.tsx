@@ -114,7 +114,7 @@ export const Lanes = (props: {
 
 /** Where words stand, as shares of the width: around their moment, or before it at the end of the axis. */
 const extentOf = (place: number, letters: number, room: number, end: number): readonly [number, number] => {
-  const width = (room * (letters + 1)) / 7
+  const width = (room * (letters + 2)) / 7
   return place > end ? [place - width, place] : [place - width / 2, place + width / 2]
 }
 
