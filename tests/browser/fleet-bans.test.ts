@@ -344,10 +344,16 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       expect(await dialog.getByRole('button', { name: 'Lift everywhere' }).count()).toBe(0)
       expect(await breaches(page)).toEqual([])
       await page.keyboard.press('Escape')
+      const { lists } = await admin.client.call('GET /lists')
+      const name = `Partner-${'x'.repeat(90)}`
+      await admin.client.call('PATCH /lists/{id}', { params: { id: lists[0]?.id ?? 0 }, body: { name } })
       await go(page, 'lists/blocklists')
-      await page.getByRole('button', { name: /^Details of Partner/ }).click()
-      const list = page.getByRole('dialog', { name: 'Partner' })
+      await page.getByRole('button', { name: /^Details of Partner-x+/ }).click()
+      const list = page.getByRole('dialog', { name })
       await list.waitFor()
+      // A long name pushes neither text nor the way out beyond the edge.
+      const edges = await list.getByRole('button').evaluateAll(all => all.map(one => one.getBoundingClientRect().right))
+      expect(Math.max(...edges)).toBeLessThanOrEqual(390)
       expect(await list.getByRole('button').allInnerTexts()).toEqual(['', 'Close'])
     } finally {
       await phone.close()

@@ -102,6 +102,14 @@ describe.runIf(hasBrowser)('a receipt', () => {
     await news().getByRole('button', { name: 'Close this' }).last().click()
     await news().getByText('192.0.2.53').waitFor({ state: 'detached' })
   })
+  it('stands beside a list that shows the beginning of a long name', async () => {
+    await page.goto('servers')
+    // What an ellipsis replaces as a whole takes no pointer.
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /^a{20}/ })
+      .hover({ position: { x: 5, y: 5 } })
+  })
   it('is one entry of the activity, however many servers it is for', async () => {
     await page.getByRole('group', { name: 'Activity' }).getByRole('button').first().click()
     const sheet = page.getByRole('region', { name: 'Activity' })

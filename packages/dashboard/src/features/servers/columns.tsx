@@ -70,11 +70,11 @@ export const columnsOf = (isNarrow: boolean): readonly ListColumn<ServerRow>[] =
       name: names.name,
       at: 'title',
       cell: server => (
-        <>
+        <span className={styles.named}>
           {!isNarrow && <HealthShape server={server} />}
           <Name server={server} />
           {!isNarrow && <Tags tags={server.tags} />}
-        </>
+        </span>
       ),
     },
     {
