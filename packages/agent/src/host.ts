@@ -52,12 +52,21 @@ export const removeStages = (directory: string): void => {
 
 /** Work at intervals. A run that takes longer than its interval skips the next ones. */
 export interface Intervals {
+  /** `ms` is a multiple of 500. */
   every(ms: number, work: () => Promise<void>): void
   stop(): void
 }
 
+const tick = 500
+
+/** One timer for all: each wake-up of a process at rest costs more than most of what it does then. */
 export const createIntervals = (log: Log): Intervals => {
-  const timers: NodeJS.Timeout[] = []
+  const works: { readonly ticks: number; readonly startedAt: number; readonly run: () => void }[] = []
+  let ticks = 0
+  const timer = setInterval(() => {
+    ticks += 1
+    for (const work of works) if ((ticks - work.startedAt) % work.ticks === 0) work.run()
+  }, tick)
   return {
     every(ms, work) {
       let isBusy = false
@@ -70,9 +79,9 @@ export const createIntervals = (log: Log): Intervals => {
             isBusy = false
           })
       }
-      timers.push(setInterval(run, ms))
+      works.push({ ticks: Math.max(1, Math.round(ms / tick)), startedAt: ticks, run })
     },
-    stop: () => timers.forEach(clearInterval),
+    stop: () => clearInterval(timer),
   }
 }
 

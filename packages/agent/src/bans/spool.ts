@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { steadyNow } from '../clock.ts'
 import { asFields, asInteger, asText } from '../json.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
@@ -99,7 +100,8 @@ export const createSpool = (needs: {
     }
     if (stat.ino !== memory.spool.inode || stat.size < memory.spool.offset)
       memory.spool = { inode: stat.ino, offset: 0 }
-    for (;;) {
+    // Mostly there is nothing new, and a look every 5 s should cost little.
+    while (stat.size > memory.spool.offset) {
       const { lines, end } = readLines(needs.path, memory.spool.offset)
       for (const line of lines) await take(line)
       if (end === memory.spool.offset) break
@@ -142,7 +144,7 @@ export const createSpool = (needs: {
         needs.onActed(jail, ip)
         if (ledger.knows(jail, ip, time)) return
         await needs.onJails([jail])
-        held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? Date.now() + holdTime : 0 })
+        held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? steadyNow() + holdTime : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)
         return
       case 'prolong': {
@@ -175,7 +177,7 @@ export const createSpool = (needs: {
   const releaseHeld = (): void => {
     for (const [key, { row, until }] of held) {
       const known = ledger.knows(row.jail, row.ip, row.time)
-      if (!known && Date.now() < until) continue
+      if (!known && steadyNow() < until) continue
       held.delete(key)
       if (!known) ledger.bans([row])
     }
