@@ -5,6 +5,17 @@ const widest = { 4: 16, 6: 32 }
 /** A wider range stays only after a request to the server has proved that the host can still reach it. */
 const widestWithoutTrial = { 4: 24, 6: 48 }
 
+/** Bans by command on one host. With 100,000 of them the agent ran out of its heap of 64 MB. */
+const maxBans = 50_000
+
+/** @throws Error with a sentence, if the host holds as many bans as it may */
+export const refuseMore = (held: number): void => {
+  if (held >= maxBans)
+    throw new Error(
+      `this host holds ${held} bans by command, which is the most: a blocklist holds more, with less memory`,
+    )
+}
+
 const neverBanned = ['224.0.0.0/3', 'ff00::/8']
 
 const lengthOf = (entry: string): number => (isCidr(entry) ? Number(entry.slice(entry.indexOf('/') + 1)) : 128)

@@ -6,7 +6,7 @@ import { createSerial } from '../serial.ts'
 import { createBatches } from './batches.ts'
 import { createDrift } from './drift.ts'
 import { fromKey, setName, toEntry, widen } from './entry.ts'
-import { needsTrial, whyNotShield } from './refusals.ts'
+import { needsTrial, refuseMore, whyNotShield } from './refusals.ts'
 import { addLengths, chainsOf, reshapeText, noLengths, singleLengths, tableText, usualLengths } from './rules.ts'
 import { loginSources } from './sessions.ts'
 import { readShieldFile, writeShieldFile } from './store.ts'
@@ -109,6 +109,11 @@ describe('refusals', () => {
     expect(whyNotShield('198.51.100.0/24', ['198.51.100.9'], false)).toMatch(/logged in on this host from 198.51.100.9/)
     expect(whyNotShield('198.51.100.0/24', ['198.51.100.9'], true)).toBeNull()
     expect(whyNotShield('198.51.100.0/24', ['192.0.2.9'], false)).toBeNull()
+  })
+
+  it('a host takes no more bans than its agent can hold', () => {
+    expect(() => refuseMore(50_000)).toThrow(/^this host holds 50000 bans by command, which is the most/)
+    refuseMore(49_999)
   })
 
   it('wide ranges need a trial', () => {

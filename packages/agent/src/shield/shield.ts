@@ -7,7 +7,7 @@ import { createBatches } from './batches.ts'
 import { createDrift } from './drift.ts'
 import type { Kernel } from './kernel.ts'
 import type { Shield } from './model.ts'
-import { needsTrial } from './refusals.ts'
+import { needsTrial, refuseMore } from './refusals.ts'
 import type { Mode } from './rules.ts'
 import { createServerTime } from './server-time.ts'
 import { readShieldFile, writeShieldFile } from './store.ts'
@@ -66,9 +66,8 @@ export const createShield = (needs: {
   /** A ban is over, at that time on the host's clock. Called again after a restart. */
   onEnded: (ban: ShieldBan, at: number) => void
   now: () => number
-  /** As the kernel's timers: it stands still while the host is suspended. */
+  /** As the kernel's timers: it stands still while the host is suspended, and `bootNow` goes on. Nobody sets either of them. */
   steadyNow: () => number
-  /** It goes on then. Nobody sets either of them. */
   bootNow: () => number
   log: Log
 }): Shield => {
@@ -273,6 +272,7 @@ export const createShield = (needs: {
         throw new Error(`the shield is ${isSupported ? 'switched off on this host' : `not supported: ${reason}`}`)
       const until = duration < 0 ? null : serverNow() + duration * 1000
       const before = bans.get(entry)
+      if (before === undefined) refuseMore(bans.size)
       let bannedAt = before?.bannedAt ?? Math.floor(now() / 1000)
       // The time is part of the id of the report.
       while (before === undefined && needs.isReported(entry, bannedAt)) bannedAt += 1
