@@ -17,7 +17,7 @@ const rounds = 15
 const long = 86_400_000
 
 /** Milliseconds. What a person, a command or another program waits for. */
-const goals = { load: 1000, change: 20, changeMany: 200, find: 10, foreign: 30 }
+const goals = { load: 1000, change: 5, changeMany: 50, find: 10, foreign: 30 }
 type Figure = keyof typeof goals
 const titles: Readonly<Record<Figure, string>> = {
   load: 'load the whole table',
