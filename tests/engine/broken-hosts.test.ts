@@ -77,7 +77,7 @@ onStage(
       host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', 'ban_4').then(text => text.includes(`${ip} `))
 
     beforeAll(async () => {
-      fs.writeFileSync(nft(), `#!/bin/sh\n[ -e ${hang()} ] && exec sleep 600\nexec nft "$@"\n`, { mode: 0o755 })
+      fs.writeFileSync(nft(), `#!/bin/sh\nwhile [ -e ${hang()} ]; do sleep 0.2; done\nexec nft "$@"\n`, { mode: 0o755 })
       await order('203.0.113.1')
       expect(await isInKernel(scene().host, '203.0.113.1')).toBe(true)
     })
