@@ -24,7 +24,11 @@ export const built = async (): Promise<void> => {
 export const launch = (program: 'whole' | 'bare' = 'bare'): Promise<Browser> =>
   chromium.launch({
     executablePath: program === 'bare' && existsSync(bare) ? bare : whole,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+      // A page lives for seconds: what the optimising compilers cost does not come back.
+      '--js-flags=--no-opt --no-maglev',
+    ],
   })
 
 export const viewports = {

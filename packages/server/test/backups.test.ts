@@ -205,20 +205,3 @@ test('an encrypted backup is tried out with the identity, and restored with it',
     await server.close()
   }
 })
-
-test.runIf(engine === 'postgres')('of two processes one makes the backup, and both know of it', async () => {
-  const place = await aPlace()
-  const one = await spawnServer(place.options)
-  const admin = await one.setUp()
-  const two = await spawnServer(place.options)
-  try {
-    await inTime(async () => expect(await audited(admin, 'backup.verify')).toHaveLength(1))
-    for (const { url } of [one, two])
-      await inTime(async () => expect((await gauges(url)).verified_timestamp_seconds).toBeGreaterThan(0))
-    expect(await audited(admin, 'backup.create')).toHaveLength(1)
-    expect(readdirSync(place.backups)).toHaveLength(1)
-  } finally {
-    await one.close()
-    await two.close()
-  }
-})
