@@ -34,7 +34,7 @@ const leastStep = 500
 export interface Steps {
   /** By how much the clock was set since the last `take`, in milliseconds. */
   since(): number
-  /** The same, and from now on counted anew. */
+  /** Returns the same, and starts counting again. */
   take(): number
 }
 

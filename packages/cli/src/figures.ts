@@ -193,7 +193,7 @@ export const addServerFigures = (servers: Command): void => {
 }
 
 const patience = 60
-/** Whether the server answers that it is ready, within so many seconds where it is waited for. */
+/** Asks whether the server is ready; `--wait` repeats it for `timeout` seconds. */
 const runReady = async (
   { wait, timeout = patience }: { wait?: boolean; timeout?: number },
   command: Command,

@@ -17,7 +17,7 @@ const runShow = async (_: object, command: Command): Promise<void> => {
   if (json) printJson(license)
   else printReply(license)
 }
-/** The key comes from a file: it would stand in the process list. */
+/** The key comes from a file: as an argument it would be visible in the process list. */
 const runInstall = async (file: string, _: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const license_key = (await contentOf(file)).trim()

@@ -17,7 +17,7 @@ import { openRedirect } from './redirect.ts'
 
 /*
  * Against Pebble, the test authority of the people behind Let's Encrypt, in its strict mode: it checks signatures, nonces and requests, and
- * asks over http for what it wants to see. It refuses three of ten nonces and makes each authorization anew.
+ * fetches the challenge over http. It refuses three of ten nonces and never reuses an authorization.
  */
 
 const name = 'fleet.stockade.example'

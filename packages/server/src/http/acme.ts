@@ -99,7 +99,7 @@ export const createAcme = (needs: {
   const ending = new AbortController()
   let state = readAcmeState(files)
   if (state.directory !== directory) state = { ...nothing, directory }
-  // Whoever starts the server again has mended something; a server that starts again and again must not ask each time.
+  // An operator who restarts the server may have fixed the cause, so a start waits 5 minutes at most. A restart loop must not ask each time.
   let next = state.triedAt + Math.min(pauseAfter(state.failures), 5 * minute)
   let running: Promise<void> | null = null
   const keep = (change: Partial<AcmeState>) => {

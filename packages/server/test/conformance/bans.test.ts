@@ -36,7 +36,7 @@ import {
 } from './talk.ts'
 import type { Host, Place } from './talk.ts'
 
-/* docs/spec/bans.md and live-feed.md: bans, and the live feed that tells of them. */
+/* docs/spec/bans.md and live-feed.md: bans, and the live feed that announces them. */
 
 /** The reputation database: scores, and an error on demand. */
 let broken = false

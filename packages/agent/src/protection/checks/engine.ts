@@ -5,7 +5,7 @@ import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const deadline = 2000
-/** Each look but one in so many leaves other sockets out: the kernel lists those of all programs. */
+/** Only every twelfth check searches for a second fail2ban: the kernel lists the sockets of all programs. */
 const looksForOthers = 12
 const maxNamed = 5
 
