@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
     await dialog.getByRole('button', { name: 'Ban on all servers' }).click()
     await dialog.getByText('Waiting for the servers.').waitFor()
     await confirm(host)
-    await dialog.getByText('Held in the firewall of all 1 server.').waitFor()
+    await dialog.getByText('Held in the firewall of the server.').waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('row', { name: /198\.51\.100\.0\/28 Credential stuffing All servers/ }).waitFor()
     await page.getByText('1 of 1', { exact: true }).waitFor()

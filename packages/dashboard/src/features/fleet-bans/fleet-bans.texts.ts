@@ -76,7 +76,10 @@ const en = {
     waiting: 'Waiting for the servers.',
     holds: (held: number, all: number) =>
       held === all
-        ? `Held in the firewall of all ${servers(all)}.`
+        ? plural(all, {
+            one: 'Held in the firewall of the server.',
+            other: `Held in the firewalls of all ${all} servers.`,
+          })
         : `Held in the firewall of ${held} of ${servers(all)}.`,
     follow: (count: number) =>
       plural(count, { one: '1 server follows when it answers.', other: `${count} servers follow when they answer.` }),

@@ -77,7 +77,9 @@ export const fleetBans: Texts['fleet-bans'] = {
     asked: entry => `${entry} ist flottenweit gesperrt`,
     waiting: 'Warten auf die Server.',
     holds: (held, all) =>
-      held === all ? `In der Firewall aller ${servers(all)}.` : `In der Firewall von ${held} von ${onServers(all)}.`,
+      held === all
+        ? plural(all, { one: 'In der Firewall des Servers.', other: `In der Firewall aller ${all} Server.` })
+        : `In der Firewall von ${held} von ${onServers(all)}.`,
     follow: count =>
       plural(count, {
         one: '1 Server folgt, sobald er antwortet.',

@@ -76,7 +76,7 @@ export const fleetBans: Texts['fleet-bans'] = {
     waiting: 'Esperando a los servidores.',
     holds: (held, all) =>
       held === all
-        ? `En el cortafuegos de todos los servidores (${all}).`
+        ? plural(all, { one: 'En el cortafuegos del servidor.', other: `En el cortafuegos de los ${all} servidores.` })
         : `En el cortafuegos de ${held} de ${servers(all)}.`,
     follow: count =>
       plural(count, {

@@ -78,7 +78,7 @@ export const fleetBans: Texts['fleet-bans'] = {
     waiting: 'En attente des serveurs.',
     holds: (held, all) =>
       held === all
-        ? `Dans le pare-feu de tous les serveurs (${all}).`
+        ? plural(all, { one: 'Dans le pare-feu du serveur.', other: `Dans le pare-feu des ${all} serveurs.` })
         : `Dans le pare-feu de ${held} sur ${servers(all)}.`,
     follow: count =>
       plural(count, {
