@@ -14,7 +14,6 @@ const longest = [
   'tests/browser/settings.test.ts',
   'tests/engine/templates.test.ts',
   'tests/engine/shield.test.ts',
-  'tests/attacks/m9-server-beyond-the-policy.test.ts',
   'tests/engine/many-bans.test.ts',
   'tests/engine/whitelist.test.ts',
   'tests/e2e/first-ban.test.ts',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { movableClock, password, startServer } from '@stockade/server/testing'
+import { eventually, movableClock, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, built, hasBrowser, launch, signIn, visit } from './browser.ts'
 
@@ -31,9 +31,12 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
   })
   const siteName = async () => (await admin.client.call('GET /settings')).service.site_name
   const save = async (name: string) => {
-    await page.getByLabel('Site name').fill(name)
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor()
+    // The clock jumped, so the page may read the settings again just now, which takes back what was typed before.
+    await eventually(async () => {
+      await page.getByLabel('Site name').fill(name)
+      await page.getByRole('button', { name: 'Save' }).click({ timeout: 5000 })
+      await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor({ timeout: 5000 })
+    })
   }
   const dialog = () => page.getByRole('dialog', { name: 'Is it still you?' })
 
