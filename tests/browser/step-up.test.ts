@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { eventually, movableClock, password, startServer } from '@stockade/server/testing'
+import { movableClock, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { breaches, built, hasBrowser, launch, signIn, visit, settled } from './browser.ts'
 
 /* What is dangerous asks a session that is older than a quarter of an hour who it is, and goes on with what was begun. */
 
@@ -31,12 +31,10 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
   })
   const siteName = async () => (await admin.client.call('GET /settings')).service.site_name
   const save = async (name: string) => {
-    // The clock jumped, so the page may read the settings again just now, which takes back what was typed before.
-    await eventually(async () => {
-      await page.getByLabel('Site name').fill(name)
-      await page.getByRole('button', { name: 'Save' }).click({ timeout: 5000 })
-      await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor({ timeout: 5000 })
-    })
+    await settled(page)
+    await page.getByLabel('Site name').fill(name)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor()
   }
   const dialog = () => page.getByRole('dialog', { name: 'Is it still you?' })
 

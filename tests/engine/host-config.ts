@@ -105,7 +105,7 @@ export const ownClock = (directory: string, file: string): Readonly<Record<strin
   }
 }
 
-/** `Nov 21 09:00:00`, local time, as syslog writes it, of a clock that is ahead by so many seconds. */
+/** `Nov 21 09:00:00`, local time, as syslog writes it, for a clock that is ahead by the given seconds. */
 export function stamp(ahead = 0): string {
   const now = new Date(Date.now() + ahead * 1000)
   const month =

@@ -38,7 +38,7 @@ export interface Host {
   readonly agentConfig: string
   /** Failed logins of an address in the log that jail `sshd` reads; three in ten minutes are a ban. */
   attack(ip: string, options?: { times?: number; user?: string }): Promise<void>
-  /** Sets the clock of a host with `hasOwnClock`: so many seconds ahead of the real time. */
+  /** Sets the clock of a host with `hasOwnClock`: the given seconds ahead of the real time. */
   setClock(seconds: number): void
   /** Raw bytes at the end of that log. */
   writeLog(bytes: Buffer | string): Promise<void>

@@ -28,7 +28,7 @@ export const alertedBy = async (scene: RecordedScene): Promise<Alerted | null> =
   const { key } = await admin.call('POST /keys', {
     body: { name: 'prometheus', permissions: 'read', scopes: ['metrics'] },
   })
-  // A degraded server is told of after two minutes; there are many cases.
+  // The shipped rule waits two minutes before it reports a degraded server: too long for this many cases.
   const monitoring = await startMonitoring(server, key, { patience: 120, rules: { 'for: 2m': 'for: 5s' } })
 
   let isOver = false

@@ -176,7 +176,7 @@ export const endpoints: readonly Row[] = [
 ]
 
 const pages = new Map(endpoints.map(({ page, endpoint }) => [endpoint, page]))
-/** Where an endpoint is described; what stands in no table is a matter of the conventions. */
+/** Where an endpoint is described; endpoints outside these tables follow the conventions. */
 export const pageOf = (endpoint: string): string => pages.get(endpoint) ?? 'spec conventions'
 /** Port knocking and SIEM need a Pro licence (spec limits). */
 export const isPro = ({ page }: Row): boolean => page === 'spec portknock' || page === 'spec siem'

@@ -265,7 +265,7 @@ export const aPlaceWithHost = async (): Promise<WithHost> => {
 }
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-/** The code of RFC 6238 (SHA-1, 6 digits, 30 s; spec access), so many steps from now. */
+/** The code of RFC 6238 (SHA-1, 6 digits, 30 s; spec access), `steps` time steps from now. */
 export const totp = (secret: string, steps = 0): string => {
   const bits = [...secret].map(digit => digits.indexOf(digit).toString(2).padStart(5, '0')).join('')
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map(byte => Number.parseInt(byte, 2)))
