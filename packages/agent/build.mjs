@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -40,9 +40,16 @@ export async function buildAgent() {
   const code = outputFiles[0].contents
   const hash = createHash('sha256').update(code).digest('hex')
   await mkdir(new URL('dist/', here), { recursive: true })
-  await writeFile(outfile, code, { mode: 0o755 })
-  await writeFile(`${outfile}.sha256`, `${hash}  stockade-agent.mjs\n`)
+  await replaceFile(outfile, code, 0o755)
+  await replaceFile(`${outfile}.sha256`, `${hash}  stockade-agent.mjs\n`, 0o644)
   return outfile
+}
+
+/** Whoever starts the agent meanwhile gets the old file or the new one. Node runs an empty file without an error. */
+async function replaceFile(path, content, mode) {
+  const fresh = `${path}.${process.pid}`
+  await writeFile(fresh, content, { mode })
+  await rename(fresh, path)
 }
 
 /** The programs are files beside the sources; in the bundle they are text. */
