@@ -26,7 +26,9 @@ export function onStage(
       const { serverId, token } = await server.addServer(host.name)
       scene = { host, server, serverId }
       await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose', ...agentArgs] })
-      await online(scene)
+      await online(scene).catch((error: unknown) => {
+        throw new Error(`${String(error)}; the agent's log:\n${host.agentLog().slice(-8000)}`)
+      })
     })
 
     afterAll(async () => {
