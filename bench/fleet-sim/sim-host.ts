@@ -152,7 +152,14 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
     loginSources: () => [],
     whitelist,
     floor: { addresses: () => [needs.ownAddress], lookUpServer: () => Promise.resolve() },
-    engine: { banned: () => Promise.resolve(new Map()), unbanAll: () => Promise.resolve() },
+    engine: {
+      version: () => null,
+      banned: () => Promise.resolve(new Map()),
+      ban: () => Promise.resolve(0),
+      unban: () => Promise.resolve(0),
+      unbanAll: () => Promise.resolve(),
+    },
+    ensureOwnJail: () => Promise.resolve(false),
     ledger: { knows: () => true, bans: () => 0, ended: () => undefined, active: () => null },
     memory: { intents: new Map(), overrides: new Map() },
     overrides: { drop: () => undefined },
@@ -230,6 +237,7 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
             digest: '0'.repeat(64),
             refused: [{ id: 1 + Math.floor(random() * 50), reason: 'nonsense' }],
             notCovered: random() < 0.2 ? 'nonsense' : null,
+            fallback: random() < 0.2 ? 'nonsense' : null,
           },
           lists: [1, 2, 3].map(id => ({ ...list, id, error: random() < 0.5 ? null : 'nonsense' })),
         })

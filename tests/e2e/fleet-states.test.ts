@@ -77,7 +77,7 @@ describeHosts('the states of a fleet ban', () => {
     expect((await stateOn(id, 1))?.state).toBe('pending')
     expect((await stateOn(id, 2))?.reason).toContain('the kernel of this host did not take it')
     expect((await stateOn(id, 2))?.reason).toContain('Cannot allocate memory')
-    expect(await counts(id)).toEqual({ applied: 1, pending: 1, failed: 1, not_covered: 0 })
+    expect(await counts(id)).toEqual({ applied: 1, in_jail: 0, pending: 1, failed: 1, not_covered: 0 })
     await drops(0)
     await Promise.all([lets(1), lets(2)])
 
@@ -85,7 +85,7 @@ describeHosts('the states of a fleet ban', () => {
     await member(1).host.startAgent({})
     rmSync(failing(member(2).host))
     await Promise.all([reaches(id, 0, 'not_covered'), reaches(id, 1, 'held'), reaches(id, 2, 'held')])
-    expect(await counts(id)).toEqual({ applied: 2, pending: 0, failed: 0, not_covered: 1 })
+    expect(await counts(id)).toEqual({ applied: 2, in_jail: 0, pending: 0, failed: 0, not_covered: 1 })
     expect((await stateOn(id, 0))?.reason).toBe('the shield is switched off on this server')
     await lets(0)
     await Promise.all([drops(1), drops(2)])
@@ -93,6 +93,25 @@ describeHosts('the states of a fleet ban', () => {
     await member(0).host.agentCommand('shield', 'on')
     await reaches(id, 0, 'held')
     await drops(0)
+
+    // A host on which nftables does not work for the agent: fail2ban holds the ban, and says so; then the shield again.
+    await member(1).host.stopAgent()
+    await member(1).host.inside('nft', 'flush', 'ruleset')
+    await member(1).host.startAgent({ args: ['--verbose', '--nft', '/nonexistent/nft'] })
+    await until(async () => (await counts(id)).in_jail === 1, 20, 'the ban in the jail')
+    expect(await stateOn(id, 1)).toMatchObject({
+      state: 'held',
+      reason: 'fail2ban holds it, since there is no shield: the program nft (nftables) is not installed on this host',
+    })
+    expect(await member(1).host.bannedInEngine('stockade', sources.bad)).toBe(true)
+    await until(async () => !(await member(1).neighbours.reachesHost(sources.bad)), 20, 'the action of fail2ban')
+    expect(await server.bans(member(1).serverId)).toEqual([])
+    await member(1).host.stopAgent()
+    await member(1).host.startAgent({ args: ['--verbose'] })
+    await until(async () => (await counts(id)).in_jail === 0, 20, 'the ban in the shield')
+    await until(async () => !(await member(1).host.bannedInEngine('stockade', sources.bad)), 20, 'its end in the jail')
+    expect(await server.bans(member(1).serverId)).toEqual([])
+    await drops(1)
     await server.admin().call('DELETE /fleet/bans/{id}', { params: { id } })
     await Promise.all([0, 1, 2].map(lets))
   })

@@ -161,12 +161,13 @@ export const enroll = async (
 ): Promise<ReplyOf<Contract['POST /agent/enroll']>> =>
   readEnrolment(await transport.json('POST', pathOf('POST /agent/enroll'), { body: request }))
 
-const bansOf = ({ version, held, digest, refused, notCovered }: FleetReport) => ({
+const bansOf = ({ version, held, digest, refused, notCovered, fallback }: FleetReport) => ({
   version,
   held,
   digest,
   refused,
   not_covered: notCovered,
+  ...(fallback === null ? {} : { fallback }),
 })
 
 const methodOf = (name: EndpointName): string => name.slice(0, name.indexOf(' '))

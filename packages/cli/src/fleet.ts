@@ -38,9 +38,9 @@ interface ListOptions {
 const patience = 60
 
 const untilOf = (ban: Pick<FleetBan, 'expires_at'>): string => shown(ban.expires_at) ?? 'permanent'
-const stateOf = ({ state: { applied, pending, failed, not_covered } }: FleetBan): string =>
+const stateOf = ({ state: { applied, in_jail, pending, failed, not_covered } }: FleetBan): string =>
   [
-    [applied, 'held'],
+    [applied, in_jail === 0 ? 'held' : `held (${in_jail} by fail2ban)`],
     [pending, 'pending'],
     [failed, 'refused'],
     [not_covered, 'not covered'],

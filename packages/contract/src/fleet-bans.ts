@@ -35,7 +35,8 @@ export const fleetBanState = oneOf(states, { title: 'FleetBanState' })
 export type FleetBanState = Static<typeof fleetBanState>
 
 export const fleetBanCounts = resource('FleetBanCounts', {
-  applied: field(count, 'Servers whose kernel holds the ban, as read back there.'),
+  applied: field(count, 'Servers that hold the ban, as read back there.'),
+  in_jail: field(count, "Those of `applied` without a shield, where fail2ban's jail `stockade` holds it."),
   pending: field(count, 'Servers that have not confirmed it yet.'),
   failed: field(count, 'Servers that refused it.'),
   not_covered: field(count, 'Servers that cannot hold it.'),
@@ -152,8 +153,14 @@ export const listFleetBanServers = endpoint({
     resource('FleetBanServer', {
       server: serverRef,
       online: field(Type.Boolean(), 'Whether the server is online. Others follow when they are back.'),
-      state: field(fleetBanState, '`held` is what the host read back from its kernel.'),
-      reason: field(nullable(Type.String()), 'Why the server does not hold it; null when it does.'),
+      state: field(
+        fleetBanState,
+        '`held` is what the host read back from its kernel, or from fail2ban where it has no shield.',
+      ),
+      reason: field(
+        nullable(Type.String()),
+        'Why the server does not hold it, or why fail2ban holds it instead of the kernel; null when the kernel does.',
+      ),
       at: field(nullable(timestamp), 'Time of the last report of the host about fleet bans; null before the first.'),
     }),
   ),
@@ -253,8 +260,8 @@ export const appliedShield = openResource('AppliedShield', {
   bans: field(
     openResource('AppliedFleetBans', {
       version: field(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Version that the host applied.'),
-      held: field(Type.Integer({ minimum: 0, maximum: 1_000_000 }), 'Number of entries that the kernel holds.'),
-      digest: field(text(0, 64), 'Digest of the entries that the kernel holds, of what the host was given.'),
+      held: field(Type.Integer({ minimum: 0, maximum: 1_000_000 }), 'Number of entries that are in force.'),
+      digest: field(text(0, 64), 'Digest of the entries that are in force, of what the host was given.'),
       refused: field(
         Type.Array(openResource('RefusedFleetBan', { id, reason: text(0, 200) }), {
           maxItems: bounds.fleetBans,
@@ -264,6 +271,10 @@ export const appliedShield = openResource('AppliedShield', {
       not_covered: field(
         Type.Optional(nullable(text(0, bounds.reason))),
         'Why the host can hold no fleet bans at all; null when it can.',
+      ),
+      fallback: field(
+        Type.Optional(nullable(text(0, bounds.reason))),
+        "Why fail2ban's jail `stockade` holds the bans instead of the kernel; null where the kernel does.",
       ),
     }),
     'The fleet bans.',

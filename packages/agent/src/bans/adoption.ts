@@ -25,7 +25,7 @@ type Newest = Pick<BanRow, 'time' | 'bantime'>
  */
 export const createAdoption = (needs: {
   engine: Pick<Engine, 'banned' | 'databaseFile'>
-  ledger: Pick<Ledger, 'active' | 'isPaused' | 'adopt'>
+  ledger: Pick<Ledger, 'isSettled' | 'adopt'>
   /** Reports the rows that are new in the table. */
   drain: () => Promise<void>
   read: ReadRows
@@ -37,8 +37,7 @@ export const createAdoption = (needs: {
   const { engine, ledger, now } = needs
   let isFirstLook = needs.isFirstRun
 
-  const isUnknown = (jail: string, ip: string): boolean =>
-    ledger.active(jail, ip) === null && !ledger.isPaused(jail, ip)
+  const isUnknown = (jail: string, ip: string): boolean => !ledger.isSettled(jail, ip)
 
   const unknownAmong = (banned: BannedPlaces): Map<string, Map<string, Newest | null>> => {
     const found = new Map<string, Map<string, Newest | null>>()

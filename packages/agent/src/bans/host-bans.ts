@@ -34,6 +34,7 @@ export const createHostBans = (needs: {
   policy: Pick<PolicyOfHost, 'allowsLog'>
   options: Options
   isShielded: (jail: string, ip: string) => boolean
+  isOfFleet: (jail: string, ip: string) => boolean
   /** A ban was noticed. `hasActed`: its firewall actions have run. */
   onBan: (jail: string, ip: string, hasActed: boolean) => void
   now: () => number
@@ -53,6 +54,7 @@ export const createHostBans = (needs: {
     now,
     warn: log.warn,
     isShielded,
+    isOfFleet: needs.isOfFleet,
     onBan: (jail, ip) => needs.onBan(jail, ip, false),
   })
   const onJails = places.learnAll

@@ -18,6 +18,8 @@ export interface Ledger {
   /** Takes over bans that fail2ban holds from before, so that their end is reported. They are not reported as new. */
   adopt(bans: readonly { readonly row: BanRow; readonly isEndKnown: boolean }[]): void
   knows(jail: string, ip: string, time: number): boolean
+  /** Whether nothing is to be reported of a ban that fail2ban has: it was reported, or it is no ban of this host. */
+  isSettled(jail: string, ip: string): boolean
   active(jail: string, ip: string): ActiveBan | null
   /** The bans of this address, in one jail or in all. */
   activeOf(ip: string, jail: string | null): ActiveBan[]
@@ -26,7 +28,6 @@ export interface Ledger {
   prolong(jail: string, ip: string, time: number, bantime: number): void
   /** The ban ended because its jail stopped. It may return with the jail. */
   paused(ban: ActiveBan, at: number): void
-  isPaused(jail: string, ip: string): boolean
   allPaused(): ActiveBan[]
   forgetPaused(ban: ActiveBan): void
   /** A ban that was reported as ended is in force again: reports a new ban for the remaining time. */
@@ -51,6 +52,8 @@ export const createLedger = (needs: {
   warn: (text: string) => void
   /** Whether the shield holds the ban. It goes on then, whatever fail2ban says. */
   isShielded?: (jail: string, ip: string) => boolean
+  /** Whether fail2ban has the ban because of a fleet ban, which is one object at the server and no ban of each host. */
+  isOfFleet?: (jail: string, ip: string) => boolean
   /** Called for each ban that was not known before. */
   onBan?: (jail: string, ip: string) => void
 }): Ledger => {
@@ -91,12 +94,17 @@ export const createLedger = (needs: {
     return intent
   }
 
+  const isOfFleet = ({ jail, ip, failures }: BanRow): boolean => failures === 0 && needs.isOfFleet?.(jail, ip) === true
+
+  const followLength = (before: ActiveBan | null, { time, bantime }: BanRow): void => {
+    if (before?.time === time && before.bantime !== bantime) memory.active.set({ ...before, bantime })
+  }
+
   const note = (row: BanRow): Entry[] => {
     const key = [row.jail, row.ip, row.time] as const
     const before = memory.active.get(row.jail, row.ip)
     if (memory.seen.has(key)) {
-      if (before?.time === row.time && before.bantime !== row.bantime)
-        memory.active.set({ ...before, bantime: row.bantime })
+      followLength(before, row)
       return []
     }
     memory.seen.add(key)
@@ -106,6 +114,7 @@ export const createLedger = (needs: {
       return []
     }
     const intent = takeIntent(row, ip)
+    if (intent === null && isOfFleet(row)) return []
     if (intent && intent.commandId === null && before) {
       memory.active.set({ ...before, time: row.time, bantime: row.bantime })
       return []
@@ -159,6 +168,10 @@ export const createLedger = (needs: {
       for (const { row } of bans) needs.onBan?.(row.jail, row.ip)
     },
     knows: (jail: string, ip: string, time: number): boolean => memory.seen.has([jail, ip, time]),
+    isSettled: (jail, ip) =>
+      memory.active.get(jail, ip) !== null ||
+      memory.paused.get(jail, ip) !== null ||
+      needs.isOfFleet?.(jail, ip) === true,
     active: memory.active.get,
     activeOf: memory.active.of,
     allActive: (): ActiveBan[] => [...memory.active.values()],
@@ -172,7 +185,6 @@ export const createLedger = (needs: {
       memory.paused.set(ban)
       ended(ban.jail, ban.ip, at)
     },
-    isPaused: (jail: string, ip: string): boolean => memory.paused.get(jail, ip) !== null,
     allPaused: (): ActiveBan[] => [...memory.paused.values()],
     forgetPaused(ban: ActiveBan): void {
       memory.paused.delete(ban.jail, ban.ip)

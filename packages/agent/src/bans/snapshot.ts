@@ -83,7 +83,7 @@ export const createSnapshot = (
   const adopt = (banned: BannedPlaces): void => {
     const time = Math.round(needs.now() / 1000)
     for (const [jail, ips] of banned) {
-      const fresh = [...ips].filter(ip => ledger.active(jail, ip) === null)
+      const fresh = [...ips].filter(ip => !ledger.isSettled(jail, ip))
       ledger.bans(fresh.map(ip => ({ jail, ip, time, bantime: -1, failures: 0, logLines: '' })))
     }
   }

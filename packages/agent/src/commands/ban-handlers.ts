@@ -5,6 +5,7 @@ import type { Overrides } from '../bans/overrides.ts'
 import { EngineDown } from '../engine/engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { ownJail } from '../engine/own-files.ts'
+import { whyNotRange } from '../engine/ranges.ts'
 import { isCidr } from '../ip.ts'
 import { runProgram } from '../process.ts'
 import type { Guard } from './guard.ts'
@@ -44,7 +45,8 @@ export const createBanHandlers = (needs: {
   const banInEngine = async (jail: string, ip: string, duration: number | null, commandId: string): Promise<string> => {
     const danger = await needs.guard.whyNotBan(ip)
     if (danger !== null) throw new Refused(`${danger}; nothing was done`)
-    if (isCidr(ip)) checkRange(ip, engine.version())
+    const unable = isCidr(ip) ? whyNotRange(ip, engine.version()) : null
+    if (unable !== null) throw new Refused(unable)
     if (jail === ownJail) await needs.ensureOwnJail()
     await mustRun(engine, jail)
     const { bantime } = await engine.thresholds(jail)
@@ -126,13 +128,4 @@ export const createBanHandlers = (needs: {
 
 const mustRun = async (engine: Engine, jail: string): Promise<void> => {
   if (!(await engine.jails()).includes(jail)) throw new Refused(`jail ${jail} is not running on this host`)
-}
-
-/** Before 1.1.1 the firewall sets hold no ranges: the firewall refuses them although fail2ban reports them as banned. */
-const checkRange = (range: string, version: string | null): void => {
-  const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(part => parseInt(part, 10))
-  const able = major > 1 || (major === 1 && (minor > 1 || (minor === 1 && patch >= 1)))
-  if (!able) throw new Refused(`fail2ban ${version ?? ''} cannot ban ranges; 1.1.1 or newer can`)
-  const least = range.includes(':') ? 32 : 16
-  if (Number(range.split('/')[1]) < least) throw new Refused(`the range is too wide: /${least} at most`)
 }

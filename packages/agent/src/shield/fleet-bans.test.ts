@@ -2,13 +2,8 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FleetSet } from '../replies.ts'
-import { createFleetBans } from './fleet-bans.ts'
-import { digestOf, endsOf, openFleetStore } from './fleet-store.ts'
-import type { FleetBan } from './fleet-store.ts'
-import { KernelRefused } from './kernel.ts'
-import type { Kernel, Placed } from './kernel.ts'
-import { createShield } from './shield.ts'
+import { ban, modelHost } from '../../test/model-host.ts'
+import { digestOf, endsOf } from './fleet-store.ts'
 import { placeOf } from './table.ts'
 
 let directory = ''
@@ -16,166 +11,7 @@ beforeEach(() => {
   directory = fs.mkdtempSync(join(tmpdir(), 'stockade-fleet-'))
 })
 afterEach(() => fs.rmSync(directory, { recursive: true }))
-
-const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
-
-/** The kernel's table as a map from set and key to an end; it outlives the agent. */
-const modelKernel = (now: () => number) => {
-  let elements: Map<string, number | null> | null = null
-  let generation = 0
-  let foreign = 0
-  let isFailing = false
-  const put = (placed: Iterable<Placed>): void => {
-    for (const { set, entry, timeout } of placed)
-      if (set.startsWith('ban'))
-        elements?.set(`${set} ${entry.key.toString('hex')}`, timeout === null ? null : now() + timeout)
-  }
-  const prune = (): void => {
-    for (const [place, end] of elements ?? []) if (end !== null && end <= now()) elements?.delete(place)
-  }
-  const change = (work: () => void): Promise<void> => {
-    if (isFailing) return Promise.reject(new KernelRefused('the shield is full', 'ENFILE'))
-    generation += 1
-    work()
-    return Promise.resolve()
-  }
-  const kernel: Kernel = {
-    driver: 'netlink',
-    isOwned: () => false,
-    dropped: () => null,
-    replace: (_, placed) =>
-      change(() => {
-        elements = new Map()
-        put(placed)
-      }),
-    reshape: () => change(() => undefined),
-    addListSets: () => change(() => undefined),
-    fill: () => change(() => undefined),
-    keys: () => Promise.resolve(Buffer.alloc(0)),
-    listed: () => null,
-    change: (added, removed) =>
-      change(() => {
-        if (elements === null) throw new KernelRefused('no such table', 'ENOENT')
-        for (const { set, entry } of removed) elements.delete(`${set} ${entry.key.toString('hex')}`)
-        put(added)
-      }),
-    find(set, key) {
-      prune()
-      const end = elements?.get(`${set} ${key.toString('hex')}`)
-      return Promise.resolve(end === undefined ? null : { expires: end === null ? null : end - now(), packets: 0 })
-    },
-    elements(set) {
-      prune()
-      const own = [...(elements ?? [])].filter(([place]) => place.startsWith(`${set} `))
-      return Promise.resolve(
-        new Map(own.map(([place, end]) => [place.slice(set.length + 1), end === null ? null : end - now()])),
-      )
-    },
-    damage: () => Promise.resolve(elements === null ? 'is gone' : null),
-    generation: () => generation,
-    foreign: () => foreign,
-    remove: () => change(() => (elements = null)),
-  }
-  return {
-    kernel,
-    flush() {
-      elements = null
-      generation += 1
-      foreign += 1
-    },
-    fail(should: boolean) {
-      isFailing = should
-    },
-    all() {
-      prune()
-      return new Map(elements ?? [])
-    },
-  }
-}
-
-/** A server of one host: what it should hold, and the log that differences are made of. */
-const modelServer = (now: () => number) => {
-  let version = 0
-  const changedAt = new Map<number, number>()
-  let bans = new Map<number, FleetBan>()
-  const current = (): FleetBan[] => [...bans.values()].filter(({ until }) => until === null || until > version)
-  return {
-    current,
-    bans: () => bans,
-    set(next: Map<number, FleetBan>, changed: readonly number[]) {
-      version = Math.max(version + 1, now())
-      bans = next
-      for (const id of changed) changedAt.set(id, version)
-    },
-    desired: () => ({ version, digest: digestOf(endsOf(current())) }),
-    give(known: number | null): FleetSet | null {
-      if (known === version) return null
-      const digest = digestOf(endsOf(current()))
-      if (known === null || known > version) return { version, full: true, digest, add: current(), remove: [] }
-      const changed = [...changedAt].flatMap(([id, at]) => (at > known ? [id] : []))
-      const members = new Map(current().map(ban => [ban.id, ban]))
-      return {
-        version,
-        full: false,
-        digest,
-        add: changed.flatMap(id => members.get(id) ?? []),
-        remove: changed.filter(id => !members.has(id)),
-      }
-    },
-  }
-}
-
-const host = (clock: { now: number }) => {
-  const model = modelKernel(() => clock.now)
-  const server = modelServer(() => clock.now)
-  const world = { loseReply: false, reaches: true, whitelisted: new Set<string>(), logins: [] as string[] }
-  const start = async () => {
-    const store = openFleetStore(directory)
-    const shield = createShield({
-      file: join(directory, 'shield.json'),
-      fallbackFile: join(directory, 'shield.nft'),
-      kernel: model.kernel,
-      beside: store.wanted,
-      kept: () => [],
-      isWhitelisted: entry => world.whitelisted.has(entry),
-      trackedConnections: () => 0,
-      answers: () => Promise.resolve(world.reaches),
-      clockOffset: () => 0,
-      isReported: () => false,
-      onBanned: () => undefined,
-      onEnded: () => undefined,
-      now: () => clock.now,
-      steadyNow: () => clock.now,
-      bootNow: () => clock.now,
-      log: quiet,
-    })
-    const fleet = createFleetBans({
-      store,
-      shield,
-      wire: {
-        fleetBans: known =>
-          world.loseReply ? Promise.reject(new Error('the answer was cut off')) : Promise.resolve(server.give(known)),
-        answers: () => Promise.resolve(world.reaches),
-      },
-      isWhitelisted: entry => world.whitelisted.has(entry),
-      neverBanned: () => ['192.0.2.1'],
-      loginSources: () => world.logins,
-      onHeld: () => undefined,
-      // Each look is later, so that a trial ends.
-      steadyNow: () => (clock.now += 25_000),
-      log: quiet,
-    })
-    await shield.start()
-    return { shield, fleet, store }
-  }
-  return { model, server, world, start }
-}
-const ban = (id: number, entry: string, until: number | null = null, isForced = false): FleetBan => ({
-  id,
-  entry,
-  until,
-  isForced,
-})
+const host = (clock: { now: number }) => modelHost(directory, clock)
 
 describe('fleet bans on a host', () => {
   it('come as a whole, as differences, and go again', async () => {
@@ -203,6 +39,7 @@ describe('fleet bans on a host', () => {
       digest: server.desired().digest,
       refused: [],
       notCovered: null,
+      fallback: null,
     })
     expect(await fleet.take(server.desired())).toBe(false)
     server.set(new Map([[2, ban(2, '203.0.113.0/24', clock.now + 120_000)]]), [1, 2])

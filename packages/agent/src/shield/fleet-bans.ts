@@ -4,6 +4,7 @@ import { overlaps } from '../ip.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { FleetSet, Wire } from '../wire.ts'
+import type { FleetJail } from './fleet-jail.ts'
 import { digestOf, endsOf } from './fleet-store.ts'
 import type { FleetReport } from './fleet-report.ts'
 import type { FleetBan, FleetState, FleetStore } from './fleet-store.ts'
@@ -14,6 +15,7 @@ import { coversEntry } from './table.ts'
 /** What a host takes at most; the server has the same bound. */
 const maxBans = 10_000
 const maxReason = 200
+const maxWhy = 500
 const trialTime = 60_000
 const trialRetry = 1000
 
@@ -49,6 +51,8 @@ export interface FleetBans {
 export const createFleetBans = (needs: {
   store: FleetStore
   shield: Pick<Shield, 'isOn' | 'report' | 'follow' | 'endsInKernel'>
+  /** Holds the bans while the host has no shield. */
+  jail: Pick<FleetJail, 'isUsed' | 'refusals' | 'follow' | 'held'>
   wire: Pick<Wire, 'fleetBans' | 'answers'>
   isWhitelisted: (entry: string) => boolean
   /** The host's own addresses, its gateways, its resolvers and the server. */
@@ -59,7 +63,7 @@ export const createFleetBans = (needs: {
   steadyNow: () => number
   log: Log
 }): FleetBans => {
-  const { store, shield, wire, log } = needs
+  const { store, shield, jail, wire, log } = needs
   const trouble = createOnce(log.warn)
   const inTurn = createSerial()
   let isKnown = store.state().version > 0
@@ -85,10 +89,14 @@ export const createFleetBans = (needs: {
         trialFailure(before.get(entry))
       if (reason !== null) refused.set(entry, reason.slice(0, maxReason))
     }
+    if (jail.isUsed()) {
+      const others = [...endsOf(bans.values()).keys()].filter(entry => !refused.has(entry))
+      for (const [entry, reason] of jail.refusals(others)) refused.set(entry, reason)
+    }
     return refused
   }
 
-  /** The disk first, then the kernel: of what differs, or after a failure of everything. */
+  /** The disk first, then the kernel or fail2ban: of what differs, or after a failure of everything. */
   const bring = async (next: FleetState): Promise<void> => {
     const before = new Map(store.wanted())
     await shield.follow(() => {
@@ -98,6 +106,7 @@ export const createFleetBans = (needs: {
         entry => failure !== null || before.get(entry) !== after.get(entry),
       )
     })
+    if (jail.isUsed()) await jail.follow()
   }
 
   /** Wide ranges stay out of the kernel until the host was seen to reach the server with them. */
@@ -166,10 +175,10 @@ export const createFleetBans = (needs: {
     throw new Error('the fleet bans that the server gives do not match their digest')
   }
 
-  /** What the kernel holds. A kernel that cannot be read proves nothing, and the next judgement tries it again. */
+  /** What is in force. A kernel that cannot be read proves nothing, and the next judgement tries it again. */
   const readBack = async (): Promise<ReadonlyMap<string, number | null>> => {
     try {
-      return await shield.endsInKernel(store.wanted())
+      return await (jail.isUsed() ? jail.held() : shield.endsInKernel(store.wanted()))
     } catch (error) {
       failure = errorText(error)
       for (const entry of store.wanted().keys()) unsure.add(entry)
@@ -177,10 +186,11 @@ export const createFleetBans = (needs: {
       return new Map()
     }
   }
-  /** The bans that the kernel should hold and does not, with why: else the server would wait for them for ever. */
+  /** The bans that should be in force and are not, with why: else the server would wait for them for ever. */
   const missingFrom = (held: ReadonlyMap<string, number | null>, why: string): FleetReport['refused'][number][] => {
     const wanted = store.wanted()
-    const reason = `the kernel of this host did not take it: ${why}`.slice(0, maxReason)
+    const who = jail.isUsed() ? 'fail2ban' : 'the kernel of this host'
+    const reason = `${who} did not take it: ${why}`.slice(0, maxReason)
     return [...store.state().bans.values()]
       .filter(({ entry }) => wanted.has(entry) && !held.has(entry))
       .map(({ id }) => ({ id, reason }))
@@ -209,14 +219,31 @@ export const createFleetBans = (needs: {
           const reason = refused.get(entry)
           return reason === undefined ? [] : [{ id, reason }]
         })
-        if (!shield.isOn()) {
-          const { supported, reason } = shield.report()
+        const { supported, reason } = shield.report()
+        if (!shield.isOn() && !jail.isUsed()) {
           const notCovered = supported ? 'the shield is switched off on this server' : (reason ?? 'it has no shield')
-          return { version, held: 0, digest: digestOf(new Map()), refused: [], notCovered: notCovered.slice(0, 500) }
+          return {
+            version,
+            held: 0,
+            digest: digestOf(new Map()),
+            refused: [],
+            notCovered: notCovered.slice(0, maxWhy),
+            fallback: null,
+          }
         }
         const held = await readBack()
         const missing = failure === null ? [] : missingFrom(held, failure)
-        return { version, held: held.size, digest: digestOf(held), refused: [...rows, ...missing], notCovered: null }
+        const fallback = jail.isUsed()
+          ? `fail2ban holds it, since there is no shield: ${reason ?? ''}`.slice(0, maxWhy)
+          : null
+        return {
+          version,
+          held: held.size,
+          digest: digestOf(held),
+          refused: [...rows, ...missing],
+          notCovered: null,
+          fallback,
+        }
       }),
     judgeAgain: () =>
       inTurn(async () => {

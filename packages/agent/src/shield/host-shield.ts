@@ -15,6 +15,8 @@ import { createDrops } from './drops.ts'
 import type { Drops } from './drops.ts'
 import { createFleetBans } from './fleet-bans.ts'
 import type { FleetBans } from './fleet-bans.ts'
+import { createFleetJail } from './fleet-jail.ts'
+import type { FleetJail } from './fleet-jail.ts'
 import { createLists } from './lists.ts'
 import type { Lists } from './lists.ts'
 import type { Kernel } from './kernel.ts'
@@ -34,6 +36,7 @@ export interface HostShield {
   readonly fleet: FleetBans
   readonly drops: Drops
   readonly lists: Lists
+  readonly fleetJail: Pick<FleetJail, 'holds'>
   /** Starts the shield and its looks. */
   start(intervals: Intervals): Promise<void>
   /** Takes over the bans of fail2ban's jail `stockade`, once. fail2ban answers when this is called. */
@@ -49,7 +52,8 @@ interface HostShieldNeeds {
   loginSources: () => readonly string[]
   whitelist: Pick<Whitelist, 'listed' | 'version' | 'covers'>
   floor: Pick<ReturnType<typeof createFloor>, 'addresses' | 'lookUpServer'>
-  engine: Pick<Engine, 'banned' | 'unbanAll'>
+  engine: Pick<Engine, 'ban' | 'banned' | 'unban' | 'unbanAll' | 'version'>
+  ensureOwnJail: () => Promise<boolean>
   ledger: Pick<Ledger, 'knows' | 'bans' | 'ended' | 'active'>
   memory: Pick<Memory, 'intents' | 'overrides'>
   overrides: Pick<Overrides, 'drop'>
@@ -85,9 +89,16 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
 
   const ending = new AbortController()
   const rest = { ...needs, shield, steadyNow: () => performance.now() }
+  const fleetJail = createFleetJail({
+    ...needs,
+    store,
+    shield: shield.report,
+    serverNow: () => needs.now() + (needs.clockOffset() ?? 0),
+  })
   const fleet = createFleetBans({
     ...rest,
     store,
+    jail: fleetJail,
     isWhitelisted: whitelist.covers,
     neverBanned: floor.addresses,
   })
@@ -107,6 +118,9 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
     }
     return Promise.resolve()
   }
+  const followFleetJail = async (): Promise<void> => {
+    if (await fleetJail.follow(true).catch(() => false)) needs.onHeld()
+  }
 
   let endControl = (): void => undefined
   let keptMark = ''
@@ -124,11 +138,14 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
     fleet,
     drops,
     lists,
+    fleetJail,
     async start(intervals) {
       await shield.start()
       if (ending.signal.aborted) return
       wasOn = shield.isOn()
+      fleetJail.open()
       lookAtTimes(intervals, { shield, fleet, lists, drops, followKept, followRepairs, verify: needs.verify })
+      intervals.every(1000, followFleetJail)
       endControl = serveControl(
         needs.runDirectory,
         request => answerRequest(shield, request, needs.now, fleet),

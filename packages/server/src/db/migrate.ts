@@ -7,12 +7,14 @@ import { renameChain, stampSchema, storedSchema } from './schema-state.ts'
 import { firstSchema } from './migrations/0001-schema.ts'
 import { feedChanges } from './migrations/0063-feed-changes.ts'
 import { addressCommands } from './migrations/0064-address-commands.ts'
+import { fleetFallback } from './migrations/0066-fleet-fallback.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
   '0001-schema': firstSchema(engine),
   '0063-feed-changes': feedChanges(engine),
   '0064-address-commands': addressCommands(engine),
+  '0066-fleet-fallback': fleetFallback(),
 })
 
 /** Migrations that only add what an older program can do without. */

@@ -569,6 +569,8 @@ export interface FleetHostsTable {
   problem: string | null
   /** Why the host can hold no fleet bans. */
   not_covered: string | null
+  /** Why fail2ban holds them instead of the kernel. */
+  fallback: string | null
 }
 /** A blocklist: what is asked of it, and what its version in force is. */
 export interface BlocklistsTable {

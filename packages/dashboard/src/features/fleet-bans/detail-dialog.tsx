@@ -48,6 +48,7 @@ const DetailDialog = (props: {
           />
           {all > 0 && ban.state.applied === all ? t.allHold : t.heldTitle(ban.state.applied, all)}
         </p>
+        {ban.state.in_jail > 0 && <p className={parts.muted}>{t.inJail(ban.state.in_jail)}</p>}
         {ban.state.applied < all && (
           <section aria-label={t.serversOf}>
             <ul className={styles.servers}>

@@ -44,6 +44,7 @@ const en = {
   emptyTitle: 'No fleet bans yet',
   empty: 'Ban an address or a range on all servers as one entry. Servers that are offline or added later hold it too.',
   emptyEnded: 'Nothing ended in the last 90 days.',
+  inJail: (hosts: number) => `On ${servers(hosts)} without a shield, fail2ban holds it.`,
   states: { held: 'Held', pending: 'Waiting', refused: 'Refused', not_covered: 'Not covered' },
   serversOf: 'Servers that don’t hold it',
   allHold: 'Every server holds it.',

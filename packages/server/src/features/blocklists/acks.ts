@@ -17,7 +17,8 @@ const otherContent = 'The host does not hold what it was given.'
 
 /** Why the host can hold no lists; null when it can. */
 export const notCoveredBy = ({ shield }: BlocklistAck): string | null => {
-  const reason = shield?.bans.not_covered ?? null
+  // fail2ban takes over fleet bans, and no lists.
+  const reason = shield?.bans.not_covered ?? shield?.bans.fallback ?? null
   if (reason !== null) return tame(reason, bounds.reason * 4)
   return shield?.lists === undefined ? tooOld : null
 }

@@ -4,12 +4,12 @@ import { tame } from '../../core/text.ts'
 import type { FleetHostRow } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
 
-type Applied = BodyOf<typeof agents.acknowledgeState>['shield']
+type Applied = NonNullable<BodyOf<typeof agents.acknowledgeState>['shield']>
 type Said = Omit<FleetHostRow, 'wanted'>
 
 export interface FleetAck {
   readonly serverNo: number
-  readonly shield: Applied
+  readonly shield: Applied | undefined
   readonly at: number
 }
 
@@ -21,21 +21,44 @@ const otherSet = 'The host does not hold what it was given.'
 export const judgeAck = (
   sets: Pick<HostSets, 'version' | 'digestWithout'>,
   before: FleetHostRow | undefined,
-  { serverNo, shield, at }: FleetAck,
+  ack: FleetAck,
 ): Said | null => {
+  const { serverNo, shield } = ack
   const wanted = sets.version(serverNo)
-  const nothing = { server_no: serverNo, version: null, acked_at: at, held: null, refused: null, problem: null }
-  if (!shield) return wanted === 0 ? null : { ...nothing, not_covered: tooOld }
-  const { version, held, digest, refused, not_covered = null } = shield.bans
+  if (!shield) return wanted === 0 ? null : { ...nothingFrom(ack), not_covered: tooOld }
+  const said = saidIn(ack, shield.bans)
+  const { version, held, digest, refused } = shield.bans
   // The host is on its way to a newer one, and says so then.
-  if (version < wanted && not_covered === null) return null
-  const rows = refused.map(({ id, reason }) => [id, tame(reason, bounds.reason * 4)] as const)
-  const said = { ...nothing, held, refused: rows.length === 0 ? null : JSON.stringify(rows) }
-  if (not_covered !== null) return { ...said, not_covered: tame(not_covered, bounds.reason * 4) }
+  if (version < wanted && said.not_covered === null) return null
+  if (said.not_covered !== null) return said
   const isProved = version === wanted && digest === sets.digestWithout(serverNo, new Set(refused.map(({ id }) => id)))
-  if (isProved) return { ...said, version, not_covered: null }
+  if (isProved) return { ...said, version }
   const problem = version > wanted ? unknownVersion : otherSet
-  return { ...said, held: version > wanted ? (before?.held ?? null) : held, problem, not_covered: null }
+  return { ...said, held: version > wanted ? (before?.held ?? null) : held, problem }
+}
+
+const nothingFrom = ({ serverNo, at }: FleetAck) => ({
+  server_no: serverNo,
+  version: null,
+  acked_at: at,
+  held: null,
+  refused: null,
+  problem: null,
+  not_covered: null,
+  fallback: null,
+})
+
+/** The row of what a host says, before anything is proved. */
+const saidIn = (ack: FleetAck, { held, refused, not_covered = null, fallback = null }: Applied['bans']): Said => {
+  const clean = (text: string | null) => (text === null ? null : tame(text, bounds.reason * 4))
+  const rows = refused.map(({ id, reason }) => [id, clean(reason)] as const)
+  return {
+    ...nothingFrom(ack),
+    held,
+    refused: rows.length === 0 ? null : JSON.stringify(rows),
+    not_covered: clean(not_covered),
+    fallback: not_covered === null ? clean(fallback) : null,
+  }
 }
 
 /** Whether anything but the time differs. */
@@ -45,4 +68,5 @@ export const isNews = (before: FleetHostRow | undefined, said: Said): boolean =>
   before.held !== said.held ||
   before.refused !== said.refused ||
   before.problem !== said.problem ||
-  before.not_covered !== said.not_covered
+  before.not_covered !== said.not_covered ||
+  before.fallback !== said.fallback

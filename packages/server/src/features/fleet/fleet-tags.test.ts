@@ -91,7 +91,7 @@ describe('a fleet ban on a tag', () => {
   test('concerns the servers with the tag, and says so', async () => {
     const ban = await add('198.51.100.7', ['web', 'web'])
     expect(ban.target).toEqual({ tags: ['web'] })
-    expect(ban.state).toEqual({ applied: 0, pending: 1, failed: 0, not_covered: 0 })
+    expect(ban.state).toEqual({ applied: 0, in_jail: 0, pending: 1, failed: 0, not_covered: 0 })
     expect((await fetched(web)).count).toBe(1)
     expect((await fetched(db)).count).toBe(0)
     const { servers } = await admin.client.call('GET /fleet/bans/{id}/servers', { params: { id: ban.id } })

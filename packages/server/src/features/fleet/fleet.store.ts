@@ -50,6 +50,7 @@ export const saveHosts = async (sql: Sql, rows: readonly Omit<FleetHostRow, 'wan
         refused: ref('excluded.refused'),
         problem: ref('excluded.problem'),
         not_covered: ref('excluded.not_covered'),
+        fallback: ref('excluded.fallback'),
       })),
     )
     .execute()

@@ -97,11 +97,11 @@ describe('a fleet ban', () => {
       active: true,
       ended_at: null,
       created_by: 'operator',
-      state: { applied: 0, pending: 2, failed: 0, not_covered: 1 },
+      state: { applied: 0, in_jail: 0, pending: 2, failed: 0, not_covered: 1 },
     })
     expect(Date.parse(made.expires_at ?? '') - clock()).toBeLessThanOrEqual(3_600_000)
     await acknowledge(web)
-    expect((await read(made.id)).state).toEqual({ applied: 1, pending: 1, failed: 0, not_covered: 1 })
+    expect((await read(made.id)).state).toEqual({ applied: 1, in_jail: 0, pending: 1, failed: 0, not_covered: 1 })
     const of = async () => {
       const { servers } = await operator.client.call('GET /fleet/bans/{id}/servers', {
         params: { id: made.id },
@@ -115,7 +115,7 @@ describe('a fleet ban', () => {
       ['web-01', 'held'],
     ])
     await acknowledge(db)
-    expect((await read(made.id)).state).toEqual({ applied: 2, pending: 0, failed: 0, not_covered: 1 })
+    expect((await read(made.id)).state).toEqual({ applied: 2, in_jail: 0, pending: 0, failed: 0, not_covered: 1 })
     expect((await remove(made.id)).message).toBe('198.51.100.7 is being unbanned.')
     expect((await remove(made.id)).message).toBe('The fleet ban of 198.51.100.7 has ended already.')
     expect(await read(made.id)).toMatchObject({ active: false, ended_by: 'removed', state: { applied: 0, pending: 0 } })
@@ -253,7 +253,7 @@ describe('what hosts say', () => {
     await acknowledge(web, { refused: [{ id: two.id, reason: 'it is a gateway' }], digest: rest })
     expect(await stateOf(one.id)).toMatchObject({ state: 'held', reason: null })
     expect(await stateOf(two.id)).toMatchObject({ state: 'refused', reason: 'it is a gateway' })
-    expect((await read(two.id)).state).toEqual({ applied: 0, pending: 1, failed: 1, not_covered: 1 })
+    expect((await read(two.id)).state).toEqual({ applied: 0, in_jail: 0, pending: 1, failed: 1, not_covered: 1 })
     const failed = await operator.client.call('GET /fleet/bans', { query: { state: 'refused' } })
     expect(failed.fleet_bans.map(({ id }) => id)).toEqual([two.id])
   })
@@ -284,6 +284,16 @@ describe('what hosts say', () => {
       query: { state: 'not_covered' },
     })
     expect(servers).toMatchObject([{ server: { hostname: 'old-01' }, reason: 'no nftables here' }])
+    // Where fail2ban holds them instead, the host says why.
+    const inJail = { ...bans, held: 1, digest: shield.bans.digest, not_covered: null, fallback: 'nft is not installed' }
+    await old.client.call('POST /agent/state/ack', { body: { version, shield: { bans: inJail } } })
+    expect((await read(id)).state).toMatchObject({ applied: 1, in_jail: 1, not_covered: 0 })
+    const held = await operator.client.call('GET /fleet/bans/{id}/servers', {
+      params: { id },
+      query: { state: 'held' },
+    })
+    expect(held.servers).toMatchObject([{ server: { hostname: 'old-01' }, reason: 'nft is not installed' }])
+    await old.client.call('POST /agent/state/ack', { body: { version, shield: { bans } } })
     // An agent from before fleet bans says nothing of them.
     await db.client.call('POST /agent/state/ack', { body: { version } })
     expect((await read(id)).state).toMatchObject({ not_covered: 2 })

@@ -4,7 +4,7 @@ import type { Targeting, Targets } from '../servers/targets.ts'
 import type { FleetHostRow } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
 
-/** What a host holds of one ban, with the reason where it does not. */
+/** What a host holds of one ban, with the reason where it does not, or where fail2ban does instead of the kernel. */
 export interface HostProgress {
   readonly state: FleetBanState
   readonly reason: string | null
@@ -12,6 +12,7 @@ export interface HostProgress {
 }
 export interface Counts {
   readonly applied: number
+  readonly in_jail: number
   readonly pending: number
   readonly failed: number
   readonly not_covered: number
@@ -53,6 +54,7 @@ export const createProgress = (
   const covered = hosts.filter(({ notCovered }) => notCovered === null)
   /** What the kernels of covered hosts are proved to hold, in rising order. */
   const versions = covered.map(({ row }) => row?.version ?? -1).sort((a, b) => a - b)
+  const withoutShield = covered.filter(({ row }) => (row?.fallback ?? null) !== null)
   const refusing = new Map<number, Host[]>()
   for (const host of covered)
     for (const id of host.refused.keys()) refusing.set(id, [...(refusing.get(id) ?? []), host])
@@ -73,6 +75,7 @@ export const createProgress = (
     const count = (state: FleetBanState) => list.filter(one => one.state === state).length
     return {
       applied: count('held'),
+      in_jail: list.filter(isInJail).length,
       pending: count('pending'),
       failed: count('refused'),
       not_covered: count('not_covered'),
@@ -85,6 +88,7 @@ export const createProgress = (
     const applied = reached - refusals.filter(({ row }) => (row?.version ?? -1) >= ban.version).length
     return {
       applied,
+      in_jail: withoutShield.filter(host => isInJail(progressOf(host, ban))).length,
       pending: covered.length - applied - refusals.length,
       failed: refusals.length,
       not_covered: hosts.length - covered.length,
@@ -108,8 +112,10 @@ export const createProgress = (
 const hostOf = (server: Server, row: FleetHostRow | undefined): Host => {
   const refused = new Map(row?.refused ? (JSON.parse(row.refused) as [number, string][]) : [])
   const isWithout = server.row.status !== 'pending' && server.row.shield_supported !== 1
-  return { server, row, refused, notCovered: row?.not_covered ?? (isWithout ? noShield : null) }
+  return { server, row, refused, notCovered: row?.not_covered ?? (isWithout && !row?.fallback ? noShield : null) }
 }
+
+const isInJail = ({ state, reason }: HostProgress): boolean => state === 'held' && reason !== null
 
 /** @param version that the host must hold */
 const stateOf = (
@@ -121,7 +127,7 @@ const stateOf = (
   if (notCovered !== null) return { state: 'not_covered', reason: notCovered, at }
   const refusal = refused.get(ban.id)
   if (refusal !== undefined) return { state: 'refused', reason: refusal, at }
-  if ((row?.version ?? -1) >= version) return { state: 'held', reason: null, at }
+  if ((row?.version ?? -1) >= version) return { state: 'held', reason: row?.fallback ?? null, at }
   const { status } = server.row
   const silence =
     status === 'pending'

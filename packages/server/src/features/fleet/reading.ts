@@ -38,7 +38,7 @@ export interface FleetReading {
   hasEnded(row: Pick<FleetBanRow, 'ended_at' | 'expires_at'>): boolean
 }
 
-const nobody: Counts = { applied: 0, pending: 0, failed: 0, not_covered: 0 }
+const nobody: Counts = { applied: 0, in_jail: 0, pending: 0, failed: 0, not_covered: 0 }
 
 export const createReading = (needs: {
   db: Database

@@ -46,6 +46,7 @@ export const fleetBans: Texts['fleet-bans'] = {
   empty:
     'Sperren Sie eine Adresse oder einen Bereich mit einem Eintrag auf allen Servern. Server, die offline sind oder später dazukommen, übernehmen ihn.',
   emptyEnded: 'In den letzten 90 Tagen ist keine beendet worden.',
+  inJail: hosts => `Auf ${onServers(hosts)} ohne Schild hält fail2ban sie.`,
   states: { held: 'Gehalten', pending: 'Wartet', refused: 'Abgelehnt', not_covered: 'Nicht abgedeckt' },
   serversOf: 'Server, die sie nicht halten',
   allHold: 'Jeder Server hält sie.',

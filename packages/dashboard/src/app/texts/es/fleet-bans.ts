@@ -44,6 +44,7 @@ export const fleetBans: Texts['fleet-bans'] = {
   empty:
     'Bloquee una dirección o un rango en todos los servidores con una sola entrada. Los servidores sin conexión o añadidos después también la aplican.',
   emptyEnded: 'Ninguno ha terminado en los últimos 90 días.',
+  inJail: hosts => `En ${servers(hosts)} sin escudo lo aplica fail2ban.`,
   states: { held: 'Aplicado', pending: 'En espera', refused: 'Rechazado', not_covered: 'No cubierto' },
   serversOf: 'Servidores que no lo aplican',
   allHold: 'Todos los servidores lo aplican.',

@@ -46,6 +46,7 @@ export const fleetBans: Texts['fleet-bans'] = {
   empty:
     'Bannissez une adresse ou une plage sur tous les serveurs en une seule entrée. Les serveurs hors ligne ou ajoutés plus tard l’appliquent aussi.',
   emptyEnded: 'Aucun ne s’est terminé ces 90 derniers jours.',
+  inJail: hosts => `Sur ${servers(hosts)} sans bouclier, fail2ban l’applique.`,
   states: { held: 'Appliqué', pending: 'En attente', refused: 'Refusé', not_covered: 'Non couvert' },
   serversOf: 'Serveurs qui ne l’appliquent pas',
   allHold: 'Tous les serveurs l’appliquent.',
