@@ -34,15 +34,16 @@ const build = (content: { version: number; text: string }) => {
   const calls: string[] = []
   let counts = new Map<string, number>()
   const isReachable = { now: true }
+  const slow = { kernel: Promise.resolve() }
   let clock = 0
   const lists = createLists({
     store,
     shield: {
       isOn: () => true,
-      followLists(change) {
+      async followLists(change) {
+        await slow.kernel
         change()
         inKernel = store.lists()
-        return Promise.resolve()
       },
       holdsList: list => Promise.resolve(inKernel.includes(list)),
       listed: () => counts,
@@ -67,7 +68,7 @@ const build = (content: { version: number; text: string }) => {
     await lists.settled()
     return lists.report()
   }
-  return { lists, want, calls, isReachable, count: (next: Map<string, number>) => (counts = next) }
+  return { lists, want, calls, isReachable, slow, count: (next: Map<string, number>) => (counts = next) }
 }
 
 it('fetches a list once, proves it, and loads it from the disk at the next start', async () => {
@@ -144,4 +145,21 @@ it('keeps 100,000 entries in a few bytes each', () => {
   expect(sets).toHaveLength(1)
   expect(sets[0]?.keys).toHaveLength(400_000)
   expect(() => parseListed(`${lines.join('\n')}\n`, 99_999)).toThrow(/more than/)
+})
+
+it('ends at the last state, also when that is the one before, asked for while another is on its way to the kernel', async () => {
+  const text = '198.51.100.0/24\n'
+  const host = build({ version: 5, text })
+  const list = desiredOf(3, 5, text)
+  const held = { id: 3, version: 5, mode: 'observe', digest: list.digest, held: 1, error: null }
+  expect(await host.want([list])).toEqual([held])
+  let go = (): void => undefined
+  host.slow.kernel = new Promise(resolve => (go = resolve))
+  const without = host.want([])
+  // The work on the state without the list waits for the kernel.
+  await new Promise(resolve => setImmediate(resolve))
+  const again = host.want([list])
+  go()
+  await without
+  expect(await again).toEqual([held])
 })

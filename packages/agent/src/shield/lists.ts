@@ -153,7 +153,8 @@ export const createLists = (needs: {
       wanted = lists
       failures.clear()
       retryWait = retryFirst
-      if (lists !== null && !isAsWanted()) start()
+      // In its turn, also when all is as wanted now: work on an earlier state may be about to replace it.
+      if (lists !== null) start()
     },
     async report() {
       if (wanted === null) return null

@@ -23,15 +23,32 @@ export const notCoveredBy = ({ shield }: BlocklistAck): string | null => {
   return shield?.lists === undefined ? tooOld : null
 }
 
-/** What a host says of its lists, judged by what it should hold. A version proves nothing without its digest. */
-export const judgeLists = (given: readonly GivenList[], { serverNo, shield, at }: BlocklistAck): Said[] =>
+/**
+ * What a host says of its lists, judged by what it should hold. A version proves nothing without its digest.
+ *
+ * @param proved the version of a list that the host was proved to hold until now
+ */
+export const judgeLists = (
+  given: readonly GivenList[],
+  { serverNo, shield, at }: BlocklistAck,
+  proved: (listId: number) => number | null,
+): Said[] =>
   given.flatMap(({ id, version, mode, digest }) => {
     const told = shield?.lists?.find(list => list.id === id)
-    // The host has not heard of it, or is on its way to a newer one and says so then.
-    if (!told || told.version < version) return []
-    const row = { server_no: serverNo, list_id: id, version: null, mode: null, held: told.held, acked_at: at }
+    if (!told) return []
+    const row: Said = {
+      server_no: serverNo,
+      list_id: id,
+      version: null,
+      mode: null,
+      held: told.held,
+      acked_at: at,
+      error: null,
+    }
+    // The host is on its way to a newer one and says so then; or it has lost what it held.
+    if (told.version < version) return (proved(id) ?? 0) < version ? [] : [row]
     if (told.error) return [{ ...row, error: tame(told.error, bounds.reason * 4) }]
     if (told.mode !== mode) return []
     const isProved = told.version === version && told.digest === digest
-    return [isProved ? { ...row, version, mode, error: null } : { ...row, error: otherContent }]
+    return [isProved ? { ...row, version, mode } : { ...row, error: otherContent }]
   })

@@ -224,8 +224,10 @@ export const createBlocklists = (needs: {
       const covered = coverage.filter(row => known.get(row.server_no) !== row.not_covered)
       await saveCoverage(change.sql, covered)
       const before = new Map((await hostRowsOf(change.sql, nos)).map(row => [`${row.server_no} ${row.list_id}`, row]))
+      const judge = (ack: BlocklistAck) =>
+        judgeLists(lists.listsFor(ack.serverNo), ack, id => before.get(`${ack.serverNo} ${id}`)?.version ?? null)
       const rows = latest
-        .flatMap(ack => (notCoveredBy(ack) === null ? judgeLists(lists.listsFor(ack.serverNo), ack) : []))
+        .flatMap(ack => (notCoveredBy(ack) === null ? judge(ack) : []))
         .sort((a, b) => a.server_no - b.server_no || a.list_id - b.list_id)
       await saveHostRows(change.sql, rows)
       const isNews = (row: (typeof rows)[number]) => {

@@ -126,6 +126,10 @@ test('a list is fetched, cut, held and taken out again', async () => {
   })
   expect(servers).toMatchObject([{ server: { id: web.id }, reason: 'The host does not hold what it was given.' }])
   await ack({})
+  // What a host held and has no more is not held.
+  await ack({ version: 0, held: 0 })
+  expect((await admin.client.call('GET /lists/{id}', { params: { id } })).held).toMatchObject({ pending: 2 })
+  await ack({})
   expect((await admin.client.call('GET /lists/{id}', { params: { id } })).held).toMatchObject({
     applied: 1,
     pending: 1,
