@@ -29,6 +29,7 @@ interface RuleOptions extends TargetOptions {
   readonly minimum?: number
   readonly jail?: string
   readonly country?: string
+  readonly asn?: number
 }
 
 /** `22-7`: from 22 to 7 o'clock. */
@@ -44,8 +45,8 @@ const shownHours = (hours: Hours | null): string => (hours ? `${hours.from}-${ho
 
 const given = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
-const conditionsOf = ({ threshold, window, factor, minimum, jail, country }: RuleOptions): Conditions =>
-  given({ threshold, window_hours: window, factor, minimum, jail, country })
+const conditionsOf = ({ threshold, window, factor, minimum, jail, country, asn }: RuleOptions): Conditions =>
+  given({ threshold, window_hours: window, factor, minimum, jail, country, asn })
 /** Only what is typed; the server knows the rest. */
 const settingsOf = async (client: Client, options: RuleOptions) =>
   given({
@@ -146,6 +147,7 @@ const withConditions = (command: Command): Command =>
     .option('--minimum <bans>', 'for bans-unusual: fewer never fire (default: 20)', wholeOf)
     .option('--jail <name>', 'only bans of this jail')
     .option('--country <code>', 'only bans of this country')
+    .option('--asn <number>', 'only bans of this network, by its AS number', wholeOf)
 const kindOption = () => new Option('--kind <kind>', 'what it watches').choices(banKinds)
 
 /** `stockade alerts rules …` */

@@ -55,8 +55,8 @@ export const conditionKinds = [
   'certificate-ending',
 ] as const
 export type ConditionKind = (typeof conditionKinds)[number]
-/** Conditions of sums of bans, for rules of one's own. */
-export const banKinds = ['bans-over', 'bans-unusual', 'new-jail'] as const
+/** Conditions of bans, for rules of one's own. */
+export const banKinds = ['bans-over', 'bans-unusual', 'new-jail', 'near-whitelist'] as const
 export type BanKind = (typeof banKinds)[number]
 export type AlertKind = ConditionKind | BanKind
 const kind = oneOf([...conditionKinds, ...banKinds], { title: 'AlertKind' })
@@ -171,6 +171,10 @@ const conditions = {
   country: field(
     Type.Optional(Type.String({ pattern: '^[A-Z]{2}$', errorMessage: 'must be two capital letters' })),
     'For rules of bans: only bans of this country.',
+  ),
+  asn: field(
+    Type.Optional(Type.Integer({ minimum: 1, maximum: 4_294_967_295 })),
+    'For rules of bans: only bans of this network, by its AS number.',
   ),
 }
 const input = {

@@ -50,6 +50,8 @@ const en = {
   minimum: 'At least so many bans',
   jail: 'Jail',
   jailHelp: 'Empty: all jails.',
+  asn: 'Network',
+  asnHelp: 'An AS number instead of a jail, such as AS64500. Empty: all networks.',
   preview: 'Try on the last 7 days',
   previewNone: 'It would not have fired.',
   previewTimes: (count: number) =>
@@ -88,6 +90,7 @@ const en = {
     'bans-over': 'Many bans',
     'bans-unusual': 'Unusually many bans',
     'new-jail': 'New jail',
+    'near-whitelist': 'Ban beside the whitelist',
   },
 }
 export const alertsTexts: Catalogue<typeof en> = { name: 'alerts', en }

@@ -13,7 +13,9 @@ import { alertsTexts } from './alerts.texts.ts'
 import { alertsQuery } from './queries.ts'
 
 type RuleInput = CallInput<'POST /alerts/rules'>['body']
-const kinds = ['bans-over', 'bans-unusual', 'new-jail'] as const
+const kinds = ['bans-over', 'bans-unusual', 'new-jail', 'near-whitelist'] as const
+/** Kinds that compare numbers of bans, so that they can be narrowed to some and tried on the past. */
+const isOfSums = (kind: (typeof kinds)[number]): boolean => kind === 'bans-over' || kind === 'bans-unusual'
 const severities = ['critical', 'warning', 'info'] as const
 interface Typed {
   readonly name: string
@@ -23,11 +25,20 @@ interface Typed {
   readonly factor: string
   readonly minimum: string
   readonly jail: string
+  readonly asn: string
 }
-const conditionsOf = ({ kind, threshold, factor, minimum, jail }: Typed): NonNullable<RuleInput['conditions']> => ({
+const conditionsOf = ({
+  kind,
+  threshold,
+  factor,
+  minimum,
+  jail,
+  asn,
+}: Typed): NonNullable<RuleInput['conditions']> => ({
   ...(kind === 'bans-over' ? { threshold: Number(threshold) } : {}),
   ...(kind === 'bans-unusual' ? { factor: Number(factor), minimum: Number(minimum) } : {}),
-  ...(kind !== 'new-jail' && jail.trim() ? { jail: jail.trim() } : {}),
+  ...(isOfSums(kind) && jail.trim() ? { jail: jail.trim() } : {}),
+  ...(isOfSums(kind) && asn.trim() ? { asn: Number(asn.trim().replace(/^AS/i, '')) } : {}),
 })
 const bodyOf = (typed: Typed): RuleInput => ({
   name: typed.name.trim(),
@@ -47,6 +58,7 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
     factor: '10',
     minimum: '20',
     jail: '',
+    asn: '',
   })
   const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change })
   const tried = useMutation({
@@ -83,7 +95,7 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
         </div>
         <Refusal error={save.error ?? tried.error} />
         <div className={parts.actions}>
-          {typed.kind !== 'new-jail' && (
+          {isOfSums(typed.kind) && (
             <Button variant="default" loading={tried.isPending} onClick={() => tried.mutate()}>
               {t.preview}
             </Button>
@@ -118,8 +130,11 @@ const Conditions = ({ typed, set }: { typed: Typed; set: (change: Partial<Typed>
           {numeral('minimum')}
         </>
       )}
-      {typed.kind !== 'new-jail' && (
-        <TextField label={t.jail} help={t.jailHelp} most={64} value={typed.jail} onValue={jail => set({ jail })} />
+      {isOfSums(typed.kind) && (
+        <>
+          <TextField label={t.jail} help={t.jailHelp} most={64} value={typed.jail} onValue={jail => set({ jail })} />
+          <TextField label={t.asn} help={t.asnHelp} most={12} value={typed.asn} onValue={asn => set({ asn })} />
+        </>
       )}
       <SelectField
         label={t.severity}

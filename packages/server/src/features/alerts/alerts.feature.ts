@@ -5,6 +5,7 @@ import type { LicenseService } from '../license/license.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
+import type { Mirror } from '../whitelist/mirror.ts'
 import { mountAlerts } from './alerts.routes.ts'
 import { createAlerts, listedFor } from './alerts.service.ts'
 import { forgetResolved, forgetSilences } from './alerts.store.ts'
@@ -22,6 +23,7 @@ export const alertsFeature = (
     settings: SettingsService
     license: LicenseService
     channels: ChannelsService
+    mirror: Mirror
   },
 ): Feature<null> => {
   const { db, clock } = needs

@@ -245,6 +245,9 @@ test('rules of bans compare sums, say when a jail is gone, and are tried on the 
     { name: 'x', kind: 'bans-over' },
     { name: 'x', kind: 'server-silent', conditions: { jail: 'sshd' } },
     { name: 'x', kind: 'bans-over', conditions: { threshold: 1, jail: 'sshd', country: 'NL' } },
+    { name: 'x', kind: 'bans-over', conditions: { threshold: 1, jail: 'sshd', asn: 64500 } },
+    { name: 'x', kind: 'bans-over', conditions: { threshold: 1, asn: 0 } },
+    { name: 'x', kind: 'near-whitelist', conditions: { asn: -1 } },
   ])
     expect((await raw(server, 'POST', '/api/v1/alerts/rules', { token: key, body: wrong })).status).toBe(400)
   await admin.call('DELETE /alerts/rules/{id}', { params: { id: rule.id } })
@@ -305,4 +308,43 @@ test('a receiver that never answers holds up no other channel', async () => {
   if (!first) throw new Error('no host')
   await liveUntil('unprotected', () => expect(titles()).toContain('Server unprotected: 6'))
   answer = null
+})
+
+test('rules of bans compare one network, and tell of a ban beside the whitelist', async () => {
+  const [first] = hosts
+  if (!first) throw new Error('no host')
+  const report = (...ips: string[]) =>
+    first.client.call('POST /bans/batch', {
+      body: { bans: ips.map(ip => ({ ip, jail: 'sshd', ban_duration: 600 })), unbans: [] } as never,
+    })
+  await report('8.8.8.1')
+  const { bans } = await admin.call('GET /bans', { query: { ip: '8.8.8.1' } })
+  const asn = Number(bans[0]?.asn?.replace('AS', ''))
+  expect(asn).toBeGreaterThan(0)
+  const body = { name: 'Network', kind: 'bans-over' as const, conditions: { threshold: 4, asn } }
+  await admin.call('POST /alerts/rules', { body })
+  await admin.call('POST /alerts/rules', { body: { name: 'Beside', kind: 'near-whitelist' } })
+  await admin.call('POST /whitelist', { body: { ip: '198.51.100.7', description: 'office' } })
+  await admin.call('POST /whitelist', { body: { ip: '2001:db8:5::/64', description: 'branch' } })
+  await report('8.8.8.2', '8.8.8.3', '8.8.8.4', '198.51.100.99', '198.51.101.99', '2001:db8:6::1')
+  const found = async (wanted: string) => {
+    const { alerts } = await admin.call('GET /alerts', { query: { limit: 200 } })
+    const titlesFound = alerts.filter(({ rule_name }) => rule_name === wanted).map(({ title }) => title)
+    return titlesFound.sort()
+  }
+  const beside = () => found('Beside')
+  await liveUntil('protected', async () => {
+    expect(await found('Network')).toEqual([`Network: 4 bans from AS${asn} in the last hour`])
+    expect(await beside()).toEqual(['Ban beside the whitelist: 198.51.100.99 on a-1'])
+  })
+  // The second ban of the address is no news. The bans of the network are counted on from the last look.
+  await report('198.51.100.99', '198.51.100.98', '8.8.8.5', '8.8.8.6')
+  await liveUntil('protected', async () =>
+    expect(await beside()).toEqual([
+      'Ban beside the whitelist: 198.51.100.98 on a-1',
+      'Ban beside the whitelist: 198.51.100.99 on a-1',
+    ]),
+  )
+  const preview = await admin.call('POST /alerts/rules/preview', { body })
+  expect(preview).toMatchObject({ supported: true, times: [{ highest: 6 }] })
 })

@@ -9,6 +9,7 @@ export interface Conditions {
   readonly minimum?: number
   readonly jail?: string
   readonly country?: string
+  readonly asn?: number
 }
 
 /** How far back the usual is read. */

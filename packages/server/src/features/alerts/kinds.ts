@@ -35,6 +35,7 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'bans-over': { name: 'Many bans', severity: 'warning', for: 0 },
   'bans-unusual': { name: 'Unusually many bans', severity: 'warning', for: 0 },
   'new-jail': { name: 'New jail', severity: 'info', for: 0, isEvent: true },
+  'near-whitelist': { name: 'Ban beside the whitelist', severity: 'warning', for: 0, isEvent: true },
 }
 
 /** Kinds that say the same with less: they are shown, and not told while the other one fires for the server. */

@@ -28,7 +28,7 @@ import { kindDefaults } from './kinds.ts'
 import type { StoredRoute } from './routing.ts'
 import { rulesOf } from './rules.ts'
 import type { Rule } from './rules.ts'
-import { lastJailId } from './sums.store.ts'
+import { lastBanId, lastJailId } from './sums.store.ts'
 
 type View = ReplyOf<typeof contract.createAlertRule>
 type RuleBody = BodyOf<typeof contract.createAlertRule>
@@ -55,8 +55,12 @@ const checkConditions = (kind: Rule['kind'], conditions: RuleBody['conditions'] 
     throw invalid('conditions', `conditions are for ${banKinds.join(', ')}.`)
   if (kind === 'bans-over' && conditions.threshold === undefined)
     throw invalid('conditions.threshold', 'conditions.threshold is needed for bans-over.')
-  if (conditions.jail !== undefined && conditions.country !== undefined)
-    throw invalid('conditions.country', 'A rule compares one jail or one country: there are no sums of both.')
+  const one = (['jail', 'country', 'asn'] as const).filter(name => conditions[name] !== undefined)
+  if (one.length > 1)
+    throw invalid(
+      `conditions.${one.at(-1)}`,
+      'A rule compares one jail, one country or one network: there are no sums of two of them.',
+    )
 }
 const nameOf = (name: string) => {
   const plain = name.replace(/\s+/g, ' ').trim()
@@ -154,8 +158,14 @@ export const createRules = (needs: {
       const targets = targeting.named(actor, body.target ?? { all: true })
       const at = clock()
       const name = nameOf(body.name)
-      // Only jails of later on are new.
-      const stored = kind === 'new-jail' ? { ...conditions, after_id: await lastJailId(db.read) } : conditions
+      // Only jails and bans of later on are new.
+      const after_id =
+        kind === 'new-jail'
+          ? await lastJailId(db.read)
+          : kind === 'near-whitelist'
+            ? await lastBanId(db.read)
+            : undefined
+      const stored = after_id === undefined ? conditions : { ...conditions, after_id }
       const row = await events.change(async change => {
         const made = await insertRule(change.sql, {
           builtin: null,

@@ -44,6 +44,55 @@ export const banSeries = async (sql: Sql, selection: BanSelection, from: number)
   return { step, counts: new Map(rows.map(({ bucket, n }) => [Number(bucket), Number(n)])) }
 }
 
+/** A network has no sums of its own: its bans are counted by the index over time. Runs beside the event loop, as above. */
+export const networkSeries = async (
+  sql: Sql,
+  { asn, servers }: { readonly asn: number; readonly servers: readonly number[] | null },
+  from: number,
+): Promise<BanSeries> => {
+  const some =
+    servers === null ? raw`1 = 1` : servers.length > 0 ? raw`server_no in (${raw.join([...servers])})` : raw`1 = 0`
+  const { rows } = await raw<{
+    hours: number
+    n: number
+  }>`select banned_at / ${raw.lit(hour)} as hours, count(*) as n from bans
+    where banned_at >= ${Math.floor(from / hour) * hour} and asn = ${asn} and ${some} group by 1`.execute(sql)
+  return { step: hour, counts: new Map(rows.map(({ hours, n }) => [Number(hours) * hour, Number(n)])) }
+}
+
+/** A ban of an engine, as far as a rule needs it. */
+export interface BanRead {
+  readonly id: number
+  readonly server_no: number
+  readonly jail: string
+  readonly ip: Uint8Array
+  readonly prefix: number | null
+}
+export const lastBanId = async (sql: Sql): Promise<number> =>
+  Number(
+    (
+      await sql
+        .selectFrom('bans')
+        .select(eb => eb.fn.max('id').as('id'))
+        .executeTakeFirst()
+    )?.id ?? 0,
+  )
+/** Bans behind one id, up to another one; without those by operators and from before the enrolment. */
+export const bansAfter = (sql: Sql, after: number, to: number): Promise<BanRead[]> =>
+  sql
+    .selectFrom('bans')
+    .innerJoin('jails', 'jails.id', 'bans.jail_id')
+    .select(['bans.id', 'bans.server_no', 'jails.name as jail', 'bans.ip', 'bans.prefix'])
+    .where('bans.id', '>', after)
+    .where('bans.id', '<=', to)
+    .where('bans.banned_by', 'is', null)
+    .where('bans.origin', 'is', null)
+    .orderBy('bans.id')
+    .execute()
+export const wasBannedBefore = async (sql: Sql, ip: Uint8Array, id: number): Promise<boolean> =>
+  (await sql.selectFrom('bans').select('id').where('ip', '=', ip).where('id', '<', id).limit(1).executeTakeFirst()) !==
+  undefined
+
 export const jailIdOf = async (sql: Sql, name: string): Promise<number | null> =>
   (await sql.selectFrom('jails').select('id').where('name', '=', name).executeTakeFirst())?.id ?? null
 export const countryIdOf = async (sql: Sql, code: string): Promise<number | null> =>

@@ -49,6 +49,8 @@ export const alerts: Texts['alerts'] = {
   minimum: 'Mindestens so viele Sperren',
   jail: 'Jail',
   jailHelp: 'Leer: alle Jails.',
+  asn: 'Netz',
+  asnHelp: 'Eine AS-Nummer statt eines Jails, etwa AS64500. Leer: alle Netze.',
   preview: 'An den letzten 7 Tagen probieren',
   previewNone: 'Sie hätte nicht ausgelöst.',
   previewTimes: count => (count === 1 ? 'Sie hätte einmal ausgelöst.' : `Sie hätte ${count}-mal ausgelöst.`),
@@ -86,6 +88,7 @@ export const alerts: Texts['alerts'] = {
     'bans-over': 'Viele Sperren',
     'bans-unusual': 'Ungewöhnlich viele Sperren',
     'new-jail': 'Neues Jail',
+    'near-whitelist': 'Sperre neben der Whitelist',
   },
 }
 

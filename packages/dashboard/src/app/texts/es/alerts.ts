@@ -49,6 +49,8 @@ export const alerts: Texts['alerts'] = {
   minimum: 'Al menos tantos bloqueos',
   jail: 'Jail',
   jailHelp: 'Vacío: todos los jails.',
+  asn: 'Red',
+  asnHelp: 'Un número de AS en lugar de un jail, como AS64500. Vacío: todas las redes.',
   preview: 'Probar con los últimos 7 días',
   previewNone: 'No se habría activado.',
   previewTimes: count => (count === 1 ? 'Se habría activado una vez.' : `Se habría activado ${count} veces.`),
@@ -86,6 +88,7 @@ export const alerts: Texts['alerts'] = {
     'bans-over': 'Muchos bloqueos',
     'bans-unusual': 'Bloqueos fuera de lo habitual',
     'new-jail': 'Jail nuevo',
+    'near-whitelist': 'Bloqueo junto a la lista blanca',
   },
 }
 

@@ -55,6 +55,8 @@ export const alerts: Texts['alerts'] = {
   minimum: 'Au moins autant de bannissements',
   jail: 'Jail',
   jailHelp: 'Vide : tous les jails.',
+  asn: 'Réseau',
+  asnHelp: 'Un numéro d’AS au lieu d’un jail, par exemple AS64500. Vide : tous les réseaux.',
   preview: 'Essayer sur les 7 derniers jours',
   previewNone: 'Elle ne se serait pas déclenchée.',
   previewTimes: count =>
@@ -93,6 +95,7 @@ export const alerts: Texts['alerts'] = {
     'bans-over': 'Nombreux bannissements',
     'bans-unusual': 'Bannissements inhabituels',
     'new-jail': 'Nouveau jail',
+    'near-whitelist': 'Ban à côté de la liste blanche',
   },
 }
 
