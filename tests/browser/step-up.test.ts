@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { movableClock, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, signIn, visit, settled } from './browser.ts'
+import { breaches, built, hasBrowser, launch, signIn, visit } from './browser.ts'
 
 /* What is dangerous asks a session that is older than a quarter of an hour who it is, and goes on with what was begun. */
 
@@ -13,25 +13,31 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
   let admin: Signed
   let page: Page
   let close: () => Promise<void>
+  /** What the shell loads after the page comes late, as on a slow line. */
+  const late = Promise.withResolvers<undefined>()
   beforeAll(async () => {
     await built()
     browser = await launch()
     server = await startServer({ clock })
     admin = await server.setUp()
     ;({ page, close } = await visit(browser, server.url, { bypassCSP: true }))
+    await page.route(/\/second-[^/]+\.js$/, async route => {
+      await late.promise
+      await route.continue()
+    })
     await signIn(page, 'admin', password)
     await page.goto('settings')
     await page.getByLabel('Site name').waitFor()
     clock.forward(16 * 60)
   })
   afterAll(async () => {
+    late.resolve(undefined)
     await close?.()
     await server?.close()
     await browser?.close()
   })
   const siteName = async () => (await admin.client.call('GET /settings')).service.site_name
   const save = async (name: string) => {
-    await settled(page)
     await page.getByLabel('Site name').fill(name)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor()
@@ -40,6 +46,7 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
 
   it('is asked for, can be refused, and then nothing is changed', async () => {
     await save('Refused')
+    late.resolve(undefined)
     expect(await breaches(page)).toEqual([])
     await dialog().getByRole('button', { name: 'Cancel' }).click()
     await dialog().waitFor({ state: 'detached' })

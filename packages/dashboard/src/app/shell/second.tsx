@@ -2,7 +2,6 @@ import { Activity } from './activity.tsx'
 import { CoverageAsked } from './coverage-asked.tsx'
 import { KeptPreferences } from './kept-preferences.tsx'
 import { Notices } from './notices.tsx'
-import { ProofAsked } from './proof-asked.tsx'
 import { SealAsked } from './seal-asked.tsx'
 import { ShellKeys } from './shell-keys.tsx'
 import { SshAsked } from './ssh-asked.tsx'
@@ -19,7 +18,6 @@ const Second = (props: { activityPlace: HTMLElement | null; noticesPlace: HTMLEl
     <SshAsked />
     <SealAsked />
     <CoverageAsked />
-    <ProofAsked />
   </>
 )
 export default Second

@@ -23,6 +23,7 @@ import { activityTexts } from './activity.texts.ts'
 import { initialsOf } from './initials.ts'
 import { FindBox, FindButton } from './find/find-box.tsx'
 import { LiveWord } from './live-word.tsx'
+import { ProofAsked } from './proof-asked.tsx'
 import styles from './shell.module.css'
 
 const ownBanLoaded = import('./own-ban.tsx')
@@ -77,6 +78,8 @@ export const Shell = () => {
         </Suspense>
       </main>
       <Announcer />
+      {/* A request that is refused before anybody can ask for a proof fails, so this is there as soon as the page is. */}
+      <ProofAsked />
       <Suspense>
         <Second activityPlace={activityPlace} noticesPlace={noticesPlace} />
       </Suspense>
