@@ -90,6 +90,29 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     expect(await bar().count()).toBe(0)
     expect(questions).toEqual([])
   })
+  it('stays when it was typed during a save, until the next one', async () => {
+    const [sent, typed] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+    await page.route('**/api/v1/settings', async route => {
+      if (route.request().method() === 'PATCH') {
+        sent.resolve(undefined)
+        await typed.promise
+      }
+      await route.continue()
+    })
+    await name().fill('Meadow')
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await sent.promise
+    await name().fill('Meadow 2')
+    typed.resolve(undefined)
+    await bar().getByText('Meadow → Meadow 2').waitFor()
+    await page.unroute('**/api/v1/settings')
+    await isTyped('Meadow 2')
+    expect((await admin.call('GET /settings')).service.site_name).toBe('Meadow')
+    await name().fill('Fence')
+    await bar().getByRole('button', { name: 'Save' }).click()
+    await bar().waitFor({ state: 'detached' })
+    expect((await admin.call('GET /settings')).service.site_name).toBe('Fence')
+  })
   it('is gone when it is discarded', async () => {
     await name().fill('Hedge')
     await bar().getByRole('button', { name: 'Discard' }).click()

@@ -44,12 +44,20 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
       const before = Object.fromEntries(keysOf(change).map(key => [key, is[key]])) as Partial<T>
       keep({ typed: { ...latest.current.typed, ...change }, was: { ...before, ...latest.current.was } })
     },
-    /** Back to the saved values: of these fields, or of all. */
-    reset(names?: readonly (keyof T & string)[]) {
-      const rest = (some: Partial<T>) =>
-        Object.fromEntries(keysOf(some).flatMap(key => (names?.includes(key) ? [] : [[key, some[key]]]))) as Partial<T>
+    /** Back to the saved values. */
+    reset() {
+      keep({ typed: {}, was: {} })
+      setOvertaken([])
+    },
+    /** These fields are saved as they were sent. What was typed into them since then stays. */
+    saved(sent: T, names: readonly (keyof T & string)[] = keysOf(latest.current.typed)) {
       const { typed, was } = latest.current
-      keep(names ? { typed: rest(typed), was: rest(was) } : { typed: {}, was: {} })
+      const isDone = (key: keyof T & string) => names.includes(key) && same(typed[key], sent[key])
+      const rest = keysOf(typed).filter(key => !isDone(key))
+      keep({
+        typed: Object.fromEntries(rest.map(key => [key, typed[key]])) as Partial<T>,
+        was: Object.fromEntries(rest.map(key => [key, names.includes(key) ? sent[key] : was[key]])) as Partial<T>,
+      })
       setOvertaken([])
     },
     /** Whether nobody else has changed the same fields since; a conflict is shown once, then it may be overwritten. */

@@ -61,8 +61,8 @@ export const useForm = <T extends object>(options: Options<T>) => {
   const save = useMutation({
     mutationFn: async (sent: T) => {
       if (options.fresh && !draft.isCurrent(await options.fresh())) return
-      await sendParts(options, sent, changed, draft.reset)
-      draft.reset()
+      await sendParts(options, sent, changed, names => draft.saved(sent, names))
+      draft.saved(sent)
       setRefusals(0)
       if (options.saved !== null) announce(options.saved ?? textsOf(formTexts).saved)
     },
@@ -130,7 +130,7 @@ const sendParts = async <T extends object>(
   { parts, always }: Options<T>,
   values: T,
   changed: ReadonlySet<Name<T>>,
-  reset: (names: readonly Name<T>[]) => void,
+  markSaved: (names: readonly Name<T>[]) => void,
 ) => {
   const refused: unknown[] = []
   for (const { has = () => true, send } of parts) {
@@ -138,7 +138,7 @@ const sendParts = async <T extends object>(
     if (names.length === 0 && !always) continue
     try {
       await send(values, changed)
-      if (parts.length > 1) reset(names)
+      if (parts.length > 1) markSaved(names)
     } catch (error) {
       refused.push(error)
     }
