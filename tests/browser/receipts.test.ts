@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
+import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
@@ -18,6 +19,7 @@ afterAll(() => browser?.close())
 
 describe.runIf(hasBrowser)('a receipt', () => {
   let server: TestServer
+  let admin: Client
   let hosts: Host[]
   let page: Page
   let close: () => Promise<void>
@@ -25,6 +27,7 @@ describe.runIf(hasBrowser)('a receipt', () => {
   beforeAll(async () => {
     server = await startServer()
     const { client } = await server.setUp()
+    admin = client
     hosts = []
     for (const hostname of ['web-01', 'web-02', away]) {
       const made = await client.call('POST /servers', { body: { hostname } })
@@ -115,5 +118,24 @@ describe.runIf(hasBrowser)('a receipt', () => {
     const sheet = page.getByRole('region', { name: 'Activity' })
     await sheet.getByText('192.0.2.52 is banned on 2 servers').waitFor()
     expect(await breaches(page)).toEqual([])
+  })
+  it('settles while several commands wait for each server that is away, more than a page of a list holds', async () => {
+    await first()?.beat()
+    const ids = [hosts[0], hosts[2]].flatMap(host => host?.id ?? [])
+    const list = Array.from({ length: 101 }, (_, index) => ({ jail: 'sshd', ip: `198.51.100.${index}` }))
+    const { batch_id } = await admin.call('POST /commands/batch', {
+      body: { server_ids: ids, type: 'ban-ip', params_list: list },
+    })
+    await page.goto(`batches/${batch_id}`)
+    await page.getByText('0 of 202 done').waitFor()
+    for (let fetched = 0, turn; fetched < list.length; fetched += turn) {
+      const orders = (await first()?.orders()) ?? []
+      turn = orders.length
+      expect(turn).toBeGreaterThan(0)
+      await Promise.all(orders.map(({ id }) => first()?.answer(id)))
+    }
+    const receipt = page.getByRole('status', { name: 'Progress' })
+    await receipt.getByText('Done: 101 commands').waitFor()
+    await receipt.getByText(/^a+.*… will follow when it returns\.$/).waitFor()
   })
 })

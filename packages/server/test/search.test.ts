@@ -21,6 +21,8 @@ const clock = movableClock()
 let server: TestServer
 let admin: Signed
 let batch: string
+/** The names of the servers that are not online. */
+let offline: ReadonlySet<string>
 beforeAll(async () => {
   server = await startServer({
     clock,
@@ -74,6 +76,8 @@ beforeAll(async () => {
       headers: { 'x-forwarded-for': from },
     })
   await admin.client.call('PATCH /settings', { body: { service: { site_name: '50% off_' } } })
+  const { servers } = await admin.client.call('GET /servers')
+  offline = new Set(servers.filter(({ status }) => status !== 'online').map(({ hostname }) => hostname))
 })
 afterAll(() => server.close())
 
@@ -110,7 +114,7 @@ const lists: Record<
     path: '/commands',
     key: 'commands',
     terms: [
-      'type:unban-ip', 'type:reload-all,jail-status', 'server:web-*', 'server:mail-01', 'by:admin', 'by:key:robot', 'by:"key:*"',
+      'type:unban-ip', 'type:reload-all,jail-status', 'server:web-*', 'server:mail-01', 'offline:yes', 'offline:no', 'by:admin', 'by:key:robot', 'by:"key:*"',
       'status:pending', 'status:completed,failed', 'status:timeout', 'status:cancelled', 'params:203.0.113.7', 'params:sshd',
       'output:"no such jail"', 'output:100%', 'output:o_', 'created:<now-30h', 'created:>now-1h', 'created:<now',
       'unban', 'MAIL', 'robot', '203.0.113.7', 'zzz',
@@ -121,6 +125,8 @@ const lists: Record<
           return row.type === value.text
         case 'server':
           return whole(value, hostname(row))
+        case 'offline':
+          return offline.has(hostname(row)) === (value.text === 'yes')
         case 'by':
           return whole(value, row.initiated_by)
         case 'status':

@@ -69,6 +69,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
       },
       { name: 'server', kind: 'name', example: 'server:web-*' },
       { name: 'tag', kind: 'name', example: 'tag:web' },
+      { name: 'offline', kind: 'choice', choices: yesNo, example: 'offline:yes' },
       { name: 'by', kind: 'name', example: 'by:anna' },
       {
         name: 'status',

@@ -43,15 +43,17 @@ export const useBatchState = (batchId: string): BatchCounts & { readonly total: 
   return { total, ...(whole ? endsOf(rows) : counted) }
 }
 
-/** Commands of a large batch that its first page lacks: the first hundred that wait and the first hundred that failed. */
-const useRest = (batchId: string, kind: 'pending' | 'failed,timeout', enabled: boolean) =>
-  useQuery({
+const restOf = { later: 'status:pending offline:yes', failed: 'status:failed,timeout' } as const
+/** Of a large batch, whose first page lacks them: how many wait for offline servers or failed, and the first hundred of these. */
+const useRest = (batchId: string, kind: keyof typeof restOf, enabled: boolean) => {
+  const query = { q: `batch:${batchId} ${restOf[kind]}`, limit: pageSize }
+  return useQuery({
     queryKey: ['batch', batchId, kind],
-    queryFn: ({ signal }) =>
-      api.call('GET /commands', { query: { q: `batch:${batchId} status:${kind}`, limit: pageSize }, signal }),
+    queryFn: ({ signal }) => api.call('GET /commands', { query, signal }),
     enabled,
-    refetchInterval: ({ state }) => (state.data?.total === 0 && kind === 'pending' ? false : every(4000)()),
+    refetchInterval: every(4000),
   }).data
+}
 
 /** The servers that are not online now, by their id. */
 const useOffline = (): ReadonlySet<string> => {
@@ -91,31 +93,20 @@ const factsOf = (rows: readonly Command[], offline: ReadonlySet<string>, isMissi
   }
 }
 
-/**
- * What of a large batch waits for offline servers. Of more than the page that was read the others count as offline too, once
- * nothing on the page is online and there are that many offline servers.
- */
-const laterOf = (pending: ReturnType<typeof useRest>, offline: ReadonlySet<string>, open: number) => {
-  const read = pending?.commands ?? []
-  const rows = read.filter(({ server }) => offline.has(server.id))
-  const isAll = rows.length > 0 && rows.length === read.length && (pending?.total ?? 0) <= offline.size
-  return { rows, count: isAll ? open : rows.length }
-}
-
 const useBatchFacts = (batchId: string): ReceiptFacts => {
   const query = useBatch(batchId)
   const rows = query.data?.commands ?? []
   const { total, ...ends } = useBatchState(batchId)
   const large = total > rows.length
   const open = large && sumOf(ends) < total
-  const pending = useRest(batchId, 'pending', open)
-  const broken = useRest(batchId, 'failed,timeout', large && ends.failed > 0)
+  const waiting = useRest(batchId, 'later', open)
+  const broken = useRest(batchId, 'failed', large && ends.failed > 0)
   const offline = useOffline()
   const facts = factsOf(rows, offline, query.isError || query.data?.total === 0)
   if (!large) return facts
-  const waiting = laterOf(pending, offline, total - sumOf(ends))
-  const counts = { total, ...ends, later: open ? waiting.count : 0 }
-  return { ...facts, counts, later: waiting.rows, failed: broken?.commands ?? [] }
+  // The counts are of different moments: what has ended since does not wait any more.
+  const later = open ? Math.min(waiting?.total ?? 0, total - sumOf(ends)) : 0
+  return { ...facts, counts: { total, ...ends, later }, later: waiting?.commands ?? [], failed: broken?.commands ?? [] }
 }
 
 const statusOfSync = { synced: 'completed', failed: 'failed', pending: 'pending', never: 'pending' } as const

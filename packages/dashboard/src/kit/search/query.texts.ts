@@ -31,6 +31,7 @@ const en = {
       type: 'Type of the command',
       server: 'Host name of the server',
       tag: 'A tag of the server',
+      offline: 'Whether the server is offline now',
       by: 'Who queued it',
       status: 'Status of the command',
       params: 'Text of the parameters',

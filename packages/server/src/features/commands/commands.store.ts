@@ -52,6 +52,8 @@ export const commandSearch = (engine: Engine, tree: QueryNode, now: number): Con
             return onServer(matches(raw`hostname`, value, true))
           case 'tag':
             return raw`commands.server_no in (select server_no from server_tags where ${matches(raw`tag`, value, true)})`
+          case 'offline':
+            return onServer(value.text.toLowerCase() === 'yes' ? raw`status <> 'online'` : raw`status = 'online'`)
           case 'by':
             return matches(column('initiated_by'), value, true)
           case 'status':

@@ -30,6 +30,7 @@ export const query: Texts['query'] = {
       type: 'Art des Befehls',
       server: 'Hostname des Servers',
       tag: 'Ein Tag des Servers',
+      offline: 'Ob der Server jetzt offline ist',
       by: 'Wer ihn erteilt hat',
       status: 'Status des Befehls',
       params: 'Text der Parameter',

@@ -30,6 +30,7 @@ export const query: Texts['query'] = {
       type: 'Tipo de la orden',
       server: 'Nombre de host del servidor',
       tag: 'Una etiqueta del servidor',
+      offline: 'Si el servidor está ahora sin conexión',
       by: 'Quién la dio',
       status: 'Estado de la orden',
       params: 'Texto de los parámetros',

@@ -30,6 +30,7 @@ export const query: Texts['query'] = {
       type: 'Type de la commande',
       server: 'Nom d’hôte du serveur',
       tag: 'Une étiquette du serveur',
+      offline: 'Si le serveur est hors ligne maintenant',
       by: 'Qui l’a demandée',
       status: 'État de la commande',
       params: 'Texte des paramètres',
