@@ -86,7 +86,8 @@ const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; st
           )}
         </Link>
         <span className={styles.name} aria-hidden="true">
-          {name} <i>{size === 'group' ? t.of(number(well), number(servers.length)) : number(servers.length)}</i>
+          <bdi>{name}</bdi>{' '}
+          <i>{size === 'group' ? t.of(number(well), number(servers.length)) : number(servers.length)}</i>
         </span>
       </li>
     )
@@ -109,7 +110,7 @@ const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; st
         ))}
       </span>
       <span className={styles.name} aria-hidden="true">
-        {name} <i>{number(servers.length)}</i>
+        <bdi>{name}</bdi> <i>{number(servers.length)}</i>
       </span>
     </li>
   )

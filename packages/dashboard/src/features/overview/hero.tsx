@@ -141,7 +141,7 @@ const Figures = ({ period, stats, failed }: { period: Period; stats: Stats | und
         <Link to="/bans" search={{ active: 'true' }}>
           {counted ? number(counted.active) : later}
         </Link>{' '}
-        <small>{t.figures.nowUnit}</small>
+        {counted && <small>{t.figures.nowUnit(counted.active)}</small>}
       </Figure>
       <You />
     </dl>

@@ -40,7 +40,7 @@ const en = {
   figures: {
     bans: (period: string) => `Bans, last ${period}`,
     now: 'Banned now',
-    nowUnit: 'bans',
+    nowUnit: (count: number) => plural(count, { one: 'ban', other: 'bans' }),
     you: 'Your address',
   },
   change: {

@@ -278,7 +278,7 @@ export const overview: Texts['overview'] = {
   figures: {
     bans: period => `Sperren, letzte ${period}`,
     now: 'Jetzt gesperrt',
-    nowUnit: 'Sperren',
+    nowUnit: count => plural(count, { one: 'Sperre', other: 'Sperren' }),
     you: 'Ihre Adresse',
   },
   change: {

@@ -252,7 +252,7 @@ export const overview: Texts['overview'] = {
   figures: {
     bans: period => `Bloqueos, ${last(period)}`,
     now: 'Bloqueados ahora',
-    nowUnit: 'bloqueos',
+    nowUnit: count => plural(count, { one: 'bloqueo', other: 'bloqueos' }),
     you: 'Su dirección',
   },
   change: {

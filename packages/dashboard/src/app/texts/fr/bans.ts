@@ -41,7 +41,12 @@ export const overview: Texts['overview'] = {
   since: 'depuis',
   viewServer: 'Voir le serveur',
   viewServerNamed: name => `Voir le serveur ${name}`,
-  figures: { bans: period => `Bans, ${period}`, now: 'Bannis maintenant', nowUnit: 'bans', you: 'Votre adresse' },
+  figures: {
+    bans: period => `Bans, ${period}`,
+    now: 'Bannis maintenant',
+    nowUnit: count => plural(count, { one: 'ban', other: 'bans' }),
+    you: 'Votre adresse',
+  },
   change: {
     same: 'comme avant',
     more: percent => `${percent} de plus`,
