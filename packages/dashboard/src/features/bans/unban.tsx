@@ -50,13 +50,13 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
     },
   })
   const words = again ? t.tryAgain : t.unban
+  if (!may) return wide && reason ? <p className={parts.help}>{reason}</p> : null
   return (
     <>
       <Button
         variant={wide ? 'filled' : 'default'}
         size={wide ? 'sm' : 'xs'}
         fullWidth={wide}
-        disabled={!may}
         loading={unban.isPending}
         onClick={() => unban.mutate()}
         data-key="u"
@@ -64,7 +64,6 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
       >
         {words}
       </Button>
-      {wide && reason && <p className={parts.help}>{reason}</p>}
       {unban.error && (
         <span className={parts.error} role="alert">
           {sentenceOf(unban.error)}

@@ -45,17 +45,15 @@ export const SelfTestPanel = ({ server }: { server: Pick<ServerDetail, 'id' | 'l
         <p className={parts.help}>{t.help}</p>
         {asked ? <AskedTest command={asked} /> : server.last_self_test && <LastTest test={server.last_self_test} />}
         <Refusal error={run.error} />
-        <div className={parts.row}>
-          <Button
-            variant="default"
-            disabled={!may}
-            title={reason}
-            loading={run.isPending || isRunning}
-            onClick={() => run.mutate()}
-          >
-            {t.run}
-          </Button>
-        </div>
+        {may ? (
+          <div className={parts.row}>
+            <Button variant="default" loading={run.isPending || isRunning} onClick={() => run.mutate()}>
+              {t.run}
+            </Button>
+          </div>
+        ) : (
+          reason && <p className={parts.help}>{reason}</p>
+        )}
       </div>
     </Panel>
   )
