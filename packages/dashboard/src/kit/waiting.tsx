@@ -13,6 +13,13 @@ export const useLate = (): boolean => {
   return late
 }
 
+/**
+ * Whether something is read that was never there and never failed. A page whose panels wait for each other shows them at once, and none
+ * is pushed down; what is shown stays also when a later read fails.
+ */
+export const isFirstRead = (query: { readonly isLoading: boolean; readonly errorUpdateCount: number }): boolean =>
+  query.isLoading && query.errorUpdateCount === 0
+
 /** Lines in the shape of what is to come. */
 export const Waiting = ({ lines = 8 }: { lines?: number }) => {
   const late = useLate()

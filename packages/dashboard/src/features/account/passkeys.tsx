@@ -11,7 +11,6 @@ import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { AddPasskey } from '../identity/add-passkey.tsx'
@@ -30,7 +29,6 @@ export const Passkeys = () => {
     <Panel title={t.title}>
       <p className={parts.help}>{t.text}</p>
       <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={2} />}
       {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
       {rows && rows.length > 0 && (
         <ul className={identity.rows} aria-label={t.title}>

@@ -12,13 +12,14 @@ import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Refusal, Trouble, fieldProblem, sentenceOf } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { BackupCodes } from '../identity/backup-codes.tsx'
 import { WithPassword } from '../identity/dialogs.ts'
 import { Enrolment } from '../identity/enrolment.tsx'
 import { identityTexts } from '../identity/identity.texts.ts'
 import { NewPassword } from '../identity/new-password.tsx'
+import { passkeysQuery } from '../identity/passkeys.ts'
 import { forgetUser, sessionsQuery, userQuery } from '../identity/queries.ts'
 import type { UserDetail } from '../identity/queries.ts'
 import { Sessions } from '../identity/sessions.tsx'
@@ -39,10 +40,11 @@ export const OwnSecurity = () => {
 const Parts = ({ me }: { me: Me }) => {
   const t = textsOf(accountTexts)
   const user = useQuery(userQuery(me.id))
+  const others = [useQuery(passkeysQuery), useQuery(sessionsQuery(me.id))]
+  if ([user, ...others].some(isFirstRead)) return <Waiting lines={12} />
   return (
     <>
       <Trouble what={t.what} query={user} />
-      {user.isPending && <Waiting />}
       {user.data && (
         <div className={identity.columns}>
           <Factor me={me} user={user.data} />

@@ -12,10 +12,10 @@ import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
-import { alertsQuery, silencesQuery } from './queries.ts'
+import { alertsQuery, routeChannelsQuery, routesQuery, rulesQuery, silencesQuery } from './queries.ts'
 import type { Alert } from './queries.ts'
 import { Routes } from './routes.tsx'
 import { Rules } from './rules.tsx'
@@ -35,6 +35,13 @@ export const Alerts = () => {
   const t = textsOf(alertsTexts)
   const { may: mayAdmin } = useMay('admin')
   const query = useQuery(alertsQuery)
+  const others = [
+    useQuery(silencesQuery),
+    useQuery(rulesQuery),
+    useQuery({ ...routesQuery, enabled: mayAdmin }),
+    useQuery({ ...routeChannelsQuery, enabled: mayAdmin }),
+  ]
+  const isWaiting = [query, ...others].some(isFirstRead)
   const [silenced, setSilenced] = useState<Alert | null>(null)
   const alerts = query.data?.alerts ?? []
   const inState = (state: Alert['state']) => alerts.filter(alert => alert.state === state)
@@ -44,9 +51,9 @@ export const Alerts = () => {
     <Page title={t.title}>
       <div className={styles.panels}>
         <p className={parts.help}>{t.lead}</p>
+        {isWaiting && <Waiting lines={12} />}
         <Trouble what={t.what} query={query} />
-        {query.isPending && <Waiting lines={4} />}
-        {query.data && (
+        {!isWaiting && query.data && (
           <>
             <Panel title={t.firing}>
               <AlertList alerts={inState('firing')} none={t.calm} onSilence={setSilenced} />
@@ -62,9 +69,13 @@ export const Alerts = () => {
             </Panel>
           </>
         )}
-        <Silences />
-        {mayAdmin && <Routes />}
-        <Rules />
+        {!isWaiting && (
+          <>
+            <Silences />
+            {mayAdmin && <Routes />}
+            <Rules />
+          </>
+        )}
       </div>
       <Suspense>
         {silenced && <SilenceDialog alert={silenced} name={namesOf(silenced)} onClose={() => setSilenced(null)} />}

@@ -12,7 +12,7 @@ export const alertsListed = 100
 export const alertsQuery = queryOptions({
   queryKey: ['alerts'],
   queryFn: ({ signal }) => api.call('GET /alerts', { query: { limit: alertsListed }, signal }),
-  refetchInterval: every(5000),
+  refetchInterval: every(10_000),
 })
 export const rulesQuery = queryOptions({
   queryKey: ['alerts', 'rules'],

@@ -10,7 +10,6 @@ import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { alertsTexts } from './alerts.texts.ts'
@@ -47,7 +46,6 @@ export const Rules = () => {
       }
     >
       <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={6} />}
       <ul className={styles.list}>
         {query.data?.rules.map(rule => (
           <RuleLine key={rule.id} is={rule} onRemove={may ? () => setRemoved(rule) : undefined} />

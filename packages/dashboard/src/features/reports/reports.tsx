@@ -7,7 +7,7 @@ import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { dateAfter } from './filter.ts'
 import type { ReportPeriod, ReportsSearch } from './filter.ts'
@@ -31,7 +31,7 @@ export const Reports = () => {
       <Trouble what={t.what} query={query} />
       {query.isPending && <Waiting lines={6} />}
       {query.data && <ReportBody report={query.data} />}
-      {isAdmin && !isRestricted && <Schedules />}
+      {isAdmin && !isRestricted && !isFirstRead(query) && <Schedules />}
     </Page>
   )
 }

@@ -8,7 +8,7 @@ import { settingsTexts } from './settings.texts.ts'
 import styles from './settings.module.css'
 
 /** The newest changes of settings; who looks for older ones goes to the audit log. */
-const changesQuery = queryOptions({
+export const changesQuery = queryOptions({
   queryKey: ['settings', 'changes'],
   queryFn: async ({ signal }) => {
     const { entries } = await api.call('GET /settings/audit', {

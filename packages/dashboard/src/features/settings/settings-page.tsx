@@ -1,14 +1,16 @@
 import { useState } from 'react'
 import type { ReactNode } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertChannelsTexts } from './alert-channels.texts.ts'
 import { Sections } from '../identity/sections.tsx'
+import { changesQuery } from './fields.tsx'
 import { findSettings } from './index-of.ts'
 import styles from './settings.module.css'
 import { settingsTexts } from './settings.texts.ts'
@@ -52,13 +54,17 @@ export const SettingsSection = <T,>(props: {
   title: string
   query: UseQueryResult<T>
   children: (is: T) => ReactNode
-}) => (
-  <SettingsPage title={props.title}>
-    <Trouble what={textsOf(settingsTexts).what} query={props.query} />
-    {props.query.isPending && <Waiting lines={4} />}
-    {props.query.data !== undefined && props.children(props.query.data)}
-  </SettingsPage>
-)
+}) => {
+  const { query } = props
+  // The last change stands below its field, and would move the fields after it.
+  const isWaiting = isFirstRead(useQuery(changesQuery)) || query.isPending
+  return (
+    <SettingsPage title={props.title}>
+      <Trouble what={textsOf(settingsTexts).what} query={query} />
+      {isWaiting ? <Waiting lines={4} /> : query.data !== undefined && props.children(query.data)}
+    </SettingsPage>
+  )
+}
 
 /** Over all sections; what is found leads to its page. */
 const Find = () => {
