@@ -223,6 +223,9 @@ describe.runIf(hasBrowser)('the list of bans', () => {
       await boxes.nth(2).click()
       await boxes.nth(6).click({ modifiers: ['Shift'] })
       await bar().getByText('5 bans selected').waitFor()
+      // While some are chosen, the boxes of all rows are to be seen.
+      const ninth = `document.querySelectorAll('[data-row] label:has(input)')[8]`
+      expect(await page.evaluate(`getComputedStyle(${ninth}).opacity`)).toBe('1')
     })
     it('export as many as the list says, in each format, and the chosen ones', async () => {
       await open('bans?q=jail:sshd')

@@ -30,6 +30,9 @@ export const PageBox = <Row,>(props: Pick<ListRows<Row>, 'rows' | 'keyOf'> & { s
         className={check.check}
         aria-label={textsOf(commonTexts).selectPage}
         checked={isWhole}
+        ref={box => {
+          if (box) box.indeterminate = !isWhole && rows.some(row => selection.chosen.has(keyOf(row)))
+        }}
         onChange={() => selection.set(rows, !isWhole)}
       />
     </label>

@@ -7,6 +7,8 @@ export interface ListColumn<Row> {
   readonly cell: (row: Row) => ReactNode
   /** Pixels in the table; the columns without one share the rest. */
   readonly width?: number
+  /** For the column and its cells, where its width depends on the room of the table. */
+  readonly className?: string | undefined
   /** Numbers, and what stands at the end of a row. */
   readonly end?: boolean
   /** The table leaves it out where the window is narrower than 1400 px. */
@@ -33,6 +35,10 @@ export interface ListRows<Row> {
   readonly isSub?: ((row: Row) => boolean) | undefined
   /** What is shown below a row. */
   readonly below?: ((row: Row) => ReactNode) | undefined
+  /** Rows of the table below a row, as elements: they have the columns of the table, its box, and its actions. */
+  readonly subRows?: ((row: Row) => ReactNode) | undefined
+  /** The row that is open beside the table. */
+  readonly opened?: string | number | null | undefined
   /** What can be done with a row: on hover, focus and selection; on touch the page of the thing has it. */
   readonly acts?: ((row: Row) => ReactNode) | undefined
   readonly selection?: RowSelection<Row> | undefined

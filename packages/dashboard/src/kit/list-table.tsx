@@ -1,4 +1,4 @@
-import { Fragment } from 'react'
+import { Fragment, memo } from 'react'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
@@ -22,8 +22,8 @@ export const ListTable = <Row,>(props: ListRows<Row> & { isWaiting?: boolean }) 
       <caption className={parts.hidden}>{caption}</caption>
       <colgroup>
         {selection && <col style={{ inlineSize: 40 }} />}
-        {columns.map(({ key, width }) => (
-          <col key={key} style={width === undefined ? undefined : { inlineSize: width }} />
+        {columns.map(({ key, width, className }) => (
+          <col key={key} className={className} style={width === undefined ? undefined : { inlineSize: width }} />
         ))}
         {props.acts && <col style={{ inlineSize: 0 }} />}
       </colgroup>
@@ -68,22 +68,28 @@ const TableGroup = <Row,>({ group, ...props }: ListRows<Row> & { group: RowGroup
       </tr>
     )}
     {group.rows.map(row => (
-      <TableRow key={props.keyOf(row)} {...props} row={row} />
+      <KeptRow
+        key={props.keyOf(row)}
+        {...props}
+        row={row}
+        isChosen={props.selection?.chosen.has(props.keyOf(row)) ?? false}
+        isOpened={props.opened === props.keyOf(row)}
+      />
     ))}
   </tbody>
 )
 
-const TableRow = <Row,>(props: ListRows<Row> & { row: Row }) => {
-  const { row, columns, selection, keyOf, acts } = props
+const TableRow = <Row,>(props: ListRows<Row> & { row: Row; isChosen: boolean; isOpened: boolean }) => {
+  const { row, columns, selection, acts, isChosen, isOpened } = props
   const below = props.below?.(row)
-  const isChosen = selection?.chosen.has(keyOf(row)) ?? false
   return (
     <Fragment>
       <tr
         data-row
         data-sub={props.isSub?.(row) || undefined}
         data-open-row={below ? true : undefined}
-        aria-current={isChosen || undefined}
+        data-chosen={isChosen || undefined}
+        aria-current={isOpened || undefined}
         {...props.dataOf?.(row)}
       >
         {selection && (
@@ -91,9 +97,9 @@ const TableRow = <Row,>(props: ListRows<Row> & { row: Row }) => {
             <RowBox row={row} selection={selection} isChosen={isChosen} />
           </td>
         )}
-        {columns.map(({ key, cell, end }) => (
-          <td key={key} className={end ? parts.end : undefined}>
-            {cell(row)}
+        {columns.map(column => (
+          <td key={column.key} className={classOf(column)}>
+            {column.cell(row)}
           </td>
         ))}
         {acts && (
@@ -107,23 +113,33 @@ const TableRow = <Row,>(props: ListRows<Row> & { row: Row }) => {
           <td colSpan={cellsOf(props, columns)}>{below}</td>
         </tr>
       )}
+      {props.subRows?.(row)}
     </Fragment>
   )
 }
 
-const Head = <Row,>({ column: { name, end, sort } }: { column: ListColumn<Row> }) => (
-  <th scope="col" className={end ? parts.end : undefined} aria-sort={sort?.is}>
-    {sort ? (
-      <button type="button" className={styles.sort} onClick={sort.onSort}>
-        {name}
-        {sort.is === 'ascending' && <IconArrowUp size={14} />}
-        {sort.is === 'descending' && <IconArrowDown size={14} />}
-      </button>
-    ) : (
-      name
-    )}
-  </th>
-)
+/** A page of a hundred rows stays as it is while one of them is chosen. */
+const KeptRow = memo(TableRow) as typeof TableRow
+
+const classOf = <Row,>({ end, className }: ListColumn<Row>) =>
+  [end ? parts.end : '', className].filter(Boolean).join(' ') || undefined
+
+const Head = <Row,>({ column }: { column: ListColumn<Row> }) => {
+  const { name, sort } = column
+  return (
+    <th scope="col" className={classOf(column)} aria-sort={sort?.is}>
+      {sort ? (
+        <button type="button" className={styles.sort} onClick={sort.onSort}>
+          {name}
+          {sort.is === 'ascending' && <IconArrowUp size={14} />}
+          {sort.is === 'descending' && <IconArrowDown size={14} />}
+        </button>
+      ) : (
+        name
+      )}
+    </th>
+  )
+}
 
 const Skeleton = ({ columns }: { columns: number }) => {
   const isLate = useLate()

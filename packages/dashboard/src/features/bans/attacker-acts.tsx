@@ -91,7 +91,7 @@ export const AttackerActs = ({ attacker }: { attacker: Attacker }) => {
   const [asked, ask] = useState<Asked>(null)
   const { ip } = attacker
   return (
-    <span className={styles.acts}>
+    <>
       {may && attacker.active_bans > 0 && (
         <Button size="xs" variant="default" aria-label={t.unbanOf(ip)} data-key="u" onClick={() => ask('unban')}>
           {t.unban}
@@ -115,6 +115,6 @@ export const AttackerActs = ({ attacker }: { attacker: Attacker }) => {
         <IconDots size={14} />
       </Value>
       <Ask asked={asked} ip={ip} onClose={() => ask(null)} />
-    </span>
+    </>
   )
 }

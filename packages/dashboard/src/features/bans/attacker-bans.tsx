@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Ban } from '../../api/queries.ts'
@@ -28,16 +29,13 @@ export const AttackerBans = ({ attacker }: { attacker: Attacker }) => {
   const bans = query.data?.bans
   if (!bans)
     return (
-      <tr className={styles.sub} data-last>
-        <td />
-        <td colSpan={7} className={styles.inset}>
-          {query.isError ? (
-            <Trouble what={textsOf(bansTexts).what} query={query} />
-          ) : (
-            <span className={styles.dim}>{textsOf(commonTexts).loading}</span>
-          )}
-        </td>
-      </tr>
+      <Whole>
+        {query.isError ? (
+          <Trouble what={textsOf(bansTexts).what} query={query} />
+        ) : (
+          <span className={styles.dim}>{textsOf(commonTexts).loading}</span>
+        )}
+      </Whole>
     )
   const shown = bans.slice(0, most)
   const rest = (query.data?.total ?? 0) - shown.length
@@ -47,22 +45,34 @@ export const AttackerBans = ({ attacker }: { attacker: Attacker }) => {
         <Sub key={ban.id} ban={ban} last={rest <= 0 && index === shown.length - 1} />
       ))}
       {rest > 0 && (
-        <tr className={styles.sub} data-last>
-          <td />
-          <td colSpan={7} className={styles.inset}>
-            <Link
-              to="/bans"
-              search={{ ...search, by: 'bans', ip: attacker.ip, sort: undefined, page: undefined }}
-              className={styles.further}
-            >
-              <Rest rest={rest} bans={bans} total={query.data?.total ?? 0} />
-            </Link>
-          </td>
-        </tr>
+        <Whole>
+          <Link
+            to="/bans"
+            search={{ ...search, by: 'bans', ip: attacker.ip, sort: undefined, page: undefined }}
+            className={styles.further}
+          >
+            <Rest rest={rest} bans={bans} total={query.data?.total ?? 0} />
+          </Link>
+        </Whole>
       )}
     </>
   )
 }
+
+const others = ['network', 'why', 'where', 'hours', 'when', 'state'] as const
+/** A row of one text. It has all cells: one that spanned them would count the columns that are left out for want of room. */
+const Whole = ({ children }: { children: ReactNode }) => (
+  <tr className={styles.sub} data-last>
+    <td />
+    <td className={`${styles.attacker} ${styles.inset} ${styles.whole}`}>
+      <div>{children}</div>
+    </td>
+    {others.map(column => (
+      <td key={column} className={styles[column]} />
+    ))}
+    <td />
+  </tr>
+)
 
 /** The servers of the rest are told only where all of its bans were read. */
 const Rest = ({ rest, bans, total }: { rest: number; bans: readonly Ban[]; total: number }) => {
@@ -107,6 +117,7 @@ const Sub = ({ ban, last }: { ban: Ban; last: boolean }) => {
         <State is={stateOf(ban)} />
         <span className={styles.until}>{useWords(now => (ban.active ? ending(ban, now) : ''))}</span>
       </td>
+      <td />
     </tr>
   )
 }

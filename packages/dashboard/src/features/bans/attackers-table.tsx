@@ -1,12 +1,12 @@
-import { memo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { KeyboardEvent } from 'react'
-import { IconArrowDown, IconArrowUp, IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { Spark } from '../../kit/charts/spark.tsx'
-import check from '../../kit/check.module.css'
 import { Flag } from '../../kit/flag.tsx'
+import type { ListColumn } from '../../kit/list-rows.ts'
+import { ListTable } from '../../kit/list-table.tsx'
 import { useWords } from '../../kit/now.ts'
-import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
@@ -17,7 +17,7 @@ import { AttackerState, LastSeen } from './attacker-state.tsx'
 import type { Attacker } from './attackers-list.ts'
 import { attackersTexts } from './attackers.texts.ts'
 import { usualSort } from './filter.ts'
-import type { AttackerSort } from './filter.ts'
+import type { AttackerSort, BansSearch } from './filter.ts'
 import { BanValue, useBansSearch, useFilter } from './narrowing.tsx'
 import { partsOfReason, reasonWords } from './reason-words.ts'
 import { ReasonText } from './reason.tsx'
@@ -25,42 +25,25 @@ import type { AttackerSelection } from './selection.ts'
 import styles from './attackers.module.css'
 
 type Column = keyof (typeof attackersTexts)['en']['columns']
-const columns: readonly Column[] = ['attacker', 'network', 'why', 'where', 'hours', 'when', 'state']
 /** How a column sorts when its head is pressed, and when it is pressed again. */
 const sorts: Partial<Record<Column, readonly [AttackerSort, AttackerSort]>> = {
   where: ['-servers', 'servers'],
   hours: ['-bans', 'bans'],
   when: ['-last', 'first'],
 }
-
-const Head = ({ column }: { column: Column }) => {
-  const t = textsOf(attackersTexts)
-  const { sort = usualSort.attackers } = useBansSearch()
-  const filter = useFilter()
+const sortOf = (
+  column: Column,
+  sort: BansSearch['sort'] = usualSort.attackers,
+  filter: ReturnType<typeof useFilter>,
+): ListColumn<Attacker>['sort'] => {
   const ways = sorts[column]
-  const name = t.columns[column]
-  if (!ways)
-    return (
-      <th scope="col" className={styles[column]}>
-        {name}
-      </th>
-    )
+  if (!ways) return undefined
   const [first, second] = ways
-  const sorted = sort === first || sort === second ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none'
   const next = sort === first ? second : first
-  return (
-    <th scope="col" className={styles[column]} aria-sort={sorted}>
-      <button
-        type="button"
-        className={styles.sort}
-        onClick={() => filter({ sort: next === usualSort.attackers ? undefined : next })}
-      >
-        {name}
-        {sorted === 'ascending' && <IconArrowUp size={14} />}
-        {sorted === 'descending' && <IconArrowDown size={14} />}
-      </button>
-    </th>
-  )
+  return {
+    is: sort === first || sort === second ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none',
+    onSort: () => filter({ sort: next === usualSort.attackers ? undefined : next }),
+  }
 }
 
 /** First and last time; the last one tells how long ago while it is of today. */
@@ -75,133 +58,111 @@ const When = ({ attacker }: { attacker: Attacker }) => {
   )
 }
 
-const Row = memo(function Row(props: {
-  attacker: Attacker
-  chosen: boolean
-  open: boolean
-  selection: AttackerSelection
-  onOpen: (ip: string, open: boolean) => void
-}) {
-  const { attacker, chosen, open, selection, onOpen } = props
-  const t = textsOf(attackersTexts)
-  const { ip, asn, network } = attacker
-  const inDay = attacker.hours.reduce((sum, count) => sum + count, 0)
-  const onKey = (event: KeyboardEvent) => {
-    const to = { ArrowRight: true, ArrowLeft: false }[event.key]
-    if (to === undefined || to === open || event.target instanceof HTMLInputElement) return
-    event.preventDefault()
-    onOpen(ip, to)
-  }
-  return (
-    <tr data-row data-chosen={chosen || undefined} data-unfolded={open || undefined} onKeyDown={onKey}>
-      <td className={styles.check}>
-        <label className={styles.box}>
-          <input
-            type="checkbox"
-            className={check.check}
-            aria-label={t.select(ip)}
-            checked={chosen}
-            onChange={event =>
-              selection.toggle(attacker, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)
-            }
-          />
-        </label>
-      </td>
-      <td className={styles.attacker}>
-        <span className={styles.who}>
-          <button
-            type="button"
-            className={styles.chevron}
-            aria-expanded={open}
-            aria-label={t.unfold(ip)}
-            onClick={() => onOpen(ip, !open)}
-          >
-            {open ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
-          </button>
-          <Flag code={attacker.country} />
-          <AttackerAddress attacker={attacker} />
-        </span>
-      </td>
-      <td className={styles.network}>
-        {asn && (
-          <BanValue field="asn" value={asn.replace(/^AS/, '')} shown={network ?? asn}>
-            <Stranger text={network ?? asn} most={80} />
-          </BanValue>
-        )}
-      </td>
-      <td className={styles.why} title={partsOfReason(reasonWords(attacker.reason)).join('')}>
-        <span data-none={attacker.reason === null || undefined}>
-          <ReasonText reason={attacker.reason} />
-        </span>
-      </td>
-      <td className={styles.where} title={attacker.jails.join(', ')}>
-        {t.servers(number(attacker.servers), attacker.servers)}
-        <span className={`${styles.dim} ${styles.jails}`}>
-          {' · '}
-          {t.jails(number(attacker.jail_count), attacker.jail_count)}
-        </span>
-      </td>
-      <td className={styles.hours}>
-        <Spark counts={attacker.hours} label={t.inHours(number(inDay), inDay)} />
-      </td>
-      <td className={styles.when}>
-        <When attacker={attacker} />
-      </td>
-      <td className={styles.state}>
-        <AttackerState attacker={attacker} />
-        <AttackerActs attacker={attacker} />
-      </td>
-    </tr>
+const Network = ({ attacker: { asn, network } }: { attacker: Attacker }) =>
+  asn && (
+    <BanValue field="asn" value={asn.replace(/^AS/, '')} shown={network ?? asn}>
+      <Stranger text={network ?? asn} most={80} />
+    </BanValue>
   )
-})
 
+const Where = ({ attacker }: { attacker: Attacker }) => {
+  const t = textsOf(attackersTexts)
+  return (
+    <span title={attacker.jails.join(', ')}>
+      {t.servers(number(attacker.servers), attacker.servers)}
+      <span className={`${styles.dim} ${styles.jails}`}>
+        {' · '}
+        {t.jails(number(attacker.jail_count), attacker.jail_count)}
+      </span>
+    </span>
+  )
+}
+
+const Hours = ({ attacker: { hours } }: { attacker: Attacker }) => {
+  const inDay = hours.reduce((sum, count) => sum + count, 0)
+  return <Spark counts={hours} label={textsOf(attackersTexts).inHours(number(inDay), inDay)} />
+}
+
+const Who = (props: { attacker: Attacker; isOpen: boolean; onOpen: (ip: string, open: boolean) => void }) => {
+  const { attacker, isOpen, onOpen } = props
+  const { ip, country } = attacker
+  return (
+    <span className={styles.who}>
+      <button
+        type="button"
+        className={styles.chevron}
+        aria-expanded={isOpen}
+        aria-label={textsOf(attackersTexts).unfold(ip)}
+        onClick={() => onOpen(ip, !isOpen)}
+      >
+        {isOpen ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
+      </button>
+      <Flag code={country} />
+      <AttackerAddress attacker={attacker} />
+    </span>
+  )
+}
+
+const ipOf = ({ ip }: Attacker) => ip
+const actsOf = (attacker: Attacker) => <AttackerActs attacker={attacker} />
+
+/** One row an attacker, which unfolds to its bans: by its chevron, or by the arrow keys. */
 export const AttackerTable = ({ rows, selection }: { rows: readonly Attacker[]; selection: AttackerSelection }) => {
   const t = textsOf(attackersTexts)
+  const { sort } = useBansSearch()
+  const filter = useFilter()
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
-  const [onOpen] = useState(
-    () => (ip: string, open: boolean) =>
-      setOpened(before => new Set(open ? [...before, ip] : [...before].filter(one => one !== ip))),
-  )
-  const all = rows.length > 0 && rows.every(({ ip }) => selection.chosen.has(ip))
-  const some = rows.some(({ ip }) => selection.chosen.has(ip))
+  const list = useMemo(() => {
+    const onOpen = (ip: string, open: boolean) =>
+      setOpened(before => new Set(open ? [...before, ip] : [...before].filter(one => one !== ip)))
+    const cells: Readonly<Record<Column, ListColumn<Attacker>['cell']>> = {
+      attacker: attacker => <Who attacker={attacker} isOpen={opened.has(attacker.ip)} onOpen={onOpen} />,
+      network: attacker => <Network attacker={attacker} />,
+      why: ({ reason }) => (
+        <span data-none={reason === null || undefined} title={partsOfReason(reasonWords(reason)).join('')}>
+          <ReasonText reason={reason} />
+        </span>
+      ),
+      where: attacker => <Where attacker={attacker} />,
+      hours: attacker => <Hours attacker={attacker} />,
+      when: attacker => <When attacker={attacker} />,
+      state: attacker => <AttackerState attacker={attacker} />,
+    }
+    return {
+      onOpen,
+      columns: (Object.keys(cells) as Column[]).map((key): ListColumn<Attacker> => ({
+        key,
+        name: t.columns[key],
+        cell: cells[key],
+        className: styles[key],
+        sort: sortOf(key, sort, filter),
+      })),
+      dataOf: ({ ip }: Attacker) => ({ 'data-name': ip, ...(opened.has(ip) ? { 'data-unfolded': 'true' } : {}) }),
+      subRows: (attacker: Attacker) => opened.has(attacker.ip) && <AttackerBans attacker={attacker} />,
+    }
+  }, [t, sort, filter, opened])
+  const selecting = useMemo(() => ({ ...selection, nameOf: ipOf }), [selection])
+  const onKey = (event: KeyboardEvent) => {
+    const { target } = event
+    const open = { ArrowRight: true, ArrowLeft: false }[event.key]
+    if (open === undefined || !(target instanceof HTMLElement) || target instanceof HTMLInputElement) return
+    const ip = target.closest<HTMLElement>('[data-row]')?.dataset.name
+    if (ip === undefined || open === opened.has(ip)) return
+    event.preventDefault()
+    list.onOpen(ip, open)
+  }
   return (
-    <div className={styles.room}>
-      <table className={styles.table} data-selecting={selection.chosen.size > 0 || undefined}>
-        <caption className={parts.hidden}>{t.attackers}</caption>
-        <thead>
-          <tr>
-            <th scope="col" className={styles.check}>
-              <label className={styles.box}>
-                <input
-                  type="checkbox"
-                  className={check.check}
-                  aria-label={t.selectPage}
-                  checked={all}
-                  ref={box => {
-                    if (box) box.indeterminate = some && !all
-                  }}
-                  onChange={() => selection.set(rows, !all)}
-                />
-              </label>
-            </th>
-            {columns.map(column => (
-              <Head key={column} column={column} />
-            ))}
-          </tr>
-        </thead>
-        {rows.map(attacker => (
-          <tbody key={attacker.ip}>
-            <Row
-              attacker={attacker}
-              chosen={selection.chosen.has(attacker.ip)}
-              open={opened.has(attacker.ip)}
-              selection={selection}
-              onOpen={onOpen}
-            />
-            {opened.has(attacker.ip) && <AttackerBans attacker={attacker} />}
-          </tbody>
-        ))}
-      </table>
+    <div className={styles.room} onKeyDown={onKey}>
+      <ListTable
+        caption={t.attackers}
+        rows={rows}
+        keyOf={ipOf}
+        columns={list.columns}
+        dataOf={list.dataOf}
+        subRows={list.subRows}
+        acts={actsOf}
+        selection={selecting}
+      />
     </div>
   )
 }

@@ -44,8 +44,6 @@ const en = {
   between: (first: string, last: string) => `${first} – ${last}`,
   by: (name: string) => `by ${name}`,
   unfold: (ip: string) => `Bans of ${ip}`,
-  select: (ip: string) => `Select ${ip}`,
-  selectPage: 'Select all on this page',
   more: (ofBans: string, onServers: string) => `${ofBans} on ${onServers}`,
   moreBans: counted('more ban', 'more bans'),
   unban: 'Unban everywhere',

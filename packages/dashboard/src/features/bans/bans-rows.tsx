@@ -1,5 +1,5 @@
-import { Suspense, lazy, memo, useState } from 'react'
-import { IconArrowDown, IconArrowUp, IconFlag, IconShieldPlus } from '@tabler/icons-react'
+import { Suspense, lazy, useMemo, useState } from 'react'
+import { IconFlag, IconShieldPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -7,8 +7,9 @@ import { queries } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { useWords } from '../../kit/now.ts'
-import check from '../../kit/check.module.css'
 import { Flag } from '../../kit/flag.tsx'
+import type { ListColumn } from '../../kit/list-rows.ts'
+import { ListTable } from '../../kit/list-table.tsx'
 import parts from '../../kit/parts.module.css'
 import { usePreferences } from '../../kit/preferences.ts'
 import { State } from '../../kit/state.tsx'
@@ -29,6 +30,7 @@ import { stateOf } from './ban-state.ts'
 import { bansTexts } from './bans.texts.ts'
 import { columnsOf, nextSort, sortedBy, usualColumns } from './columns.ts'
 import type { Column } from './columns.ts'
+import type { BansSearch } from './filter.ts'
 import { countryName } from '../../lib/countries.ts'
 import { BanValue, useBansSearch, useFilter, useNarrowing } from './narrowing.tsx'
 import { ReasonText } from './reason.tsx'
@@ -102,22 +104,6 @@ const Address = ({ ban, whole = false }: { ban: Ban; whole?: boolean }) => {
     >
       {ban.ip}
     </Value>
-  )
-}
-
-const Choose = ({ ban }: { ban: Ban }) => {
-  const selection = useSelecting()
-  if (!selection) return null
-  return (
-    <label className={styles.choose}>
-      <input
-        type="checkbox"
-        className={check.check}
-        aria-label={textsOf(bansTexts).choose(ban.ip, ban.jail, nameOf(ban.server.hostname))}
-        checked={selection.chosen.has(ban.id)}
-        onChange={event => selection.toggle(ban, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
-      />
-    </label>
   )
 }
 
@@ -233,77 +219,16 @@ const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
 }
 const cut: ReadonlySet<Column> = new Set(['why', 'country', 'jail', 'server', 'network', 'city', 'log'])
 const ends: ReadonlySet<Column> = new Set(['times', 'score', 'id'])
+/** `usual`: these columns leave where the table has no room for them. */
 const classOf = (column: Column | 'ip', usual: boolean) =>
   [
     usual ? styles[`c-${column}`] : '',
+    column === 'ip' ? styles.first : '',
     column !== 'ip' && cut.has(column) ? parts.cut : '',
     column !== 'ip' && ends.has(column) ? parts.end : '',
   ]
     .filter(Boolean)
     .join(' ')
-
-const Head = ({ column, usual }: { column: Column | 'ip'; usual: boolean }) => {
-  const t = textsOf(bansTexts)
-  const { sort } = useBansSearch()
-  const filter = useFilter()
-  const next = nextSort(column, sort)
-  const sorted = sortedBy(column, sort)
-  return (
-    <th
-      scope="col"
-      className={`${classOf(column, usual)} ${column === 'ip' ? styles.first : ''}`}
-      {...(sorted ? { 'aria-sort': sorted } : {})}
-    >
-      {next === null ? (
-        t.columns[column]
-      ) : (
-        <button
-          type="button"
-          className={styles.sort}
-          onClick={() => filter({ sort: next === '-banned_at' ? undefined : next })}
-        >
-          {t.columns[column]}
-          {sorted === 'ascending' && <IconArrowUp size={14} />}
-          {sorted === 'descending' && <IconArrowDown size={14} />}
-        </button>
-      )}
-    </th>
-  )
-}
-
-const Row = memo(function Row(props: { ban: Ban; open: boolean; columns: readonly Column[]; usual: boolean }) {
-  const { ban, open, columns, usual } = props
-  const selection = useSelecting()
-  const { may } = useMay('write')
-  return (
-    <tr data-row aria-current={open || undefined} data-chosen={selection?.chosen.has(ban.id) || undefined}>
-      {selection && (
-        <td className={styles.select}>
-          <Choose ban={ban} />
-        </td>
-      )}
-      <td className={styles.first}>
-        <span className={styles.who}>
-          <Flag code={ban.country} />
-          <Address ban={ban} />
-        </span>
-      </td>
-      {columns.map(column => (
-        <td key={column} className={classOf(column, usual)}>
-          <Cell ban={ban} column={column} />
-        </td>
-      ))}
-      {may && (
-        <td className={styles.acting}>
-          <span className={styles.acts}>
-            <Unban ban={ban} />
-            <Whitelist ban={ban} />
-          </span>
-        </td>
-      )}
-    </tr>
-  )
-})
 
 /** Those that the address names, or that the user chose last; null: the usual ones. */
 const useColumns = () => {
@@ -312,55 +237,63 @@ const useColumns = () => {
   return columnsOf(cols ?? columns.bans)
 }
 
+const idOf = ({ id }: Ban) => id
+const namedIn = (ban: Ban) => textsOf(bansTexts).named(ban.ip, ban.jail, nameOf(ban.server.hostname))
+const actsOf = (ban: Ban) => (
+  <>
+    <Unban ban={ban} />
+    <Whitelist ban={ban} />
+  </>
+)
+const sortOf = (
+  column: Column | 'ip',
+  sort: BansSearch['sort'],
+  filter: ReturnType<typeof useFilter>,
+): ListColumn<Ban>['sort'] => {
+  const next = nextSort(column, sort)
+  const is = sortedBy(column, sort)
+  return next === null || is === undefined
+    ? undefined
+    : { is, onSort: () => filter({ sort: next === '-banned_at' ? undefined : next }) }
+}
+
 export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: number | null }) => {
   const t = textsOf(bansTexts)
   const selection = useSelecting()
   const { may } = useMay('write')
+  const { sort } = useBansSearch()
+  const filter = useFilter()
   const named = useColumns()
-  const columns = named ?? usualColumns
-  const all = selection !== null && rows.every(({ id }) => selection.chosen.has(id))
-  const some = selection !== null && rows.some(({ id }) => selection.chosen.has(id))
+  const columns = useMemo((): readonly ListColumn<Ban>[] => {
+    const columnOf = (key: Column | 'ip', cell: ListColumn<Ban>['cell']): ListColumn<Ban> => ({
+      key,
+      name: t.columns[key],
+      cell,
+      className: classOf(key, named === null),
+      sort: sortOf(key, sort, filter),
+    })
+    return [
+      columnOf('ip', ban => (
+        <span className={styles.who}>
+          <Flag code={ban.country} />
+          <Address ban={ban} />
+        </span>
+      )),
+      ...(named ?? usualColumns).map(column => columnOf(column, ban => <Cell ban={ban} column={column} />)),
+    ]
+  }, [t, named, sort, filter])
+  const selecting = useMemo(() => selection && { ...selection, nameOf: namedIn }, [selection])
   return (
-    <div className={styles.box}>
-      <div className={styles.frame} data-selecting={(selection?.chosen.size ?? 0) > 0 || undefined}>
-        <table className={parts.table}>
-          <caption className={parts.hidden}>{t.caption}</caption>
-          <thead>
-            <tr>
-              {selection && (
-                <th scope="col" className={styles.select}>
-                  <label className={styles.choose}>
-                    <input
-                      type="checkbox"
-                      className={check.check}
-                      aria-label={t.choosePage}
-                      checked={all}
-                      ref={box => {
-                        if (box) box.indeterminate = some && !all
-                      }}
-                      onChange={() => selection.set(rows, !all)}
-                    />
-                  </label>
-                </th>
-              )}
-              <Head column="ip" usual={named === null} />
-              {columns.map(column => (
-                <Head key={column} column={column} usual={named === null} />
-              ))}
-              {may && (
-                <th scope="col" className={styles.acting}>
-                  <span className={parts.hidden}>{t.columns.actions}</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(ban => (
-              <Row key={ban.id} ban={ban} open={ban.id === opened} columns={columns} usual={named === null} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <div className={styles.frame}>
+      <ListTable
+        caption={t.caption}
+        rows={rows}
+        keyOf={idOf}
+        columns={columns}
+        opened={opened}
+        acts={may ? actsOf : undefined}
+        selection={selecting ?? undefined}
+      />
     </div>
   )
 }

@@ -30,11 +30,9 @@ const en = {
     score: 'Score',
     log: 'Log lines',
     id: 'Id',
-    actions: 'Actions',
   },
   details: (ip: string) => `Details of the ban of ${ip}`,
-  choose: (ip: string, jail: string, server: string) => `Select ${ip} in ${jail} on ${server}`,
-  choosePage: 'Select all on this page',
+  named: (ip: string, jail: string, server: string) => `${ip} in ${jail} on ${server}`,
   chooseTo: 'Select all rows up to this one',
   new: (count: number, more: boolean) =>
     more ? `${count}+ new` : plural(count, { one: '1 new', other: `${count} new` }),

@@ -73,8 +73,6 @@ export const attackers: Texts['attackers'] = {
   between: (first, last) => `${first} – ${last}`,
   by: name => `durch ${name}`,
   unfold: ip => `Sperren von ${ip}`,
-  select: ip => `${ip} auswählen`,
-  selectPage: 'Alles auf dieser Seite auswählen',
   more: (ofBans, onServers) => `${ofBans} auf ${onServers}`,
   moreBans: zahl('weitere Sperre', 'weitere Sperren'),
   unban: 'Überall entsperren',

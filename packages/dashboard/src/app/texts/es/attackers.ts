@@ -77,8 +77,6 @@ export const attackers: Texts['attackers'] = {
   between: (first, last) => `${first} – ${last}`,
   by: name => `por ${name}`,
   unfold: ip => `Bloqueos de ${ip}`,
-  select: ip => `Seleccionar ${ip}`,
-  selectPage: 'Seleccionar todo en esta página',
   more: (ofBans, onServers) => `${ofBans} en ${onServers}`,
   moreBans: numero('bloqueo más', 'bloqueos más'),
   unban: 'Desbloquear en todas partes',

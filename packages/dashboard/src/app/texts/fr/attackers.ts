@@ -73,8 +73,6 @@ export const attackers: Texts['attackers'] = {
   between: (first, last) => `${first} – ${last}`,
   by: name => `par ${name}`,
   unfold: ip => `Bans de ${ip}`,
-  select: ip => `Sélectionner ${ip}`,
-  selectPage: 'Sélectionner toute cette page',
   more: (ofBans, onServers) => `${ofBans} sur ${onServers}`,
   moreBans: nombre('autre ban', 'autres bans'),
   unban: 'Débannir partout',

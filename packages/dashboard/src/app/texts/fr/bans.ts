@@ -121,11 +121,9 @@ export const bans: Texts['bans'] = {
     score: 'Score',
     log: 'Lignes de log',
     id: 'ID',
-    actions: 'Actions',
   },
   details: ip => `Détails du ban de ${ip}`,
-  choose: (ip, jail, server) => `Choisir ${ip} dans ${jail} sur ${server}`,
-  choosePage: 'Choisir toute la page',
+  named: (ip, jail, server) => `${ip} dans ${jail} sur ${server}`,
   chooseTo: 'Choisir toutes les lignes jusqu’à celle-ci',
   new: (count, more) =>
     more ? `${count}+\u00a0nouveaux` : plural(count, { one: `${count}\u00a0nouveau`, other: `${count}\u00a0nouveaux` }),
