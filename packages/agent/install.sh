@@ -8,6 +8,7 @@
 # Options
 #   --insecure-http       accept plain http to another machine: anybody on the way could then command this host
 #   --pin sha256//...     the server's public key; replaces the check by a certificate authority
+#   --proxy URL           an HTTP proxy to the server, http://[USER:PASSWORD@]HOST:PORT; without it http_proxy, https_proxy and no_proxy count
 #   --ca FILE             a private certificate authority, PEM; one in the system's store needs no option
 #   --release-key FILE    install only what this key signed (ECDSA P-256, PEM); kept for later upgrades
 #   --backfill            also report the bans from before, as far as fail2ban's database reaches back
@@ -38,6 +39,7 @@ stockade_install() {
   downgrade=no
   unsigned=no
   backfill=no
+  proxy=
 
   say() { printf '%s\n' "$*"; }
   stop() {
@@ -64,6 +66,11 @@ stockade_install() {
       --pin)
         [ $# -ge 2 ] || stop "--pin needs a value"
         pin=$2
+        shift
+        ;;
+      --proxy)
+        [ $# -ge 2 ] || stop "--proxy needs a URL"
+        proxy=$2
         shift
         ;;
       --ca)
@@ -112,6 +119,18 @@ stockade_install() {
         esac
         ;;
       *) stop "--pin has the form sha256//BASE64=" ;;
+    esac
+    case $proxy in
+      '') ;;
+      none) unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY ;;
+      http://*)
+        # By the environment and not as an option, which every user of the host could read.
+        http_proxy=$proxy
+        https_proxy=$proxy
+        export http_proxy https_proxy
+        unset no_proxy NO_PROXY
+        ;;
+      *) stop "--proxy has the form http://[USER:PASSWORD@]HOST:PORT" ;;
     esac
     [ -z "$release_key" ] || [ -r "$release_key" ] || stop "the release key $release_key cannot be read"
     [ -z "$ca" ] || [ -r "$ca" ] || stop "the certificate authority $ca cannot be read"

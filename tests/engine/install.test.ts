@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
+import { aProxy } from '../../packages/agent/test/connect-proxy.ts'
 import { aHost, describeHosts, until, type Host, loudly } from './host.ts'
 import { ownFilesystem, type OwnFilesystem } from './own-filesystem.ts'
 import { aRecorder, type Recorder } from './recorder.ts'
@@ -168,10 +169,15 @@ describeHosts('the installer', () => {
     }
   })
 
-  it('installs, enrols and works; upgrades; and leaves nothing behind', async ctx => {
+  it('installs, enrols and works, through a proxy that wants a password; upgrades; and leaves nothing behind', async ctx => {
     ctx.skip(cannot !== null)
+    const authorization = `Basic ${Buffer.from('fleet:pr0xy-secret').toString('base64')}`
+    const proxy = await aProxy({ host: '0.0.0.0', authorization })
+    ctx.onTestFinished(proxy.close)
     const { serverId, token } = await server.addServer(host.name)
-    const { stdout } = await install(`--token ${token}`)
+    const { stdout } = await install(`--token ${token} --proxy http://fleet:pr0xy-secret@${host.gateway}:${proxy.port}`)
+    const wentThrough = (path: string): boolean => proxy.asked.some(asked => asked.endsWith(`${filesUrl}${path}`))
+    expect(['/agent/stockade-agent.mjs', '/api/v1/agent/enroll'].filter(path => !wentThrough(path))).toEqual([])
     expect(stdout).toContain(`enrolled as server ${serverId}`)
     expect((await inNamespace('stat -c %a /etc/stockade-agent/agent.json')).stdout.trim()).toBe('600')
 
@@ -183,7 +189,11 @@ describeHosts('the installer', () => {
       'the answer of the server',
     )
     expect(await server.engineVersion(serverId)).toBe('1.0.2')
-    expect((await inNamespace('/opt/stockade-agent/stockade-agent status')).stdout).not.toContain('FAIL')
+    const status = (await inNamespace('/opt/stockade-agent/stockade-agent status')).stdout
+    expect(status).not.toContain('FAIL')
+    expect(status).toContain(`${filesUrl} answers through the proxy http://${host.gateway}:${proxy.port};`)
+    expect(wentThrough('/api/v1/servers/heartbeat')).toBe(true)
+    expect(stdout + status).not.toContain('pr0xy-secret')
     await host.attack('203.0.113.80')
     await until(() => server.rows.some(row => row.ip === '203.0.113.80'), 20, 'the ban')
 

@@ -77,6 +77,7 @@ export const startAgent = async (
     apiKey: identity.api_key,
     ca: identity.ca,
     pins: identity.pins,
+    proxy: identity.proxy,
     budget: createBudget({ perMinute: 80, now: () => performance.now() }),
     now,
     userAgent: `stockade-agent/${agentVersion}`,
@@ -178,7 +179,7 @@ export const startAgent = async (
   })
 
   // The shield
-  const floor = createFloor({ baseUrl: identity.base_url, peer: transport.peer, now })
+  const floor = createFloor({ baseUrl: identity.base_url, proxy: identity.proxy, peer: transport.peer, now })
   const kernel = openKernel(options.nft)
   const hostShield = createHostShield({
     stateDirectory: options.state,

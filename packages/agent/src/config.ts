@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { privateDirectory, readJson, writeDurably } from './files.ts'
 import { asFields, asList, asText } from './json.ts'
 import { checkPins } from './pins.ts'
+import { readProxy } from './proxy.ts'
 
 /** The result of enrolment: the server's address and this host's identity. Stored in `agent.json`, mode 0600. */
 export interface Identity {
@@ -14,6 +15,8 @@ export interface Identity {
   readonly ca: string | null
   /** `sha256//` pins of the server's public key, which replace the check by an authority; none: the authority decides. */
   readonly pins: readonly string[]
+  /** URL of an HTTP proxy on the way to the server, perhaps with a password; null: none. */
+  readonly proxy: string | null
   /** The host's administrator accepted plain http to another machine. */
   readonly insecure_http: boolean
   /** At its first start the agent also reports the bans that fail2ban's database holds from before. */
@@ -37,11 +40,13 @@ export const loadIdentity = (configDirectory: string): Identity => {
     agent_id: asText(fields['agent_id']),
     ca: typeof fields['ca'] === 'string' ? fields['ca'] : null,
     pins: asList(fields['pins']).map(pin => asText(pin)),
+    proxy: typeof fields['proxy'] === 'string' ? fields['proxy'] : null,
     insecure_http: fields['insecure_http'] === true,
     backfill: fields['backfill'] === true,
     unsigned: fields['unsigned'] === true,
   }
   checkPins(identity.pins)
+  if (identity.proxy !== null) readProxy(identity.proxy)
   if (!identity.base_url || !identity.server_id || !identity.api_key || !identity.agent_id) {
     throw new Error(`${file} is damaged: enrol this host again with a new token`)
   }

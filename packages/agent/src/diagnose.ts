@@ -6,6 +6,7 @@ import type { Options } from './options.ts'
 import { isAgentRunning } from './lock.ts'
 import { runProgram } from './process.ts'
 import { readProtection } from './protection/protection.ts'
+import { proxyName } from './proxy.ts'
 import { findInterpreter } from './python/interpreter.ts'
 import { checker, lister, reader } from './python/programs.ts'
 import { readTable, tableStart } from './bans/table.ts'
@@ -69,12 +70,13 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
     await attempt('protection', false, () => Promise.resolve(protectionText(options.run)))
     await attempt('server', true, async () => {
       const identity = loadIdentity(options.config)
-      const { base_url: baseUrl, api_key: apiKey, ca, pins } = identity
-      const transport = oneOffTransport({ baseUrl, apiKey, ca, pins })
+      const { base_url: baseUrl, api_key: apiKey, ca, pins, proxy } = identity
+      const transport = oneOffTransport({ baseUrl, apiKey, ca, pins, proxy })
       try {
         await transport.json('GET', '/api/v1/health', { timeout: 10_000 })
         const plain = isPlainHttp(identity.base_url)
-        return `${identity.base_url} answers${plain ? '; it is plain http: anybody on the way can read and change what is ordered' : ''}`
+        const way = proxy === null ? '' : ` through the proxy ${proxyName(proxy)}`
+        return `${identity.base_url} answers${way}${plain ? '; it is plain http: anybody on the way can read and change what is ordered' : ''}`
       } finally {
         transport.close()
       }

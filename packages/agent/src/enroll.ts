@@ -7,6 +7,7 @@ import { osName } from './metrics.ts'
 import { oneOffTransport } from './one-off.ts'
 import type { Options } from './options.ts'
 import { checkPins } from './pins.ts'
+import { proxyFromEnvironment, readProxy } from './proxy.ts'
 import { agentVersion } from './version.ts'
 import { enroll } from './wire.ts'
 
@@ -18,8 +19,10 @@ export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Prom
   refusePlainHttp(baseUrl, options.insecureHttp)
   checkPins(options.pins)
   if (options.pins.length > 0 && !baseUrl.startsWith('https:')) throw new Error('--pin needs an https base URL')
+  const proxy = proxyFromEnvironment(baseUrl, env)
+  if (proxy !== null) readProxy(proxy)
   const ca = options.ca === null ? null : fs.readFileSync(options.ca, 'utf8')
-  const transport = oneOffTransport({ baseUrl, apiKey: null, ca, pins: options.pins })
+  const transport = oneOffTransport({ baseUrl, apiKey: null, ca, pins: options.pins, proxy })
   try {
     const agentId = randomUUID()
     const enrolled = await enroll(transport, {
@@ -36,6 +39,7 @@ export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Prom
       agent_id: agentId,
       ca,
       pins: options.pins,
+      proxy,
       insecure_http: options.insecureHttp,
       backfill: options.backfill,
       unsigned: options.allowUnsigned,

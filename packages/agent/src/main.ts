@@ -8,6 +8,7 @@ import { createLog } from './log.ts'
 import { moveHost } from './move.ts'
 import { parseInvocation, usage } from './options.ts'
 import type { Options } from './options.ts'
+import { proxyName } from './proxy.ts'
 import { action, launcher } from './python/programs.ts'
 import { knockUnit, openrcScript, shieldUnit, systemdUnit, upgradeUnit } from './units.ts'
 import { upgradeHost } from './upgrade/command.ts'
@@ -95,7 +96,8 @@ const run = async (options: Options): Promise<number> => {
   // A defect in one part must not stop the protection of the host; the loops retry by themselves.
   process.on('unhandledRejection', error => log.warn(`unexpected: ${errorText(error)}`))
   process.on('uncaughtException', error => log.warn(`unexpected: ${errorText(error)}`))
-  log.info(`stockade-agent ${agentVersion} for ${identity.base_url}`)
+  const way = identity.proxy === null ? '' : ` through the proxy ${proxyName(identity.proxy)}`
+  log.info(`stockade-agent ${agentVersion} for ${identity.base_url}${way}`)
   const agent = await startAgent(identity, { ...options, backfill: options.backfill || identity.backfill }, log)
   const signal = await new Promise<string>(resolve => {
     process.once('SIGTERM', () => resolve('SIGTERM'))

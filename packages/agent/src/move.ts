@@ -18,7 +18,8 @@ export const moveHost = async ([url]: readonly string[], options: Options): Prom
   const pins = options.pins.length > 0 ? options.pins : baseUrl.startsWith('https:') ? identity.pins : []
   checkPins(pins)
   const ca = options.ca === null ? identity.ca : fs.readFileSync(options.ca, 'utf8')
-  const transport = oneOffTransport({ baseUrl, apiKey: identity.api_key, ca, pins })
+  const { proxy } = identity
+  const transport = oneOffTransport({ baseUrl, apiKey: identity.api_key, ca, pins, proxy })
   try {
     await transport.json('GET', '/api/v1/agent/state', { timeout: 10_000 })
   } finally {

@@ -9,6 +9,7 @@ export const oneOffTransport = (to: {
   apiKey: string | null
   ca: string | null
   pins: readonly string[]
+  proxy: string | null
 }): Transport =>
   createTransport({
     ...to,

@@ -51,6 +51,7 @@ export const usage = `stockade-agent: tells a Stockade server of this host's ban
       token: --token TOKEN, --token-file FILE, or the variable STOCKADE_TOKEN
       --ca FILE                            a private certificate authority, PEM
       --pin sha256//BASE64                 the server's public key; replaces the check by an authority
+      http_proxy, https_proxy, no_proxy    in the environment: an HTTP proxy, kept for later
       --insecure-http                      accept plain http to another machine
       --allow-unsigned                     take upgrades that nobody signed
   stockade-agent trust add KEY             take signed commands of an operator, and only signed ones

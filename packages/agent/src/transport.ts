@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { trustedContext } from './authorities.ts'
 import { createSteps, steadyNow } from './clock.ts'
 import { pinnedAgent } from './pins.ts'
+import { proxyHeaders, readProxy, throughProxy } from './proxy.ts'
 import { retryAfterOf } from './schedule.ts'
 import type { Budget, Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
@@ -64,6 +65,8 @@ export const createTransport = (options: {
   apiKey: string | null
   ca: string | null
   pins?: readonly string[]
+  /** URL of an HTTP proxy on the way to the server; null or none: there is none. */
+  proxy?: string | null
   /** Files that may hold the authorities which this host trusts. */
   authorities?: readonly string[]
   budget: Budget
@@ -71,16 +74,8 @@ export const createTransport = (options: {
   steadyNow?: () => number
   userAgent: string
 }): Transport => {
-  const base = new URL(options.baseUrl)
-  const secure = base.protocol === 'https:'
-  const pins = options.pins ?? []
-  const secureContext = secure && pins.length === 0 ? trustedContext(options.ca, options.authorities) : undefined
-  const agentOf = (settings: https.AgentOptions): http.Agent => {
-    if (!secure) return new http.Agent(settings)
-    return pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent({ ...settings, secureContext })
-  }
+  const { secure, agentOf, target } = wayTo(options)
   const agent = agentOf({ keepAlive: true, maxSockets: 4 })
-  const prefix = base.pathname.replace(/\/+$/, '')
   let offset: number | null = null
   const steps = createSteps({ now: options.now, steadyNow: options.steadyNow ?? steadyNow })
   let peer: string | null = null
@@ -96,10 +91,11 @@ export const createTransport = (options: {
       const request = (secure ? https : http).request({
         agent: ask.alone === true ? agentOf({ keepAlive: false }) : agent,
         method,
-        host: base.hostname.replace(/^\[|\]$/g, ''),
-        port: base.port || (secure ? 443 : 80),
-        path: prefix + path,
+        host: target.host,
+        port: target.port,
+        path: target.before + path,
         headers: {
+          ...target.headers,
           accept: 'application/json',
           'user-agent': options.userAgent,
           ...ask.headers,
@@ -239,6 +235,36 @@ export const createTransport = (options: {
     clockOffset: () => (offset === null ? null : offset - steps.since()),
     peer: () => peer,
     close: () => agent.destroy(),
+  }
+}
+
+/** How the server is reached: its address or that of a proxy, and what is checked of a connection. */
+const wayTo = (options: {
+  baseUrl: string
+  ca: string | null
+  pins?: readonly string[]
+  proxy?: string | null
+  authorities?: readonly string[]
+}) => {
+  const { hostname, host, port, origin, pathname, protocol } = new URL(options.baseUrl)
+  const secure = protocol === 'https:'
+  const prefix = pathname.replace(/\/+$/, '')
+  const pins = options.pins ?? []
+  const proxy = options.proxy ? readProxy(options.proxy) : null
+  const secureContext = secure && pins.length === 0 ? trustedContext(options.ca, options.authorities) : undefined
+  const direct = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) }
+  return {
+    secure,
+    agentOf(settings: https.AgentOptions): http.Agent {
+      if (!secure) return new http.Agent(settings)
+      const made = pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent({ ...settings, secureContext })
+      return proxy ? throughProxy(made, proxy) : made
+    },
+    /** A proxy is asked for the whole URL of plain http; https goes through it in a tunnel. */
+    target:
+      proxy && !secure
+        ? { host: proxy.host, port: proxy.port, before: origin + prefix, headers: { host, ...proxyHeaders(proxy) } }
+        : { ...direct, before: prefix, headers: {} },
   }
 }
 

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { canonicalIp, fromNumber, isOwnGround, overlaps } from '../ip.ts'
 import { readText } from '../files.ts'
+import { readProxy } from '../proxy.ts'
 
 /** Addresses that no command may ban, whatever `force` or the policy say: the host would cut itself off. */
 export interface Floor {
@@ -21,6 +22,8 @@ const lookUpEvery = 600_000
  */
 export const createFloor = (needs: {
   baseUrl: string
+  /** URL of the HTTP proxy on the way to the server, without which the server is not reached; null: none. */
+  proxy?: string | null
   /** The address of the connection to the server; null before the first. */
   peer: () => string | null
   now: () => number
@@ -31,19 +34,22 @@ export const createFloor = (needs: {
   const read = needs.read ?? readText
   const resolve = needs.resolve ?? resolveAll
   const own = needs.own ?? interfaceAddresses
-  const host = new URL(needs.baseUrl).hostname.replace(/^\[|\]$/g, '')
+  const hosts = [
+    new URL(needs.baseUrl).hostname.replace(/^\[|\]$/g, ''),
+    ...(needs.proxy ? [readProxy(needs.proxy).host] : []),
+  ]
   let servers: readonly string[] = []
   let lookedUp = -Infinity
 
   const lookUpServer = async (): Promise<void> => {
     if (needs.now() - lookedUp < lookUpEvery) return
     lookedUp = needs.now()
-    const found = canonical(await resolve(host).catch(() => []))
+    const found = canonical((await Promise.all(hosts.map(host => resolve(host).catch(() => [])))).flat())
     if (found.length > 0) servers = found
     else lookedUp = -Infinity
   }
 
-  const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', host])]
+  const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', ...hosts])]
 
   return {
     servers: serverAddresses,

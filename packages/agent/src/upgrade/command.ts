@@ -74,6 +74,7 @@ const carryOut = async (
     apiKey: identity.api_key,
     ca: identity.ca,
     pins: identity.pins,
+    proxy: identity.proxy,
   })
   try {
     return await carryOutUpgrade(order, {
