@@ -78,4 +78,14 @@ describeHosts('bans from before the enrolment', () => {
     expect(await host.bannedInEngine('sshd', '203.0.113.7')).toBe(true)
     expect(server.rows.filter(row => row.ip === ip && row.unbanned_at === null)).toEqual([])
   })
+
+  it('are made by a command that comes while fail2ban starts', async () => {
+    const ip = '203.0.113.9'
+    await host.stopEngine()
+    await until(async () => (await server.engineVersion(serverId)) === '', 60, 'the agent to miss fail2ban')
+    const made = carriedOut({ host, server, serverId }, 'ban-ip', { ip, jail: 'sshd' })
+    await host.startEngine()
+    expect((await made).success).toBe(true)
+    expect(await host.bannedInEngine('sshd', ip)).toBe(true)
+  })
 })

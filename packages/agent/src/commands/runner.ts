@@ -1,4 +1,6 @@
 import { isCommandType } from '@stockade/contract/command-types/names.ts'
+import { steadyNow } from '../clock.ts'
+import { EngineDown } from '../engine/engine.ts'
 import type { Log } from '../log.ts'
 import { commandOutput, errorText } from '../text.ts'
 import type { Command, CommandResult } from '../wire.ts'
@@ -15,6 +17,24 @@ export interface Runner {
   take(commands: readonly Command[]): void
   idle(): Promise<void>
 }
+
+/** A fail2ban that is starting answers after 13 s on a slow host. One that is down is named after so long, in milliseconds. */
+const enginePatience = 25_000
+const engineRetry = 500
+
+/** Tries again while fail2ban does not answer: it may be starting. Only for what can be done twice. */
+const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+  const deadline = steadyNow() + enginePatience
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof EngineDown) || steadyNow() > deadline) throw error
+      await new Promise(resolve => setTimeout(resolve, engineRetry))
+    }
+  }
+}
+const isRepeatable = (type: string): boolean => type === 'ban-ip' || type === 'jail-status'
 
 /** Runs each command once, however often and by whatever request it is delivered. */
 export const createRunner = (needs: {
@@ -73,7 +93,8 @@ export const createRunner = (needs: {
         if (limit !== null) return { success: false, output: limit, exit_code: 1 }
         needs.policy.countBan()
       }
-      const output = await runHandler(needs.handlers, type, command.params, command.id)
+      const handle = () => runHandler(needs.handlers, type, command.params, command.id)
+      const output = await (isRepeatable(type) ? patiently(handle) : handle())
       return {
         success: true,
         output: commandOutput(operator ? `${output} (signed by ${operator})` : output),
