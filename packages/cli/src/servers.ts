@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
+import type { Reply } from '@stockade/client'
 import type { ProtectionLevel } from '@stockade/contract'
 import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import { contextOf } from './context.ts'
@@ -78,7 +79,8 @@ export const addServerCommands = (program: Command): void => {
     .command('server')
     .description('show one server')
     .argument('<name-or-id>', 'its hostname or id')
-    .action(async (typed: string, _: object, command: Command) => {
+    .option('--jails', 'all jails of its configuration, not only those that are enabled')
+    .action(async (typed: string, { jails }: { jails?: boolean }, command: Command) => {
       const { client, json } = contextOf(command)
       const server = await client.call('GET /servers/{serverId}', {
         params: { serverId: await findServer(client, typed) },
@@ -117,11 +119,22 @@ export const addServerCommands = (program: Command): void => {
           checks.map(check => [check.id, check.subject, check.state, shown(check.since), check.detail]),
         )
       }
-      if (server.jails.length === 0) return
-      print('')
-      printTable(
-        ['JAIL', 'STATE', 'BANNED NOW'],
-        server.jails.map(jail => [jail.name, jail.enabled ? 'enabled' : 'disabled', jail.current_bans]),
-      )
+      printJails(server.jails, jails === true)
     })
+}
+
+type Jail = Reply<'GET /servers/{serverId}'>['jails'][number]
+
+/** fail2ban's packages come with a hundred jails, of which a server enables a few. */
+const printJails = (jails: readonly Jail[], areAllShown: boolean): void => {
+  const listed = areAllShown ? jails : jails.filter(({ enabled }) => enabled)
+  const rest = jails.length - listed.length
+  if (jails.length === 0) return
+  print('')
+  if (listed.length > 0)
+    printTable(
+      ['JAIL', 'STATE', 'BANNED NOW'],
+      listed.map(jail => [jail.name, jail.enabled ? 'enabled' : 'disabled', jail.current_bans]),
+    )
+  if (rest > 0) print(`${rest} more in its configuration ${rest === 1 ? 'is' : 'are'} disabled; --jails lists them.`)
 }

@@ -139,7 +139,12 @@ describe('servers', () => {
     expect(byName.out).toMatch(/^hostname {8}web-01$/m)
     expect(byName.out).toMatch(/^processor {7}12\.5 %$/m)
     expect(byName.out).toMatch(/^up for {10}1d 2h$/m)
-    expect(lines(byName.out).slice(-3).map(cells)).toEqual([
+    expect(lines(byName.out).slice(-2)).toEqual([
+      expect.stringMatching(/^sshd +enabled +2$/),
+      '1 more in its configuration is disabled; --jails lists them.',
+    ])
+    const all = await run('server', 'web-01', '--jails')
+    expect(lines(all.out).slice(-3).map(cells)).toEqual([
       ['JAIL', 'STATE', 'BANNED NOW'],
       ['sshd', 'enabled', '2'],
       ['nginx', 'disabled', '0'],
