@@ -56,12 +56,14 @@ export const SettingsSection = <T,>(props: {
   children: (is: T) => ReactNode
 }) => {
   const { query } = props
+  // Read in each rendering: only what was read makes the section render again.
+  const { isPending, data } = query
   // The last change stands below its field, and would move the fields after it.
-  const isWaiting = isFirstRead(useQuery(changesQuery)) || query.isPending
+  const isWaiting = isFirstRead(useQuery(changesQuery)) || isPending
   return (
     <SettingsPage title={props.title}>
       <Trouble what={textsOf(settingsTexts).what} query={query} />
-      {isWaiting ? <Waiting lines={4} /> : query.data !== undefined && props.children(query.data)}
+      {isWaiting ? <Waiting lines={4} /> : data !== undefined && props.children(data)}
     </SettingsPage>
   )
 }
