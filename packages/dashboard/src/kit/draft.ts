@@ -73,3 +73,12 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
     },
   }
 }
+
+/**
+ * What is typed in a dialog. It survives a reload, an ended session and a closed tab, and is there when the dialog is opened
+ * again; `forget` drops it, once it is saved or the dialog is closed by hand.
+ */
+export const useKept = <T extends object>(name: string, is: T) => {
+  const { values, set, reset } = useDraft(is, { name })
+  return { typed: values, set, forget: reset }
+}

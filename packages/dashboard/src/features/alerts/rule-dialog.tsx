@@ -1,10 +1,10 @@
-import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { CallInput } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -47,20 +47,25 @@ const bodyOf = (typed: Typed): RuleInput => ({
   conditions: conditionsOf(typed),
 })
 
+const first: Typed = {
+  name: '',
+  kind: 'bans-over',
+  severity: 'warning',
+  threshold: '100',
+  factor: '10',
+  minimum: '20',
+  jail: '',
+  asn: '',
+}
+
 /** Adds a rule of bans. */
 const RuleDialog = ({ onClose }: { onClose: () => void }) => {
   const t = textsOf(alertsTexts)
-  const [typed, setTyped] = useState<Typed>({
-    name: '',
-    kind: 'bans-over',
-    severity: 'warning',
-    threshold: '100',
-    factor: '10',
-    minimum: '20',
-    jail: '',
-    asn: '',
-  })
-  const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change })
+  const { typed, set, forget } = useKept<Typed>('new alert rule', first)
+  const close = () => {
+    forget()
+    onClose()
+  }
   const tried = useMutation({
     mutationFn: () => api.call('POST /alerts/rules/preview', { body: bodyOf({ ...typed, name: typed.name || '-' }) }),
   })
@@ -68,11 +73,11 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
     mutationFn: () => api.call('POST /alerts/rules', { body: bodyOf(typed) }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
-      onClose()
+      close()
     },
   })
   return (
-    <Dialog title={t.add} onClose={onClose}>
+    <Dialog title={t.add} onClose={close}>
       <form
         className={parts.form}
         noValidate

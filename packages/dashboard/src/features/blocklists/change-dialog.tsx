@@ -5,6 +5,7 @@ import type { BlocklistFormat, BlocklistMode } from '@stockade/contract'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -95,7 +96,11 @@ const changesOf = (typed: Typed, list: Blocklist) => {
 /** Changes where a list comes from, what is done with it, where, and within which bounds. */
 const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void }) => {
   const t = textsOf(blocklistsTexts).dialog
-  const [typed, setTyped] = useState(() => typedOf(list))
+  const { typed, set: setTyped, forget } = useKept(`blocklist ${list.id}`, typedOf(list))
+  const close = () => {
+    forget()
+    onClose()
+  }
   const [isTried, setTried] = useState(false)
   const target = useTarget(list.target)
   const [isTargetTouched, touchTarget] = useState(false)
@@ -115,7 +120,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
       }),
     onSuccess: () => {
       void readBlocklistsAgain()
-      onClose()
+      close()
     },
   })
   const act = (run: () => void) => {
@@ -123,11 +128,11 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
     if (isRight && !save.isPending && !preview.isPending) run()
   }
   const set = (change: Partial<Typed>) => {
-    setTyped(before => ({ ...before, ...change }))
+    setTyped(change)
     if ('source' in change || 'format' in change || 'column' in change) preview.reset()
   }
   return (
-    <Dialog title={t.changeTitle(list.name)} onClose={onClose}>
+    <Dialog title={t.changeTitle(list.name)} onClose={close}>
       <form
         className={parts.form}
         noValidate
@@ -157,7 +162,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
           <Button variant="default" loading={preview.isPending} onClick={() => act(() => preview.mutate())}>
             {t.preview}
           </Button>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={close}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

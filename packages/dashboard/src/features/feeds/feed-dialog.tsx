@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -46,10 +47,13 @@ const FeedDialog = (props: {
 }) => {
   const t = textsOf(feedsTexts).dialog
   const { feed, onMade, onClose } = props
-  const [typed, setTyped] = useState<Typed>(() => {
-    const { q, bans, fleet_bans, family, maximum } = feed ?? usual
-    return { q, bans, fleet_bans, family, maximum: String(maximum), name: feed?.name ?? '' }
-  })
+  const { q, bans, fleet_bans, family, maximum } = feed ?? usual
+  const is: Typed = { q, bans, fleet_bans, family, maximum: String(maximum), name: feed?.name ?? '' }
+  const { typed, set: setTyped, forget } = useKept(`feed ${feed?.id ?? 'new'}`, is)
+  const close = () => {
+    forget()
+    onClose()
+  }
   const [isTried, setTried] = useState(false)
   const preview = useMutation({
     mutationFn: () => api.call('POST /fleet/feeds/preview', { body: contentsOf(typed) }),
@@ -57,10 +61,14 @@ const FeedDialog = (props: {
   const save = useMutation({
     mutationFn: async () => {
       const body = { name: typed.name.trim(), ...contentsOf(typed) }
-      if (!feed) return onMade(await api.call('POST /fleet/feeds', { body }))
+      if (!feed) {
+        const made = await api.call('POST /fleet/feeds', { body })
+        forget()
+        return onMade(made)
+      }
       await api.call('PATCH /fleet/feeds/{id}', { params: { id: feed.id }, body })
       void readFeedsAgain()
-      onClose()
+      close()
     },
   })
   const { name: missing, ...others } = problemsOf(typed)
@@ -69,11 +77,11 @@ const FeedDialog = (props: {
     if (Object.keys(others).length === 0 && !(withName && missing) && !save.isPending) run()
   }
   const set = (change: Partial<Typed>) => {
-    setTyped(before => ({ ...before, ...change }))
+    setTyped(change)
     if (!('name' in change)) preview.reset()
   }
   return (
-    <Dialog title={feed ? t.changeTitle(feed.name) : t.newTitle} onClose={onClose}>
+    <Dialog title={feed ? t.changeTitle(feed.name) : t.newTitle} onClose={close}>
       <form
         className={parts.form}
         noValidate
@@ -92,7 +100,7 @@ const FeedDialog = (props: {
           <Button variant="default" loading={preview.isPending} onClick={() => act(false, () => preview.mutate())}>
             {t.preview}
           </Button>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={close}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -21,11 +22,10 @@ const within = (text: string, least: number, most: number): boolean =>
   /^\d{1,2}$/.test(text.trim()) && Number(text) >= least && Number(text) <= most
 
 const first = { name: '', period: 'week' as ReportPeriod, hour: '7', weekday: 1, day: '1', recipients: '' }
-type Typed = typeof first
 
 const useSchedule = () => {
   const t = textsOf(reportsTexts).schedules
-  const [typed, setTyped] = useState(first)
+  const { typed, set, forget } = useKept('new report schedule', first)
   const target = useTarget()
   const problems = {
     name: typed.name.trim() === '' ? t.missingName : undefined,
@@ -34,8 +34,7 @@ const useSchedule = () => {
     target: target.problem,
   }
   return {
-    ...{ typed, target, problems },
-    set: (change: Partial<Typed>) => setTyped(before => ({ ...before, ...change })),
+    ...{ typed, set, forget, target, problems },
     isRight: Object.values(problems).every(problem => problem === undefined),
     body: () => ({
       ...{ name: typed.name.trim(), period: typed.period, weekday: typed.weekday },
@@ -57,16 +56,20 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
   const t = textsOf(reportsTexts).schedules
   const form = useSchedule()
   const [isTried, setTried] = useState(false)
+  const close = () => {
+    form.forget()
+    onClose()
+  }
   const create = useMutation({
     mutationFn: () => api.call('POST /reports/schedules', { body: form.body() }),
     onSuccess: () => {
       void readSchedulesAgain()
-      onClose()
+      close()
     },
   })
   const fields: FieldsProps = { form, said: isTried ? form.problems : {}, error: create.error }
   return (
-    <Dialog title={t.add} onClose={onClose}>
+    <Dialog title={t.add} onClose={close}>
       <form
         className={parts.form}
         noValidate
@@ -83,7 +86,7 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
           <Button type="submit" loading={create.isPending}>
             {t.create}
           </Button>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={close}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

@@ -1,18 +1,16 @@
 import { Suspense, lazy, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries, tagsQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { readTags, wrongTag } from '../fleet/tag-words.ts'
 import { TagsField } from '../fleet/tags-field.tsx'
 import { targetsTexts } from '../fleet/targets.texts.ts'
-import { announce } from '../../kit/announce.tsx'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
+import { useForm } from '../../kit/form.ts'
+import { Form, FormButtons } from '../../kit/form.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { RotateKey } from '../add-server/rotate-key.tsx'
@@ -61,69 +59,41 @@ const mostTags = 20
 
 const Describe = ({ server }: { server: Server }) => {
   const t = textsOf(serverTexts)
-  const [hostname, setHostname] = useState(server.hostname)
-  const [description, setDescription] = useState(server.description)
-  const [tags, setTags] = useState(server.tags.join(' '))
-  const hasNewTags = readTags(tags).join() !== server.tags.join()
-  const change = useMutation({
-    mutationFn: () =>
-      api.call('PATCH /servers/{serverId}', {
-        params: { serverId: server.id },
-        body: { hostname: hostname.trim(), description, ...(hasNewTags ? { tags: [...readTags(tags)] } : {}) },
-      }),
-    onSuccess: () => {
-      announce(t.saved)
-      void queries.invalidateQueries({ queryKey: ['server', server.id] })
-      for (const queryKey of [['servers'], tagsQuery.queryKey]) void queries.invalidateQueries({ queryKey })
-    },
+  const words = textsOf(targetsTexts)
+  const form = useForm({
+    name: `server ${server.id}`,
+    is: { hostname: server.hostname, description: server.description, tags: server.tags.join(' ') },
+    fields: { hostname: t.name, description: t.description, tags: words.tags },
+    problems: ({ hostname, tags }) => ({
+      hostname: hostname.trim() ? undefined : t.nameMissing,
+      tags: wrongTag(tags) !== null || readTags(tags).length > mostTags ? words.edit.tooMany : undefined,
+    }),
+    parts: [
+      {
+        send: async ({ hostname, description, tags }, changed) => {
+          await api.call('PATCH /servers/{serverId}', {
+            params: { serverId: server.id },
+            body: {
+              hostname: hostname.trim(),
+              description,
+              ...(changed.has('tags') ? { tags: [...readTags(tags)] } : {}),
+            },
+          })
+          for (const queryKey of [['servers'], tagsQuery.queryKey]) void queries.invalidateQueries({ queryKey })
+          await queries.invalidateQueries({ queryKey: ['server', server.id] })
+        },
+      },
+    ],
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (hostname.trim() && wrongTag(tags) === null) change.mutate()
-  }
-  const changed = hostname.trim() !== server.hostname || description !== server.description || hasNewTags
+  const tags = form.bind('tags')
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
-      <Field label={t.name} error={hostname.trim() ? fieldProblem(change.error, 'hostname') : t.nameMissing}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={253}
-            value={hostname}
-            onChange={event => setHostname(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label={t.description} error={fieldProblem(change.error, 'description')}>
-        {ids => (
-          <textarea
-            {...ids}
-            className={parts.input}
-            rows={2}
-            maxLength={1000}
-            value={description}
-            onChange={event => setDescription(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <TagsField
-        label={textsOf(targetsTexts).tags}
-        value={tags}
-        onValue={setTags}
-        error={
-          readTags(tags).length > mostTags ? textsOf(targetsTexts).edit.tooMany : fieldProblem(change.error, 'tags')
-        }
-      />
-      <Refusal error={change.error} />
-      <div className={parts.row}>
-        <Button type="submit" variant={changed ? 'filled' : 'default'} loading={change.isPending}>
-          {textsOf(commonTexts).save}
-        </Button>
-        {change.isSuccess && !changed && <span className={parts.muted}>{t.saved}</span>}
-      </div>
-    </form>
+    <Form form={form} bar={false}>
+      <TextField {...form.bind('hostname')} most={253} />
+      <TextField {...form.bind('description')} most={1000} rows={2} />
+      <TagsField {...tags} error={wrongTag(tags.value) === null ? tags.error : undefined} />
+      <FormButtons form={form} submit={textsOf(commonTexts).save}>
+        {form.isSaved && <span className={parts.muted}>{t.saved}</span>}
+      </FormButtons>
+    </Form>
   )
 }

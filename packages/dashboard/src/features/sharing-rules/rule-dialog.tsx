@@ -27,6 +27,10 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
   const simulation = useMutation({
     mutationFn: () => api.call('POST /rules/simulate', { body: { days, ...form.conditions, ...form.limits } }),
   })
+  const close = () => {
+    form.forget()
+    onClose()
+  }
   const save = useMutation({
     mutationFn: async (isOn: boolean) => {
       const body = { name: form.typed.name.trim(), ...form.limits, ...(isArmed ? {} : form.conditions) }
@@ -37,7 +41,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
       // A simulation of what is stored is what permits to arm it.
       if (isOn) await turnOn({ ...saved, state: 'draft' })
     },
-    onSuccess: onClose,
+    onSuccess: close,
   })
   const error = save.error ?? simulation.error
   const said: Said = isTried ? form.problems : {}
@@ -48,7 +52,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
     if (isRight(form.problems, withName) && !save.isPending && !simulation.isPending) run()
   }
   return (
-    <Dialog title={rule ? t.changeTitle(rule.name) : t.newTitle} onClose={onClose}>
+    <Dialog title={rule ? t.changeTitle(rule.name) : t.newTitle} onClose={close}>
       <form
         className={parts.form}
         noValidate
@@ -77,7 +81,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
           <Button variant="default" onClick={() => act(true, () => save.mutate(false))}>
             {t.save}
           </Button>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={close}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

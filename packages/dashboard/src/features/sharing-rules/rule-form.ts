@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useKept } from '../../kit/draft.ts'
 import { useTarget } from '../fleet/target-choice.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { duration, readDuration } from '../../lib/time.ts'
@@ -61,12 +61,14 @@ const listOrNull = (text: string): string[] | null => {
 const whole = (text: string, fallback: number): number => (/^\d{1,6}$/.test(text.trim()) ? Number(text) : fallback)
 const weekLong = 7 * 86_400
 
+const useKeptRule = (rule: Rule | undefined) =>
+  useKept(`sharing rule ${rule?.id ?? 'new'}`, rule ? typedOf(rule) : usual)
+
 /** What is typed, what is wrong with it, and what the API takes of it. */
 export const useRuleForm = (rule: Rule | undefined) => {
   const t = textsOf(rulesTexts).dialog
-  const [typed, setTyped] = useState<Typed>(() => (rule ? typedOf(rule) : usual))
+  const { typed, set, forget } = useKeptRule(rule)
   const target = useTarget(rule?.target)
-  const set = (changed: Partial<Typed>) => setTyped(before => ({ ...before, ...changed }))
   const within = readDuration(typed.within)
   const length = readDuration(typed.length)
   const servers = whole(typed.servers, 2)
@@ -84,6 +86,7 @@ export const useRuleForm = (rule: Rule | undefined) => {
   return {
     typed,
     set,
+    forget,
     target,
     conditions,
     limits,
