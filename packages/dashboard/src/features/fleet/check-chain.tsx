@@ -10,6 +10,7 @@ import { protectionTexts } from './protection.texts.ts'
 import styles from './check-chain.module.css'
 
 type MarkName = (typeof markNames)[number]
+type MarkState = Server['protection']['marks'][MarkName]
 type Check = Server['protection']['checks'][number]
 
 const markOfCheck: Readonly<Record<string, MarkName>> = {
@@ -75,7 +76,13 @@ export const CheckChain = ({ server, aside }: { server: Server; aside?: ReactNod
   )
 }
 
-const Step = (props: { name: MarkName; state: Server['protection']['marks'][MarkName]; checks: readonly Check[] }) => {
+/** What was found: of a check that passed, what holds. */
+const foundOf = (state: MarkState, name: MarkName) => {
+  const { findings, proofs } = textsOf(protectionTexts)
+  return state === 'passed' ? proofs[name] : findings[state]
+}
+
+const Step = (props: { name: MarkName; state: MarkState; checks: readonly Check[] }) => {
   const { name, state, checks } = props
   const t = textsOf(protectionTexts)
   const first = checks[0]
@@ -85,16 +92,12 @@ const Step = (props: { name: MarkName; state: Server['protection']['marks'][Mark
         <CheckMark state={state} />
       </span>
       <span className={styles.label}>{t.markNames[name]}</span>
-      <b>{first?.subject ? <Stranger text={first.subject} most={60} /> : t.findings[state]}</b>
-      <span className={styles.proof}>
-        {first ? (
-          <>
-            {t.since} <Time at={first.since} />
-          </>
-        ) : (
-          t.proofs[name]
-        )}
-      </span>
+      <b>{first?.subject ? <Stranger text={first.subject} most={60} /> : foundOf(state, name)}</b>
+      {first && (
+        <span className={styles.proof}>
+          {t.since} <Time at={first.since} />
+        </span>
+      )}
     </li>
   )
 }

@@ -44,7 +44,7 @@ const en = {
   },
   chain: 'Protection, step by step',
   checked: 'Checked',
-  findings: { passed: 'As it should be', doubtful: 'Doubtful', failed: 'Failed', none: 'Does not apply' },
+  findings: { doubtful: 'Doubtful', failed: 'Failed', none: 'Does not apply' },
   proofs: {
     engine: 'It answers',
     jails: 'All run',

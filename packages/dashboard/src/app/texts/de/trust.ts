@@ -162,7 +162,7 @@ export const protection: Texts['protection'] = {
   },
   chain: 'Schutz, Schritt für Schritt',
   checked: 'Geprüft',
-  findings: { passed: 'Wie es sein soll', doubtful: 'Zweifelhaft', failed: 'Fehlgeschlagen', none: 'Trifft nicht zu' },
+  findings: { doubtful: 'Zweifelhaft', failed: 'Fehlgeschlagen', none: 'Trifft nicht zu' },
   proofs: {
     engine: 'Antwortet',
     jails: 'Alle laufen',

@@ -162,7 +162,7 @@ export const protection: Texts['protection'] = {
   },
   chain: 'Protección, paso a paso',
   checked: 'Comprobado',
-  findings: { passed: 'Como debe ser', doubtful: 'Dudoso', failed: 'Con fallo', none: 'No aplica' },
+  findings: { doubtful: 'Dudoso', failed: 'Con fallo', none: 'No aplica' },
   proofs: {
     engine: 'Responde',
     jails: 'Todas funcionan',

@@ -163,7 +163,7 @@ export const protection: Texts['protection'] = {
   },
   chain: 'La protection, étape par étape',
   checked: 'Vérifié',
-  findings: { passed: 'Comme il se doit', doubtful: 'Douteux', failed: 'En échec', none: 'Sans objet' },
+  findings: { doubtful: 'Douteux', failed: 'En échec', none: 'Sans objet' },
   proofs: {
     engine: 'Il répond',
     jails: 'Toutes tournent',
