@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { cpSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -160,4 +161,34 @@ describeHosts('the first ban, end to end', () => {
       await scenarios[name](scene)
       expect(host.agentRunning()).toBe(true)
     })
+
+  test('a server that was set back to a backup learns what it has lost, in both directions', async () => {
+    const [before, after] = ['203.0.113.230', '203.0.113.231']
+    const backup = `${server.dataDir}-backup`
+    const isActive = async (ip: string) => (await bansOf(scene, ip)).some(ban => ban.unbanned_at === null)
+    try {
+      await host.client('set', 'sshd', 'banip', before)
+      const { received_at } = await reported(scene, before)
+      await server.down()
+      cpSync(server.dataDir, backup, { recursive: true })
+      await server.up()
+      await host.client('set', 'sshd', 'unbanip', before)
+      await host.client('set', 'sshd', 'banip', after)
+      await ended(scene, before, 60)
+      await reported(scene, after, 60)
+      // A comparison leaves bans of the last minute alone.
+      await until(() => Date.now() - received_at > 61_000, 90, 'the age of the ban')
+      await server.down()
+      rmSync(server.dataDir, { recursive: true })
+      cpSync(backup, server.dataDir, { recursive: true })
+      await server.up()
+      expect(await isActive(before)).toBe(true)
+      expect(await bansOf(scene, after)).toEqual([])
+      await until(() => isActive(after), 90, 'the ban that the backup does not know')
+      await until(async () => !(await isActive(before)), 90, 'the end that the backup does not know')
+      expect(await bansOf(scene, after)).toHaveLength(1)
+    } finally {
+      rmSync(backup, { recursive: true, force: true })
+    }
+  })
 })

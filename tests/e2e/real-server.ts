@@ -10,6 +10,7 @@ export interface RealServer extends ServerUnderTest {
   readonly admin: () => Client
   readonly token: () => string
   readonly port: number
+  readonly dataDir: string
 }
 
 /** The server as a user's: a process of its own, on all addresses, that can be killed and started where it was. */
@@ -28,6 +29,7 @@ export const aRealServer = async (more: (port: number) => Record<string, string>
 
   return {
     port,
+    dataDir,
     admin: () => signed.client,
     token: () => signed.token,
     url: host => `http://${host.gateway}:${port}`,

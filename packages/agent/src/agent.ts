@@ -16,6 +16,7 @@ import { privateDirectory } from './files.ts'
 import { createKnock } from './knock/knock.ts'
 import { markAlive } from './lock.ts'
 import type { Log } from './log.ts'
+import { createComparison } from './loops/comparison.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createLink } from './loops/link.ts'
 import { createPoll } from './loops/poll.ts'
@@ -277,6 +278,8 @@ export const startAgent = async (
     onKnocks: knock.taken,
   })
   const results = createResults({ ...common, journal })
+  const { clockOffset } = transport
+  const comparison = createComparison({ ...common, serverId: identity.server_id, ledger, outbox, engine, clockOffset })
   const heartbeat = createHeartbeat({
     ...common,
     engine,
@@ -367,7 +370,8 @@ export const startAgent = async (
   await engine
     .ping()
     .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))
-  const running = [heartbeat.run(), poll.run(), state.run(), sender.run(), results.run()]
+  const loops = [heartbeat, poll, state, sender, results, comparison]
+  const running = loops.map(loop => loop.run())
 
   return {
     async stop() {
@@ -381,7 +385,7 @@ export const startAgent = async (
       // A running command gets a moment to end. The next start reports longer ones as unknown.
       await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
       stopping.abort()
-      for (const loop of [heartbeat, poll, state, sender, results]) loop.wake()
+      for (const loop of loops) loop.wake()
       await Promise.race([Promise.all(running), new Promise(resolve => setTimeout(resolve, 2000))])
       saved.save()
       engine.close()

@@ -183,3 +183,6 @@ export const readEnrolment = (value: unknown): Reply<'POST /agent/enroll'> => {
     throw new Error('the server did not answer the enrolment with an id and a key')
   return enrolled
 }
+
+export const readUnknown = (value: unknown): string[] =>
+  asList(unchecked<Reply<'PUT /agent/active'>>(value).unknown).filter(id => typeof id === 'string')

@@ -7,6 +7,7 @@ import {
   readFleetSet,
   readHeartbeat,
   readOrders,
+  readUnknown,
 } from './replies.ts'
 import type { DesiredState, FleetSet, Orders, RowResult } from './replies.ts'
 import type { FleetReport } from './shield/fleet-report.ts'
@@ -86,6 +87,8 @@ export interface Wire {
   /** One row for each event that the server has decided about. */
   report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
   adopt(bans: readonly AdoptedBan[]): Promise<RowResult[]>
+  /** Says which bans are in force. Answers the ids of those that the server does not know. */
+  compare(asOf: string, eventIds: readonly string[]): Promise<string[]>
   knocks(events: readonly KnockReport[]): Promise<RowResult[]>
   /** Whether the server still answers, asked over a new connection. */
   answers(): Promise<boolean>
@@ -143,6 +146,8 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
     report: async (bans, unbans) =>
       readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
     adopt: async bans => readEventResults(await send('PUT /agent/adopted', { bans }, { timeout: 60_000 })),
+    compare: async (as_of, event_ids) =>
+      readUnknown(await send('PUT /agent/active', { as_of, event_ids }, { timeout: 60_000 })),
     knocks: async events => readEventResults(await send('POST /agent/knocks', { events }, { timeout: 60_000 })),
     answers: () =>
       transport.fresh(pathOf('GET /agent/state'), null, { urgency: 'heartbeat', timeout: 10_000, alone: true }).then(

@@ -475,6 +475,26 @@ export const adoptBans = endpoint({
   reply: reportBans.reply,
   refusals: [503],
 })
+
+export const compareBans = endpoint({
+  method: 'PUT',
+  path: '/agent/active',
+  tag: 'Agent',
+  summary: 'Compare what is banned on the host with what is listed (agent)',
+  description: `The ids of all bans in force on the host, as it reported them, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. Bans of the host that are listed as active and are not among the ids end, unless they began within a minute before \`as_of\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} ids.`,
+  access: 'agent',
+  lenient: true,
+  bodyLimit: bounds.largeBody,
+  body: Type.Object({
+    as_of: field(timestamp, "Time of the comparison by the server's clock, as far as the host knows it."),
+    event_ids: field(Type.Array(uuid, { maxItems: bounds.activeBansPerHost }), 'Ids of the bans in force.'),
+  }),
+  status: 200,
+  reply: shape({
+    unknown: field(Type.Array(Type.String()), 'Those of the ids that no ban of this host is listed under.'),
+    ended: field(count, 'Number of bans that were listed as active, and are not any more.'),
+  }),
+})
 export const banReport = openResource('BanReport', report)
 export type BanReport = Static<typeof banReport>
 export const unbanReport = openResource('UnbanReport', {

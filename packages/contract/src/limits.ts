@@ -13,6 +13,7 @@ export const bounds = {
   commandOutput: 64 * 1024,
   seconds: 31_536_000,
   batch: 1000,
+  activeBansPerHost: 50_000,
   /** Channels for alerts, and characters of one field of a channel. */
   channels: 50,
   channelField: 8000,

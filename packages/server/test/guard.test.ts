@@ -183,6 +183,7 @@ const table: Record<string, Row> = {
   'POST /servers/heartbeat': agent,
   'PUT /agent/jails': agent,
   'PUT /agent/adopted': agent,
+  'PUT /agent/active': agent,
   'GET /agent/state': agent,
   'POST /agent/state/ack': agent,
   'POST /agent/results': agent,

@@ -17,6 +17,8 @@ export interface Ledger {
   baseline(rows: readonly BanRow[]): void
   /** Takes over bans that fail2ban holds from before, so that their end is reported. They are not reported as new. */
   adopt(bans: readonly { readonly row: BanRow; readonly isEndKnown: boolean }[]): void
+  /** Sends bans again that are in force and that the server has lost. */
+  tellAgain(bans: readonly ActiveBan[]): void
   knows(jail: string, ip: string, time: number): boolean
   /** Whether nothing is to be reported of a ban that fail2ban has: it was reported, or it is no ban of this host. */
   isSettled(jail: string, ip: string): boolean
@@ -167,6 +169,18 @@ export const createLedger = (needs: {
       needs.changed()
       for (const { row } of bans) needs.onBan?.(row.jail, row.ip)
     },
+    tellAgain(bans) {
+      needs.append(
+        bans.flatMap((ban): Entry[] => {
+          const ip = canonicalIp(ban.ip)
+          if (ip === null) return []
+          const { jail, time, bantime } = ban
+          const event_id = activeEventId(needs.serverId, ban)
+          const adopt = { event_id, jail: cleanText(jail), ip, ban_duration: durationOf(bantime) }
+          return [{ kind: 'adopt', at: time * 1000, offset: needs.clockOffset(), adopt }]
+        }),
+      )
+    },
     knows: (jail: string, ip: string, time: number): boolean => memory.seen.has([jail, ip, time]),
     isSettled: (jail, ip) =>
       memory.active.get(jail, ip) !== null ||
@@ -204,6 +218,10 @@ export const createLedger = (needs: {
     ended,
   }
 }
+
+/** The id under which a ban that is in force was reported last. */
+export const activeEventId = (serverId: string, ban: ActiveBan): string =>
+  banEventId(serverId, ban.jail, ban.ip, stampOf(ban))
 
 /** Distinguishes the event ids of a returned ban from its first ones, and is the same after a crash. */
 const stampOf = (ban: { time: number; round: number }): number =>

@@ -104,6 +104,37 @@ test('its end is reported as of any other, and the whitelist lifts it', async ()
   })
   expect(commands).toMatchObject([{ type: 'unban-ip', params: { ip: '198.51.100.1' } }])
 })
+test('a comparison names what is lost here, and ends what the host does not hold', async () => {
+  const [kept, lifted, fresh] = [
+    held('192.0.2.30', { ban_duration: -1, banned_at: new Date(clock() - 300_000).toISOString() }),
+    held('192.0.2.31', { ban_duration: -1, banned_at: new Date(clock() - 300_000).toISOString() }),
+    held('192.0.2.32', { ban_duration: -1, banned_at: new Date(clock()).toISOString() }),
+  ]
+  const other = await aHost(server, admin.client, 'other-01')
+  await other.client.call('POST /bans', { body: { ip: '192.0.2.30', jail: 'sshd', event_id: randomUUID() } })
+  await host.client.call('POST /bans/batch', { body: { bans: [kept, lifted, fresh] } as never })
+  const { bans } = await admin.client.call('GET /bans', { query: { server_id: host.id, active: true, limit: 100 } })
+  const others = bans.flatMap(({ ip, event_id }) => (ip === '192.0.2.31' ? [] : (event_id ?? [])))
+  const lost = randomUUID()
+  const body = { as_of: new Date(clock()).toISOString(), event_ids: [lost, ...others] }
+  expect(await host.client.call('PUT /agent/active', { body })).toEqual({ unknown: [lost], ended: 1 })
+  expect(await listOf('192.0.2.31')).toMatchObject([{ active: false }])
+  expect(await listOf('192.0.2.30')).toMatchObject([{ active: true }, { active: true }])
+  // A ban of the last minute may have been reported after the host looked.
+  const without = { ...body, event_ids: others.filter(id => id !== fresh.event_id) }
+  expect(await host.client.call('PUT /agent/active', { body: without })).toEqual({ unknown: [], ended: 0 })
+  // Another host learns nothing of these ids, and ends nothing of them.
+  expect(await other.client.call('PUT /agent/active', { body: { ...body, event_ids: [kept.event_id] } })).toEqual({
+    unknown: [kept.event_id],
+    ended: 0,
+  })
+  expect(await listOf('192.0.2.30')).toMatchObject([{ active: true }, { active: true }])
+  for (const bad of [{ as_of: 'now' }, { event_ids: ['x'] }, { event_ids: undefined }])
+    expect(
+      await raw(server, 'PUT', '/api/v1/agent/active', { token: host.key, body: { ...body, ...bad } }),
+    ).toMatchObject({ status: 400 })
+  expect(await raw(server, 'PUT', '/api/v1/agent/active', { token: admin.token, body })).toMatchObject({ status: 403 })
+})
 test('only for the host itself, and 1,000 a page', async () => {
   const many = Array.from({ length: 1001 }, () => held('192.0.2.7'))
   expect(await adopt(many)).toMatchObject({ status: 400 })

@@ -8,6 +8,7 @@ import type { GuardBan } from '../whitelist/mirror.feature.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
 import { createAttackers } from './attackers.ts'
 import { createBanFilterReader } from './ban-filters.ts'
+import { createBanComparison } from './comparison.ts'
 import { createBanReasons } from './ban-reasons.ts'
 import type { BanReasons } from './ban-reasons.ts'
 import { createBanColumns } from './columns/columns.ts'
@@ -66,6 +67,7 @@ export const bansFeature = async (
         createBanStats(needs),
         createTopBans(needs),
         createAttackers({ ...needs, filters, reasons, columns }),
+        createBanComparison({ ...needs, drain: service.drain }),
       ),
     jobs: [
       { name: 'quotas', every: 2 * second, everywhere: true, run: quotas.flush },

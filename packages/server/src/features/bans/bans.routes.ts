@@ -3,6 +3,7 @@ import { attackers as attackersContract, bans as contract, servers } from '@stoc
 import type { Http } from '../../http/http.ts'
 import type { AttackersService } from './attackers.ts'
 import type { BansService } from './bans.service.ts'
+import type { BanComparison } from './comparison.ts'
 import type { BanStatsService } from './stats.ts'
 import type { TopBansService } from './top.ts'
 
@@ -12,6 +13,7 @@ export const mountBans = (
   stats: BanStatsService,
   top: TopBansService,
   attackers: AttackersService,
+  comparison: BanComparison,
 ): void => {
   http.serve(contract.banStats, ({ actor, query }) => stats.ofBans(actor, query))
   http.serve(contract.topBans, ({ actor, query }) => top.of(actor, query))
@@ -31,6 +33,7 @@ export const mountBans = (
   http.serve(contract.reportBan, ({ actor, body }) => bans.report(actor, body))
   http.serve(contract.reportBans, ({ actor, body }) => bans.reportMany(actor, body))
   http.serve(contract.adoptBans, ({ actor, body }) => bans.adopt(actor, body))
+  http.serve(contract.compareBans, ({ actor, body }) => comparison.compare(actor, body))
   http.serve(contract.createBan, ({ actor, params, body }) => bans.ban(actor, params.serverId, body))
   http.serve(contract.removeBan, ({ actor, params, query }) => bans.lift(actor, params.serverId, params.ip, query.jail))
 }

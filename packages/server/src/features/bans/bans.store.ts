@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
+import { uuidBytes, uuidText } from '../../core/ids.ts'
 import { lastOf } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
@@ -267,13 +268,23 @@ const activeRows = (sql: Sql, which: Which) => {
 /** Ends active bans inside a change: of an address on a server (in one jail, or all), or whose time is up. */
 export const endActive = async (change: Change, which: Which, at: number): Promise<EndedBan[]> => {
   const rows = await activeRows(change.sql, which)
+  await endRows(change, rows, row => ('expiredBy' in which ? (row.expires_at ?? at) : at))
+  return rows
+}
+/** Ends these active bans inside a change, each at a time. Answers how many had not ended before. */
+export const endRows = async <Row extends EndedBan & { readonly banned_at: number }>(
+  change: Change,
+  rows: readonly Row[],
+  endOf: (row: Row) => number,
+): Promise<number> => {
+  let count = 0
   for (const row of rows) {
     await change.sql
       .deleteFrom('active_bans')
       .where('banned_at', '=', row.banned_at)
       .where('ban_id', '=', row.ban_id)
       .execute()
-    const ended = 'expiredBy' in which ? (row.expires_at ?? at) : at
+    const ended = endOf(row)
     const done = await change.sql
       .updateTable('bans')
       .set(eb => ({ unbanned_at: eb.case().when('banned_at', '>', ended).then(eb.ref('banned_at')).else(ended).end() }))
@@ -281,7 +292,52 @@ export const endActive = async (change: Change, which: Which, at: number): Promi
       .where('unbanned_at', 'is', null)
       .returning('id')
       .executeTakeFirst()
-    if (done) await change.record({ name: 'ban.end', serverNo: row.server_no, banId: row.ban_id })
+    if (!done) continue
+    count += 1
+    await change.record({ name: 'ban.end', serverNo: row.server_no, banId: row.ban_id })
   }
-  return rows
+  return count
+}
+
+const chunk = 500
+export interface ActiveRow extends EndedBan {
+  readonly banned_at: number
+}
+/** All active bans by server. There is no index by server: one scan beside the event loop serves all hosts that ask. */
+export const activeByServer = async (sql: Sql): Promise<ReadonlyMap<number, readonly ActiveRow[]>> => {
+  const rows = await sql.selectFrom('active_bans').select(['ban_id', 'server_no', 'banned_at']).execute()
+  const found = new Map<number, ActiveRow[]>()
+  for (const row of rows) {
+    const list = found.get(row.server_no)
+    if (list) list.push(row)
+    else found.set(row.server_no, [row])
+  }
+  return found
+}
+/** The ids that these bans were reported under, by the number of the ban. */
+export const eventsOf = async (sql: Sql, banIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {
+  const found = new Map<number, string>()
+  for (let start = 0; start < banIds.length; start += chunk) {
+    const rows = await sql
+      .selectFrom('bans')
+      .select(['id', 'event_id'])
+      .where('id', 'in', banIds.slice(start, start + chunk))
+      .execute()
+    for (const { id, event_id } of rows) found.set(id, uuidText(event_id))
+  }
+  return found
+}
+/** Those of the ids that bans of a server are listed under, active or not. */
+export const knownEvents = async (sql: Sql, serverNo: number, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  const found = new Set<string>()
+  for (let start = 0; start < ids.length; start += chunk) {
+    const rows = await sql
+      .selectFrom('bans')
+      .select('event_id')
+      .where('event_id', 'in', ids.slice(start, start + chunk).map(uuidBytes))
+      .where('server_no', '=', serverNo)
+      .execute()
+    for (const { event_id } of rows) found.add(uuidText(event_id))
+  }
+  return found
 }
