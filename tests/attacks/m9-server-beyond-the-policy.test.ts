@@ -70,7 +70,7 @@ onStage(
         ordered.map(([type]) => `false policy.json on this host refuses ${type}`),
       )
       expect(await snapshot(scene())).toEqual(before)
-      expect(await host.bannedInNft('203.0.113.9')).toBe(true)
+      await until(() => host.bannedInNft('203.0.113.9'), 20, 'the ban in the firewall')
 
       server.whitelist(['198.51.100.1'])
       await until(() => server.agreed() !== null, 20, 'a list that is allowed')
@@ -121,7 +121,7 @@ onStage(
       )
       expect(bans.map(({ success }) => success)).toEqual([true, true, true, false, false])
       expect(bans.at(-1)?.output).toMatch(/allows 8 bans by commands an hour/)
-      expect(await host.bannedInNft('203.0.113.103')).toBe(true)
+      await until(() => host.bannedInNft('203.0.113.103'), 20, 'the ban in the firewall')
       expect(await host.bannedInNft('203.0.113.104')).toBe(false)
     })
 

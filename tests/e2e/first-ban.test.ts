@@ -85,12 +85,12 @@ describeHosts('the first ban, end to end', () => {
   test('an IPv6 attack is reported, and lifted through the API it leaves the nftables set', async () => {
     await host.attack('2001:db8::201')
     await reported(scene, '2001:db8::201')
-    expect(await host.bannedInNft('2001:db8::201')).toBe(true)
+    await until(() => host.bannedInNft('2001:db8::201'), 20, 'the ban in the firewall')
     const { command_id } = await server
       .admin()
       .call('DELETE /servers/{serverId}/bans/{ip}', { params: { serverId: scene.serverId, ip: '2001:db8::201' } })
     expect(await outcomeOf(scene, command_id)).toMatchObject({ success: true })
-    expect(await host.bannedInNft('2001:db8::201')).toBe(false)
+    await until(async () => !(await host.bannedInNft('2001:db8::201')), 20, 'the end of the ban in the firewall')
     await ended(scene, '2001:db8::201')
     expect((await server.admin().call('GET /bans', { query: { ip: '2001:db8::201', active: true } })).total).toBe(0)
   })
@@ -101,7 +101,7 @@ describeHosts('the first ban, end to end', () => {
       body: { ip: '203.0.113.202', duration: 3600, reason: 'abuse' },
     })
     expect(await outcomeOf(scene, command_id)).toMatchObject({ success: true })
-    expect(await host.bannedInNft('203.0.113.202')).toBe(true)
+    await until(() => host.bannedInNft('203.0.113.202'), 20, 'the ban in the firewall')
     await reported(scene, '203.0.113.202')
     const { bans } = await server.admin().call('GET /bans', { query: { ip: '203.0.113.202' } })
     expect(bans).toMatchObject([{ jail: 'stockade', banned_by: 'admin', ban_duration: 3600, active: true }])

@@ -37,7 +37,7 @@ describeHosts('the whitelist, end to end', () => {
     for (const ip of ['203.0.113.41', '2001:db8:41::1']) {
       await host.attack(ip)
       await reported(scene, ip)
-      expect(await host.bannedInNft(ip)).toBe(true)
+      await until(() => host.bannedInNft(ip), 20, 'the ban in the firewall')
     }
     const asked = Date.now()
     for (const ip of ['203.0.113.32/27', '2001:db8:41::/64'])

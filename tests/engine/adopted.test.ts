@@ -74,7 +74,7 @@ describeHosts('bans from before the enrolment', () => {
     await host.startEngine()
     await until(() => host.agentLog().includes(`lifted the ban of ${ip} in sshd`), 60, 'the unban')
     expect(await host.bannedInEngine('sshd', ip)).toBe(false)
-    expect(await host.bannedInNft(ip)).toBe(false)
+    await until(async () => !(await host.bannedInNft(ip)), 20, 'the end of the ban in the firewall')
     expect(await host.bannedInEngine('sshd', '203.0.113.7')).toBe(true)
     expect(server.rows.filter(row => row.ip === ip && row.unbanned_at === null)).toEqual([])
   })

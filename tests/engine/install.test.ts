@@ -207,6 +207,6 @@ describeHosts('the installer', () => {
     )
     expect(left.stdout).toBe('')
     expect(await host.client('status')).not.toContain('stockade')
-    expect(await host.bannedInNft('203.0.113.80')).toBe(true)
+    await until(() => host.bannedInNft('203.0.113.80'), 20, 'the ban in the firewall')
   })
 })

@@ -62,7 +62,7 @@ onStage('templates on a real fail2ban', [], scene => {
     for (const ip of ['203.0.113.99', '2001:db8:99::9', '203.0.113.1', '2001:db8::1']) knock(ip)
     for (const ip of ['203.0.113.1', '2001:db8::1']) {
       expect(await reported(scene(), ip)).toMatchObject({ jail: 'door', ban_duration: 1800 })
-      expect(await host.bannedInNft(ip)).toBe(true)
+      await until(() => host.bannedInNft(ip), 20, 'the ban in the firewall')
     }
     expect(await host.client('get', 'door', 'banip')).not.toMatch(/:99|\.99/)
     await until(
@@ -118,7 +118,7 @@ onStage('templates on a real fail2ban', [], scene => {
     }
     expect(files(scene())).toEqual(before)
     expect(await jailsOf(host)).toEqual(jails)
-    expect(await host.bannedInNft('203.0.113.2')).toBe(true)
+    await until(() => host.bannedInNft('203.0.113.2'), 20, 'the ban in the firewall')
     for (const ip of ['203.0.113.1', '2001:db8::1'])
       await until(() => host.bannedInNft(ip), 5, `the restored ban of ${ip}`)
     expect(await host.client('get', 'door', 'bantime')).toBe('1800\n')
@@ -164,7 +164,7 @@ onStage('templates on a real fail2ban', [], scene => {
     expect(await jailsOf(host)).toEqual(expect.arrayContaining(['sshd', 'nginx-http-auth', 'stockade']))
     expect(await jailsOf(host)).not.toContain('door')
     expect(files(scene())).toEqual([])
-    expect(await host.bannedInNft('203.0.113.1')).toBe(false)
+    await until(async () => !(await host.bannedInNft('203.0.113.1')), 20, 'the end of the ban in the firewall')
     await host.stopEngine()
     await host.startEngine()
     expect(await jailsOf(host)).not.toContain('door')

@@ -62,7 +62,7 @@ onStage(
       expect(await outcome(host, '2001:db8:5::6', '2001:db8:6::1')).toBe(false)
       await host.client('set', 'sshd', 'banip', '203.0.113.5')
       await until(async () => !(await host.bannedInEngine('sshd', '203.0.113.5')), 3, 'the ban by hand to be undone')
-      expect(await host.bannedInNft('203.0.113.5')).toBe(false)
+      await until(async () => !(await host.bannedInNft('203.0.113.5')), 20, 'the end of the ban in the firewall')
       for (const force of [false, true])
         expect(await carriedOut(scene(), 'ban-ip', { ip: '2001:db8:5::7', force })).toMatchObject({
           success: false,
@@ -152,7 +152,7 @@ onStage(
         await reported(scene(), ip)
         await ended(scene(), ip, 5)
         await sleep(300)
-        expect(await host.bannedInNft(ip)).toBe(false)
+        await until(async () => !(await host.bannedInNft(ip)), 20, 'the end of the ban in the firewall')
       }
       expect(server.complaints).toEqual([])
     })
