@@ -159,6 +159,12 @@ export async function aRecorder() {
       })
       return reply(response, 200, { results })
     }
+    if (route === 'PUT /api/v1/agent/active') {
+      const ids = body['event_ids'] as string[]
+      if (!Array.isArray(ids) || Number.isNaN(Date.parse(String(body['as_of']))))
+        complaints.push(`not a comparison: ${JSON.stringify(body).slice(0, 200)}`)
+      return reply(response, 200, { unknown: ids.filter(id => !rowById.has(id)), ended: 0 })
+    }
     if (route === 'PUT /api/v1/agent/jails') {
       server.jails = body['jails'] as Record<string, unknown>[]
       return reply(response, 200, { message: 'ok' })
