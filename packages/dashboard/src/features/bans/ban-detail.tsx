@@ -17,8 +17,8 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { number } from '../../lib/numbers.ts'
 import { duration, exactTime } from '../../lib/time.ts'
+import { Ends } from './ban-cells.tsx'
 import { stateOf } from './ban-state.ts'
-import { Ends } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { BanValue } from './narrowing.tsx'
 import { Unban } from './unban.tsx'
@@ -80,15 +80,133 @@ const neighboursOf = (ip: string): string | null => {
   return `${groups.slice(0, 4).join(':')}::/64`
 }
 
-const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
-  const Sub = whole ? 'h2' : 'h3'
+/** Where, when and by whom. */
+const Course = ({ ban }: { ban: Ban }) => {
+  const t = textsOf(bansTexts)
+  return (
+    <>
+      <dt>{t.server}</dt>
+      <dd>
+        <BanValue
+          field="server"
+          value={ban.server.hostname}
+          link={
+            <Link to="/servers/$serverId" params={{ serverId: ban.server.id }}>
+              <Stranger text={ban.server.hostname} most={80} />
+            </Link>
+          }
+        />
+      </dd>
+      <dt>{t.jail}</dt>
+      <dd>
+        <BanValue field="jail" value={ban.jail}>
+          <Stranger text={ban.jail} most={64} />
+        </BanValue>
+      </dd>
+      <dt>{t.bannedAt}</dt>
+      <dd>
+        <time dateTime={ban.banned_at}>{exactTime(Date.parse(ban.banned_at))}</time>
+      </dd>
+      <dt>{t.length}</dt>
+      <dd>{ban.ban_duration === null ? textsOf(commonTexts).unknown : duration(ban.ban_duration)}</dd>
+      <dt>{t.by}</dt>
+      <dd>
+        <BanValue field="by" value={ban.banned_by}>
+          {ban.banned_by === 'engine' ? t.engine : <Stranger text={ban.banned_by} most={80} />}
+        </BanValue>
+      </dd>
+    </>
+  )
+}
+
+/** The place and the network that the address belongs to. */
+const Origin = ({ ban, place, network }: { ban: Ban; place: string; network: string }) => {
   const t = textsOf(bansTexts)
   const { unknown } = textsOf(commonTexts)
-  const place = [ban.city, ban.country_name ?? ban.country].filter(Boolean).join(', ')
-  const network = [ban.asn, ban.asn_org].filter(Boolean).join(' · ')
+  return (
+    <>
+      <dt>{t.place}</dt>
+      <dd>
+        {ban.country ? (
+          <BanValue field="country" value={ban.country} shown={place}>
+            <Stranger text={place} most={120} />
+          </BanValue>
+        ) : (
+          unknown
+        )}
+      </dd>
+      <dt>{t.network}</dt>
+      <dd>
+        {ban.asn ? (
+          <BanValue field="asn" value={ban.asn.replace(/^AS/, '')} shown={network}>
+            <Stranger text={network} most={160} />
+          </BanValue>
+        ) : (
+          unknown
+        )}
+      </dd>
+    </>
+  )
+}
+
+/** What others think of the address, and what the ban kept off. */
+const Consequences = ({ ban }: { ban: Ban }) => {
+  const t = textsOf(bansTexts)
+  return (
+    <>
+      {ban.reputation_score !== null && ban.reputation_score !== undefined && (
+        <>
+          <dt>{t.score}</dt>
+          <dd>{t.scoreOf(ban.reputation_score)}</dd>
+        </>
+      )}
+      {ban.dropped_packets !== null && (
+        <>
+          <dt>{t.dropped}</dt>
+          <dd>
+            {number(ban.dropped_packets)}{' '}
+            {ban.dropped_at !== null && (
+              <span className={parts.muted}>
+                <Time at={ban.dropped_at} />
+              </span>
+            )}
+          </dd>
+        </>
+      )}
+      <dt>{t.reported}</dt>
+      <dd>{ban.reported_to_reputation_db ? t.yes : t.no}</dd>
+    </>
+  )
+}
+
+/** More about the address, and about its neighbours. */
+const Links = ({ ban }: { ban: Ban }) => {
+  const t = textsOf(bansTexts)
   const range = neighboursOf(ban.ip)
   const others = useQuery(countQuery(ban.ip)).data
   const around = useQuery({ ...countQuery(range ?? ''), enabled: range !== null }).data
+  return (
+    <>
+      <Link to="/ip/$addr" params={{ addr: ban.ip }} className={parts.link}>
+        {t.lookUp}
+      </Link>
+      <Link to="/bans" search={{ q: queryTerm('ip', ban.ip) }} className={parts.link}>
+        {t.others(others === undefined ? '…' : number(others))}
+      </Link>
+      {range && (
+        <Link to="/bans" search={{ q: queryTerm('ip', range) }} className={parts.link}>
+          {t.neighbours(range, around === undefined ? '…' : number(around))}
+        </Link>
+      )}
+    </>
+  )
+}
+
+const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
+  const Sub = whole ? 'h2' : 'h3'
+  const t = textsOf(bansTexts)
+  const place = [ban.city, ban.country_name ?? ban.country].filter(Boolean).join(', ')
+  const network = [ban.asn, ban.asn_org].filter(Boolean).join(' · ')
   return (
     <>
       <div className={parts.row}>
@@ -101,77 +219,9 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
         <Unban ban={ban} wide />
       </div>
       <dl className={parts.details}>
-        <dt>{t.server}</dt>
-        <dd>
-          <BanValue
-            field="server"
-            value={ban.server.hostname}
-            link={
-              <Link to="/servers/$serverId" params={{ serverId: ban.server.id }}>
-                <Stranger text={ban.server.hostname} most={80} />
-              </Link>
-            }
-          />
-        </dd>
-        <dt>{t.jail}</dt>
-        <dd>
-          <BanValue field="jail" value={ban.jail}>
-            <Stranger text={ban.jail} most={64} />
-          </BanValue>
-        </dd>
-        <dt>{t.bannedAt}</dt>
-        <dd>
-          <time dateTime={ban.banned_at}>{exactTime(Date.parse(ban.banned_at))}</time>
-        </dd>
-        <dt>{t.length}</dt>
-        <dd>{ban.ban_duration === null ? unknown : duration(ban.ban_duration)}</dd>
-        <dt>{t.by}</dt>
-        <dd>
-          <BanValue field="by" value={ban.banned_by}>
-            {ban.banned_by === 'engine' ? t.engine : <Stranger text={ban.banned_by} most={80} />}
-          </BanValue>
-        </dd>
-        <dt>{t.place}</dt>
-        <dd>
-          {ban.country ? (
-            <BanValue field="country" value={ban.country} shown={place}>
-              <Stranger text={place} most={120} />
-            </BanValue>
-          ) : (
-            unknown
-          )}
-        </dd>
-        <dt>{t.network}</dt>
-        <dd>
-          {ban.asn ? (
-            <BanValue field="asn" value={ban.asn.replace(/^AS/, '')} shown={network}>
-              <Stranger text={network} most={160} />
-            </BanValue>
-          ) : (
-            unknown
-          )}
-        </dd>
-        {ban.reputation_score !== null && ban.reputation_score !== undefined && (
-          <>
-            <dt>{t.score}</dt>
-            <dd>{t.scoreOf(ban.reputation_score)}</dd>
-          </>
-        )}
-        {ban.dropped_packets !== null && (
-          <>
-            <dt>{t.dropped}</dt>
-            <dd>
-              {number(ban.dropped_packets)}{' '}
-              {ban.dropped_at !== null && (
-                <span className={parts.muted}>
-                  <Time at={ban.dropped_at} />
-                </span>
-              )}
-            </dd>
-          </>
-        )}
-        <dt>{t.reported}</dt>
-        <dd>{ban.reported_to_reputation_db ? t.yes : t.no}</dd>
+        <Course ban={ban} />
+        <Origin ban={ban} place={place} network={network} />
+        <Consequences ban={ban} />
       </dl>
       <Sub className={styles.sub}>{t.logLines}</Sub>
       {ban.log_lines ? (
@@ -179,17 +229,7 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
       ) : (
         <p className={parts.muted}>{t.noLogLines}</p>
       )}
-      <Link to="/ip/$addr" params={{ addr: ban.ip }} className={parts.link}>
-        {t.lookUp}
-      </Link>
-      <Link to="/bans" search={{ q: queryTerm('ip', ban.ip) }} className={parts.link}>
-        {t.others(others === undefined ? '…' : number(others))}
-      </Link>
-      {range && (
-        <Link to="/bans" search={{ q: queryTerm('ip', range) }} className={parts.link}>
-          {t.neighbours(range, around === undefined ? '…' : number(around))}
-        </Link>
-      )}
+      <Links ban={ban} />
       {(place || network) && (
         <p className={parts.help}>
           {t.credit}{' '}

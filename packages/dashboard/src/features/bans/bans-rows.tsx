@@ -6,7 +6,6 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
-import { useWords } from '../../kit/now.ts'
 import { Flag } from '../../kit/flag.tsx'
 import type { ListColumn } from '../../kit/list-rows.ts'
 import { ListTable } from '../../kit/list-table.tsx'
@@ -22,25 +21,21 @@ import type { Term } from '../../kit/search/narrowing.tsx'
 import { Value } from '../../kit/search/value-menu.tsx'
 import type { ValueActs } from '../../kit/search/value-menu.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
-import { number } from '../../lib/numbers.ts'
-import { duration, ending } from '../../lib/time.ts'
 import { stateOf } from './ban-state.ts'
 import { bansTexts } from './bans.texts.ts'
 import { columnsOf, nextSort, sortedBy, usualColumns } from './columns.ts'
 import type { Column } from './columns.ts'
 import type { BansSearch } from './filter.ts'
 import { countryName } from '../../lib/countries.ts'
-import { BanValue, useBansSearch, useFilter, useNarrowing } from './narrowing.tsx'
+import { Cell, Ends } from './ban-cells.tsx'
+import { useBansSearch, useFilter, useNarrowing } from './narrowing.tsx'
 import { ReasonText } from './reason.tsx'
 import { useSelecting } from './selection.ts'
 import { Unban } from './unban.tsx'
 import styles from './bans.module.css'
 
 const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
-
-export const Ends = ({ ban }: { ban: Ban }) => <>{useWords(now => ending(ban, now))}</>
 
 /** Tells the reputation database, and says what it answered. */
 const useReport = (ban: Ban) => {
@@ -130,93 +125,6 @@ const Whitelist = ({ ban }: { ban: Ban }) => {
   )
 }
 
-const Cell = ({ ban, column }: { ban: Ban; column: Column }) => {
-  const t = textsOf(bansTexts)
-  const { none, unknown } = textsOf(commonTexts)
-  const navigate = useNavigate()
-  switch (column) {
-    case 'state': {
-      const state = stateOf(ban)
-      return (
-        <BanValue
-          field="state"
-          value={state === 'banned' ? 'active' : state}
-          shown={textsOf(commonTexts).states[state]}
-        >
-          <State is={state} />
-        </BanValue>
-      )
-    }
-    case 'country':
-      return ban.country ? (
-        <BanValue field="country" value={ban.country} shown={countryName(ban.country)}>
-          {countryName(ban.country)}
-        </BanValue>
-      ) : (
-        none
-      )
-    case 'why':
-      return <ReasonText reason={ban.reason} />
-    case 'jail':
-      return (
-        <BanValue field="jail" value={ban.jail}>
-          <Stranger text={ban.jail} most={64} />
-        </BanValue>
-      )
-    case 'server':
-      return (
-        <BanValue
-          field="server"
-          value={ban.server.hostname}
-          open={() => void navigate({ to: '/servers/$serverId', params: { serverId: ban.server.id } })}
-        >
-          <Stranger text={ban.server.hostname} most={80} />
-        </BanValue>
-      )
-    case 'network':
-    case 'asn': {
-      const shown = column === 'asn' ? ban.asn : (ban.asn_org ?? ban.asn)
-      return ban.asn && shown ? (
-        <BanValue field="asn" value={ban.asn.replace(/^AS/, '')} shown={shown}>
-          <Stranger text={shown} most={80} />
-        </BanValue>
-      ) : (
-        none
-      )
-    }
-    case 'city':
-      return ban.city ? (
-        <BanValue field="city" value={ban.city}>
-          <Stranger text={ban.city} most={80} />
-        </BanValue>
-      ) : (
-        none
-      )
-    case 'banned':
-      return <Time at={ban.banned_at} />
-    case 'ends': {
-      // The state says that it is over; here is since when.
-      const over = ban.active ? null : (ban.unbanned_at ?? ban.expires_at)
-      return over === null ? <Ends ban={ban} /> : <Time at={over} />
-    }
-    case 'times':
-      return <>{ban.occurrences === undefined ? none : number(ban.occurrences)}</>
-    case 'duration':
-      return <>{ban.ban_duration === null ? unknown : duration(ban.ban_duration)}</>
-    case 'reported':
-      return <>{ban.reported_to_reputation_db ? t.yes : t.no}</>
-    case 'score':
-      return (
-        <>{ban.reputation_score === undefined || ban.reputation_score === null ? none : number(ban.reputation_score)}</>
-      )
-    case 'log': {
-      const [line = ''] = ban.log_lines.trim().split('\n')
-      return line === '' ? none : <Stranger text={line} most={60} />
-    }
-    case 'id':
-      return <>{ban.id}</>
-  }
-}
 const cut: ReadonlySet<Column> = new Set(['why', 'country', 'jail', 'server', 'network', 'city', 'log'])
 const ends: ReadonlySet<Column> = new Set(['times', 'score', 'id'])
 /** `usual`: these columns leave where the table has no room for them. */

@@ -163,13 +163,11 @@ const List = (given: Given) => {
   const { opened, shown, total, query } = given
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
-  const narrow = useNarrow()
   const phone = usePhone()
   const { may } = useMay('write')
   const [dialog, setDialog] = useState<'ban' | 'export' | 'view' | null>(null)
   const fresh = useRef<HTMLButtonElement>(null)
   useRowKeys(fresh)
-  const close = () => setDialog(null)
   const acts = (
     <>
       <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => setDialog('export')}>
@@ -211,13 +209,20 @@ const List = (given: Given) => {
       {given.bulk}
       {dialog && (
         <Suspense>
-          {dialog === 'ban' && <BanDialog onClose={close} server={search.server} ip={search.ip} />}
-          {dialog === 'export' && <ExportDialog total={given.exported} onClose={close} />}
-          {dialog === 'view' && <ViewDialog narrow={narrow} onClose={close} />}
+          <Opened dialog={dialog} exported={given.exported} onClose={() => setDialog(null)} />
         </Suspense>
       )}
     </Page>
   )
+}
+
+const Opened = (props: { dialog: 'ban' | 'export' | 'view'; exported: number; onClose: () => void }) => {
+  const { dialog, exported, onClose } = props
+  const { server, ip } = useSearch({ from: '/inside/bans' })
+  const narrow = useNarrow()
+  if (dialog === 'ban') return <BanDialog onClose={onClose} server={server} ip={ip} />
+  if (dialog === 'export') return <ExportDialog total={exported} onClose={onClose} />
+  return <ViewDialog narrow={narrow} onClose={onClose} />
 }
 
 const useRowKeys = (fresh: RefObject<HTMLButtonElement | null>) => {
