@@ -35,7 +35,16 @@ const build = (
   directories.push(place)
   const calls: string[] = []
   const acks: Acknowledgement[] = []
-  const store = createStore(place)
+  const kept = createStore(place)
+  let looks = 0
+  const store = {
+    ...kept,
+    state: () => {
+      // A loop that never rests would starve everything else, this test too.
+      if ((looks += 1) > 10_000) throw new Error('the loop never rests')
+      return kept.state()
+    },
+  }
   const wire = {
     state: (known: string | null) => {
       calls.push(`state ${known}`)
@@ -98,7 +107,14 @@ const build = (
     loop.wake()
     await running
   })
-  return { loop, calls, acks, store, settled: () => new Promise(resolve => setTimeout(resolve, 50)) }
+  return {
+    loop,
+    calls,
+    acks,
+    store,
+    looks: () => looks,
+    settled: () => new Promise(resolve => setTimeout(resolve, 50)),
+  }
 }
 
 it('fetches, applies, acknowledges, and remembers for the next start', async () => {
@@ -217,4 +233,15 @@ it('takes fleet bans over without applying a list that is held', async () => {
   await settled()
   expect(calls).toEqual(['state null', 'apply', 'state s1', 'fleet 5'])
   expect(acks.map(({ version }) => version)).toEqual(['s1', 's2'])
+})
+
+it('rests while it is asked for a report before the first state, and reports then', async () => {
+  const { loop, acks, looks, settled } = build([stateOf('s1', 'w1')], [{ version: 'w1', text: '192.0.2.1\n' }])
+  loop.again()
+  await settled()
+  expect(looks()).toBeLessThan(100)
+  expect(acks).toEqual([])
+  loop.want('s1')
+  await settled()
+  expect(acks).toHaveLength(1)
 })

@@ -215,7 +215,9 @@ export const createStateLoop = (
       await reachState()
       await reportState()
       if (fleetError !== null) throw fleetError
-      return wanted === store.state() && !mustReport ? idleWait : 0
+      const version = store.state()
+      // Before the first state there is nothing to report on, and a turn that only looks must not follow another one at once.
+      return wanted === version && (!mustReport || version === null) ? idleWait : 0
     },
     onFailure(error) {
       if (!(error instanceof ServerError)) log.warn(`the desired state is not reached: ${errorText(error)}`)
