@@ -160,10 +160,10 @@ export async function aRecorder() {
       return reply(response, 200, { results })
     }
     if (route === 'PUT /api/v1/agent/active') {
-      const ids = body['event_ids'] as string[]
-      if (!Array.isArray(ids) || Number.isNaN(Date.parse(String(body['as_of']))))
+      const ids = (body['bans'] as { event_id: string }[]).map(({ event_id }) => event_id)
+      if (Number.isNaN(Date.parse(String(body['as_of']))))
         complaints.push(`not a comparison: ${JSON.stringify(body).slice(0, 200)}`)
-      return reply(response, 200, { unknown: ids.filter(id => !rowById.has(id)), ended: 0 })
+      return reply(response, 200, { unknown: ids.filter(id => !rowById.has(id)), ended: 0, pending: 0 })
     }
     if (route === 'PUT /api/v1/agent/jails') {
       server.jails = body['jails'] as Record<string, unknown>[]

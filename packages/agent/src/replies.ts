@@ -184,5 +184,14 @@ export const readEnrolment = (value: unknown): Reply<'POST /agent/enroll'> => {
   return enrolled
 }
 
-export const readUnknown = (value: unknown): string[] =>
-  asList(unchecked<Reply<'PUT /agent/active'>>(value).unknown).filter(id => typeof id === 'string')
+/** What the server made of the bans in force. */
+export interface Comparison {
+  /** Ids of the bans that it does not know. */
+  readonly unknown: readonly string[]
+  /** Bans that it ends after another comparison. */
+  readonly pending: number
+}
+export const readComparison = (value: unknown): Comparison => {
+  const { unknown, pending } = unchecked<Reply<'PUT /agent/active'>>(value)
+  return { unknown: asList(unknown).filter(id => typeof id === 'string'), pending: asInteger(pending, 0) }
+}

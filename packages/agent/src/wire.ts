@@ -7,9 +7,9 @@ import {
   readFleetSet,
   readHeartbeat,
   readOrders,
-  readUnknown,
+  readComparison,
 } from './replies.ts'
-import type { DesiredState, FleetSet, Orders, RowResult } from './replies.ts'
+import type { Comparison, DesiredState, FleetSet, Orders, RowResult } from './replies.ts'
 import type { FleetReport } from './shield/fleet-report.ts'
 import { maxContentBytes } from './shield/list-store.ts'
 import type { ListReport } from './shield/list-report.ts'
@@ -87,8 +87,8 @@ export interface Wire {
   /** One row for each event that the server has decided about. */
   report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
   adopt(bans: readonly AdoptedBan[]): Promise<RowResult[]>
-  /** Says which bans are in force. Answers the ids of those that the server does not know. */
-  compare(asOf: string, eventIds: readonly string[]): Promise<string[]>
+  /** Says which bans are in force. */
+  compare(asOf: string, bans: Body<'PUT /agent/active'>['bans']): Promise<Comparison>
   knocks(events: readonly KnockReport[]): Promise<RowResult[]>
   /** Whether the server still answers, asked over a new connection. */
   answers(): Promise<boolean>
@@ -146,8 +146,8 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
     report: async (bans, unbans) =>
       readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
     adopt: async bans => readEventResults(await send('PUT /agent/adopted', { bans }, { timeout: 60_000 })),
-    compare: async (as_of, event_ids) =>
-      readUnknown(await send('PUT /agent/active', { as_of, event_ids }, { timeout: 60_000 })),
+    compare: async (as_of, bans) =>
+      readComparison(await send('PUT /agent/active', { as_of, bans }, { timeout: 60_000 })),
     knocks: async events => readEventResults(await send('POST /agent/knocks', { events }, { timeout: 60_000 })),
     answers: () =>
       transport.fresh(pathOf('GET /agent/state'), null, { urgency: 'heartbeat', timeout: 10_000, alone: true }).then(

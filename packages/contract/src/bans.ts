@@ -481,18 +481,29 @@ export const compareBans = endpoint({
   path: '/agent/active',
   tag: 'Agent',
   summary: 'Compare what is banned on the host with what is listed (agent)',
-  description: `The ids of all bans in force on the host, as it reported them, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. Bans of the host that are listed as active and are not among the ids end, unless they began within a minute before \`as_of\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} ids.`,
+  description: `All bans in force on the host, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. A ban that is listed as active ends when the host holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds.`,
   access: 'agent',
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
     as_of: field(timestamp, "Time of the comparison by the server's clock, as far as the host knows it."),
-    event_ids: field(Type.Array(uuid, { maxItems: bounds.activeBansPerHost }), 'Ids of the bans in force.'),
+    bans: field(
+      Type.Array(
+        openResource('BanInForce', {
+          event_id: field(uuid, 'Id under which it was reported.'),
+          jail: jailName,
+          ip: field(text(1, 64), 'Address or range.'),
+        }),
+        { maxItems: bounds.activeBansPerHost },
+      ),
+      'The bans in force.',
+    ),
   }),
   status: 200,
   reply: shape({
-    unknown: field(Type.Array(Type.String()), 'Those of the ids that no ban of this host is listed under.'),
+    unknown: field(Type.Array(Type.String()), 'Ids of the bans that are not listed for this host.'),
     ended: field(count, 'Number of bans that were listed as active, and are not any more.'),
+    pending: field(count, 'Number of bans that end with the next comparison if the host does not hold them then.'),
   }),
 })
 export const banReport = openResource('BanReport', report)

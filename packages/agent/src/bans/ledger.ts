@@ -176,7 +176,14 @@ export const createLedger = (needs: {
           if (ip === null) return []
           const { jail, time, bantime } = ban
           const event_id = activeEventId(needs.serverId, ban)
-          const adopt = { event_id, jail: cleanText(jail), ip, ban_duration: durationOf(bantime) }
+          const override = memory.overrides.get(placeKey(jail, ban.ip))
+          const ordered = override?.until ? Math.round(override.until / 1000) - time : -1
+          const adopt = {
+            event_id,
+            jail: cleanText(jail),
+            ip,
+            ban_duration: durationOf(override === undefined ? bantime : ordered),
+          }
           return [{ kind: 'adopt', at: time * 1000, offset: needs.clockOffset(), adopt }]
         }),
       )

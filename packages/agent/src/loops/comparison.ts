@@ -6,6 +6,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../log.ts'
 import type { Outbox } from '../outbox.ts'
 import { eventLoopTurn } from '../serial.ts'
+import { cleanText } from '../text.ts'
 import { ServerError } from '../transport.ts'
 import type { Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
@@ -14,6 +15,9 @@ import type { Loop, LoopNeeds } from './loop.ts'
 /** A server that comes back meets all of its hosts at once: each waits a random part of this first, in milliseconds. */
 const spread = 30_000
 const every = 6 * 3_600_000
+/** What the server lists and the host does not hold ends after a second comparison. */
+const secondLook = 15_000
+const mostLooks = 5
 /** The bans of before are adopted, and what fail2ban restores is there, so long after it answered. */
 const engineSettles = 60_000
 const lookAgain = 5000
@@ -41,26 +45,37 @@ export const createComparison = (
   const { ledger, engine, log } = needs
   const random = needs.random ?? Math.random
   let dueAt = steadyNow() + random() * spread
+  let looks = 0
+  let isBackAgain = false
   needs.link.onBack(() => {
+    isBackAgain = true
     dueAt = Math.min(dueAt, steadyNow() + random() * spread)
   })
 
   const isReady = (): boolean =>
     (engine.connectedFor() ?? 0) >= engineSettles && needs.clockOffset() !== null && needs.outbox.next(1, 1) === null
 
-  const compare = async (): Promise<void> => {
-    const bans = ledger.allActive()
-    if (bans.length > maxBans) return log.debug(`${bans.length} bans are too many to compare with the server`)
+  /** Answers whether another comparison is to follow. */
+  const compare = async (): Promise<boolean> => {
+    const active = ledger.allActive()
+    if (active.length > maxBans) {
+      log.debug(`${active.length} bans are too many to compare with the server`)
+      return false
+    }
     const asOf = new Date(needs.now() + (needs.clockOffset() ?? 0)).toISOString()
     const byId = new Map<string, ActiveBan>()
-    for (const [index, ban] of bans.entries()) {
+    for (const [index, ban] of active.entries()) {
       if (index % portion === portion - 1) await eventLoopTurn()
       byId.set(activeEventId(needs.serverId, ban), ban)
     }
-    const lost = (await needs.wire.compare(asOf, [...byId.keys()])).flatMap(id => byId.get(id) ?? [])
-    if (lost.length === 0) return
-    log.info(`the server does not know ${lost.length} bans that are in force: they are sent again`)
-    ledger.tellAgain(lost)
+    const bans = [...byId].map(([event_id, { jail, ip }]) => ({ event_id, jail: cleanText(jail), ip }))
+    const { unknown, pending } = await needs.wire.compare(asOf, bans)
+    const lost = unknown.flatMap(id => byId.get(id) ?? [])
+    if (lost.length > 0) {
+      log.info(`the server does not know ${lost.length} bans that are in force: they are sent again`)
+      ledger.tellAgain(lost)
+    }
+    return pending > 0
   }
 
   return createLoop({
@@ -70,14 +85,15 @@ export const createComparison = (
       const wait = dueAt - steadyNow()
       if (wait > 0) return wait
       if (!isReady()) return lookAgain
-      try {
-        await compare()
-      } catch (error) {
-        // A server from before this comparison.
-        if (!(error instanceof ServerError && error.status === 404)) throw error
-      }
-      dueAt = steadyNow() + every
-      return every
+      isBackAgain = false
+      // A server from before this comparison answers 404.
+      const isOpen = await compare().catch((error: unknown) => {
+        if (error instanceof ServerError && error.status === 404) return false
+        throw error
+      })
+      looks = isOpen && looks < mostLooks ? looks + 1 : 0
+      dueAt = steadyNow() + (isBackAgain ? random() * spread : looks > 0 ? secondLook : every)
+      return dueAt - steadyNow()
     },
   })
 }

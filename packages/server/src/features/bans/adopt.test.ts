@@ -104,36 +104,47 @@ test('its end is reported as of any other, and the whitelist lifts it', async ()
   })
   expect(commands).toMatchObject([{ type: 'unban-ip', params: { ip: '198.51.100.1' } }])
 })
-test('a comparison names what is lost here, and ends what the host does not hold', async () => {
-  const [kept, lifted, fresh] = [
-    held('192.0.2.30', { ban_duration: -1, banned_at: new Date(clock() - 300_000).toISOString() }),
-    held('192.0.2.31', { ban_duration: -1, banned_at: new Date(clock() - 300_000).toISOString() }),
-    held('192.0.2.32', { ban_duration: -1, banned_at: new Date(clock()).toISOString() }),
-  ]
-  const other = await aHost(server, admin.client, 'other-01')
-  await other.client.call('POST /bans', { body: { ip: '192.0.2.30', jail: 'sshd', event_id: randomUUID() } })
-  await host.client.call('POST /bans/batch', { body: { bans: [kept, lifted, fresh] } as never })
-  const { bans } = await admin.client.call('GET /bans', { query: { server_id: host.id, active: true, limit: 100 } })
-  const others = bans.flatMap(({ ip, event_id }) => (ip === '192.0.2.31' ? [] : (event_id ?? [])))
-  const lost = randomUUID()
-  const body = { as_of: new Date(clock()).toISOString(), event_ids: [lost, ...others] }
-  expect(await host.client.call('PUT /agent/active', { body })).toEqual({ unknown: [lost], ended: 1 })
-  expect(await listOf('192.0.2.31')).toMatchObject([{ active: false }])
-  expect(await listOf('192.0.2.30')).toMatchObject([{ active: true }, { active: true }])
-  // A ban of the last minute may have been reported after the host looked.
-  const without = { ...body, event_ids: others.filter(id => id !== fresh.event_id) }
-  expect(await host.client.call('PUT /agent/active', { body: without })).toEqual({ unknown: [], ended: 0 })
-  // Another host learns nothing of these ids, and ends nothing of them.
-  expect(await other.client.call('PUT /agent/active', { body: { ...body, event_ids: [kept.event_id] } })).toEqual({
-    unknown: [kept.event_id],
-    ended: 0,
+test('a comparison names what is lost here, and the second one ends what the host does not hold', async () => {
+  // No other host of this test has compared anything, and no look is shared.
+  const [web, other] = [await aHost(server, admin.client, 'web-02'), await aHost(server, admin.client, 'other-01')]
+  const agentId = () => `${randomUUID().slice(0, 14)}8${randomUUID().slice(15)}`
+  const old = (ip: string, event_id = agentId()) =>
+    held(ip, { event_id, ban_duration: -1, banned_at: new Date(clock() - 300_000).toISOString() })
+  const [kept, lifted, scripted] = [old('192.0.2.30'), old('192.0.2.31'), { ...old('192.0.2.33'), event_id: undefined }]
+  const fresh = held('192.0.2.32', {
+    event_id: agentId(),
+    ban_duration: -1,
+    banned_at: new Date(clock()).toISOString(),
   })
-  expect(await listOf('192.0.2.30')).toMatchObject([{ active: true }, { active: true }])
-  for (const bad of [{ as_of: 'now' }, { event_ids: ['x'] }, { event_ids: undefined }])
+  await other.client.call('POST /bans/batch', { body: { bans: [old('192.0.2.30')] } as never })
+  await web.client.call('POST /bans/batch', { body: { bans: [kept, lifted, scripted, fresh] } as never })
+  const lost = { event_id: agentId(), jail: 'sshd', ip: '192.0.2.34' }
+  // A ban that the host renewed has another id there, and is the same ban.
+  const renewed = { event_id: agentId(), jail: 'sshd', ip: kept.ip }
+  const compare = (more: object = {}, { key } = web) =>
+    raw(server, 'PUT', '/api/v1/agent/active', {
+      token: key,
+      body: { as_of: new Date(clock()).toISOString(), bans: [lost, renewed], ...more },
+    })
+  const unknown = [lost.event_id]
+  expect((await compare()).json).toEqual({ unknown, ended: 0, pending: 1 })
+  expect(await compare()).toMatchObject({ status: 429 })
+  expect((await listOf('192.0.2.31')).some(({ active }) => active)).toBe(true)
+  clock.forward(11)
+  expect((await compare()).json).toEqual({ unknown, ended: 1, pending: 0 })
+  expect((await listOf('192.0.2.31')).some(({ active }) => active)).toBe(false)
+  for (const ip of ['192.0.2.30', '192.0.2.32', '192.0.2.33'])
     expect(
-      await raw(server, 'PUT', '/api/v1/agent/active', { token: host.key, body: { ...body, ...bad } }),
-    ).toMatchObject({ status: 400 })
-  expect(await raw(server, 'PUT', '/api/v1/agent/active', { token: admin.token, body })).toMatchObject({ status: 403 })
+      (await listOf(ip)).every(({ active }) => active),
+      ip,
+    ).toBe(true)
+  // Another host learns nothing of these ids, and ends nothing of them.
+  const answer = await compare({ bans: [{ ...kept, ip: '192.0.2.35' }] }, other)
+  expect(answer.json).toEqual({ unknown: [kept.event_id], ended: 0, pending: 1 })
+  clock.forward(11)
+  for (const bad of [{ as_of: 'now' }, { bans: [{ event_id: 'x' }] }, { bans: undefined }])
+    expect(await compare(bad)).toMatchObject({ status: 400 })
+  expect(await compare({}, { ...web, key: admin.token })).toMatchObject({ status: 403 })
 })
 test('only for the host itself, and 1,000 a page', async () => {
   const many = Array.from({ length: 1001 }, () => held('192.0.2.7'))

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import { uuidBytes, uuidText } from '../../core/ids.ts'
-import { lastOf } from '../../core/ip.ts'
+import { ipText, lastOf } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
@@ -302,15 +302,33 @@ export const endRows = async <Row extends EndedBan & { readonly banned_at: numbe
 const chunk = 500
 export interface ActiveRow extends EndedBan {
   readonly banned_at: number
+  /** Names its jail and its address. */
+  readonly place: string
+}
+export const placeOf = (jailId: number, ip: Uint8Array, prefix: number | null): string =>
+  `${jailId} ${ipText(ip, prefix)}`
+/** Numbers of jails by their names. */
+export const jailIds = async (sql: Sql, names: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+  if (names.length === 0) return new Map()
+  const rows = await sql
+    .selectFrom('jails')
+    .select(['id', 'name'])
+    .where('name', 'in', [...names])
+    .execute()
+  return new Map(rows.map(({ id, name }) => [name, id]))
 }
 /** All active bans by server. There is no index by server: one scan beside the event loop serves all hosts that ask. */
 export const activeByServer = async (sql: Sql): Promise<ReadonlyMap<number, readonly ActiveRow[]>> => {
-  const rows = await sql.selectFrom('active_bans').select(['ban_id', 'server_no', 'banned_at']).execute()
+  const rows = await sql
+    .selectFrom('active_bans')
+    .select(['ban_id', 'server_no', 'banned_at', 'jail_id', 'ip', 'prefix'])
+    .execute()
   const found = new Map<number, ActiveRow[]>()
-  for (const row of rows) {
+  for (const { jail_id, ip, prefix, ...row } of rows) {
+    const active = { ...row, place: placeOf(jail_id, ip, prefix) }
     const list = found.get(row.server_no)
-    if (list) list.push(row)
-    else found.set(row.server_no, [row])
+    if (list) list.push(active)
+    else found.set(row.server_no, [active])
   }
   return found
 }
