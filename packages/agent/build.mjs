@@ -45,7 +45,7 @@ export async function buildAgent() {
   return outfile
 }
 
-/** Whoever starts the agent meanwhile gets the old file or the new one. Node runs an empty file without an error. */
+/** A process that starts the agent meanwhile gets the old file or the new one: Node runs an empty file without an error. */
 async function replaceFile(path, content, mode) {
   const fresh = `${path}.${process.pid}`
   await writeFile(fresh, content, { mode })

@@ -7,7 +7,7 @@ import { online } from '../engine/scenarios.ts'
 import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
 
-/** `npm run test:calm`: so many ordinary rounds, a minute apart. Without it there is none; `calm-day.test.ts` is the short one. */
+/** `npm run test:calm`: this number of ordinary rounds, a minute apart. In `npm test`, `calm-day.test.ts` is the short form. */
 const rounds = Number(process.env['CALM_MINUTES'] ?? 0)
 const pause = 60_000
 const each = (count: number, round: number): boolean => round % count === count - 1
