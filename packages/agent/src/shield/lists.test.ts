@@ -35,6 +35,7 @@ const build = (content: { version: number; text: string }) => {
   let counts = new Map<string, number>()
   const isReachable = { now: true }
   const slow = { kernel: Promise.resolve() }
+  const isRefusing = { now: false }
   let clock = 0
   const lists = createLists({
     store,
@@ -43,6 +44,7 @@ const build = (content: { version: number; text: string }) => {
       async followLists(change) {
         await slow.kernel
         change()
+        if (isRefusing.now) throw new Error('the shield is full')
         inKernel = store.lists()
       },
       holdsList: list => Promise.resolve(inKernel.includes(list)),
@@ -68,7 +70,19 @@ const build = (content: { version: number; text: string }) => {
     await lists.settled()
     return lists.report()
   }
-  return { lists, want, calls, isReachable, slow, count: (next: Map<string, number>) => (counts = next) }
+  const inForce = () => inKernel.map(({ id }) => id)
+  const later = (ms: number) => void (clock += ms)
+  return {
+    lists,
+    want,
+    calls,
+    isReachable,
+    slow,
+    isRefusing,
+    inForce,
+    later,
+    count: (next: Map<string, number>) => (counts = next),
+  }
 }
 
 it('fetches a list once, proves it, and loads it from the disk at the next start', async () => {
@@ -162,4 +176,17 @@ it('ends at the last state, also when that is the one before, asked for while an
   go()
   await without
   expect(await again).toEqual([held])
+})
+
+it('takes the last list out again after the kernel refused that once', async () => {
+  const text = '198.51.100.0/24\n'
+  const host = build({ version: 5, text })
+  await host.want([desiredOf(3, 5, text)])
+  host.isRefusing.now = true
+  await host.want([])
+  expect(host.inForce()).toEqual([3])
+  host.isRefusing.now = false
+  host.later(60_000)
+  await host.lists.tick()
+  expect(host.inForce()).toEqual([])
 })

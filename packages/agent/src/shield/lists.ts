@@ -65,6 +65,8 @@ export const createLists = (needs: {
   let working: Promise<void> = Promise.resolve()
   let retryWait = retryFirst
   let retryAt = 0
+  /** The kernel refused the last change, so that the disk does not say what it holds. */
+  let isUnsure = false
   const lastRead = new Map<number, number>()
   const sums = new Map<number, number>()
   const toldSums = new Map<number, number>()
@@ -95,6 +97,7 @@ export const createLists = (needs: {
     const held = store.lists()
     return (
       failures.size === 0 &&
+      !isUnsure &&
       held.length === (wanted ?? []).length &&
       (wanted ?? []).every(list =>
         held.some(
@@ -125,7 +128,9 @@ export const createLists = (needs: {
     // Another state came meanwhile, and its work follows.
     if (desired !== wanted) return
     try {
+      isUnsure = true
       await shield.followLists(() => store.put(next))
+      isUnsure = false
       const isNew = ({ id, version, mode }: HeldList) =>
         mode === 'enforce' && (before.get(id)?.version !== version || before.get(id)?.mode !== 'enforce')
       const tried = next.filter(isNew)
@@ -138,7 +143,7 @@ export const createLists = (needs: {
       for (const { id } of desired) failures.set(id, errorText(error).slice(0, maxReason))
       trouble.tell(`shield: blocklists are not in force: ${errorText(error)}`)
     }
-    if (failures.size > 0) {
+    if (failures.size > 0 || isUnsure) {
       retryAt = needs.steadyNow() + retryWait
       retryWait = Math.min(retryMost, retryWait * 2)
     }
@@ -179,7 +184,7 @@ export const createLists = (needs: {
     },
     isUsed: () => store.lists().length > 0,
     async tick() {
-      if (failures.size === 0 || needs.steadyNow() < retryAt) return
+      if ((failures.size === 0 && !isUnsure) || needs.steadyNow() < retryAt) return
       start()
       await working
     },
