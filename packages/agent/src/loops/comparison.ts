@@ -59,7 +59,7 @@ export const createComparison = (
   const compare = async (): Promise<boolean> => {
     const active = ledger.allActive()
     if (active.length > maxBans) {
-      log.debug(`${active.length} bans are too many to compare with the server`)
+      log.warn(`${active.length} bans are too many to compare with the server`)
       return false
     }
     const asOf = new Date(needs.now() + (needs.clockOffset() ?? 0)).toISOString()
