@@ -141,16 +141,32 @@ const measureList = async (): Promise<void> => {
   wanted.lists.delete(id)
 }
 
-/** What the server says of hosts that are all there. */
-const pendingAtServer = async (): Promise<number> => {
-  let pending = 0
+/** What the server still waits for, though all hosts are there: a host each, with the reason that the server gives. */
+const pendingAtServer = async (): Promise<{ readonly count: number; readonly examples: string[] }> => {
+  const admin = service.admin()
+  const query = { state: 'pending' as const, limit: 5 }
+  const nameOf = (what: string, of: { server: { hostname: string }; reason: string | null; at: string | null }) =>
+    `the server waits for ${of.server.hostname}, ${what}: ${of.reason ?? 'no reason'} (heard last: ${of.at ?? 'never'})`
+  const examples: string[] = []
+  let count = 0
   for (let page = 1; ; page++) {
-    const list = await service.admin().call('GET /fleet/bans', { query: { active: true, limit: 100, page } })
-    for (const { state } of list.fleet_bans) pending += state.pending
+    const list = await admin.call('GET /fleet/bans', { query: { active: true, limit: 100, page } })
+    for (const { id, state } of list.fleet_bans) {
+      count += state.pending
+      if (state.pending === 0 || examples.length >= 20) continue
+      const { servers } = await admin.call('GET /fleet/bans/{id}/servers', { params: { id }, query })
+      examples.push(...servers.map(server => nameOf(`ban ${id}`, server)))
+    }
     if (page * 100 >= list.total) break
   }
-  const { lists } = await service.admin().call('GET /lists', { query: { limit: 100 } })
-  return lists.reduce((sum, { held }) => sum + held.pending, pending)
+  const { lists } = await admin.call('GET /lists', { query: { limit: 100 } })
+  for (const { id, held, version } of lists) {
+    count += held.pending
+    if (held.pending === 0 || examples.length >= 20) continue
+    const { servers } = await admin.call('GET /lists/{id}/servers', { params: { id }, query })
+    examples.push(...servers.map(server => nameOf(`version ${version} of list ${id}`, server)))
+  }
+  return { count, examples }
 }
 
 const settle = async (): Promise<void> => {
@@ -163,16 +179,16 @@ const settle = async (): Promise<void> => {
   const end = Date.now() + setting.patience * 1000
   let found = wanted.differences(hosts)
   let pending = await pendingAtServer()
-  while ((found.length > 0 || pending > 0) && Date.now() < end) {
+  while ((found.length > 0 || pending.count > 0) && Date.now() < end) {
     await sleep(1000)
     found = wanted.differences(hosts)
     tell(found.slice(0, 3).join('; '))
     if (found.length === 0) pending = await pendingAtServer()
   }
   say(`${wanted.bans.size} bans and ${wanted.lists.size} lists stand; settled after ${seconds(since)} s`)
-  say(`differences: ${found.length}; pending at the server: ${pending}`)
+  say(`differences: ${found.length}; pending at the server: ${pending.count}`)
   problems.push(...found.slice(0, 20))
-  if (pending > 0) problems.push(`${pending} confirmations are missing at the server`)
+  problems.push(...pending.examples)
 }
 
 const run = async (): Promise<void> => {

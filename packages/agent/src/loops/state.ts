@@ -1,11 +1,12 @@
 import type { Knock } from '../knock/knock.ts'
 import type { Log } from '../log.ts'
 import { pause } from '../schedule.ts'
+import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import { ServerError } from '../transport.ts'
 import type { Store } from '../whitelist/store.ts'
 import { notApplied } from '../whitelist/whitelist.ts'
-import type { Whitelist } from '../whitelist/whitelist.ts'
+import type { Held, Whitelist } from '../whitelist/whitelist.ts'
 import type { Lists } from '../shield/lists.ts'
 import type { FleetBans } from '../shield/fleet-bans.ts'
 import type { DesiredState, Wire } from '../wire.ts'
@@ -70,15 +71,19 @@ export const createStateLoop = (
   /** Why the fleet bans of the last state were not taken over. Everything else goes on meanwhile. */
   let fleetError: unknown = null
   let isOvertaking = false
+  const inTurn = createSerial()
 
-  const acknowledge = async (version: string, listVersion: string, held = whitelist.held()): Promise<void> => {
-    const bans = await fleet.report()
-    const outcome = { version, whitelistVersion: listVersion, ...held, portknock: knock.report() }
-    const listed = await lists.report()
-    await wire.acknowledge(
-      bans === null ? outcome : { ...outcome, fleet: bans, ...(listed === null ? {} : { lists: listed }) },
-    )
-  }
+  /** One at a time: of two on their way together, the older one could arrive last and stand at the server. */
+  const acknowledge = (version: string, listVersion: string, listHeld?: Held): Promise<void> =>
+    inTurn(async () => {
+      const held = listHeld ?? whitelist.held()
+      const bans = await fleet.report()
+      const outcome = { version, whitelistVersion: listVersion, ...held, portknock: knock.report() }
+      const listed = await lists.report()
+      await wire.acknowledge(
+        bans === null ? outcome : { ...outcome, fleet: bans, ...(listed === null ? {} : { lists: listed }) },
+      )
+    })
 
   const takeFleet = async (state: DesiredState): Promise<boolean> => {
     try {
