@@ -162,6 +162,24 @@ describeHosts('the first ban, end to end', () => {
       expect(host.agentRunning()).toBe(true)
     })
 
+  test('a ban that returns within its first second is listed', async () => {
+    const addresses = ['203.0.113.240', '203.0.113.241', '203.0.113.242']
+    const commands = addresses.flatMap(ip =>
+      ['banip', 'unbanip', 'banip'].map(command => `set sshd ${command} ${ip}\n`),
+    )
+    // One client for all, so that they happen within the same second.
+    const client = `printf '${commands.join('')}exit\\n' | fail2ban-client -c '${host.f2bConfig}' -i`
+    await host.inside('sh', '-c', client)
+    for (const ip of addresses) {
+      // The first one ended, the second one did not.
+      const isListed = async (): Promise<boolean> => {
+        const ends = (await bansOf(scene, ip)).map(ban => ban.unbanned_at)
+        return ends.length === 2 && ends.filter(end => end === null).length === 1
+      }
+      await until(isListed, 120, `both bans of ${ip}`)
+    }
+  })
+
   test('a server that was set back to a backup learns what it has lost, in both directions', async () => {
     const [before, after] = ['203.0.113.230', '203.0.113.231']
     const backup = `${server.dataDir}-backup`

@@ -188,10 +188,13 @@ export const readEnrolment = (value: unknown): Reply<'POST /agent/enroll'> => {
 export interface Comparison {
   /** Ids of the bans that it does not know. */
   readonly unknown: readonly string[]
+  /** Ids of the bans that it lists as ended. */
+  readonly listedAsEnded: readonly string[]
   /** Bans that it ends after another comparison. */
   readonly pending: number
 }
 export const readComparison = (value: unknown): Comparison => {
-  const { unknown, pending } = unchecked<Reply<'PUT /agent/active'>>(value)
-  return { unknown: asList(unknown).filter(id => typeof id === 'string'), pending: asInteger(pending, 0) }
+  const { unknown, listed_as_ended, pending } = unchecked<Reply<'PUT /agent/active'>>(value)
+  const idsIn = (list: unknown) => asList(list).filter(id => typeof id === 'string')
+  return { unknown: idsIn(unknown), listedAsEnded: idsIn(listed_as_ended), pending: asInteger(pending, 0) }
 }

@@ -142,3 +142,52 @@ it('durations that the interface has no number for', () => {
   ])
   expect(told.map(entry => entry.kind === 'ban' && entry.ban.ban_duration)).toEqual([-1, -1, null])
 })
+
+const ids = (): string[] =>
+  told.flatMap(entry => ('adopt' in entry ? [entry.adopt.event_id] : 'ban' in entry ? [entry.ban.event_id] : []))
+
+it('gives a ban that returns within its first second another id, the same again after a crash', () => {
+  ledger.bans([row()])
+  ledger.ended('sshd', '203.0.113.7', 1_000_500)
+  // The table holds the same row as before, and so does the action.
+  expect(ledger.bans([row()])).toBe(0)
+  expect(ledger.isSettled('sshd', '203.0.113.7')).toBe(false)
+  ledger.adopt([{ row: row(), isEndKnown: true }])
+  memory.active.delete('sshd', '203.0.113.7')
+  ledger.adopt([{ row: row(), isEndKnown: true }])
+  expect(summary().at(-1)).toBe('adopt 203.0.113.7 1000000')
+  const [first, second, repeated] = ids()
+  expect(second).not.toBe(first)
+  expect(repeated).toBe(second)
+  ledger.ended('sshd', '203.0.113.7', 1_000_900)
+  ledger.adopt([{ row: row(), isEndKnown: true }])
+  expect(new Set(ids()).size).toBe(3)
+})
+
+it('gives a ban that ran out, or was there before the first run, the id of its row', () => {
+  ledger.baseline([row()])
+  ledger.adopt([{ row: row(), isEndKnown: true }])
+  ledger.ended('sshd', '203.0.113.7', 1_600_000)
+  ledger.adopt([{ row: row(), isEndKnown: true }])
+  expect(new Set(ids()).size).toBe(1)
+  expect(memory.seen.size()).toBe(1)
+})
+
+it('sends what the server lists as ended as a new ban for the time that is left', () => {
+  ledger.bans([row({ bantime: 3600 }), row({ ip: '203.0.113.8', bantime: -1 })])
+  ledger.adopt([{ row: row({ ip: '203.0.113.9' }), isEndKnown: false }])
+  const bans = ledger.allActive()
+  ledger.ended('sshd', '203.0.113.8', 1_000_000)
+  told = []
+  ledger.tellRenewed(bans)
+  expect(told).toMatchObject([
+    { kind: 'adopt', at: 1_000_000, adopt: { ip: '203.0.113.7', ban_duration: 3600 } },
+    { kind: 'adopt', at: 1_000_000, adopt: { ip: '203.0.113.9', ban_duration: null } },
+  ])
+  // Told once, as the ban in memory has another id now.
+  ledger.tellRenewed(bans)
+  expect(told).toHaveLength(2)
+  ledger.tellAgain(ledger.allActive())
+  expect(told.slice(2)).toMatchObject([{ adopt: { ban_duration: 3600 } }, { adopt: { ban_duration: null } }])
+  expect(ids().slice(2)).toEqual(ids().slice(0, 2))
+})

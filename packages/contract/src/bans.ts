@@ -481,7 +481,7 @@ export const compareBans = endpoint({
   path: '/agent/active',
   tag: 'Agent',
   summary: 'Compare what is banned on the host with what is listed (agent)',
-  description: `All bans in force on the host, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. A ban that is listed as active ends when the host holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds.`,
+  description: `All bans in force on the host, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the host sends as a new ban. A ban that is listed as active ends when the host holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds.`,
   access: 'agent',
   lenient: true,
   bodyLimit: bounds.largeBody,
@@ -502,6 +502,7 @@ export const compareBans = endpoint({
   status: 200,
   reply: shape({
     unknown: field(Type.Array(Type.String()), 'Ids of the bans that are not listed for this host.'),
+    listed_as_ended: field(Type.Array(Type.String()), 'Ids of the bans that are listed as ended.'),
     ended: field(count, 'Number of bans that were listed as active, and are not any more.'),
     pending: field(count, 'Number of bans that end with the next comparison if the host does not hold them then.'),
   }),

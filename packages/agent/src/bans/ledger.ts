@@ -5,10 +5,13 @@ import { cleanText, lastBytes } from '../text.ts'
 import { placeKey } from './memory.ts'
 import type { Intent, Memory } from './memory.ts'
 import type { ActiveBan } from './remembered-bans.ts'
+import { createRounds, stampOf } from './rounds.ts'
 import type { BanRow } from './table.ts'
 
 const maxLogBytes = 4 * 1024
 const secondsPerYear = 31_536_000
+/** The length of a ban of which only fail2ban knows the end; -1 is a permanent one. */
+const unknownLength = -2
 
 export interface Ledger {
   /** Takes new rows, or rows seen before. Each ban is reported once. */
@@ -19,6 +22,8 @@ export interface Ledger {
   adopt(bans: readonly { readonly row: BanRow; readonly isEndKnown: boolean }[]): void
   /** Sends bans again that are in force and that the server has lost. */
   tellAgain(bans: readonly ActiveBan[]): void
+  /** Sends bans as new ones that are in force and that the server lists as ended. What ended here meanwhile is left out. */
+  tellRenewed(bans: readonly ActiveBan[]): void
   knows(jail: string, ip: string, time: number): boolean
   /** Whether nothing is to be reported of a ban that fail2ban has: it was reported, or it is no ban of this host. */
   isSettled(jail: string, ip: string): boolean
@@ -60,6 +65,7 @@ export const createLedger = (needs: {
   onBan?: (jail: string, ip: string) => void
 }): Ledger => {
   const { memory } = needs
+  const rounds = createRounds(memory.seen)
 
   const banEntry = (row: BanRow, ip: string, eventId: string, intent: Intent | null): Entry => ({
     kind: 'ban',
@@ -130,10 +136,30 @@ export const createLedger = (needs: {
     return entries
   }
 
+  /** Seconds that are left of a ban; of one by command, as the command said. */
+  const lengthLeft = (ban: ActiveBan, now: number): number => {
+    const override = memory.overrides.get(placeKey(ban.jail, ban.ip))
+    const end = override === undefined ? endOf(ban) : override.until
+    if (end === null) return override === undefined ? ban.bantime : -1
+    return Math.max(1, Math.round((end - now) / 1000))
+  }
+  const adoptEntry = (ban: ActiveBan, at: number, length: number): Entry[] => {
+    const ip = canonicalIp(ban.ip)
+    if (ip === null) return []
+    const adopt = {
+      event_id: activeEventId(needs.serverId, ban),
+      jail: cleanText(ban.jail),
+      ip,
+      ban_duration: durationOf(length),
+    }
+    return [{ kind: 'adopt', at, offset: needs.clockOffset(), adopt }]
+  }
+
   const ended = (jail: string, ip: string, at: number): void => {
     const ban = memory.active.get(jail, ip)
     if (!ban || needs.isShielded?.(jail, ip) === true) return
     memory.active.delete(jail, ip)
+    if (at < (endOf(ban) ?? Infinity)) rounds.ended(ban)
     needs.append([unbanEntry(ban, at)])
     needs.changed()
   }
@@ -150,43 +176,35 @@ export const createLedger = (needs: {
       needs.changed()
     },
     adopt(bans): void {
-      const entries = bans.flatMap(({ row, isEndKnown }): Entry[] => {
-        const ip = canonicalIp(row.ip)
-        if (ip === null) return []
-        const { jail, time, bantime } = row
-        const eventId = banEventId(needs.serverId, jail, row.ip, time)
-        memory.seen.add([jail, row.ip, time])
-        memory.active.set({ jail, ip: row.ip, time, bantime: isEndKnown ? bantime : -1, round: 0 })
-        const adopt = {
-          event_id: eventId,
-          jail: cleanText(jail),
-          ip,
-          ban_duration: isEndKnown ? durationOf(bantime) : null,
-        }
-        return [{ kind: 'adopt', at: time * 1000, offset: needs.clockOffset(), adopt }]
+      const entries = bans.flatMap(({ row: { jail, ip, time, bantime }, isEndKnown }): Entry[] => {
+        if (canonicalIp(ip) === null) return []
+        memory.seen.add([jail, ip, time])
+        const round = rounds.next({ jail, ip, time })
+        const ban = { jail, ip, time, bantime: isEndKnown ? bantime : unknownLength, round }
+        memory.active.set(ban)
+        return adoptEntry(ban, time * 1000, ban.bantime)
       })
       needs.append(entries)
       needs.changed()
       for (const { row } of bans) needs.onBan?.(row.jail, row.ip)
     },
     tellAgain(bans) {
-      needs.append(
-        bans.flatMap((ban): Entry[] => {
-          const ip = canonicalIp(ban.ip)
-          if (ip === null) return []
-          const { jail, time, bantime } = ban
-          const event_id = activeEventId(needs.serverId, ban)
-          const override = memory.overrides.get(placeKey(jail, ban.ip))
-          const ordered = override?.until ? Math.round(override.until / 1000) - time : -1
-          const adopt = {
-            event_id,
-            jail: cleanText(jail),
-            ip,
-            ban_duration: durationOf(override === undefined ? bantime : ordered),
-          }
-          return [{ kind: 'adopt', at: time * 1000, offset: needs.clockOffset(), adopt }]
-        }),
-      )
+      needs.append(bans.flatMap(ban => adoptEntry(ban, ban.time * 1000, lengthLeft(ban, ban.time * 1000))))
+    },
+    tellRenewed(bans) {
+      const now = needs.now()
+      const entries = bans.flatMap((told): Entry[] => {
+        const ban = memory.active.get(told.jail, told.ip)
+        if (ban === null || ban.time !== told.time || ban.round !== told.round) return []
+        rounds.ended(ban)
+        // fail2ban still holds it after its end: only fail2ban knows for how long.
+        const bantime = now < (endOf(ban) ?? Infinity) ? ban.bantime : unknownLength
+        const renewed = { ...ban, bantime, round: rounds.next(ban) }
+        memory.active.set(renewed)
+        return adoptEntry(renewed, now, lengthLeft(renewed, now))
+      })
+      needs.append(entries)
+      needs.changed()
     },
     knows: (jail: string, ip: string, time: number): boolean => memory.seen.has([jail, ip, time]),
     isSettled: (jail, ip) =>
@@ -212,11 +230,15 @@ export const createLedger = (needs: {
       needs.changed()
     },
     resumed(ban: ActiveBan, now: number): void {
-      const again = { ...ban, round: ban.round + 1 }
-      const eventId = banEventId(needs.serverId, ban.jail, ban.ip, stampOf(again))
-      const end = endOf(ban)
-      const left = end === null ? -1 : Math.max(1, Math.round((end - now) / 1000))
-      const row: BanRow = { ...ban, time: Math.round(now / 1000), bantime: left, failures: 1, logLines: '' }
+      const again = { ...ban, round: Math.max(ban.round + 1, rounds.next(ban)) }
+      const eventId = activeEventId(needs.serverId, again)
+      const row: BanRow = {
+        ...ban,
+        time: Math.round(now / 1000),
+        bantime: lengthLeft(ban, now),
+        failures: 1,
+        logLines: '',
+      }
       memory.paused.delete(ban.jail, ban.ip)
       memory.active.set(again)
       needs.append([banEntry(row, canonicalIp(ban.ip) ?? ban.ip, eventId, null)])
@@ -230,13 +252,9 @@ export const createLedger = (needs: {
 export const activeEventId = (serverId: string, ban: ActiveBan): string =>
   banEventId(serverId, ban.jail, ban.ip, stampOf(ban))
 
-/** Distinguishes the event ids of a returned ban from its first ones, and is the same after a crash. */
-const stampOf = (ban: { time: number; round: number }): number =>
-  ban.round === 0 ? ban.time : ban.time + ban.round / 1000
-
 /** The API accepts 1 s to 1 year. Longer bans go without a duration, and their end is reported when it happens. */
 const durationOf = (bantime: number): number | null =>
-  bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
+  bantime === unknownLength ? null : bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
 
 /** When fail2ban itself ends the ban, in epoch milliseconds; null for never. */
 export const endOf = (ban: { time: number; bantime: number }): number | null =>

@@ -70,7 +70,7 @@ export const createSeen = (): Seen => {
       return !isFree(indexOf(high, low))
     },
     add(key) {
-      const entry: SeenEntry = [...hashOf(key), Math.max(0, key[2])]
+      const entry: SeenEntry = [...hashOf(key), Math.max(0, Math.trunc(key[2]))]
       if (insert(entry)) added.push(entry)
     },
     restore: entry => void insert(entry),

@@ -15,7 +15,7 @@ import type { Loop, LoopNeeds } from './loop.ts'
 /** A server that comes back meets all of its hosts at once: each waits a random part of this first, in milliseconds. */
 const spread = 30_000
 const every = 6 * 3_600_000
-/** What the server lists and the host does not hold ends after a second comparison. */
+/** Where host and server differ, a second comparison decides: a report may have been on its way at the first. */
 const secondLook = 15_000
 const mostLooks = 5
 /** The bans of before are adopted, and what fail2ban restores is there, so long after it answered. */
@@ -33,7 +33,7 @@ export const createComparison = (
   needs: LoopNeeds & {
     wire: Pick<Wire, 'compare'>
     serverId: string
-    ledger: Pick<Ledger, 'allActive' | 'tellAgain'>
+    ledger: Pick<Ledger, 'allActive' | 'tellAgain' | 'tellRenewed'>
     outbox: Pick<Outbox, 'next'>
     engine: Pick<Engine, 'connectedFor'>
     clockOffset: () => number | null
@@ -47,6 +47,8 @@ export const createComparison = (
   let dueAt = steadyNow() + random() * spread
   let looks = 0
   let isBackAgain = false
+  /** Bans that the server listed as ended at the last comparison, by event id. */
+  let listedAsEnded: ReadonlySet<string> = new Set()
   needs.link.onBack(() => {
     isBackAgain = true
     dueAt = Math.min(dueAt, steadyNow() + random() * spread)
@@ -69,13 +71,19 @@ export const createComparison = (
       byId.set(activeEventId(needs.serverId, ban), ban)
     }
     const bans = [...byId].map(([event_id, { jail, ip }]) => ({ event_id, jail: cleanText(jail), ip }))
-    const { unknown, pending } = await needs.wire.compare(asOf, bans)
+    const { unknown, pending, ...answer } = await needs.wire.compare(asOf, bans)
     const lost = unknown.flatMap(id => byId.get(id) ?? [])
     if (lost.length > 0) {
       log.info(`the server does not know ${lost.length} bans that are in force: they are sent again`)
       ledger.tellAgain(lost)
     }
-    return pending > 0
+    const renewed = answer.listedAsEnded.filter(id => listedAsEnded.has(id)).flatMap(id => byId.get(id) ?? [])
+    listedAsEnded = new Set(answer.listedAsEnded)
+    if (renewed.length > 0) {
+      log.info(`the server lists ${renewed.length} bans as ended that are in force: they are sent as new ones`)
+      ledger.tellRenewed(renewed)
+    }
+    return pending > 0 || listedAsEnded.size > 0
   }
 
   return createLoop({

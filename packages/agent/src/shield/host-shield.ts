@@ -231,7 +231,9 @@ const moveOwnBans = async (needs: {
     const ban = ledger.active(ownJail, entry)
     if (ban === null) return []
     const override = memory.overrides.get(placeKey(ownJail, entry))
-    return [{ entry, bannedAt: ban.time, duration: ban.bantime, until: override ? override.until : endOf(ban) }]
+    return [
+      { entry, bannedAt: ban.time, duration: Math.max(-1, ban.bantime), until: override ? override.until : endOf(ban) },
+    ]
   })
   await shield.adopt(moved)
   await engine.unbanAll(

@@ -127,20 +127,31 @@ test('a comparison names what is lost here, and the second one ends what the hos
       body: { as_of: new Date(clock()).toISOString(), bans: [lost, renewed], ...more },
     })
   const unknown = [lost.event_id]
-  expect((await compare()).json).toEqual({ unknown, ended: 0, pending: 1 })
+  expect((await compare()).json).toEqual({ unknown, listed_as_ended: [], ended: 0, pending: 1 })
   expect(await compare()).toMatchObject({ status: 429 })
   expect((await listOf('192.0.2.31')).some(({ active }) => active)).toBe(true)
   clock.forward(11)
-  expect((await compare()).json).toEqual({ unknown, ended: 1, pending: 0 })
+  expect((await compare()).json).toEqual({ unknown, listed_as_ended: [], ended: 1, pending: 0 })
   expect((await listOf('192.0.2.31')).some(({ active }) => active)).toBe(false)
   for (const ip of ['192.0.2.30', '192.0.2.32', '192.0.2.33'])
     expect(
       (await listOf(ip)).every(({ active }) => active),
       ip,
     ).toBe(true)
+  // What ended here is named a minute later, however it ended.
+  const [brief, lately] = [{ ...old('192.0.2.36'), ban_duration: 100 }, old('192.0.2.37')]
+  const unbans = [{ ip: lately.ip, jail: lately.jail }]
+  await web.client.call('POST /bans/batch', { body: { bans: [brief, lately] } as never })
+  await web.client.call('POST /bans/batch', { body: { unbans } })
+  clock.forward(11)
+  const both = { bans: [brief, lately] }
+  expect((await compare(both)).json).toMatchObject({ unknown: [], listed_as_ended: [brief.event_id] })
+  clock.forward(61)
+  const listed_as_ended = [brief.event_id, lately.event_id]
+  expect((await compare(both)).json).toMatchObject({ unknown: [], listed_as_ended })
   // Another host learns nothing of these ids, and ends nothing of them.
   const answer = await compare({ bans: [{ ...kept, ip: '192.0.2.35' }] }, other)
-  expect(answer.json).toEqual({ unknown: [kept.event_id], ended: 0, pending: 1 })
+  expect(answer.json).toEqual({ unknown: [kept.event_id], listed_as_ended: [], ended: 0, pending: 1 })
   clock.forward(11)
   for (const bad of [{ as_of: 'now' }, { bans: [{ event_id: 'x' }] }, { bans: undefined }])
     expect(await compare(bad)).toMatchObject({ status: 400 })

@@ -8,6 +8,7 @@ import type { Engine } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Schema } from '../../db/schema.ts'
 import { dayOf, hourOf } from '../../core/clock.ts'
+import { expiryOf } from './ban-input.ts'
 
 type Sql = Kysely<Schema>
 
@@ -345,17 +346,22 @@ export const eventsOf = async (sql: Sql, banIds: readonly number[]): Promise<Rea
   }
   return found
 }
-/** Those of the ids that bans of a server are listed under, active or not. */
-export const knownEvents = async (sql: Sql, serverNo: number, ids: readonly string[]): Promise<ReadonlySet<string>> => {
-  const found = new Set<string>()
+/** Of these events the ones that are on record for the server, each with the time of its end; null without one. */
+export const knownEvents = async (
+  sql: Sql,
+  serverNo: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> => {
+  const found = new Map<string, number | null>()
   for (let start = 0; start < ids.length; start += chunk) {
     const rows = await sql
       .selectFrom('bans')
-      .select('event_id')
+      .select(['event_id', 'banned_at', 'ban_duration', 'unbanned_at'])
       .where('event_id', 'in', ids.slice(start, start + chunk).map(uuidBytes))
       .where('server_no', '=', serverNo)
       .execute()
-    for (const { event_id } of rows) found.add(uuidText(event_id))
+    for (const { event_id, banned_at, ban_duration, unbanned_at } of rows)
+      found.set(uuidText(event_id), unbanned_at ?? expiryOf({ bannedAt: banned_at, duration: ban_duration }))
   }
   return found
 }

@@ -94,8 +94,13 @@ export const createBanComparison = (needs: {
       const over = missing.filter(({ ban_id }) => before.has(ban_id))
       const ids = bans.flatMap(ban => (listed.has(placeOfBan(ban)) ? [] : [ban.event_id.toLowerCase()]))
       const known = await knownEvents(db.read, serverNo, ids)
+      const isEnded = (id: string): boolean => {
+        const endedAt = known.get(id)
+        return typeof endedAt === 'number' && endedAt < until
+      }
       return {
         unknown: ids.filter(id => !known.has(id)),
+        listed_as_ended: ids.filter(isEnded),
         ended: await end(over),
         pending: missing.length - over.length,
       }
