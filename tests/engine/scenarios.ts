@@ -72,6 +72,14 @@ export const scenarios = {
     await until(() => scene.host.bannedInNft('2001:db8::7'), 20, 'the ban in the firewall')
   },
 
+  'bans that fail2ban lifts all at once end at the server': async (scene: Scene) => {
+    const addresses = ['203.0.113.130', '203.0.113.131', '2001:db8::130']
+    await scene.host.client('set', 'sshd', 'banip', ...addresses)
+    for (const ip of addresses) await reported(scene, ip)
+    await scene.host.client('unban', '--all')
+    for (const ip of addresses) await ended(scene, ip, 60)
+  },
+
   'hostile log lines arrive cleaned and cut': async (scene: Scene) => {
     const line = (ip: string, user: Buffer): Buffer =>
       Buffer.concat([

@@ -96,6 +96,7 @@ it('nothing is concluded while fail2ban is down, has just come, or is unsettled'
 
 it('while bans are being restored, what is not there yet has not ended', async () => {
   ban('192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4')
+  up = 30_000
   banned = { sshd: ['192.0.2.1'] }
   expect(await look()).toEqual([])
   banned = { sshd: ['192.0.2.1', '192.0.2.2'] }
@@ -103,6 +104,21 @@ it('while bans are being restored, what is not there yet has not ended', async (
   banned = { sshd: ['192.0.2.1', '192.0.2.2', '192.0.2.3'] }
   expect(await look()).toEqual([])
   expect(await look()).toEqual(['unban 192.0.2.4'])
+})
+
+it('a storm of new bans long after the start hides no end', async () => {
+  ban('192.0.2.1')
+  banned = { sshd: ['192.0.2.2'] }
+  expect(await look()).toEqual([])
+  banned = { sshd: ['192.0.2.2', '192.0.2.3', '192.0.2.4'] }
+  expect(await look()).toEqual(['unban 192.0.2.1'])
+})
+
+it('two looks within a second are one', async () => {
+  ban('192.0.2.1')
+  await scene.snapshot.run()
+  expect(await look()).toEqual([])
+  expect(await look()).toEqual(['unban 192.0.2.1'])
 })
 
 it('a ban that was made again has not ended', async () => {

@@ -76,7 +76,8 @@ export const createHostBans = (needs: {
     hasTable,
     renew,
     onJails,
-    onFlush: snapshot.unsettled,
+    onFlush: snapshot.flushed,
+    onStop: snapshot.unsettled,
     onActed: (jail, ip) => needs.onBan(jail, ip, true),
     log,
   })

@@ -2,12 +2,20 @@ import type { Clocks } from '../clock.ts'
 import { errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { BannedPlaces, Engine } from '../engine/engine.ts'
-import { eventLoopTurn } from '../serial.ts'
+import { createSerial, eventLoopTurn } from '../serial.ts'
 import { endOf } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
 import { placeKey } from './memory.ts'
 
 const graceTime = 10_000
+/** Twice what fail2ban needs to restore a ban, in milliseconds: it restores 50 a second. */
+const restoreTime = 40
+/** Its jails start one after another. */
+const leastRestoreTime = 50_000
+/** A ban has ended that was missing at two looks at least so far apart, in milliseconds. */
+const confirmedAfter = 2000
+/** When to look after all bans of a jail were lifted at once, in milliseconds. */
+const looksAfterFlush = [1000, 3500]
 /** Bans that are compared between two turns of the event loop. */
 const portion = 5000
 
@@ -15,12 +23,14 @@ export interface Snapshot {
   run(): Promise<void>
   /** fail2ban is restarting or reloading: ignore its list for a while. */
   unsettled(): void
+  /** All bans of a jail were lifted at once, which announces none of them; or the jail is about to stop. */
+  flushed(): void
 }
 
 /**
  * Compares fail2ban's current bans with the reported ones and finds ends that nothing announced. After a start fail2ban
  * restores its bans (50 a second), so its list is short although nothing ended. Therefore nothing is concluded in the
- * first 10 s, and then only from two snapshots in a row whose list no longer grows.
+ * first 10 s, then only from a list that no longer grows until all can be restored, and always from two looks in a row.
  */
 export const createSnapshot = (
   needs: {
@@ -35,31 +45,39 @@ export const createSnapshot = (
   } & Clocks,
 ): Snapshot => {
   const { engine, ledger } = needs
-  let missing = new Set<string>()
+  /** Since when the list lacks a ban. */
+  let missing = new Map<string, number>()
   let before = 0
   let quietUntil = -Infinity
+  const inTurn = createSerial()
+  let flushLooks: NodeJS.Timeout[] = []
+
+  const isRestoring = (up: number, count: number): boolean =>
+    Math.min(up - graceTime, needs.steadyNow() - quietUntil) < Math.max(leastRestoreTime, count * restoreTime)
 
   const look = async (): Promise<void> => {
     const up = engine.connectedFor()
     if (up === null || up < graceTime || needs.steadyNow() < quietUntil) {
-      missing = new Set()
+      missing = new Map()
       return
     }
     await needs.drain().catch(() => undefined)
     const known = ledger.allActive()
     const banned = await engine.banned()
     const size = [...banned.values()].reduce((sum, ips) => sum + ips.size, 0)
-    const growing = size > before
+    const isGrowing = size > before && isRestoring(up, known.length)
     before = size
-    const nowMissing = new Set<string>()
+    const lookedAt = needs.steadyNow()
+    const nowMissing = new Map<string, number>()
     for (const [index, ban] of known.entries()) {
       if (index % portion === portion - 1) await eventLoopTurn()
       if (banned.get(ban.jail)?.has(ban.ip) || needs.isShielded?.(ban.jail, ban.ip) === true) continue
       const place = placeKey(ban.jail, ban.ip)
       const end = endOf(ban)
       const expired = end !== null && end <= needs.now()
-      nowMissing.add(place)
-      if (!expired && (growing || !missing.has(place))) continue
+      const since = missing.get(place) ?? lookedAt
+      nowMissing.set(place, since)
+      if (!expired && (isGrowing || lookedAt - since < confirmedAfter)) continue
       if (ledger.active(ban.jail, ban.ip)?.time !== ban.time) continue
       if (await needs.renew(ban.jail, ban.ip, expired)) continue
       if (!expired && !banned.has(ban.jail)) ledger.paused(ban, needs.now())
@@ -88,17 +106,18 @@ export const createSnapshot = (
     }
   }
 
+  const run = (): Promise<void> =>
+    inTurn(look).catch((error: unknown) => needs.log.debug(`no snapshot: ${errorText(error)}`))
+
   return {
-    async run(): Promise<void> {
-      try {
-        await look()
-      } catch (error) {
-        needs.log.debug(`no snapshot: ${errorText(error)}`)
-      }
-    },
+    run,
     unsettled(): void {
       quietUntil = needs.steadyNow() + graceTime
-      missing = new Set()
+      missing = new Map()
+    },
+    flushed(): void {
+      for (const timer of flushLooks) clearTimeout(timer)
+      flushLooks = looksAfterFlush.map(wait => setTimeout(() => void run(), wait).unref())
     },
   }
 }

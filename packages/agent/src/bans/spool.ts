@@ -35,7 +35,9 @@ export const createSpool = (needs: {
   hasTable: () => boolean
   /** fail2ban ended a ban by command too early. Answers true if the ban was renewed. */
   renew: (jail: string, ip: string, expired: boolean) => Promise<boolean>
+  /** A jail lifted all of its bans, and announces none of them. Before a stop, too. */
   onFlush: () => void
+  onStop: () => void
   /** The firewall actions of a ban have run: our action is the last one. */
   onActed: (jail: string, ip: string) => void
   log: Log
@@ -136,7 +138,8 @@ export const createSpool = (needs: {
     const ip = asText(event['ip'])
     const time = asInteger(event['time'], -1)
     const at = typeof event['at'] === 'number' ? event['at'] * 1000 : Date.now()
-    if (event['ev'] === 'flush' || event['ev'] === 'stop') return needs.onFlush()
+    if (event['ev'] === 'flush') return needs.onFlush()
+    if (event['ev'] === 'stop') return needs.onStop()
     if (jail === '' || ip === '' || time < 0) return
     const key = `${jail}|${ip}|${time}`
     switch (event['ev']) {
