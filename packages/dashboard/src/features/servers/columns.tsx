@@ -91,12 +91,12 @@ export const columnsOf = (isNarrow: boolean): readonly ListColumn<ServerRow>[] =
       width: 136,
       cell: ({ protection }) => <CheckStrip marks={protection.marks} />,
     },
-    { key: 'jails', name: names.jails, width: 56, end: true, cell: ({ active_jails: jails }) => number(jails) },
-    { key: 'banned', name: names.banned, width: 76, end: true, at: 'end', cell: server => <Banned server={server} /> },
-    { key: 'hours', name: names.hours, width: 108, cell: server => <Hours server={server} /> },
+    { key: 'jails', name: names.jails, width: 50, end: true, cell: ({ active_jails: jails }) => number(jails) },
+    { key: 'banned', name: names.banned, width: 68, end: true, at: 'end', cell: server => <Banned server={server} /> },
+    { key: 'hours', name: names.hours, width: 96, cell: server => <Hours server={server} /> },
     gauge('cpu'),
     gauge('memory'),
     gauge('disk'),
-    { key: 'seen', name: names.seen, width: 112, end: true, at: 'end-about', cell: server => <End server={server} /> },
+    { key: 'seen', name: names.seen, width: 92, end: true, at: 'end-about', cell: server => <End server={server} /> },
   ]
 }

@@ -1,5 +1,6 @@
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
+import { IconArrowUp } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ServerRow } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
@@ -69,7 +70,7 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
   const newest = useMe()?.version ?? ''
   const problem = health === 'unprotected' || health === 'degraded' ? server.protection.problem?.detail : null
   return (
-    <>
+    <span className={styles.about}>
       {server.quarantined && <Mark tone="warn">{textsOf(guardTexts).badge}</Mark>}
       {server.clone && <Mark tone="danger">{t.cloned}</Mark>}
       {problem ? (
@@ -83,8 +84,13 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
           <Stranger text={server.description ?? ''} most={200} />
         </span>
       )}
-      {isOlder(server.agent_version, newest) && <Mark tone="neutral">{t.update}</Mark>}
-    </>
+      {isOlder(server.agent_version, newest) && (
+        <span className={styles.update} title={t.update}>
+          <IconArrowUp size={14} aria-hidden="true" />
+          <span className={styles.words}>{t.update}</span>
+        </span>
+      )}
+    </span>
   )
 }
 
@@ -93,14 +99,14 @@ const mostTags = 2
 
 /** Each narrows the list to its servers. */
 export const Tags = ({ tags }: { tags: readonly string[] }) => (
-  <>
+  <span className={styles.tags}>
     {tags.slice(0, mostTags).map(tag => (
       <Link key={tag} to="/servers" search={{ q: `tag:${tag}` }} className={styles.tag}>
         {tag}
       </Link>
     ))}
     {tags.length > mostTags && <span className={styles.moreTags}>+{tags.length - mostTags}</span>}
-  </>
+  </span>
 )
 
 /** The last sign of life; an installation that was begun can be continued. */
