@@ -35,6 +35,7 @@ export const Blocklists = () => {
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
+      tools={<ListTabs />}
       actions={
         may && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen({ what: 'new' })}>
@@ -43,7 +44,6 @@ export const Blocklists = () => {
         )
       }
     >
-      <ListTabs />
       <p className={styles.lead}>{t.lead}</p>
       <Rows may={may} onNew={() => setOpen({ what: 'new' })} onOpen={showDetails} />
       <Suspense>

@@ -36,13 +36,13 @@ export const Feeds = () => {
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
+      tools={<ListTabs />}
       actions={
         <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
           {t.add}
         </Button>
       }
     >
-      <ListTabs />
       <p className={styles.lead}>{t.lead}</p>
       <Rows onOpen={setOpen} />
       <Suspense>
@@ -103,7 +103,7 @@ const FeedRow = ({ feed, onAct }: { feed: Feed; onAct: (act: Act) => void }) => 
       <p className={styles.contents}>
         {contents} · {t.families[feed.family]} · {t.atMost(number(feed.maximum))}
       </p>
-      <div className={styles.acts}>
+      <div className={`${styles.acts ?? ''} ${parts.untilTouched ?? ''}`}>
         {acts.map(([act, text, label]) => (
           <Button key={act} size="xs" variant="default" aria-label={label(feed.name)} onClick={() => onAct(act)}>
             {text}

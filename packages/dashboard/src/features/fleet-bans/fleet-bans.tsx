@@ -45,7 +45,7 @@ export const FleetBans = () => {
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
-      tools={<Tools />}
+      tools={<ListTabs />}
       actions={
         may && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
@@ -54,8 +54,8 @@ export const FleetBans = () => {
         )
       }
     >
-      <ListTabs />
       <p className={styles.lead}>{t.lead}</p>
+      <Tools />
       <Bans
         onNew={may ? () => setOpen('new') : undefined}
         onChange={ban => setOpen({ change: ban })}

@@ -40,6 +40,7 @@ export const SharingRules = () => {
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
+      tools={<ListTabs />}
       actions={
         may && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
@@ -48,7 +49,6 @@ export const SharingRules = () => {
         )
       }
     >
-      <ListTabs />
       <p className={styles.lead}>{t.lead}</p>
       <Rules may={may} onOpen={setOpen} />
       <Suspense>
@@ -99,17 +99,19 @@ const RuleRow = ({ rule, may, onOpen }: { rule: Rule; may: boolean; onOpen: (ope
   return (
     <li className={styles.rule}>
       <h2>{rule.name}</h2>
-      <Mark tone={tones[rule.state]}>{t.states[rule.state]}</Mark>
-      <p>
+      <span className={styles.state}>
+        <Mark tone={tones[rule.state]}>{t.states[rule.state]}</Mark>
+      </span>
+      <p className={styles.sentence}>
         {condition} {result}
       </p>
-      {rule.reason && <p className={parts.error}>{t.stopped(rule.reason)}</p>}
-      <p className={parts.muted}>
+      {rule.reason && <p className={`${parts.error ?? ''} ${styles.sentence ?? ''}`}>{t.stopped(rule.reason)}</p>}
+      <p className={styles.count}>
         {rule.state === 'armed' || rule.banned_30_days > 0 || !simulation
           ? t.made(rule.banned_30_days)
           : t.wouldHave(simulation.banned, simulation.days)}
       </p>
-      <div className={styles.acts}>
+      <div className={`${styles.acts ?? ''} ${parts.untilTouched ?? ''}`}>
         {may && <OnOff rule={rule} onOpen={onOpen} />}
         <Button size="xs" variant="default" aria-label={t.showOf(rule.name)} onClick={() => onOpen({ history: rule })}>
           {t.show}
