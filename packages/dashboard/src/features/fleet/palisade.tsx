@@ -47,7 +47,7 @@ export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) =
     <ul
       className={styles.palisade}
       data-size={size}
-      style={{ '--in-a-row': inRow(servers.length) } as CSSProperties}
+      style={{ '--in-a-row': inRow(servers.length), '--stakes': servers.length } as CSSProperties}
       aria-label={t.label}
       aria-description={t.keys}
       ref={fence}

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { barsOf } from '../../kit/charts/bars.ts'
 import { chartsTexts } from '../../kit/charts/charts.texts.ts'
@@ -22,8 +23,12 @@ import styles from './overview.module.css'
 /** Rarely seen, so it does not travel with the page. */
 const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 
-/** The overview of a period: is the fleet protected, who attacks, and where. */
-export const Filled = ({ period, isWall }: { period: Period; isWall: boolean }) => {
+/**
+ * The overview of a period: is the fleet protected, who attacks, and where.
+ * @param periods where a phone chooses the period: the first sentence stands above it
+ */
+export const Filled = (props: { period: Period; isWall: boolean; periods: ReactNode }) => {
+  const { period, isWall } = props
   const t = textsOf(overviewTexts)
   const query = useQuery(statsQuery(period))
   const stats = query.data
@@ -34,6 +39,7 @@ export const Filled = ({ period, isWall }: { period: Period; isWall: boolean }) 
     <div className={styles.page} data-old={query.isPlaceholderData || undefined}>
       <Trouble what={t.what} query={query} />
       <Hero period={period} stats={stats} failed={failed} />
+      {props.periods}
       {stats?.total_bans === 0 ? (
         <Later load={loadQuiet} given={{ period }} />
       ) : (

@@ -49,9 +49,12 @@ export const Overview = () => {
         </div>
       ) : (
         <>
-          {phone && isFilled && <Periods now={period} />}
           {isWall && <WallClock />}
-          <Later load={loadFilled} given={{ period, isWall }} room={<Waiting />} />
+          <Later
+            load={loadFilled}
+            given={{ period, isWall, periods: phone && isFilled ? <Periods now={period} /> : null }}
+            room={<Waiting />}
+          />
         </>
       )}
     </Page>
