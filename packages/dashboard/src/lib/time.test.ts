@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, duration, ending, exactTime, readDuration, shortDay } from './time.ts'
+import { ago, duration, ending, exactTime, readDuration, shortDay, withLocalTimes } from './time.ts'
 
 const at = Date.parse('2026-11-20T13:04:12.000Z')
 const after = (seconds: number) => at + seconds * 1000
@@ -28,6 +28,14 @@ describe('a short day', () => {
     [10 * 3600, '20 Nov'],
     [400 * 86_400, '20 Nov 2026'],
   ])('%d s later: %s', (seconds, said) => expect(shortDay(at, after(seconds), 'Europe/Berlin')).toBe(said))
+})
+
+describe('a text of the service', () => {
+  it.each([
+    ['Last seen 2026-11-20T13:04:12.000Z. Bans stay.', 'Last seen 14:04. Bans stay.'],
+    ['From 2026-11-20T13:04:12Z to 2026-11-21T10:00:00Z', 'From 14:04 to tomorrow 11:00'],
+    ['Not 2026-99-99T13:04:12Z, and not 2026-11-20', 'Not 2026-99-99T13:04:12Z, and not 2026-11-20'],
+  ])('%s', (text, said) => expect(withLocalTimes(text, at, 'Europe/Berlin')).toBe(said))
 })
 
 describe('exact time', () => {

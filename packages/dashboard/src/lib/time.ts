@@ -100,6 +100,13 @@ export const dayTime = (at: number, now: number, zone = shownZone()): string => 
   return shortDate(at, now, zone)
 }
 
+/** A text in which the service wrote moments, such as `2026-11-20T13:04:12.000Z`, with each told as here. */
+export const withLocalTimes = (text: string, now: number, zone = shownZone()): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z/g, found => {
+    const at = Date.parse(found)
+    return Number.isNaN(at) ? found : dayTime(at, now, zone)
+  })
+
 /** How long ago, for times of the last 24 hours; older ones by their date. The future counts as now: clocks differ. */
 export const ago = (at: number, now: number, zone = shownZone()): string => {
   const t = textsOf(timeTexts)

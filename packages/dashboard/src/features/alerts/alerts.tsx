@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
@@ -14,6 +15,7 @@ import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { withLocalTimes } from '../../lib/time.ts'
 import { alertsTexts } from './alerts.texts.ts'
 import { alertsQuery, routeChannelsQuery, routesQuery, rulesQuery, silencesQuery } from './queries.ts'
 import type { Alert } from './queries.ts'
@@ -100,6 +102,7 @@ const AlertList = (props: { alerts: readonly Alert[]; none: string; onSilence?: 
 
 const Words = ({ is }: { is: Alert }) => {
   const t = textsOf(alertsTexts)
+  const detail = useWords(now => withLocalTimes(is.server ? is.detail : `${is.title}. ${is.detail}`, now))
   const notes = [
     is.flapping && t.flapping,
     is.silenced && t.silenced,
@@ -120,7 +123,7 @@ const Words = ({ is }: { is: Alert }) => {
         )}
       </span>
       <span className={parts.muted}>
-        <Stranger text={is.server ? is.detail : `${is.title}. ${is.detail}`} most={300} />
+        <Stranger text={detail} most={300} />
       </span>
       <span className={parts.muted}>
         <Time at={is.resolved_at ?? is.since} />

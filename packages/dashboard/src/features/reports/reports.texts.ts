@@ -14,7 +14,7 @@ const en = {
   answer: (bans: number, text: string, servers: number) =>
     `${plural(bans, { one: '1 ban', other: `${text} bans` })} on ${plural(servers, { one: '1 server', other: `${servers} servers` })}`,
   before: { day: 'The day before', week: 'The week before', month: 'The month before' },
-  zone: (zone: string) => `Days are those of ${zone}.`,
+  zone: (zone: string) => `Days are counted in ${zone}.`,
   bans: 'Bans',
   attackers: 'Attackers',
   attention: 'Servers to look at',

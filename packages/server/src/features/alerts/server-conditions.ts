@@ -42,7 +42,7 @@ const conditions: Readonly<Partial<Record<ConditionKind, (server: Server, heardA
           `${row.hostname} is silent`,
           lastHeartbeat === null
             ? 'No heartbeat comes any more.'
-            : `Last heartbeat: ${iso(lastHeartbeat)}. Bans on the host go on.`,
+            : `Last seen ${iso(lastHeartbeat)}. Bans on the server stay in force.`,
         ]
       : null,
   'engine-down': server => {
