@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
@@ -45,6 +45,21 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
   }
   const isTyped = (value: string) => expect.poll(() => name().inputValue()).toBe(value)
 
+  /** Ends the session, clicks what would need it, and signs in again. */
+  const endSession = async (button: Locator) => {
+    await page.context().clearCookies()
+    // The page may notice the end by itself before the click arrives.
+    const clicked = button.click({ timeout: 5000 })
+    clicked.catch(() => {})
+    await Promise.any([page.waitForURL('**/login**'), clicked])
+    await page.waitForURL('**/login**')
+    await clicked.catch(() => {})
+    expect(questions).toEqual([])
+    await page.getByLabel('Username').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  }
+
   it('asks before the page is left, and stays where the answer is no', async () => {
     await open()
     await name().fill('Fence')
@@ -68,17 +83,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await isTyped('Fence')
   })
   it('is there after the session has ended in the middle, without a question', async () => {
-    await page.context().clearCookies()
-    // The page may notice the end by itself before the click arrives.
-    const clicked = bar().getByRole('button', { name: 'Save' }).click({ timeout: 5000 })
-    clicked.catch(() => {})
-    await Promise.any([page.waitForURL('**/login**'), clicked])
-    await page.waitForURL('**/login**')
-    await clicked.catch(() => {})
-    expect(questions).toEqual([])
-    await page.getByLabel('Username').fill('admin')
-    await page.getByLabel('Password', { exact: true }).fill(password)
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await endSession(bar().getByRole('button', { name: 'Save' }))
     await page.waitForURL('**/settings/general')
     await isTyped('Fence')
     await bar().getByRole('button', { name: 'Save' }).click()
@@ -206,6 +211,54 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await page.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' })
     expect((await admin.call('GET /servers/{serverId}', { params: { serverId: id } })).description).toBe('Shop')
     questions.splice(0)
+  })
+  it('of a fleet ban and its servers outlives the page, and is forgotten once it is made', async () => {
+    const lists = () => page.getByRole('link', { name: 'Lists', exact: true }).first()
+    const dialog = page.getByRole('dialog')
+    const reopened = async () => {
+      await page.getByRole('button', { name: 'New fleet ban' }).first().click()
+      await expect.poll(() => dialog.getByLabel('Address or range').inputValue()).toBe('198.51.100.0/28')
+      await dialog.getByRole('checkbox', { name: 'web-01' }).and(page.locator(':checked')).waitFor()
+    }
+    const kept = () =>
+      page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('new fleet ban')).length)
+    await page.goto('whitelist')
+    await lists().click()
+    await page.getByRole('button', { name: 'New fleet ban' }).first().click()
+    await dialog.getByLabel('Address or range').fill('198.51.100.0/28')
+    await dialog.getByRole('combobox', { name: 'Where' }).selectOption('some')
+    await dialog.getByRole('checkbox', { name: 'web-01' }).check()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    await lists().click()
+    await reopened()
+    await endSession(dialog.getByRole('button', { name: 'Ban on 1 server' }))
+    await page.waitForURL('**/fleet-bans')
+    await reopened()
+    await page.reload()
+    await reopened()
+    await dialog.getByRole('button', { name: 'Ban on 1 server' }).click()
+    await dialog.getByText('198.51.100.0/28 is banned on the fleet').waitFor()
+    await expect.poll(kept).toBe(0)
+    await dialog.getByRole('button', { name: 'Another' }).click()
+    await dialog.getByLabel('Address or range').fill('192.0.2.1')
+    await expect.poll(kept).toBe(1)
+    await page.keyboard.press('Escape')
+    await expect.poll(kept).toBe(0)
+  })
+  it('of a channel is kept without its secrets', async () => {
+    await page.goto('settings/channels')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Add channel' }).click()
+    await dialog.getByLabel('Name', { exact: true }).fill('On call')
+    await dialog.locator('input[type=password]').first().fill('not-for-the-disk')
+    await page.reload()
+    await page.getByRole('button', { name: 'Add channel' }).click()
+    await expect.poll(() => dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('On call')
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain('not-for-the-disk')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
   })
   it('is forgotten with the sign-out, which asks first', async () => {
     await open()

@@ -1,9 +1,7 @@
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useMe } from '../api/session.ts'
-import { readDraft, writeDraft } from '../lib/drafts.ts'
+import { dropDrafts, readDraft, same, writeDraft } from '../lib/drafts.ts'
 
-/** Whether two values of fields are the same. */
-export const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 const keysOf = <T extends object>(of: Partial<T>) => Object.keys(of) as (keyof T & string)[]
 
 interface Form<T> {
@@ -74,11 +72,50 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
   }
 }
 
+/** By the name of the draft: to be forgotten, unless what holds it is there again at once. */
+const leaving = new Map<string, ReturnType<typeof setTimeout>>()
+
+/**
+ * Forgets a draft when what holds it goes and the page stays: then it was closed by hand, or is done. A page that is left, by
+ * Back or by an ended session, is another page by then.
+ */
+const useForgottenAtEnd = (name: string) => {
+  const userId = useMe()?.id
+  useEffect(() => {
+    clearTimeout(leaving.get(name))
+    const { pathname } = globalThis.location
+    return () => {
+      if (userId === undefined || globalThis.location.pathname !== pathname) return
+      leaving.set(
+        name,
+        setTimeout(() => dropDrafts(userId, name)),
+      )
+    }
+  }, [name, userId])
+}
+
 /**
  * What is typed in a dialog. It survives a reload, an ended session and a closed tab, and is there when the dialog is opened
- * again; `forget` drops it, once it is saved or the dialog is closed by hand.
+ * again. It is forgotten when the dialog is closed by hand, or shows what came of it.
+ * @param secrets fields that never reach the browser's storage
  */
-export const useKept = <T extends object>(name: string, is: T) => {
-  const { values, set, reset } = useDraft(is, { name })
-  return { typed: values, set, forget: reset }
+export const useKept = <T extends object>(name: string, is: T, secrets: readonly (keyof T & string)[] = []) => {
+  const { values, set } = useDraft(is, { name, secrets })
+  useForgottenAtEnd(name)
+  return { typed: values, set }
+}
+
+/** Forgets what was typed in a dialog once it is done, while the dialog shows what came of it. */
+export const useForgotten = (name: string, isDone: boolean) => {
+  const userId = useMe()?.id
+  useEffect(() => {
+    if (isDone && userId !== undefined) dropDrafts(userId, name)
+  }, [isDone, name, userId])
+}
+
+/** One value of a dialog that is kept like the others: in place of `useState`, under `dialog/field`. */
+export const useKeptState = <V>(name: string, is: V | (() => V)) => {
+  const [first] = useState(is)
+  const { typed, set } = useKept<{ readonly value: V }>(name, { value: first })
+  return [typed.value, (value: V) => set({ value })] as const
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { clearDrafts, countDrafts, readDraft, writeDraft } from './drafts.ts'
+import { clearDrafts, countDrafts, dropDrafts, readDraft, same, writeDraft } from './drafts.ts'
 
 /** Node has no storage of its own without a file: this is one with the browser's behaviour. */
 const storageOf = (): Storage => {
@@ -51,6 +51,28 @@ describe('a draft', () => {
     writeDraft(7, 'chat', is, { typed: { name: 'Hedge' }, was: {} }, [], now - 8 * 86_400_000)
     localStorage.setItem('stockade-draft:7:broken', 'null')
     expect([countDrafts(7, now), countDrafts(8, now)]).toEqual([1, 0])
+  })
+  it('holds sets, which are the same in any order', () => {
+    const target = { kind: 'some', servers: new Set<string>() }
+    const typed = { servers: new Set(['b', 'a']) }
+    writeDraft(7, 'ban/target', target, { typed, was: {} }, [], now)
+    const { typed: read } = readDraft(7, 'ban/target', target, now)
+    expect(read).toEqual({ servers: new Set(['a', 'b']) })
+    expect(same(read, typed)).toBe(true)
+    expect(same(new Set(['a']), new Set(['b']))).toBe(false)
+    expect(readDraft(7, 'ban/target', { kind: 'some', servers: [] }, now)).toEqual(none)
+  })
+  it('counts as one form with those of its parts, and is forgotten with them', () => {
+    for (const name of ['ban/target', 'ban/reason', 'banner'])
+      writeDraft(7, name, { value: '' }, { typed: { value: 'x' }, was: {} }, [], now)
+    expect(countDrafts(7, now)).toBe(2)
+    dropDrafts(7, 'ban')
+    expect(countDrafts(7, now)).toBe(1)
+  })
+  it('is not kept when it is as long as a file', () => {
+    keep()
+    writeDraft(7, 'mail', is, { typed: { name: 'x'.repeat(300_000) }, was: {} }, [], now)
+    expect(localStorage.length).toBe(0)
   })
   it.each(['{', 'null', '[]', '{"typed":1}', '{"form":"","at":"x","typed":null}'])('is ignored when it is %s', text => {
     localStorage.setItem('stockade-draft:7:mail', text)

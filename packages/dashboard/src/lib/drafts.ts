@@ -5,6 +5,9 @@ const keyOf = (userId: number, name: string) => `${prefix}${userId}:${name}`
 /** Nobody remembers an edit of last week, in milliseconds. */
 const lasting = 7 * 24 * 60 * 60_000
 
+/** In characters: a list from a file is not kept; the file is there to be chosen again. */
+const longest = 200_000
+
 export interface KeptDraft<T> {
   /** What was typed, and what stood there when it was first touched. */
   readonly typed: Partial<T>
@@ -14,8 +17,17 @@ const none = { typed: {}, was: {} }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+/* JSON has no sets: they are kept as sorted lists under a name of their own. */
+const packed = (_key: string, value: unknown): unknown => (value instanceof Set ? { set: [...value].sort() } : value)
+const unpacked = (_key: string, value: unknown): unknown =>
+  isObject(value) && Array.isArray(value.set) && Object.keys(value).length === 1 ? new Set(value.set) : value
+
+/** Whether two values of fields are the same, sets in any order. */
+export const same = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && JSON.stringify(a, packed) === JSON.stringify(b, packed))
+
 const kindOf = (value: unknown): string =>
-  isObject(value) ? `{${formOf(value)}}` : Array.isArray(value) ? 'array' : typeof value
+  value instanceof Set ? 'set' : isObject(value) ? `{${formOf(value)}}` : Array.isArray(value) ? 'array' : typeof value
 /** Names and kinds of the fields: a draft of another version of the form has other ones, and is ignored. */
 const formOf = (is: object): string =>
   Object.entries(is)
@@ -30,7 +42,7 @@ const isOfForm = (some: unknown, is: object): boolean =>
 
 export const readDraft = <T extends object>(userId: number, name: string, is: T, now: number): KeptDraft<T> => {
   try {
-    const kept: unknown = JSON.parse(globalThis.localStorage.getItem(keyOf(userId, name)) ?? 'null')
+    const kept: unknown = JSON.parse(globalThis.localStorage.getItem(keyOf(userId, name)) ?? 'null', unpacked)
     if (!isObject(kept) || kept.form !== formOf(is)) return none
     if (typeof kept.at !== 'number' || now - kept.at > lasting) return none
     if (!isOfForm(kept.typed, is) || !isOfForm(kept.was, is)) return none
@@ -52,12 +64,10 @@ export const writeDraft = <T extends object>(
   const safe = (some: Partial<T>) => Object.fromEntries(Object.entries(some).filter(([key]) => !secrets.includes(key)))
   const typed = safe(draft.typed)
   try {
-    if (Object.keys(typed).length === 0) globalThis.localStorage.removeItem(keyOf(userId, name))
-    else
-      globalThis.localStorage.setItem(
-        keyOf(userId, name),
-        JSON.stringify({ form: formOf(is), at: now, typed, was: safe(draft.was) }),
-      )
+    const text = JSON.stringify({ form: formOf(is), at: now, typed, was: safe(draft.was) }, packed)
+    if (Object.keys(typed).length === 0 || text.length > longest)
+      globalThis.localStorage.removeItem(keyOf(userId, name))
+    else globalThis.localStorage.setItem(keyOf(userId, name), text)
   } catch {
     // A full or forbidden storage: then it lasts as long as the page.
   }
@@ -72,12 +82,28 @@ const isFresh = (key: string, now: number): boolean => {
   const kept: unknown = JSON.parse(globalThis.localStorage.getItem(key) ?? 'null')
   return isObject(kept) && typeof kept.at === 'number' && now - kept.at <= lasting
 }
+/** A part of a form, such as a choice of servers, has a draft of its own: `fleet ban/target`. */
+const formNameOf = (key: string): string => key.split('/')[0] ?? key
 /** On how many forms the user has typed what is not saved. */
 export const countDrafts = (userId: number, now: number): number => {
   try {
-    return keysOf(keyOf(userId, '')).filter(key => isFresh(key, now)).length
+    return new Set(
+      keysOf(keyOf(userId, ''))
+        .filter(key => isFresh(key, now))
+        .map(formNameOf),
+    ).size
   } catch {
     return 0
+  }
+}
+
+/** Forgets the draft of a form, and those of its parts. */
+export const dropDrafts = (userId: number, name: string): void => {
+  try {
+    const key = keyOf(userId, name)
+    for (const found of [key, ...keysOf(`${key}/`)]) globalThis.localStorage.removeItem(found)
+  } catch {
+    // Then it is not there.
   }
 }
 

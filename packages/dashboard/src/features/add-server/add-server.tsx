@@ -7,6 +7,7 @@ import { api, statusOf } from '../../api/client.ts'
 import { useLive } from '../../api/live.ts'
 import { optionsQuery, queries, serverQuery, summaryQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { CopyField } from '../../kit/copy.tsx'
 import { Field } from '../../kit/field.tsx'
@@ -35,8 +36,8 @@ export const AddServer = () => {
 const NameIt = () => {
   const t = textsOf(addServerTexts)
   const navigate = useNavigate()
-  const [hostname, setHostname] = useState('')
-  const [description, setDescription] = useState('')
+  const [hostname, setHostname] = useKeptState('new server/name', '')
+  const [description, setDescription] = useKeptState('new server/description', '')
   const [tried, setTried] = useState(false)
   const create = useMutation({
     mutationFn: () => api.call('POST /servers', { body: { hostname: hostname.trim(), description } }),

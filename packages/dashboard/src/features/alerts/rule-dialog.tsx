@@ -61,11 +61,7 @@ const first: Typed = {
 /** Adds a rule of bans. */
 const RuleDialog = ({ onClose }: { onClose: () => void }) => {
   const t = textsOf(alertsTexts)
-  const { typed, set, forget } = useKept<Typed>('new alert rule', first)
-  const close = () => {
-    forget()
-    onClose()
-  }
+  const { typed, set } = useKept<Typed>('new alert rule', first)
   const tried = useMutation({
     mutationFn: () => api.call('POST /alerts/rules/preview', { body: bodyOf({ ...typed, name: typed.name || '-' }) }),
   })
@@ -73,11 +69,11 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
     mutationFn: () => api.call('POST /alerts/rules', { body: bodyOf(typed) }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
-      close()
+      onClose()
     },
   })
   return (
-    <Dialog title={t.add} onClose={close}>
+    <Dialog title={t.add} onClose={onClose}>
       <form
         className={parts.form}
         noValidate

@@ -1,8 +1,8 @@
-import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -18,8 +18,8 @@ const lengths = [1, 8, 24, 168] as const
 /** Keeps the alerts of this rule on this server from being told for a while. */
 const SilenceDialog = ({ alert, name, onClose }: { alert: Alert; name: string; onClose: () => void }) => {
   const t = textsOf(alertsTexts)
-  const [reason, setReason] = useState('')
-  const [length, setLength] = useState<(typeof lengths)[number]>(1)
+  const [reason, setReason] = useKeptState(`silence ${alert.id}/reason`, '')
+  const [length, setLength] = useKeptState<(typeof lengths)[number]>(`silence ${alert.id}/length`, 1)
   const save = useMutation({
     mutationFn: () =>
       api.call('POST /alerts/silences', {

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, api } from '../../api/client.ts'
 import { summaryQuery } from '../../api/queries.ts'
 import { tellBanned } from '../fleet/undo.ts'
+import { useForgotten, useKept } from '../../kit/draft.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
 import { readDuration } from '../../lib/time.ts'
@@ -41,22 +42,24 @@ interface Typed {
   readonly cut: boolean
 }
 
+const none: ReadonlySet<string> = new Set()
 /** What is typed, and the servers that it is about. */
 const useTyped = (given: GivenBan) => {
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const only = servers.length === 1 ? servers[0]?.id : undefined
-  const [typed, setTyped] = useState<Typed>(() => ({
-    ...{ ip: given.ip ?? '', jail: given.jail ?? '', time: '', reason: '', cut: false },
-    where: given.server ?? (given.everywhere ? every : ''),
-    picked: new Set<string>(),
-  }))
+  const { ip = '', jail: ofJail = '', server: on = given.everywhere ? every : '' } = given
+  const draft = `ban ${ip} ${ofJail} ${on}`
+  const { typed, set } = useKept<Typed>(draft, {
+    ...{ ip, jail: ofJail, time: '', reason: '', cut: false },
+    where: on,
+    picked: none,
+  })
   const where = only ?? typed.where
   const server = servers.find(({ id }) => id === where)
   const ids = where === every ? servers.map(({ id }) => id) : where === several ? [...typed.picked] : [where]
   const jail = typed.jail.trim()
   return {
-    ...{ servers, only, typed, where, server, ids },
-    set: (change: Partial<Typed>) => setTyped(before => ({ ...before, ...change })),
+    ...{ draft, servers, only, typed, set, where, server, ids },
     isMany: where === every || where === several,
     /** Only the shield of a host cuts connections, not the jails of fail2ban. */
     canCut: jail === '' || jail === ownJail,
@@ -115,6 +118,7 @@ export const useBanForm = (given: GivenBan) => {
       return { batchId: batch_id, count: commands.length }
     },
   })
+  useForgotten(state.draft, ban.isSuccess)
   return {
     ...state,
     ban,

@@ -96,14 +96,10 @@ const changesOf = (typed: Typed, list: Blocklist) => {
 /** Changes where a list comes from, what is done with it, where, and within which bounds. */
 const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void }) => {
   const t = textsOf(blocklistsTexts).dialog
-  const { typed, set: setTyped, forget } = useKept(`blocklist ${list.id}`, typedOf(list))
-  const close = () => {
-    forget()
-    onClose()
-  }
+  const draft = `blocklist ${list.id}`
+  const { typed, set: setTyped } = useKept(draft, typedOf(list))
   const [isTried, setTried] = useState(false)
-  const target = useTarget(list.target)
-  const [isTargetTouched, touchTarget] = useState(false)
+  const target = useTarget(draft, list.target)
   const problems = problemsOf(typed)
   const isRight = Object.values(problems).every(problem => problem === undefined) && target.problem === undefined
   const preview = useMutation({
@@ -116,11 +112,11 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
     mutationFn: () =>
       api.call('PATCH /lists/{id}', {
         params: { id: list.id },
-        body: { ...changesOf(typed, list), ...(isTargetTouched && target.input ? { target: target.input } : {}) },
+        body: { ...changesOf(typed, list), ...(target.isChanged && target.input ? { target: target.input } : {}) },
       }),
     onSuccess: () => {
       void readBlocklistsAgain()
-      close()
+      onClose()
     },
   })
   const act = (run: () => void) => {
@@ -132,7 +128,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
     if ('source' in change || 'format' in change || 'column' in change) preview.reset()
   }
   return (
-    <Dialog title={t.changeTitle(list.name)} onClose={close}>
+    <Dialog title={t.changeTitle(list.name)} onClose={onClose}>
       <form
         className={parts.form}
         noValidate
@@ -142,16 +138,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
         }}
       >
         <Fields list={list} typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
-        <TargetChoice
-          target={{
-            ...target,
-            setValue: value => {
-              touchTarget(true)
-              target.setValue(value)
-            },
-          }}
-          error={isTried ? target.problem : undefined}
-        />
+        <TargetChoice target={target} error={isTried ? target.problem : undefined} />
         <Bounds typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
         {preview.data && <Preview found={preview.data} />}
         <Refusal error={save.error ?? preview.error} />
@@ -162,7 +149,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
           <Button variant="default" loading={preview.isPending} onClick={() => act(() => preview.mutate())}>
             {t.preview}
           </Button>
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={onClose}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
+import { useKeptState } from '../../kit/draft.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -17,20 +18,25 @@ import { SourceField, sourceOf } from './source-fields.tsx'
 import type { SourceKind } from './source-fields.tsx'
 import styles from './blocklists.module.css'
 
+const draft = 'new blocklist'
+
 /** What is typed, and what the API takes of it. */
 const useTyped = () => {
-  const target = useTarget()
-  const [choice, setChoice] = useState<string>(presets[0]?.name ?? 'url')
+  const target = useTarget(draft)
+  const [choice, setChoice] = useKeptState<string>(`${draft}/choice`, presets[0]?.name ?? 'url')
   /** Each kind keeps its text while another one is shown. */
-  const [texts, setTexts] = useState<Readonly<Record<SourceKind, string>>>({ url: '', countries: '', networks: '' })
-  const [given, setName] = useState<string>()
+  const [texts, setTexts] = useKeptState<Readonly<Record<SourceKind, string>>>(`${draft}/texts`, {
+    ...{ url: '', countries: '', networks: '' },
+  })
+  /** Empty: the name of the preset. */
+  const [given, setName] = useKeptState(`${draft}/name`, '')
   const preset = presets.find(({ name }) => name === choice)
   const kind = preset ? 'url' : (choice as SourceKind)
   const text = preset?.url ?? texts[kind]
   return {
     ...{ target, choice, setChoice, preset, kind, text, setName },
     setText: (typed: string) => setTexts({ ...texts, [kind]: typed }),
-    name: given ?? preset?.name ?? '',
+    name: given || (preset?.name ?? ''),
     source: sourceOf(kind, text),
     isFilled: text.trim() !== '',
   }

@@ -5,6 +5,7 @@ import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { Picks } from '../fleet/picks.tsx'
 import type { CommandType } from '../fleet/queries.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
+import { useForgotten, useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -29,16 +30,15 @@ interface Given {
 const RunDialog = (props: Given) => {
   const { type, server, servers, jail = '', onClose } = props
   const t = textsOf(commandsTexts).dialog
-  const [typed, setTyped] = useState<TypedCommand>({
-    type,
+  const draft = `run ${type} ${server ?? ''} ${jail}`
+  const [first] = useState<TypedCommand>(() => ({
+    ...{ type, jail, ip: '', time: '', template: '', again: '' },
     servers: servers ?? new Set(server ? [server] : []),
-    jail,
-    ip: '',
-    time: '',
-    template: '',
-    again: '',
-  })
+  }))
+  // Servers that were chosen before count, not those of an earlier choice; what is repeated to be sure is typed anew.
+  const { typed, set } = useKept(draft, first, servers ? ['servers', 'again'] : ['again'])
   const run = useRun(typed)
+  useForgotten(draft, run.batchId !== undefined)
   // Nothing is left to be typed: who only presses Enter has not read it.
   const isCalm = servers !== undefined && !type.endsWith('-ip')
   return (
@@ -54,13 +54,7 @@ const RunDialog = (props: Given) => {
           onNo={run.refuse}
         />
       ) : (
-        <Form
-          typed={typed}
-          set={change => setTyped({ ...typed, ...change })}
-          run={run}
-          isCalm={isCalm}
-          onClose={onClose}
-        />
+        <Form typed={typed} set={set} run={run} isCalm={isCalm} onClose={onClose} />
       )}
     </Dialog>
   )

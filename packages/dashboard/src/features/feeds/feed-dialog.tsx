@@ -49,11 +49,7 @@ const FeedDialog = (props: {
   const { feed, onMade, onClose } = props
   const { q, bans, fleet_bans, family, maximum } = feed ?? usual
   const is: Typed = { q, bans, fleet_bans, family, maximum: String(maximum), name: feed?.name ?? '' }
-  const { typed, set: setTyped, forget } = useKept(`feed ${feed?.id ?? 'new'}`, is)
-  const close = () => {
-    forget()
-    onClose()
-  }
+  const { typed, set: setTyped } = useKept(`feed ${feed?.id ?? 'new'}`, is)
   const [isTried, setTried] = useState(false)
   const preview = useMutation({
     mutationFn: () => api.call('POST /fleet/feeds/preview', { body: contentsOf(typed) }),
@@ -63,12 +59,11 @@ const FeedDialog = (props: {
       const body = { name: typed.name.trim(), ...contentsOf(typed) }
       if (!feed) {
         const made = await api.call('POST /fleet/feeds', { body })
-        forget()
         return onMade(made)
       }
       await api.call('PATCH /fleet/feeds/{id}', { params: { id: feed.id }, body })
       void readFeedsAgain()
-      close()
+      onClose()
     },
   })
   const { name: missing, ...others } = problemsOf(typed)
@@ -81,7 +76,7 @@ const FeedDialog = (props: {
     if (!('name' in change)) preview.reset()
   }
   return (
-    <Dialog title={feed ? t.changeTitle(feed.name) : t.newTitle} onClose={close}>
+    <Dialog title={feed ? t.changeTitle(feed.name) : t.newTitle} onClose={onClose}>
       <form
         className={parts.form}
         noValidate
@@ -100,7 +95,7 @@ const FeedDialog = (props: {
           <Button variant="default" loading={preview.isPending} onClick={() => act(false, () => preview.mutate())}>
             {t.preview}
           </Button>
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={onClose}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

@@ -1,8 +1,8 @@
-import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -16,8 +16,8 @@ import type { FleetBan } from './queries.ts'
 /** Changes the reason and the end of a fleet ban, on all its servers. */
 const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) => {
   const t = textsOf(fleetBansTexts).dialog
-  const [reason, setReason] = useState(ban.reason)
-  const [time, setTime] = useState('')
+  const [reason, setReason] = useKeptState(`fleet ban ${ban.id}/reason`, ban.reason)
+  const [time, setTime] = useKeptState(`fleet ban ${ban.id}/time`, '')
   const seconds = time.trim() ? readLength(time) : undefined
   const save = useMutation({
     mutationFn: () =>

@@ -5,6 +5,7 @@ import { ApiError, api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import type { TargetValue } from '../fleet/target-choice.tsx'
+import { useKeptState } from '../../kit/draft.ts'
 import { Coverage } from '../../kit/coverage.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
@@ -47,10 +48,11 @@ const withoutHint = (error: unknown) =>
 /** What is typed, and what the API takes of it. */
 const useTyped = (given: string) => {
   const t = textsOf(fleetBansTexts).dialog
-  const target = useTarget()
-  const [entry, setEntry] = useState(given)
-  const [time, setTime] = useState('')
-  const [reason, setReason] = useState('')
+  const draft = `new fleet ban ${given}`
+  const target = useTarget(draft)
+  const [entry, setEntry] = useKeptState(`${draft}/entry`, given)
+  const [time, setTime] = useKeptState(`${draft}/time`, '')
+  const [reason, setReason] = useKeptState(`${draft}/reason`, '')
   const seconds = time.trim() ? readLength(time) : undefined
   return {
     ...{ entry, setEntry, target, time, setTime, reason, setReason },

@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import type { Target, TargetInput } from '@stockade/contract'
 import { tagsQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
+import { useKept } from '../../kit/draft.ts'
 import { SelectField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
+import { same } from '../../lib/drafts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Picks } from './picks.tsx'
 import { targetsTexts } from './targets.texts.ts'
@@ -43,14 +45,19 @@ export const sayTarget = ({ all, tags = [], server_ids: ids = [] }: Target): str
   return [...tags, ...(ids.length > 0 || tags.length === 0 ? [t.servers(ids.length)] : [])].join(', ')
 }
 
-/** Users with access to some servers name these, or tags that their access is by. */
-export const useTarget = (given?: Target) => {
+/**
+ * Users with access to some servers name these, or tags that their access is by.
+ * @param draft the name of the form that it is part of
+ */
+export const useTarget = (draft: string, given?: Target) => {
   const me = useMe()
-  const [typed, setValue] = useState(() => targetValue(given))
+  const [first] = useState(() => targetValue(given))
+  const { typed, set } = useKept(`${draft}/target`, first)
   const kinds = me?.server_access !== 'specific' ? everyKind : me.tags.length > 0 ? restrictedByTag : restricted
   const value: TargetValue = kinds.includes(typed.kind) ? typed : { ...typed, kind: 'some' }
   return {
-    ...{ value, setValue, kinds },
+    ...{ value, setValue: set, kinds },
+    isChanged: !same(typed, first),
     /** The only tags that may be chosen; undefined: any. */
     among: me?.server_access === 'specific' ? me.tags : undefined,
     problem: targetProblem(value),

@@ -8,6 +8,7 @@ import { useMe } from '../../api/session.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
 import type { LookUp } from '../fleet/queries.ts'
 import { tellUnbannedEverywhere } from '../fleet/undo.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -95,10 +96,10 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
   // As it was when the dialog opened: bans that are lifted meanwhile must not change what the button says.
   const [where] = useState(() => [...new Set(found.active_bans.map(line => line.server_id))])
   const [scope, setScope] = useState<'where' | 'all'>(where.length > 0 ? 'where' : 'all')
-  const [whitelist, setWhitelist] = useState(false)
-  const [description, setDescription] = useState('')
+  const [whitelist, setWhitelist] = useKeptState<boolean>(`unban ${found.ip}/whitelist`, false)
+  const [description, setDescription] = useKeptState(`unban ${found.ip}/description`, '')
   // Long enough to get back in and look; who means for ever says so.
-  const [end, setEnd] = useState<End>({ kind: 'day', until: '' })
+  const [end, setEnd] = useKeptState<End>(`unban ${found.ip}/end`, { kind: 'day', until: '' })
   const [late, setLate] = useState(false)
   // One that reaches beyond the servers of a restricted user is refused to them, and the unban with it: theirs to tick.
   const isRestricted = useMe()?.server_access === 'specific'

@@ -23,10 +23,12 @@ const within = (text: string, least: number, most: number): boolean =>
 
 const first = { name: '', period: 'week' as ReportPeriod, hour: '7', weekday: 1, day: '1', recipients: '' }
 
+const draft = 'new report schedule'
+
 const useSchedule = () => {
   const t = textsOf(reportsTexts).schedules
-  const { typed, set, forget } = useKept('new report schedule', first)
-  const target = useTarget()
+  const { typed, set } = useKept(draft, first)
+  const target = useTarget(draft)
   const problems = {
     name: typed.name.trim() === '' ? t.missingName : undefined,
     hour: within(typed.hour, 0, 23) ? undefined : t.wrongHour,
@@ -34,7 +36,7 @@ const useSchedule = () => {
     target: target.problem,
   }
   return {
-    ...{ typed, set, forget, target, problems },
+    ...{ typed, set, target, problems },
     isRight: Object.values(problems).every(problem => problem === undefined),
     body: () => ({
       ...{ name: typed.name.trim(), period: typed.period, weekday: typed.weekday },
@@ -56,20 +58,16 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
   const t = textsOf(reportsTexts).schedules
   const form = useSchedule()
   const [isTried, setTried] = useState(false)
-  const close = () => {
-    form.forget()
-    onClose()
-  }
   const create = useMutation({
     mutationFn: () => api.call('POST /reports/schedules', { body: form.body() }),
     onSuccess: () => {
       void readSchedulesAgain()
-      close()
+      onClose()
     },
   })
   const fields: FieldsProps = { form, said: isTried ? form.problems : {}, error: create.error }
   return (
-    <Dialog title={t.add} onClose={close}>
+    <Dialog title={t.add} onClose={onClose}>
       <form
         className={parts.form}
         noValidate
@@ -86,7 +84,7 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
           <Button type="submit" loading={create.isPending}>
             {t.create}
           </Button>
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={onClose}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Field } from '../../kit/field.tsx'
 import parts from '../../kit/parts.module.css'
@@ -111,7 +112,7 @@ export const Quarantine = ({ server }: { server: Server }) => {
 
 const Start = ({ serverId }: { serverId: string }) => {
   const t = textsOf(guardTexts)
-  const [reason, setReason] = useState('')
+  const [reason, setReason] = useKeptState(`quarantine ${serverId}/reason`, '')
   const [tried, setTried] = useState(false)
   const start = useMutation({
     mutationFn: () =>

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { templatesQuery } from '../fleet/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -19,7 +20,7 @@ const DeployDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onCl
   const t = textsOf(serversTexts).bulk
   const navigate = useNavigate()
   const query = useQuery(templatesQuery({}))
-  const [chosen, setChosen] = useState('')
+  const [chosen, setChosen] = useKeptState('deploy to servers/template', '')
   const [tried, setTried] = useState(false)
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -7,6 +7,7 @@ import { queries, summaryQuery, tagsQuery } from '../../api/queries.ts'
 import { readTags, wrongTag } from '../fleet/tag-words.ts'
 import { TagsField } from '../fleet/tags-field.tsx'
 import { targetsTexts } from '../fleet/targets.texts.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -26,8 +27,8 @@ const problemOf = (add: string, remove: string): string | undefined => {
 /** Adds tags to the chosen servers, and takes tags off them. */
 const TagsDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onClose: () => void }) => {
   const t = textsOf(targetsTexts).bulk
-  const [add, setAdd] = useState('')
-  const [remove, setRemove] = useState('')
+  const [add, setAdd] = useKeptState('tags of servers/add', '')
+  const [remove, setRemove] = useKeptState('tags of servers/remove', '')
   const [isTried, setTried] = useState(false)
   const problem = problemOf(add, remove)
   const change = useMutation({

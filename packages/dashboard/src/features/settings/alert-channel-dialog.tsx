@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
@@ -41,12 +42,11 @@ export default ChannelDialog
 
 const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: readonly Preset[] }) => {
   const t = textsOf(alertChannelsTexts)
-  const [id, setId] = useState<Preset['id']>(is && is.preset !== 'chat' ? is.preset : 'slack')
+  const draft = `channel ${is?.id ?? 'new'}`
+  const [id, setId] = useKeptState<Preset['id']>(`${draft}/preset`, is && is.preset !== 'chat' ? is.preset : 'slack')
   const preset = presets.find(known => known.id === id)
-  const [name, setName] = useState(is?.name ?? '')
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(
-    Object.fromEntries((is?.fields ?? []).flatMap(field => (field.value === null ? [] : [[field.name, field.value]]))),
-  )
+  const [name, setName] = useKeptState(`${draft}/name`, is?.name ?? '')
+  const [values, set] = useValues(draft, is?.fields ?? [])
   const save = useMutation({
     mutationFn: () => {
       // A secret that is left empty stays as it is.
@@ -86,7 +86,7 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
           field={field}
           isStored={is?.fields.some(known => known.name === field.name && known.set) ?? false}
           value={values[field.name] ?? ''}
-          onValue={value => setValues({ ...values, [field.name]: value })}
+          onValue={value => set(field, value)}
           error={fieldProblem(save.error, field.name)}
         />
       ))}
@@ -98,6 +98,19 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
       </div>
     </form>
   )
+}
+
+/** What is typed by the name of the field. Secrets never reach the browser's storage. */
+const useValues = (draft: string, stored: Channel['fields']) => {
+  const [kept, setKept] = useKeptState<readonly (readonly [name: string, value: string])[]>(`${draft}/fields`, () =>
+    stored.flatMap(({ name, value }) => (value === null ? [] : [[name, value] as const])),
+  )
+  const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({})
+  const set = ({ name, secret }: Preset['fields'][number], value: string) => {
+    if (secret) setSecrets({ ...secrets, [name]: value })
+    else setKept([...kept.filter(([other]) => other !== name), [name, value]])
+  }
+  return [{ ...Object.fromEntries(kept), ...secrets } as Readonly<Record<string, string>>, set] as const
 }
 
 const Value = (props: {

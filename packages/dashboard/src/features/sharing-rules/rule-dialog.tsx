@@ -27,10 +27,6 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
   const simulation = useMutation({
     mutationFn: () => api.call('POST /rules/simulate', { body: { days, ...form.conditions, ...form.limits } }),
   })
-  const close = () => {
-    form.forget()
-    onClose()
-  }
   const save = useMutation({
     mutationFn: async (isOn: boolean) => {
       const body = { name: form.typed.name.trim(), ...form.limits, ...(isArmed ? {} : form.conditions) }
@@ -41,7 +37,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
       // A simulation of what is stored is what permits to arm it.
       if (isOn) await turnOn({ ...saved, state: 'draft' })
     },
-    onSuccess: close,
+    onSuccess: onClose,
   })
   const error = save.error ?? simulation.error
   const said: Said = isTried ? form.problems : {}
@@ -52,7 +48,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
     if (isRight(form.problems, withName) && !save.isPending && !simulation.isPending) run()
   }
   return (
-    <Dialog title={rule ? t.changeTitle(rule.name) : t.newTitle} onClose={close}>
+    <Dialog title={rule ? t.changeTitle(rule.name) : t.newTitle} onClose={onClose}>
       <form
         className={parts.form}
         noValidate
@@ -81,7 +77,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
           <Button variant="default" onClick={() => act(true, () => save.mutate(false))}>
             {t.save}
           </Button>
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={onClose}>
             {textsOf(commonTexts).cancel}
           </Button>
         </div>

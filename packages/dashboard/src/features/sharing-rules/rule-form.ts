@@ -61,14 +61,14 @@ const listOrNull = (text: string): string[] | null => {
 const whole = (text: string, fallback: number): number => (/^\d{1,6}$/.test(text.trim()) ? Number(text) : fallback)
 const weekLong = 7 * 86_400
 
-const useKeptRule = (rule: Rule | undefined) =>
-  useKept(`sharing rule ${rule?.id ?? 'new'}`, rule ? typedOf(rule) : usual)
+const draftOf = (rule: Rule | undefined) => `sharing rule ${rule?.id ?? 'new'}`
 
 /** What is typed, what is wrong with it, and what the API takes of it. */
 export const useRuleForm = (rule: Rule | undefined) => {
   const t = textsOf(rulesTexts).dialog
-  const { typed, set, forget } = useKeptRule(rule)
-  const target = useTarget(rule?.target)
+  const draft = draftOf(rule)
+  const { typed, set } = useKept(draft, rule ? typedOf(rule) : usual)
+  const target = useTarget(draft, rule?.target)
   const within = readDuration(typed.within)
   const length = readDuration(typed.length)
   const servers = whole(typed.servers, 2)
@@ -86,7 +86,6 @@ export const useRuleForm = (rule: Rule | undefined) => {
   return {
     typed,
     set,
-    forget,
     target,
     conditions,
     limits,

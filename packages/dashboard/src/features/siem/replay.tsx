@@ -5,6 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { Field } from '../../kit/field.tsx'
@@ -38,9 +39,9 @@ const Start = ({ is }: { is: SiemSettings | undefined }) => {
   const t = textsOf(siemTexts)
   const navigate = useNavigate()
   const types = useQuery(typesQuery)
-  const [range, setRange] = useState<Range>('day')
-  const [between, setBetween] = useState({ from: '', to: '' })
-  const [left, setLeft] = useState<ReadonlySet<EventType['id']>>(new Set())
+  const [range, setRange] = useKeptState<Range>('replay/range', 'day')
+  const [between, setBetween] = useKeptState('replay/between', { from: '', to: '' })
+  const [left, setLeft] = useKeptState<ReadonlySet<EventType['id']>>('replay/types', new Set())
   const [wrong, setWrong] = useState<'range' | 'types' | null>(null)
   const all = types.data ?? []
   const start = useMutation({

@@ -7,6 +7,7 @@ import { queries } from '../../api/queries.ts'
 import { checkQuery } from '../fleet/queries.ts'
 import { WhitelistReceipt } from '../fleet/receipts.tsx'
 import { tellWhitelisted } from '../fleet/undo.ts'
+import { useForgotten, useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -32,8 +33,9 @@ export default AddDialog
 
 const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   const t = textsOf(whitelistTexts).dialog
-  const [typed, setTyped] = useState(given)
-  const [end, setEnd] = useState(noEnd)
+  const draft = `whitelist ${given}`
+  const [typed, setTyped] = useKeptState(`${draft}/entries`, given)
+  const [end, setEnd] = useKeptState(`${draft}/end`, noEnd)
   // Whether the end was over when it was sent.
   const [late, setLate] = useState(false)
   const [again, setAgain] = useState('')
@@ -60,6 +62,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
       void queries.invalidateQueries({ queryKey: ['lookup'] })
     },
   })
+  useForgotten(draft, add.isSuccess)
   const sure = !wide || again.trim() === wide.ip
   const submit = (event: FormEvent) => {
     event.preventDefault()

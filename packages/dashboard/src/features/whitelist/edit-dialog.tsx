@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Entry } from '../fleet/queries.ts'
+import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -25,9 +26,9 @@ const endOf = ({ expires_at }: Entry): End =>
 const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => void }) => {
   const { entry, onClose, onRemove } = props
   const t = textsOf(whitelistTexts)
-  const [description, setDescription] = useState(entry.description)
+  const [description, setDescription] = useKeptState(`whitelist entry ${entry.id}/description`, entry.description)
   const [before] = useState(() => endOf(entry))
-  const [end, setEnd] = useState(before)
+  const [end, setEnd] = useKeptState(`whitelist entry ${entry.id}/end`, before)
   // Whether the end was over when it was sent.
   const [late, setLate] = useState(false)
   const save = useMutation({

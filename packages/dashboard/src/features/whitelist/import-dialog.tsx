@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { tellImported } from '../fleet/undo.ts'
+import { useForgotten, useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -33,9 +34,9 @@ export default ImportDialog
 const Form = ({ onClose }: { onClose: () => void }) => {
   const t = textsOf(whitelistTexts).imports
   const { cancel } = textsOf(commonTexts)
-  const [content, setContent] = useState('')
+  const [content, setContent] = useKeptState('whitelist import/content', '')
   const [chosen, setChosen] = useState<Format | null>(null)
-  const [prefix, setPrefix] = useState('')
+  const [prefix, setPrefix] = useKeptState('whitelist import/prefix', '')
   const [problem, setProblem] = useState<string>()
   const [found, setFound] = useState<ReadLines | null>(null)
   const format = chosen ?? formatOf(content)
@@ -50,6 +51,7 @@ const Form = ({ onClose }: { onClose: () => void }) => {
       void queries.invalidateQueries({ queryKey: ['lookup'] })
     },
   })
+  useForgotten('whitelist import', take.isSuccess)
   const choose = async (event: ChangeEvent<HTMLInputElement>) => {
     const file = event.currentTarget.files?.[0]
     if (!file) return
