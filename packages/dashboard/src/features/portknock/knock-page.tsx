@@ -5,13 +5,12 @@ import { IconDoorEnter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { statusOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { ButtonLink } from '../../kit/button-link.tsx'
 import { Page } from '../../kit/page.tsx'
-import parts from '../../kit/parts.module.css'
 import { Trouble, hasAnswered } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Sections } from '../identity/sections.tsx'
+import { ProNeeded } from '../settings/pro-needed.tsx'
 import { useKeyO } from './key.ts'
 import { portknockTexts } from './portknock.texts.ts'
 import { sequencesQuery } from './queries.ts'
@@ -86,15 +85,10 @@ export const KnockPage = (props: {
 
 const Without = () => {
   const t = textsOf(portknockTexts)
-  const { may } = useMay('admin')
+  const { title, what, how } = t.without
   return (
     <Page title={t.title}>
-      <div className={parts.empty}>
-        <p>{t.without.what}</p>
-        <p>{t.without.how}</p>
-        <p>{t.without.licence}</p>
-        {may && <ButtonLink to="/settings/licence">{t.without.toLicence}</ButtonLink>}
-      </div>
+      <ProNeeded icon={<IconDoorEnter size={32} stroke={1.5} />} title={title} about={[what, how]} />
     </Page>
   )
 }

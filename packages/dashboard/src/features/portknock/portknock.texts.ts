@@ -8,10 +8,9 @@ const en = {
   sections: 'Port knocking',
   tabs: { sequences: 'Sequences', open: 'Open', history: 'History', blocked: 'Blocked', stats: 'Statistics' },
   without: {
+    title: 'Port knocking needs Pro',
     what: 'Port knocking hides a port, such as that of SSH, from everyone who scans your servers.',
     how: 'It opens for one address, for a short time, once somebody there has tried some other ports in the right order, or has asked for it here.',
-    licence: 'It needs a Pro licence, which an admin enters under Settings, Licence.',
-    toLicence: 'Go to the licence',
   },
   what: {
     sequences: 'the sequences',

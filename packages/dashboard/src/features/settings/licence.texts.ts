@@ -47,6 +47,8 @@ const en = {
   activate: 'Activate',
   done: 'The licence is active.',
   issue: 'Issue a licence for this installation',
+  toLicence: 'Go to the licence',
+  askAdmin: 'It needs a Pro licence. An admin can issue one here, in one step.',
   issueTitle: 'Use all features',
   issueAbout:
     'Stockade can issue a Pro licence for itself. It makes its own signing key, and nothing is sent anywhere.',

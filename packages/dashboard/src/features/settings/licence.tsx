@@ -18,6 +18,7 @@ import { number } from '../../lib/numbers.ts'
 import { exactTime } from '../../lib/time.ts'
 import { licenceQuery } from '../identity/queries.ts'
 import identity from '../identity/identity.module.css'
+import { IssueLicence } from './issue-licence.tsx'
 import { readLicenceKey } from './licence-key.ts'
 import type { LicenceKey } from './licence-key.ts'
 import { licenceTexts } from './licence.texts.ts'
@@ -41,7 +42,13 @@ export const LicenceSettings = () => {
         <div className={identity.columns}>
           <Facts is={licence.data} />
           <div className={parts.page}>
-            {licence.data.state !== 'active' && <IssueSelf />}
+            {licence.data.state !== 'active' && licence.data.self_issue && (
+              <Panel title={t.issueTitle}>
+                <div className={parts.form}>
+                  <IssueLicence />
+                </div>
+              </Panel>
+            )}
             <Enter is={licence.data} />
           </div>
         </div>
@@ -107,34 +114,6 @@ const Facts = ({ is }: { is: Licence }) => {
   )
 }
 
-/** How many servers the licence of one's own covers. */
-const selfLimit = 1000
-
-/** One step to all features: Stockade signs a licence for itself. */
-const IssueSelf = () => {
-  const t = textsOf(licenceTexts)
-  const issue = useMutation({
-    mutationFn: () => api.call('POST /settings/license/self', { body: { servers: selfLimit } }),
-    onSuccess: async () => {
-      announce(t.done)
-      await queries.invalidateQueries({ queryKey: licenceQuery.queryKey })
-    },
-  })
-  return (
-    <Panel title={t.issueTitle}>
-      <div className={parts.form}>
-        <p>{t.issueAbout}</p>
-        <Refusal error={issue.error} />
-        <div className={parts.row}>
-          <Button onClick={() => issue.mutate()} loading={issue.isPending}>
-            {t.issue}
-          </Button>
-        </div>
-      </div>
-    </Panel>
-  )
-}
-
 const Enter = ({ is }: { is: Licence }) => {
   const t = textsOf(licenceTexts)
   const [key, setKey] = useState('')
@@ -158,7 +137,7 @@ const Enter = ({ is }: { is: Licence }) => {
   return (
     <Panel title={t.enter}>
       <form className={parts.form} onSubmit={submit} noValidate>
-        {!is.authority_set && <p className={parts.warn}>{t.noAuthority}</p>}
+        {!is.authority_set && <p className={parts.help}>{t.noAuthority}</p>}
         {activate.isSuccess && key === '' && <p className={parts.note}>{t.done}</p>}
         <TextField
           label={t.key}

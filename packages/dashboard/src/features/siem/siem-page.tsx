@@ -1,14 +1,15 @@
 import type { ReactNode } from 'react'
+import { IconSend } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { statusOf } from '../../api/client.ts'
-import { ButtonLink } from '../../kit/button-link.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble, hasAnswered } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Sections } from '../identity/sections.tsx'
+import { ProNeeded } from '../settings/pro-needed.tsx'
 import { siemSettingsQuery } from './queries.ts'
 import type { SiemSettings } from './queries.ts'
 import { siemTexts } from './siem.texts.ts'
@@ -31,7 +32,7 @@ export const SiemPage = (props: {
   if (statusOf(settings.error) === 402)
     return (
       <Page title={t.titles[props.section]}>
-        <WithoutLicence />
+        <ProNeeded icon={<IconSend size={32} stroke={1.5} />} title={t.noLicence} about={t.noLicenceText} />
       </Page>
     )
   return (
@@ -49,19 +50,6 @@ export const SiemPage = (props: {
       {!answered && <Waiting />}
       {answered && props.children(settings.data)}
     </Page>
-  )
-}
-
-const WithoutLicence = () => {
-  const t = textsOf(siemTexts)
-  return (
-    <div className={parts.empty}>
-      <h2 className={parts.panelTitle}>{t.noLicence}</h2>
-      {t.noLicenceText.map(sentence => (
-        <p key={sentence}>{sentence}</p>
-      ))}
-      <ButtonLink to="/settings/licence">{t.toLicence}</ButtonLink>
-    </div>
   )
 }
 

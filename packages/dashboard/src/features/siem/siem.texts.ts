@@ -25,9 +25,7 @@ const en = {
   noLicenceText: [
     'Stockade can send each ban, sign-in and change to your SIEM: as syslog, CEF, LEEF, JSON over HTTP, or to an event collector.',
     'Each event arrives at least once, in order, and past ones can be sent again.',
-    'Enter a licence key, and this page lets you choose where they go.',
   ],
-  toLicence: 'Go to the licence',
 
   intro: 'Choose how your SIEM takes events. You can send a test before anything is turned on.',
   format: 'Format',

@@ -8,10 +8,9 @@ export const portknock: Texts['portknock'] = {
   sections: 'Portknocking',
   tabs: { sequences: 'Sequenzen', open: 'Offen', history: 'Verlauf', blocked: 'Blockiert', stats: 'Statistik' },
   without: {
+    title: 'Portknocking braucht Pro',
     what: 'Portknocking verbirgt einen Port, etwa den von SSH, vor allen, die Ihre Server absuchen.',
     how: 'Er öffnet sich für eine Adresse, für kurze Zeit, sobald dort jemand andere Ports in der richtigen Reihenfolge angeklopft oder hier darum gebeten hat.',
-    licence: 'Das braucht eine Pro-Lizenz, die ein Admin unter Einstellungen, Lizenz eingibt.',
-    toLicence: 'Zur Lizenz',
   },
   what: {
     sequences: 'die Sequenzen',

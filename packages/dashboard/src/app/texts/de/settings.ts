@@ -221,6 +221,8 @@ export const licence: Texts['licence'] = {
   activate: 'Aktivieren',
   done: 'Die Lizenz ist aktiv.',
   issue: 'Lizenz für diese Installation ausstellen',
+  toLicence: 'Zur Lizenz',
+  askAdmin: 'Das braucht eine Pro-Lizenz. Ein Admin kann sie hier mit einem Klick ausstellen.',
   issueTitle: 'Alle Funktionen nutzen',
   issueAbout:
     'Stockade kann sich selbst eine Pro-Lizenz ausstellen. Es erzeugt dafür einen eigenen Signaturschlüssel, nichts wird irgendwohin gesendet.',

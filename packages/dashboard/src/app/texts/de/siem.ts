@@ -28,9 +28,7 @@ export const siem: Texts['siem'] = {
   noLicenceText: [
     'Stockade kann jede Sperre, Anmeldung und Änderung an Ihr SIEM senden: als Syslog, CEF, LEEF, JSON über HTTP oder an einen Event Collector.',
     'Jedes Ereignis kommt mindestens einmal an, der Reihe nach, und vergangene können noch einmal gesendet werden.',
-    'Geben Sie einen Lizenzschlüssel ein, dann wählen Sie auf dieser Seite, wohin sie gehen.',
   ],
-  toLicence: 'Zur Lizenz',
 
   intro: 'Wählen Sie, wie Ihr SIEM Ereignisse annimmt. Ein Test geht schon, bevor etwas eingeschaltet ist.',
   format: 'Format',

@@ -14,10 +14,9 @@ export const portknock: Texts['portknock'] = {
     stats: 'Estadísticas',
   },
   without: {
+    title: 'El port knocking requiere Pro',
     what: 'El port knocking oculta un puerto, como el de SSH, a todos los que escanean sus servidores.',
     how: 'Se abre para una dirección, por poco tiempo, cuando alguien ha golpeado desde ella otros puertos en el orden correcto o lo ha pedido aquí.',
-    licence: 'Requiere una licencia Pro, que un Admin introduce en Ajustes, Licencia.',
-    toLicence: 'Ir a la licencia',
   },
   what: {
     sequences: 'las secuencias',

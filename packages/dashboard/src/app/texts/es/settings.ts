@@ -268,6 +268,8 @@ export const licence: Texts['licence'] = {
   activate: 'Activar',
   done: 'La licencia está activa.',
   issue: 'Emitir una licencia para esta instalación',
+  toLicence: 'Ir a la licencia',
+  askAdmin: 'Requiere una licencia Pro. Un Admin puede emitirla aquí con un clic.',
   issueTitle: 'Usar todas las funciones',
   issueAbout:
     'Stockade puede emitir una licencia Pro para sí mismo. Crea su propia clave de firma y no se envía nada a ningún sitio.',

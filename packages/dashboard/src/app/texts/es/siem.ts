@@ -29,9 +29,7 @@ export const siem: Texts['siem'] = {
   noLicenceText: [
     'Stockade puede enviar cada bloqueo, inicio de sesión y cambio a su SIEM: como syslog, CEF, LEEF, JSON por HTTP o a un event collector.',
     'Cada evento llega al menos una vez, en orden, y los pasados se pueden volver a enviar.',
-    'Introduzca una clave de licencia y esta página le permitirá elegir adónde van.',
   ],
-  toLicence: 'Ir a la licencia',
 
   intro: 'Elija cómo recibe eventos su SIEM. Puede enviar una prueba antes de activar nada.',
   format: 'Formato',

@@ -125,6 +125,8 @@ export const licence: Texts['licence'] = {
   activate: 'Activer',
   done: 'La licence est active.',
   issue: 'Émettre une licence pour cette installation',
+  toLicence: 'Aller à la licence',
+  askAdmin: 'Il faut une licence Pro. Un Admin peut l’émettre ici en un clic.',
   issueTitle: 'Utiliser toutes les fonctions',
   issueAbout:
     'Stockade peut s’émettre une licence Pro. Il crée sa propre clé de signature, et rien n’est envoyé ailleurs.',

@@ -16,10 +16,9 @@ export const portknock: Texts['portknock'] = {
     stats: 'Statistiques',
   },
   without: {
+    title: 'Le port knocking demande une licence Pro',
     what: 'Le port knocking cache un port, par exemple celui de SSH, à tous ceux qui scannent vos serveurs.',
     how: 'Il s’ouvre pour une adresse, pour peu de temps, quand quelqu’un y a essayé d’autres ports dans le bon ordre, ou l’a demandé ici.',
-    licence: 'Il faut une licence Pro, qu’un Admin saisit sous Réglages, Licence.',
-    toLicence: 'Aller à la licence',
   },
   what: {
     sequences: 'les séquences',

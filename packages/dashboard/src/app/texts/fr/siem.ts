@@ -31,9 +31,7 @@ export const siem: Texts['siem'] = {
   noLicenceText: [
     'Stockade peut envoyer chaque ban, connexion et changement à votre SIEM\u00a0: en syslog, CEF, LEEF, JSON par HTTP, ou à un collecteur d’événements.',
     'Chaque événement arrive au moins une fois, dans l’ordre, et les anciens peuvent être renvoyés.',
-    'Saisissez une clé de licence, et cette page vous laisse choisir où ils vont.',
   ],
-  toLicence: 'Aller à la licence',
   intro:
     'Choisissez comment votre SIEM reçoit les événements. Vous pouvez envoyer un test avant d’activer quoi que ce soit.',
   format: 'Format',
