@@ -2,9 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { tagsQuery } from '../../api/queries.ts'
 import { Field } from '../../kit/field.tsx'
 import parts from '../../kit/parts.module.css'
+import { isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readTags, wrongTag } from './tag-words.ts'
 import { targetsTexts } from './targets.texts.ts'
+import styles from './fleet.module.css'
 
 /** So many tags are offered to be added by a click. */
 const offered = 12
@@ -22,7 +24,8 @@ export const TagsField = (props: {
 }) => {
   const t = textsOf(targetsTexts).edit
   const { value, onValue } = props
-  const all = useQuery(tagsQuery).data?.tags.map(({ tag }) => tag)
+  const query = useQuery(tagsQuery)
+  const all = query.data?.tags.map(({ tag }) => tag)
   const typed = new Set(readTags(value))
   const more = (all ?? []).filter(tag => !typed.has(tag)).slice(0, offered)
   const wrong = wrongTag(value)
@@ -48,8 +51,8 @@ export const TagsField = (props: {
           />
         )}
       </Field>
-      {more.length > 0 && (
-        <div className={parts.row}>
+      {(more.length > 0 || isFirstRead(query)) && (
+        <div className={styles.offers}>
           {more.map(tag => (
             <button
               key={tag}

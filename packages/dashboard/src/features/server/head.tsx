@@ -17,6 +17,9 @@ import styles from './head.module.css'
 
 const RunDialog = lazy(() => import('../commands/run-dialog.tsx'))
 
+/** As high as the answer mostly is, so that it pushes nothing down when it comes. */
+export const ServerHeadRoom = () => <div className={styles.head} />
+
 /** The answer on every tab of a server: its health since when and why, a line of facts, and what can be done. */
 export const ServerHead = ({ server }: { server: Server }) => {
   const t = textsOf(serverTexts).head

@@ -40,7 +40,7 @@ import { ServerValue } from '../servers/narrowing.tsx'
 import { useSync } from '../fleet/sync.ts'
 import { SyncRow } from '../whitelist/sync-panel.tsx'
 import { Cloned, Quarantined, SealedFact } from './guard.tsx'
-import { ServerHead } from './head.tsx'
+import { ServerHead, ServerHeadRoom } from './head.tsx'
 import { Levels } from './levels.tsx'
 import { Settings } from './settings.tsx'
 import { serverTexts } from './server.texts.ts'
@@ -76,7 +76,7 @@ export const ServerPage = () => {
   const name = server.data ? nameOf(server.data.hostname) : t.title
   return (
     <Page title={name} heading={<bdi>{name}</bdi>} above={<Link to="/servers">{textsOf(shellTexts).servers}</Link>}>
-      {server.data && <ServerHead server={server.data} />}
+      {server.data ? <ServerHead server={server.data} /> : server.isPending && <ServerHeadRoom />}
       <nav className={fleet.tabs} aria-label={t.sections}>
         {tabsFor(may).map(name => (
           <Link key={name} to={`/servers/$serverId/${name}`} params={{ serverId }}>

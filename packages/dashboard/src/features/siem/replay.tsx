@@ -14,7 +14,7 @@ import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { Check, Choices } from '../identity/choices.tsx'
@@ -115,16 +115,21 @@ const Start = ({ is }: { is: SiemSettings | undefined }) => {
             </fieldset>
           )}
           <Refusal error={start.error} />
-          <div>
-            <Button type="submit" loading={start.isPending}>
-              {t.replayNow}
-            </Button>
-          </div>
+          {isFirstRead(types) ? <Waiting /> : <Submit isPending={start.isPending} />}
         </div>
       </Panel>
     </form>
   )
 }
+
+/** It comes with the types of events, which would push it down. */
+const Submit = ({ isPending }: { isPending: boolean }) => (
+  <div>
+    <Button type="submit" loading={isPending}>
+      {textsOf(siemTexts).replayNow}
+    </Button>
+  </div>
+)
 
 const Progress = ({ jobId }: { jobId: string }) => {
   const t = textsOf(siemTexts)
