@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { engine, freshDatabase } from '../../testing/index.ts'
@@ -5,7 +7,7 @@ import { openPostgres } from '../../db/postgres.ts'
 import type { Postgres } from '../../db/postgres.ts'
 import { recount } from '../retention/recount.store.ts'
 import { appendBans } from './append.ts'
-import type { BanEnd, NewBan } from './ban-input.ts'
+import type { Append, BanEnd, NewBan } from './ban-input.ts'
 
 /* One statement writes everything that a ban is; two processes do so at the same moment. */
 
@@ -121,4 +123,95 @@ test.runIf(engine === 'postgres')('a batch holds new, repeated, doubled, adopted
   expect(await countOf('bans', `id = ${results[2]?.id ?? 0} and origin = 'adopted'`)).toBe(1)
   expect(await countOf('active_bans', `ban_id in (${results.map(({ id }) => id ?? 0).join(', ')})`)).toBe(3)
   expect(await countOf('bans', `id = ${results[3]?.id ?? 0} and unbanned_at = banned_at + 60000`)).toBe(1)
+})
+
+/** Round trips while `work` runs: how often PostgreSQL said that it is ready for the next query. */
+const tripsOf = async (db: Postgres, work: () => Promise<unknown>): Promise<number> => {
+  let trips = 0
+  const count = () => void trips++
+  const connections = new Set<EventEmitter>()
+  const acquired = (client: PoolClient) => {
+    const { connection } = client as unknown as { connection: EventEmitter }
+    if (connections.has(connection)) return
+    connections.add(connection)
+    connection.on('readyForQuery', count)
+  }
+  db.pool.on('acquire', acquired)
+  try {
+    await work()
+    return trips
+  } finally {
+    db.pool.off('acquire', acquired)
+    for (const connection of connections) connection.off('readyForQuery', count)
+  }
+}
+const endOf = (ban: NewBan, more: Partial<BanEnd> = {}): BanEnd => ({
+  ...{ kind: 'end', serverNo: ban.serverNo, jail: ban.jail, ip: ban.ip, prefix: ban.prefix, at: now },
+  ...more,
+})
+
+test.runIf(engine === 'postgres')('a batch of bans, of ends and of both is one round trip each', async () => {
+  const db = first()
+  const append = (items: readonly Append[]) => db.run(appendBans, { items, now })
+  const bans = Array.from({ length: 20 }, (_, n) => aBan(500 + n, { serverNo: 40 + n }))
+  // Names that the connection has not seen yet take no more than those that it has.
+  const fresh = aBan(520, { jail: 'seen once', country: 'SE', asn: 64_999 })
+  expect(await tripsOf(db, () => append([fresh]))).toBe(1)
+  expect(await tripsOf(db, () => append(bans))).toBe(1)
+  expect(await tripsOf(db, () => append(bans.slice(0, 10).map(ban => endOf(ban))))).toBe(1)
+  const more = [aBan(521), ...bans.slice(10).map(ban => endOf(ban))]
+  expect(await tripsOf(db, () => append(more))).toBe(1)
+  expect(await countOf('active_bans', 'server_no between 40 and 59')).toBe(0)
+  expect(await countOf('events', `name = 'ban.end' and server_no between 40 and 59`)).toBe(20)
+  // A statement does not see the bans that it writes: begin, bans, ends, commit.
+  const brief = [0, 1, 2].map(n => aBan(530 + n))
+  expect(await tripsOf(db, () => append([...brief, ...brief.map(ban => endOf(ban))]))).toBe(4)
+})
+
+test.runIf(engine === 'postgres')('ends of one batch count in their order', async () => {
+  const db = first()
+  const append = (items: readonly Append[]) => db.run(appendBans, { items, now })
+  const here = { serverNo: 70, ip: Uint8Array.of(198, 51, 100, 7) }
+  const bans = ['alpha', 'beta', 'gamma'].map((jail, n) => aBan(n, { ...here, jail }))
+  const elsewhere = aBan(0, { ...here, serverNo: 71 })
+  const range = aBan(0, { ...here, prefix: 24 })
+  const written = await append([...bans, elsewhere, range])
+  const [alpha, beta] = bans.map(ban => endOf(ban, { at: now + 1000 })) as [BanEnd, BanEnd]
+  const results = await append([
+    endOf(elsewhere, { jail: 'a jail without bans' }),
+    beta,
+    { ...beta, jail: null, at: now + 2000 },
+    alpha,
+    { ...beta, at: 1 },
+  ])
+  expect(results.map(({ changed }) => changed)).toEqual([false, true, true, false, false])
+  expect(results[1]?.id).toBe(written[1]?.id)
+  // Of the two bans that were left, the newer one.
+  expect(results[2]?.id).toBe(written[0]?.id)
+  const ids = written.map(({ id }) => id ?? 0)
+  const { rows } = await sql<{ id: number; unbanned_at: number | null }>`
+    select id, unbanned_at from bans where id in (${sql.join(ids)}) order by id`.execute(db.read)
+  const ended = new Map(rows.map(row => [row.id, row.unbanned_at]))
+  expect(ids.map(id => ended.get(id))).toEqual([now + 2000, now + 1000, now + 2000, null, null])
+  const events = await sql<{ ban_id: number }>`
+    select ban_id from events where name = 'ban.end' and server_no = 70 order by id`.execute(db.read)
+  expect(events.rows.map(row => row.ban_id)).toEqual([ids[1], ids[2], ids[0]])
+})
+
+test.runIf(engine === 'postgres')('names of one event in two jails are not mistaken for each other', async () => {
+  const db = first()
+  const one = aBan(0, { serverNo: 80, jail: 'one' })
+  const other = { ...one, jail: 'other', country: 'NO', asn: 64_998, ip: Uint8Array.of(198, 51, 100, 81) }
+  const results = await db.run(appendBans, { items: [one, other], now })
+  expect(results.map(({ changed }) => changed)).toEqual([true, false])
+  const later = [aBan(1, { serverNo: 80, jail: 'one' }), aBan(2, { serverNo: 80, jail: 'other', country: 'NO' })]
+  for (const ban of later) await db.run(appendBans, { items: [ban], now })
+  const { rows } = await sql<{ jail: string; country: string }>`
+    select jails.name as jail, countries.code as country from bans join jails on jails.id = jail_id
+      join countries on countries.id = country_id where server_no = 80 order by bans.id`.execute(db.read)
+  expect(rows).toEqual([
+    { jail: 'one', country: 'DE' },
+    { jail: 'one', country: 'DE' },
+    { jail: 'other', country: 'NO' },
+  ])
 })

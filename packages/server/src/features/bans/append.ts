@@ -1,5 +1,5 @@
 import type { Procedure } from '../../db/database.ts'
-import { appendToPostgres } from './append.postgres.ts'
+import { appendToPostgres, isOneStatement } from './append.postgres.ts'
 import type { AppendInput, Appended } from './ban-input.ts'
 import { packBatch, unpackResults } from './packed.ts'
 
@@ -11,6 +11,6 @@ export const appendBans: Procedure<AppendInput, Appended[]> = {
   name: 'appendBans',
   module: new URL('./append.sqlite.ts', import.meta.url).href,
   postgres: appendToPostgres,
-  isOneStatement: ({ items }) => items.length > 0 && items.every(({ kind }) => kind === 'ban'),
+  isOneStatement,
   packing: { pack: packBatch, unpack: value => unpackResults(value as Float64Array) },
 }

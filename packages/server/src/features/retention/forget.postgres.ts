@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import { lockSums, sumWaiting } from '../bans/append.postgres.ts'
+import { lockSums, sumWaiting } from '../bans/sums.postgres.ts'
 import { cellTables, cellsOf } from '../bans/sums.ts'
 import { hoursLeft, keyOfIp } from './retire-chunk.ts'
 import { countedOf } from './forget-chunk.ts'

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import { lockSums, sumWaiting } from '../bans/append.postgres.ts'
+import { lockSums, sumWaiting } from '../bans/sums.postgres.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
 import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
 import type { OldBan, RetireInput, Retired, TrimInput, Trimmed } from './retire-chunk.ts'
