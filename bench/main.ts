@@ -342,7 +342,8 @@ try {
   const rates = answeredOf(`bans ${most}`)
   const toEcho = [rates, answeredOf(`echo ${most}`)] as const
   const toPlain = [rates, ratesOf(raw.plain.get(most))] as const
-  const everything = [...measured.values()].flat().reduce((sum, { errors }) => sum + errors, 0)
+  const loads = [...measured.values()].flat()
+  const everything = loads.length === 0 ? NaN : loads.reduce((sum, { errors }) => sum + errors, 0)
   say()
   say('Targets (ratios: the median of those of measurements in turn, and how far the middle half of them goes):')
   const byCpu = line(`echo ${most}`).cpu / atMost.cpu
@@ -376,5 +377,6 @@ try {
 for (const part of targets ? [] : ['whitelist', 'retention']) {
   say()
   say(`${part}:`)
-  spawnSync(process.execPath, [fileURLToPath(new URL(`./${part}.ts`, import.meta.url))], { stdio: 'inherit' })
+  const script = fileURLToPath(new URL(`./${part}.ts`, import.meta.url))
+  if (spawnSync(process.execPath, [script], { stdio: 'inherit' }).status !== 0) process.exitCode = 1
 }

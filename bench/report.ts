@@ -11,7 +11,9 @@ export interface Line {
   readonly firstError: string | null
 }
 
+/** Without a value it is not a number, so that it meets no goal. */
 export const median = (values: readonly number[]): number => {
+  if (values.length === 0) return NaN
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
@@ -44,14 +46,18 @@ export const head = (title: string, ...more: readonly string[]): void => {
   say()
   say(cells([title, 'a second', 'CPU us', 'p50 ms', 'p99 ms', 'errors', ...more]))
 }
+/** A line without a sample is a failure of the bench, also where no goal is set. */
 export const print = (line: Line, ...more: readonly string[]): void => {
   const { name, rate, cpu, p50, p99, errors } = line
+  if (Number.isNaN(rate)) process.exitCode = 1
   say(cells([name, whole(rate), cpu.toFixed(1), p50.toFixed(2), p99.toFixed(2), String(errors), ...more]))
   if (line.firstError) say(`    first error: ${line.firstError.replace(/\s+/g, ' ')}`)
 }
 /** A line for what has no requests: rows and CPU only. */
-export const printRows = (name: string, rate: number, cpu: number): void =>
+export const printRows = (name: string, rate: number, cpu: number): void => {
+  if (Number.isNaN(rate)) process.exitCode = 1
   say(cells([name, whole(rate), cpu.toFixed(1), '', '', '']))
+}
 
 export const ratio = (a: number, b: number): string => (b > 0 ? (a / b).toFixed(2) : '-')
 
@@ -71,16 +77,21 @@ export const spread = (a: readonly number[], b: readonly number[]): string => {
   return `${ratios.length} in turn: median ${median(ratios).toFixed(3)}, middle half ${at(0.25)} to ${at(0.75)}`
 }
 
+export type Verdict = 'yes' | 'NO' | 'NO SAMPLE'
+/** A goal is an upper bound where its text says "at most". What was not measured meets none. */
+export const verdictOf = (what: string, found: number, wanted: number): Verdict => {
+  if (Number.isNaN(found)) return 'NO SAMPLE'
+  return (what.includes('at most') ? found <= wanted : found >= wanted) ? 'yes' : 'NO'
+}
 /**
  * What was promised, what came out, and whether it holds. `byCpu` is the same from CPU a request, which other work on the
- * machine hardly touches.
+ * machine hardly touches. What was not measured is a failure of the bench: it ends with 1.
  */
 export const judge = (what: string, found: number, wanted: number, unit = '', byCpu?: number): void => {
-  const atMost = what.includes('at most')
-  const holds = atMost ? found <= wanted : found >= wanted
+  const verdict = verdictOf(what, found, wanted)
+  if (verdict === 'NO SAMPLE') process.exitCode = 1
   const show = (value: number) => (Number.isInteger(value) ? whole(value) : value.toFixed(value < 1 ? 3 : 2))
   const also = byCpu === undefined ? '' : ` (by CPU ${show(byCpu)})`
-  say(
-    `  ${holds ? 'yes' : 'NO '}  ${what} ${wanted.toLocaleString('en', { maximumFractionDigits: 2 })}${unit}: ${show(found)}${unit}${also}`,
-  )
+  const result = verdict === 'NO SAMPLE' ? 'nothing was measured' : `${show(found)}${unit}${also}`
+  say(`  ${verdict.padEnd(3)}  ${what} ${wanted.toLocaleString('en', { maximumFractionDigits: 2 })}${unit}: ${result}`)
 }
