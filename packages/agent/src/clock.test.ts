@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createEvenTime, createSteps } from './clock.ts'
+import { createEvenTime, createSteadyClock, createSteps } from './clock.ts'
 import { createServerTime } from './shield/server-time.ts'
 
 /** A host whose clock can be set. */
@@ -61,4 +61,27 @@ it('takes the time of the file where the clock starts in the past, and the clock
   expect(serverNow()).toBe(1_000_005_000)
   clock.now = 1_000_600_000
   expect(serverNow()).toBe(1_000_600_000)
+})
+
+it('goes on while the host is suspended, and reads the time since the boot once in a turn', () => {
+  const host = { awake: 500, booted: 90_000, reads: 0 }
+  const steadyNow = createSteadyClock({
+    awake: () => host.awake,
+    booted: () => {
+      host.reads += 1
+      return host.booted
+    },
+  })
+  const pass = (ms: number, asleep = 0): void => {
+    host.awake += ms
+    host.booted += ms + asleep
+  }
+  pass(60_000)
+  for (let times = 0; times < 50; times += 1) expect(steadyNow()).toBe(60_500)
+  expect(host.reads).toBe(2)
+  pass(10, 3_600_000)
+  expect(steadyNow()).toBe(60_510 + 3_600_000)
+  // The noise of two clocks is no sleep.
+  pass(10, 1500)
+  expect(steadyNow()).toBe(60_520 + 3_600_000)
 })

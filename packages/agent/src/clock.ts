@@ -8,21 +8,31 @@ export interface Clocks {
 
 /** A shorter sleep is the noise of two clocks that are read one after the other. */
 const leastSleep = 2000
+/**
+ * Milliseconds in which the time since the boot is not read again: it comes from a file of the kernel, and a check of protection asks for the
+ * time dozens of times in one turn.
+ */
+const betweenLooks = 10
 
 /** A clock that nobody sets. It goes on while the host is suspended, which Node's own does not. */
-const createSteadyClock = (
+export const createSteadyClock = (
   sources: { awake: () => number; booted: () => number } = {
     awake: () => performance.now(),
     booted: () => uptime() * 1000,
   },
 ): (() => number) => {
   const { awake, booted } = sources
-  const first = booted() - awake()
+  let lookedAt = awake()
+  const first = booted() - lookedAt
   let slept = 0
   return () => {
-    const apart = booted() - awake() - first
-    if (Math.abs(apart - slept) > leastSleep) slept = apart
-    return awake() + slept
+    const at = awake()
+    if (at - lookedAt >= betweenLooks) {
+      lookedAt = at
+      const apart = booted() - at - first
+      if (Math.abs(apart - slept) > leastSleep) slept = apart
+    }
+    return at + slept
   }
 }
 
