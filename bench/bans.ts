@@ -69,6 +69,29 @@ export const aReport = (ids: EventIds = 'none'): string =>
     event_id: idOf[ids](),
   })
 
+/** The same as CrowdSec's agents report it: an alert with the log lines as its one event, and the decision about it. */
+export const aPeerAlert = (): string => {
+  const ip = anAddress().join('.')
+  const at = new Date().toISOString()
+  const scenario = `bench/${pick(jails)}`
+  return JSON.stringify([
+    {
+      ...{
+        scenario,
+        scenario_hash: '',
+        scenario_version: '',
+        message: '',
+        events_count: 1,
+        capacity: 3,
+        leakspeed: '10s',
+      },
+      ...{ start_at: at, stop_at: at, simulated: false, source: { scope: 'Ip', value: ip, ip } },
+      events: [{ timestamp: at, meta: [{ key: 'log_lines', value: logLines }] }],
+      decisions: [{ duration: '1h', origin: 'crowdsec', scenario, scope: 'Ip', type: 'ban', value: ip }],
+    },
+  ])
+}
+
 /** A host with six jails, as the agent describes it every half minute. */
 export const aHeartbeat = (): string =>
   JSON.stringify({

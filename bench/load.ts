@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { aHeartbeat, aReport } from './bans.ts'
+import { aHeartbeat, aPeerAlert, aReport } from './bans.ts'
 
 /*
  * A load generator in a process of its own: keep-alive connections, one request at a time on each, every body new.
@@ -43,6 +43,7 @@ const bodies = {
   report: () => aReport(),
   'report of our agent': () => aReport('agent'),
   'report with random id': () => aReport('random'),
+  'alert of the peer': aPeerAlert,
   heartbeat: aHeartbeat,
 }
 /** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
