@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { X509Certificate, createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createHttpsServer, request as httpsRequest } from 'node:https'
 import { connect, createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -30,31 +32,41 @@ const run = (...args: string[]) =>
     )
   })
 const identity = () => JSON.parse(readFileSync(join(folder, 'agent.json'), 'utf8')) as Record<string, unknown>
-const listening = (listener: Server): Promise<string> =>
+const key = () => String(identity()['api_key'])
+const listening = (listener: Server, protocol = 'http'): Promise<string> =>
   new Promise(resolve => {
     opened.push(listener)
-    listener.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`))
+    listener.listen(0, '127.0.0.1', () =>
+      resolve(`${protocol}://127.0.0.1:${(listener.address() as AddressInfo).port}`),
+    )
   })
-/** Another address of the same server. */
-const otherAddress = () =>
-  listening(
+/** Another address of a server, and what was said there. */
+const otherAddress = async (port = server.port): Promise<{ url: string; heard: () => string }> => {
+  const parts: Buffer[] = []
+  const url = await listening(
     createTcpServer(from => {
-      const to = connect(server.port, '127.0.0.1')
+      const to = connect(port, '127.0.0.1')
       for (const socket of [from, to]) {
         sockets.add(socket)
         socket.on('error', () => socket.destroy())
       }
+      from.on('data', part => parts.push(part))
       from.pipe(to)
       to.pipe(from)
     }),
   )
+  return { url, heard: () => Buffer.concat(parts).toString('latin1') }
+}
+const tokenOf = async (by: Signed): Promise<string> => {
+  const { install_command } = await by.client.call('POST /servers', { body: { hostname: 'web-01' } })
+  return install_command.split(' ').at(-1) ?? ''
+}
 
 beforeAll(async () => {
   server = await startServer()
   stranger = await startServer()
   admin = await server.setUp()
-  const { install_command } = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-  const token = install_command.split(' ').at(-1) ?? ''
+  const token = await tokenOf(admin)
   expect(await run('enroll', '--base-url', server.url, '--token', token, '--backfill')).toMatchObject({ code: 0 })
 })
 afterAll(async () => {
@@ -71,11 +83,16 @@ test('enrolment keeps the wish for the bans from before', () => {
 
 test('a host moves to another address of its server, and stays where that does not answer', async () => {
   const moved = await otherAddress()
-  expect(await run('move', `${moved}/`)).toMatchObject({ code: 0, out: expect.stringContaining(moved) })
-  expect(identity()).toMatchObject({ base_url: moved, backfill: true })
+  expect(await run('move', `${moved.url}/`)).toMatchObject({ code: 0, out: expect.stringContaining(moved.url) })
+  expect(identity()).toMatchObject({ base_url: moved.url, backfill: true })
+  expect(moved.heard()).toContain(key())
   const before = identity()
   // Another server does not know the key; the port of a closed one does not answer.
-  expect(await run('move', stranger.url)).toMatchObject({ code: 1, err: expect.stringContaining('answered 401') })
+  const strangers = await otherAddress(stranger.port)
+  expect(await run('move', strangers.url)).toMatchObject({ code: 1, err: expect.stringContaining('did not prove') })
+  expect(strangers.heard()).toContain('POST /api/v1/agent/challenge')
+  expect(strangers.heard()).not.toContain(key())
+  expect(strangers.heard()).not.toMatch(/authorization/i)
   expect((await run('move', 'http://127.0.0.1:1')).code).toBe(1)
   expect((await run('move', 'ftp://stockade.example')).err).toContain('must be http or https')
   expect((await run('move', 'http://198.51.100.1')).err).toContain('plain http')
@@ -94,4 +111,66 @@ test('a redirect names its target, and what to do', async () => {
     'answered 301: refers to https://stockade.example/api/v1/agent/state: if it moved there, give this host its new base URL',
   )
   expect(identity()).toMatchObject({ base_url: server.url })
+})
+
+test('https with a key of its own needs no pin typed, and a relay with another key gets nothing', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stockade-move-tls-'))
+  let secured = await startServer({ dataDir })
+  try {
+    const token = await tokenOf(await secured.setUp())
+    expect(await run('enroll', '--base-url', secured.url, '--token', token)).toMatchObject({ code: 0 })
+    await secured.close()
+    secured = await startServer({ dataDir, port: secured.port, env: { STOCKADE_TLS: 'self' } })
+    const before = identity()
+
+    const files = { key: join(folder, 'relay.key'), cert: join(folder, 'relay.pem') }
+    const made = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '30',
+      '-subj',
+      '/CN=relay',
+    ]
+    execFileSync('openssl', ['req', '-x509', ...made, '-keyout', files.key, '-out', files.cert], { stdio: 'ignore' })
+    const heard: string[] = []
+    const relay = createHttpsServer(
+      { key: readFileSync(files.key), cert: readFileSync(files.cert) },
+      (asked, answer) => {
+        heard.push(`${asked.method} ${asked.url} ${JSON.stringify(asked.headers)}`)
+        const { method, url: path, headers } = asked
+        const onward = httpsRequest(
+          { host: '127.0.0.1', port: secured.port, method, path, headers, rejectUnauthorized: false },
+          reply => {
+            answer.writeHead(reply.statusCode ?? 502, reply.headers)
+            reply.pipe(answer)
+          },
+        )
+        onward.on('error', () => answer.destroy())
+        asked.pipe(onward)
+      },
+    )
+    const relayed = await listening(relay, 'https')
+    expect((await run('move', relayed)).err).toContain('is not trusted')
+    // Even where somebody was talked into its pin.
+    const { publicKey } = new X509Certificate(readFileSync(files.cert))
+    const pin = `sha256//${createHash('sha256')
+      .update(publicKey.export({ type: 'spki', format: 'der' }))
+      .digest('base64')}`
+    expect((await run('move', relayed, '--pin', pin)).err).toContain("is not the server's own")
+    expect(heard.map(text => text.split(' ', 2).join(' '))).toEqual(Array(2).fill('POST /api/v1/agent/challenge'))
+    expect(heard.join('\n')).not.toContain(key())
+    expect(identity()).toEqual(before)
+
+    const own = `https://127.0.0.1:${secured.port}`
+    expect(await run('move', own)).toMatchObject({ code: 0 })
+    expect(identity()).toMatchObject({ base_url: own, pins: [expect.stringMatching(/^sha256\/\//)] })
+    expect(identity()['pins']).not.toContain(pin)
+  } finally {
+    await secured.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
 })

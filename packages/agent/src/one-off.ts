@@ -1,3 +1,4 @@
+import type { ShownKey } from './pins.ts'
 import { createBudget } from './schedule.ts'
 import { createTransport } from './transport.ts'
 import type { Transport } from './transport.ts'
@@ -10,6 +11,7 @@ export const oneOffTransport = (to: {
   ca: string | null
   pins: readonly string[]
   proxy: string | null
+  judge?: (shown: ShownKey) => string | null
 }): Transport =>
   createTransport({
     ...to,

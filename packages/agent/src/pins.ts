@@ -22,11 +22,20 @@ export const pinOf = (certificate: Buffer): string => {
   return `sha256//${createHash('sha256').update(spki).digest('base64')}`
 }
 
+/** What a server showed when a connection to it began. */
+export interface ShownKey {
+  /** Pin of its key; "" if it showed none. */
+  readonly pin: string
+  /** Why its certificate is not trusted by the authorities; null if it is. */
+  readonly fault: string | null
+}
+
 /**
- * Connections that carry nothing before the server has shown a pinned key. With `rejectUnauthorized: false` Node never calls
- * `checkServerIdentity`, so the key is compared on `secureConnect`, and only then the socket is handed to HTTP.
+ * Connections that carry nothing before `judge` has accepted the key that the server showed: it answers a sentence to refuse it. With
+ * `rejectUnauthorized: false` Node never calls `checkServerIdentity`, so the key is judged on `secureConnect`, and only then the socket is
+ * handed to HTTP.
  */
-export const pinnedAgent = (pins: readonly string[], settings: https.AgentOptions): https.Agent => {
+export const judgedAgent = (judge: (shown: ShownKey) => string | null, settings: https.AgentOptions): https.Agent => {
   const agent = new https.Agent(settings)
   const connect = (
     options: tls.ConnectionOptions,
@@ -40,9 +49,9 @@ export const pinnedAgent = (pins: readonly string[], settings: https.AgentOption
     socket.once('error', fail)
     socket.once('secureConnect', () => {
       const raw = (socket.getPeerCertificate() as { raw?: Buffer }).raw
-      const shown = raw ? pinOf(raw) : ''
-      if (!pins.some(pin => same(pin, shown)))
-        return fail(new Error(`the server's key is ${shown || 'missing'}, which is not pinned: nothing was sent to it`))
+      const fault = socket.authorized ? null : String(socket.authorizationError)
+      const refusal = judge({ pin: raw ? pinOf(raw) : '', fault })
+      if (refusal !== null) return fail(new Error(refusal))
       socket.off('error', fail)
       done(null, socket)
     })
@@ -50,5 +59,14 @@ export const pinnedAgent = (pins: readonly string[], settings: https.AgentOption
   }
   return Object.assign(agent, { createConnection: connect })
 }
+
+/** Why a key is refused where `pins` decide; null if one of them fits. */
+export const whyNotPinned = (pins: readonly string[], { pin: shown }: ShownKey): string | null =>
+  pins.some(pin => same(pin, shown))
+    ? null
+    : `the server's key is ${shown || 'missing'}, which is not pinned: nothing was sent to it`
+
+export const pinnedAgent = (pins: readonly string[], settings: https.AgentOptions): https.Agent =>
+  judgedAgent(shown => whyNotPinned(pins, shown), settings)
 
 const same = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

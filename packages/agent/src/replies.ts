@@ -1,4 +1,5 @@
 import type { Contract, EndpointName, ReplyOf } from '@stockade/contract'
+import type { AddressOrigin } from '@stockade/contract/address-proof.ts'
 import { asFields, asInteger, asList, asText } from './json.ts'
 import { canonicalIp } from './ip.ts'
 import type { Fields } from './json.ts'
@@ -182,6 +183,22 @@ export const readEnrolment = (value: unknown): Reply<'POST /agent/enroll'> => {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(enrolled.server_id) || !/^[\x21-\x7e]{8,256}$/.test(enrolled.api_key))
     throw new Error('the server did not answer the enrolment with an id and a key')
   return enrolled
+}
+
+/** What a server says to prove itself. */
+export interface AddressProof {
+  readonly proof: string
+  readonly knownAs: AddressOrigin
+  readonly tlsKey: string | null
+}
+/** @throws Error with a sentence, if there is no proof. */
+export const readAddressProof = (value: unknown): AddressProof => {
+  const { proof, known_as, tls_key } = unchecked<Reply<'POST /agent/challenge'>>(value)
+  const text = asText(proof)
+  const knownAs = known_as === 'configuration' || known_as === 'settings' ? known_as : null
+  const tlsKey = typeof tls_key === 'string' && /^sha256\/\/[A-Za-z0-9+/]{43}=$/.test(tls_key) ? tls_key : null
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new Error('the server does not prove that it knows this host')
+  return { proof: text, knownAs, tlsKey }
 }
 
 /** What the server made of the bans in force. */

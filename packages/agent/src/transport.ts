@@ -3,7 +3,8 @@ import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { trustedContext } from './authorities.ts'
 import { createSteps, steadyNow } from './clock.ts'
-import { pinnedAgent } from './pins.ts'
+import { judgedAgent, pinnedAgent } from './pins.ts'
+import type { ShownKey } from './pins.ts'
 import { proxyHeaders, readProxy, throughProxy } from './proxy.ts'
 import { retryAfterOf } from './schedule.ts'
 import type { Budget, Urgency } from './schedule.ts'
@@ -65,6 +66,8 @@ export const createTransport = (options: {
   apiKey: string | null
   ca: string | null
   pins?: readonly string[]
+  /** Accepts or refuses the key that the server shows, in place of pins and authorities. It answers a sentence to refuse it. */
+  judge?: (shown: ShownKey) => string | null
   /** URL of an HTTP proxy on the way to the server; null or none: there is none. */
   proxy?: string | null
   /** Files that may hold the authorities which this host trusts. */
@@ -243,6 +246,7 @@ const wayTo = (options: {
   baseUrl: string
   ca: string | null
   pins?: readonly string[]
+  judge?: (shown: ShownKey) => string | null
   proxy?: string | null
   authorities?: readonly string[]
 }) => {
@@ -252,12 +256,16 @@ const wayTo = (options: {
   const pins = options.pins ?? []
   const proxy = options.proxy ? readProxy(options.proxy) : null
   const secureContext = secure && pins.length === 0 ? trustedContext(options.ca, options.authorities) : undefined
+  const checkedAgent = (settings: https.AgentOptions): https.Agent => {
+    if (options.judge) return judgedAgent(options.judge, settings)
+    return pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent(settings)
+  }
   const direct = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) }
   return {
     secure,
     agentOf(settings: https.AgentOptions): http.Agent {
       if (!secure) return new http.Agent(settings)
-      const made = pins.length > 0 ? pinnedAgent(pins, settings) : new https.Agent({ ...settings, secureContext })
+      const made = checkedAgent({ ...settings, secureContext })
       return proxy ? throughProxy(made, proxy) : made
     },
     /** A proxy is asked for the whole URL of plain http; https goes through it in a tunnel. */

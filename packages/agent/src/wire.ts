@@ -166,6 +166,13 @@ export const enroll = async (
 ): Promise<ReplyOf<Contract['POST /agent/enroll']>> =>
   readEnrolment(await transport.json('POST', pathOf('POST /agent/enroll'), { body: request }))
 
+/** Asks a server that has no key of ours yet. The answer is not judged. */
+export const challenge = (
+  transport: Transport,
+  question: Body<'POST /agent/challenge'>,
+  timeout: number,
+): Promise<unknown> => transport.json('POST', pathOf('POST /agent/challenge'), { body: question, timeout })
+
 const bansOf = ({ version, held, digest, refused, notCovered, fallback }: FleetReport) => ({
   version,
   held,

@@ -1,4 +1,5 @@
 import type { Endpoint, NameOf } from './endpoint.ts'
+import * as agentMoves from './agent-moves.ts'
 import * as agents from './agents.ts'
 import * as alerts from './alerts.ts'
 import * as attackers from './attackers.ts'
@@ -66,6 +67,7 @@ export {
   servers,
   hostMetrics,
   agents,
+  agentMoves,
   rollouts,
   commands,
   bans,
@@ -95,6 +97,7 @@ const rooms = {
   servers,
   hostMetrics,
   agents,
+  agentMoves,
   rollouts,
   commands,
   bans,

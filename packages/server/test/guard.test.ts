@@ -158,6 +158,7 @@ const table: Record<string, Row> = {
   'POST /auth/invite': open,
   'POST /auth/refresh': open,
   'POST /agent/enroll': open,
+  'POST /agent/challenge': open,
   'POST /auth/logout': session,
   'GET /auth/me': session,
   'GET /users/me': session,

@@ -1,6 +1,7 @@
 import { createBackupRunner } from '../admin/run-scheduled.ts'
 import { createOutgoing } from '../outgoing/outgoing.ts'
 import { accountsFeature } from '../features/accounts/accounts.feature.ts'
+import { agentMovesFeature } from '../features/agent-moves/agent-moves.feature.ts'
 import { agentsFeature } from '../features/agents/agents.feature.ts'
 import { alertsFeature } from '../features/alerts/alerts.feature.ts'
 import { auditFeature } from '../features/audit/audit.feature.ts'
@@ -43,6 +44,7 @@ import { usersFeature } from '../features/users/users.feature.ts'
 import { mirrorFeature } from '../features/whitelist/mirror.feature.ts'
 import { whitelistFeature } from '../features/whitelist/whitelist.feature.ts'
 import { pinOf } from '../http/self-signed.ts'
+import { createServedPin } from '../http/tls.ts'
 
 /** Every feature in build order. A feature uses only those above it. */
 export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) => {
@@ -64,12 +66,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: sessions, proofs } = add(sessionsFeature(people))
   const { service: keys } = add(await keysFeature(people))
   const { service: license } = add(await licenseFeature(below))
-  const {
-    service: servers,
-    registry,
-    tags,
-    targeting,
-  } = add(await serversFeature({ ...below, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }))
+  const hosts = add(await serversFeature({ ...below, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }))
+  const { service: servers, registry, tags, targeting } = hosts
   add(accountsFeature({ ...people, sessions, keys, servers, registry }))
   add(oauthFeature({ ...people, sessions, proofs, keys }))
   const { service: mirror, guardBan } = add(await mirrorFeature({ ...below, registry }))
@@ -92,6 +90,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const held = { ...fleet, fleetBans, blocklists }
   const { service: lookup } = add(lookupFeature({ ...held, ipinfo, reputation, whitelist, reasons }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
+  add(agentMovesFeature({ ...fleet, servedPin: createServedPin(tls, core.clock) }))
   const { service: desired } = add(await desiredFeature({ ...held, portknock }))
   add(agentsFeature({ ...held, keys, bans, desired }))
   add(selfTestsFeature(fleet))

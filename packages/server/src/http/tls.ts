@@ -1,11 +1,11 @@
-import { X509Certificate, createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { X509Certificate, createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { FastifyBaseLogger } from 'fastify'
 import { ConfigError } from '../config.ts'
-import { day } from '../core/clock.ts'
+import { day, second } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { ownNames, renewOwn, selfSigned } from './self-signed.ts'
 import type { TlsFiles } from './self-signed.ts'
@@ -67,6 +67,27 @@ export const openTls = (files: TlsFiles, baseUrl: () => string, clock: Clock): T
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError(`the certificate ${files.certFile} and its key ${files.keyFile} can't be used: ${reason}.`)
+  }
+}
+
+/** How long a pin is taken from memory. The server itself looks at its files as often. */
+const pinLasts = 10 * second
+
+/** Tells the pin (`sha256//…`) of the key that the server serves; null without TLS of its own, and before a first certificate was fetched. */
+export const createServedPin = (files: Pick<TlsFiles, 'certFile'> | null, clock: Clock): (() => string | null) => {
+  let pin: string | null = null
+  let readAt = -Infinity
+  return () => {
+    if (files === null || Math.abs(clock() - readAt) < pinLasts) return pin
+    readAt = clock()
+    try {
+      const { publicKey } = new X509Certificate(readFileSync(files.certFile))
+      const spki = publicKey.export({ format: 'der', type: 'spki' })
+      pin = `sha256//${createHash('sha256').update(spki).digest('base64')}`
+    } catch {
+      pin = null
+    }
+    return pin
   }
 }
 

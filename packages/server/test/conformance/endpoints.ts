@@ -160,6 +160,7 @@ export const endpoints: readonly Row[] = [
   ...section('spec bans', { 'POST /bans/batch': 'agent' }),
   ...section('spec agent', {
     'POST /agent/enroll': 'nobody',
+    'POST /agent/challenge': 'nobody',
     'GET /agent/state': 'agent',
     'POST /agent/state/ack': 'agent',
     'PUT /agent/jails': 'agent',

@@ -318,6 +318,13 @@ describe('spec servers: Servers', { retry: 0 }, () => {
     )
     await refuses(enrol({ ...sent, token }), 401, 'spec servers: the token works once')
     await refuses(enrol({}), 400, 'spec agent: enroll { token, ... }', 'token')
+    const asked = { server_id: db.id, nonce: 'A'.repeat(43), address: 'https://stockade.corp.example' }
+    await says(nobody('POST /agent/challenge', { body: { ...asked, of_a_newer_agent: true } }), 200, {
+      proof: like(/^[0-9a-f]{64}$/),
+      known_as: null,
+      tls_key: null,
+    })
+    await refuses(nobody('POST /agent/challenge', { body: { ...asked, nonce: '' } }), 400, 'spec agent: proof', 'nonce')
     const agent = as(api_key)
     const own = { hostname: 'db.example', agent_id, capabilities: { nftables: true } }
     await says(agent('POST /servers/heartbeat', { body: own }), 200, heartbeat)

@@ -1,12 +1,13 @@
 import * as fs from 'node:fs'
-import { checkBaseUrl, loadIdentity, refusePlainHttp, saveIdentity } from './config.ts'
-import { oneOffTransport } from './one-off.ts'
-import type { Options } from './options.ts'
-import { checkPins } from './pins.ts'
+import { checkBaseUrl, loadIdentity, refusePlainHttp, saveIdentity } from '../config.ts'
+import { oneOffTransport } from '../one-off.ts'
+import type { Options } from '../options.ts'
+import { checkPins } from '../pins.ts'
+import { proveAddress } from './challenge.ts'
 
 /**
- * Changes the address of the Stockade server in `agent.json`. The server there must accept this host's key, so a wrong
- * address changes nothing. `--ca` and `--pin` replace what was stored.
+ * Changes the address of the Stockade server in `agent.json`. The server there must prove that it knows this host before it gets the
+ * host's key, and accept that key; so a wrong address changes nothing and learns nothing. `--ca` and `--pin` replace what was stored.
  *
  * @throws Error with a sentence
  */
@@ -15,10 +16,11 @@ export const moveHost = async ([url]: readonly string[], options: Options): Prom
   const identity = loadIdentity(options.config)
   const baseUrl = checkBaseUrl(url)
   refusePlainHttp(baseUrl, options.insecureHttp || identity.insecure_http)
-  const pins = options.pins.length > 0 ? options.pins : baseUrl.startsWith('https:') ? identity.pins : []
-  checkPins(pins)
+  const given = options.pins.length > 0 ? options.pins : baseUrl.startsWith('https:') ? identity.pins : []
+  checkPins(given)
   const ca = options.ca === null ? identity.ca : fs.readFileSync(options.ca, 'utf8')
   const { proxy } = identity
+  const pins = await proveAddress({ baseUrl, ca, pins: given, proxy }, identity, false)
   const transport = oneOffTransport({ baseUrl, apiKey: identity.api_key, ca, pins, proxy })
   try {
     await transport.json('GET', '/api/v1/agent/state', { timeout: 10_000 })
