@@ -85,7 +85,7 @@ describeHosts('bans from before the enrolment', () => {
     await until(async () => (await server.engineVersion(serverId)) === '', 60, 'the agent to miss fail2ban')
     const made = carriedOut({ host, server, serverId }, 'ban-ip', { ip, jail: 'sshd' })
     await host.startEngine()
-    expect((await made).success).toBe(true)
+    expect(await made).toMatchObject({ success: true })
     expect(await host.bannedInEngine('sshd', ip)).toBe(true)
   })
 })

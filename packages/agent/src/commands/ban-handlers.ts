@@ -14,6 +14,8 @@ import { Refused } from './refused.ts'
 import type { ShieldOrders } from './shield-orders.ts'
 
 const defaultBanSeconds = 86_400
+/** The jails of a fail2ban that has just answered for the first time are there after so long, in milliseconds. */
+const jailsStart = 10_000
 
 /** The handlers of `ban-ip` and `unban-ip`. */
 export const createBanHandlers = (needs: {
@@ -48,7 +50,7 @@ export const createBanHandlers = (needs: {
     const unable = isCidr(ip) ? whyNotRange(ip, engine.version()) : null
     if (unable !== null) throw new Refused(unable)
     if (jail === ownJail) await needs.ensureOwnJail()
-    await mustRun(engine, jail)
+    await mustRunSoon(engine, jail)
     const { bantime } = await engine.thresholds(jail)
     await needs.drain().catch(() => undefined)
 
@@ -126,6 +128,13 @@ export const createBanHandlers = (needs: {
   return { 'ban-ip': banIp, 'unban-ip': unbanIp }
 }
 
+/** fail2ban answers before it has started its jails. The runner tries again while a jail may still come. */
+const mustRunSoon = async (engine: Engine, jail: string): Promise<void> => {
+  const isStarting = (engine.connectedFor() ?? 0) < jailsStart
+  if (isStarting && !(await engine.jails()).includes(jail))
+    throw new EngineDown(`jail ${jail} is not running on this host: fail2ban has just started`)
+  await mustRun(engine, jail)
+}
 const mustRun = async (engine: Engine, jail: string): Promise<void> => {
   if (!(await engine.jails()).includes(jail)) throw new Refused(`jail ${jail} is not running on this host`)
 }
