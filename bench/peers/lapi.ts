@@ -69,7 +69,7 @@ export interface Lapi {
 const signIn = async (port: number): Promise<string | null> => {
   const reply = await fetch(`http://127.0.0.1:${port}/v1/watchers/login`, {
     method: 'POST',
-    // It refuses whoever does not name a program and its version.
+    // It refuses clients that do not name a program and its version.
     headers: { 'content-type': 'application/json', 'user-agent': 'bench/1.0' },
     body: JSON.stringify({ machine_id: 'bench', password: 'bench-password', scenarios: ['bench/ssh'] }),
   }).catch(() => null)

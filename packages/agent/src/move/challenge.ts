@@ -61,7 +61,7 @@ const trusted = (
   isOrdered: boolean,
 ): readonly string[] => {
   if (shown !== null && shown.pin === tlsKey)
-    // The server itself is at the other end, whoever passes the bytes on.
+    // The server itself is at the other end, also behind a relay that only passes bytes on.
     return pins.length === 0 && shown.fault !== null ? [shown.pin] : pins
   if (shown !== null && pins.length === 0 && shown.fault !== null)
     throw new Error(`the certificate at ${baseUrl} is not trusted: ${shown.fault}; it got no key`)

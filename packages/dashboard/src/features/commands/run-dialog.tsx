@@ -35,7 +35,7 @@ const RunDialog = (props: Given) => {
     ...{ type, jail, ip: '', time: '', template: '', again: '' },
     servers: servers ?? new Set(server ? [server] : []),
   }))
-  // Servers that were chosen before count, not those of an earlier choice; what is repeated to be sure is typed anew.
+  // Servers that were chosen before count, not those of an earlier choice; a confirmation is always typed again.
   const { typed, set } = useKept(draft, first, servers ? ['servers', 'again'] : ['again'])
   const run = useRun(typed)
   useForgotten(draft, run.batchId !== undefined)
